@@ -2,8 +2,8 @@ import { App, HTTPReceiver, LogLevel } from '@slack/bolt';
 import pg from 'pg';
 
 /**
- * The least that an app does that loses no event: bare Bolt, whose receiver commits one row before it acknowledges.
- * Prints its port as the bot does.
+ * The least that an app must do to lose no event: bare Bolt that commits one row before it acknowledges.
+ * Prints its port in the same log line as the bot.
  */
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL ?? '', max: 10 });
 await pool.query('create table if not exists floor (event_id text primary key, body jsonb)');

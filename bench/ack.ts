@@ -5,23 +5,23 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { Pool } from 'undici';
-import { BotProcess } from '../sandbox/chaos/bot-process.ts';
+import { BotProcess } from '../sandbox/bot-process.ts';
 import { startPostgresServer } from '../sandbox/postgres-server.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import { percentile, round } from './statistics.ts';
 
 const EVENTS_PER_SECOND = 200;
 const THREADS = 20;
-/** Each side is measured so often for so long (s), by turns. */
+/** How often each side is measured; the two take turns. */
 const ROUNDS = 4;
 const WARM_UP_SECONDS = 2;
 
-/** Sends signed events to one receiver, on the clock, whatever the answers. */
+/** Sends signed events to one receiver at a fixed rate, whatever it answers. */
 class EventSender {
   readonly #pool: Pool;
   readonly #secret: string;
   readonly latencies: number[] = [];
-  /** Those that were acknowledged. */
+  /** The ts of the acknowledged messages. */
   readonly acknowledged: string[] = [];
 
   constructor(port: number, secret: string) {
@@ -31,13 +31,13 @@ class EventSender {
 
   async send(seconds: number, next: () => { name: string; body: string }, measured: boolean): Promise<void> {
     const began = performance.now();
-    const under: Promise<void>[] = [];
+    const requests: Promise<void>[] = [];
     for (let sent = 0; sent < seconds * EVENTS_PER_SECOND; sent += 1) {
       const wait = began + (sent * 1_000) / EVENTS_PER_SECOND - performance.now();
       if (wait > 1) await sleep(wait);
-      under.push(this.#one(next(), measured));
+      requests.push(this.#one(next(), measured));
     }
-    await Promise.all(under);
+    await Promise.all(requests);
   }
 
   async close(): Promise<void> {
@@ -146,7 +146,7 @@ async function startBot(bot: BotProcess, undo: AsyncDisposableStack): Promise<nu
   return bot.port;
 }
 
-/** How many acknowledged messages the inbox does not have. */
+/** How many acknowledged messages are missing from the inbox. */
 async function countMissing(url: string, acknowledged: readonly string[]): Promise<number> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -12,7 +12,7 @@ const sendSchema = z.custom<(message: z.infer<typeof responseSchema>) => void>(
   (value) => typeof value === 'function',
 );
 
-/** A program of the bench in a process of its own, asked over Node's channel. Its standard output is not kept. */
+/** A bench program in its own process, called over Node's IPC channel. Its standard output is discarded. */
 export class ChildProgram {
   readonly #process: ChildProcess;
   readonly #open = new Map<number, PromiseWithResolvers<unknown>>();
@@ -31,12 +31,11 @@ export class ChildProgram {
       else waiting?.reject(new Error(error));
     });
     this.#process.on('exit', (code) => {
-      for (const { reject } of this.#open.values())
-        reject(new Error(`A process of the bench ended (${code}).`));
+      for (const { reject } of this.#open.values()) reject(new Error(`A bench process ended (${code}).`));
     });
   }
 
-  /** Asks for one of the functions that the program serves. Rejects with what it threw. */
+  /** Calls one of the functions that the program serves. Rejects with the error that it threw. */
   async ask<Schema extends z.ZodType>(
     name: string,
     value: unknown,
@@ -49,7 +48,7 @@ export class ChildProgram {
     return schema.parse(await waiting.promise);
   }
 
-  /** Ends it at once: what it worked with is thrown away too. */
+  /** Kills the process (SIGKILL): nothing that it worked on is kept. */
   async kill(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const gone = once(this.#process, 'exit');
@@ -58,7 +57,7 @@ export class ChildProgram {
   }
 }
 
-/** Serves these functions to the process that started this one, and ends with it. */
+/** Serves these functions to the parent process, and exits when the parent does. */
 export function serve(functions: Record<string, (value: unknown) => unknown>): void {
   const send = sendSchema.parse(process.send?.bind(process));
   process.on('disconnect', () => process.exit(0));

@@ -10,9 +10,10 @@ import { parseArgs, promisify } from 'node:util';
 import { z } from 'zod';
 import type { AgentService } from '../sandbox/agent/agent-service.ts';
 import type { S3Location } from '../sandbox/agent/storage.ts';
-import { BotProcess } from '../sandbox/chaos/bot-process.ts';
+import { BotProcess } from '../sandbox/bot-process.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import type { SlackFile, SlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
+import { round } from './statistics.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const PLAIN_COPY_PROGRAM = fileURLToPath(new URL('plain-copy.ts', import.meta.url));
@@ -23,13 +24,13 @@ const s3LocationSchema = z.object({
   bucket: z.string(),
   credentials: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }),
 });
-/** How often the bot's memory is looked at (ms). */
+/** Between two readings of the bot's memory (ms). */
 const MEMORY_POLL_MS = 50;
 const TIMEOUT_MS = 30 * 60_000;
 
 /**
- * Passes one file from Slack to a real S3 server through the bot, and compares that with a plain download piped to one
- * PUT. `--size` in MiB, 2048 when left out. The last line is JSON.
+ * Sends one file from Slack through the bot to a real S3 server, and compares that with a plain download piped to one
+ * PUT. `--size` is in MiB (default 2048). The last line is JSON.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...args], options: { size: { type: 'string', default: '2048' } } });
@@ -56,17 +57,17 @@ async function measure(mib: number) {
   undo.defer(async () => void (await bot.stop()));
   if (!(await bot.ready())) throw new Error('The bot did not start.');
 
-  // A small file first, so that what is measured is not the loading of code.
-  const stand = new FileTransfer(slack, agent);
-  await stand.pass('warm-up.bin', 20 * MEBIBYTE);
-  const file = stand.place('plain.bin', mib * MEBIBYTE);
-  // Once before and once after, so that a machine that does other things as well is as busy for both.
+  // A small file first, so that the measurement leaves out the loading of code.
+  const transfer = new FileTransfer(slack, agent);
+  await transfer.pass('warm-up.bin', 20 * MEBIBYTE);
+  const file = transfer.place('plain.bin', mib * MEBIBYTE);
+  // Once before and once after, so that other load on the machine affects both measurements.
   const plainMs = [await timePlainCopy(slack, agent, file)];
   const { pid } = bot;
-  if (pid === undefined) throw new Error('The bot has no process.');
+  if (pid === undefined) throw new Error('The bot process has no pid.');
   const before = await residentBytes(pid);
-  const memory = watchMemory(pid);
-  const passed = await stand.pass('large.bin', mib * MEBIBYTE);
+  const memory = trackPeakMemory(pid);
+  const passed = await transfer.pass('large.bin', mib * MEBIBYTE);
   const peak = await memory.stop();
   say(
     `through the bot: ${perSecond(mib, passed.ms)}, then ${(passed.finalizeMs / 1000).toFixed(1)} s to finalize`,
@@ -88,7 +89,7 @@ async function measure(mib: number) {
   };
 }
 
-/** The S3 server has processes of its own, so that what it takes is not taken from Slack. */
+/** Starts the S3 server in processes of its own, so that it takes no CPU time from Slack's stand-in. */
 async function startStorage(undo: AsyncDisposableStack): Promise<S3Location> {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-s3-'));
   undo.defer(() => rm(folder, { recursive: true, force: true }));
@@ -101,7 +102,7 @@ async function startStorage(undo: AsyncDisposableStack): Promise<S3Location> {
   return s3LocationSchema.parse(JSON.parse(String(line)));
 }
 
-/** Shares files with the bot, and times how they get to the service. */
+/** Shares files with the bot and times their way to the service. */
 class FileTransfer {
   readonly #slack: SlackWorkspace;
   readonly #agent: AgentService;
@@ -115,14 +116,14 @@ class FileTransfer {
     this.#channel = slack.createChannel({ name: 'lab' });
   }
 
-  /** A file in Slack that the bot is not told of: nobody mentions it. */
+  /** Puts a file into Slack without telling the bot: the message mentions nobody. */
   place(name: string, size: number): SlackFile {
     const files = [{ name, mime: 'application/octet-stream', size }];
     const said = this.#slack.say({ person: this.#person, channel: this.#channel, text: 'mine', files });
     return this.#slack.file(said.fileIds[0] ?? '');
   }
 
-  /** Milliseconds from the upload's start to its finalize, and of the finalize. */
+  /** The time (ms) from the upload's start to its finalize call, and of the finalize call itself. */
   async pass(name: string, size: number): Promise<{ ms: number; finalizeMs: number; file: SlackFile }> {
     const from = this.#agent.calls.length;
     const said = this.#slack.say({
@@ -141,13 +142,13 @@ class FileTransfer {
         const file = this.#slack.file(said.fileIds[0] ?? '');
         return { ms: finalize.at - start.at, finalizeMs: finalize.ms, file };
       }
-      if (Date.now() > deadline) throw new Error(`${name} did not arrive.`);
+      if (Date.now() > deadline) throw new Error(`${name} did not reach the service.`);
       await sleep(50);
     }
   }
 }
 
-/** Milliseconds of a plain copy of the same file, by a process of its own. */
+/** The time (ms) that a separate process takes for a plain copy of the same file. */
 async function timePlainCopy(slack: SlackWorkspace, agent: AgentService, file: SlackFile): Promise<number> {
   const { size } = file.content;
   const call = async (path: string, body: object) => {
@@ -173,19 +174,19 @@ async function timePlainCopy(slack: SlackWorkspace, agent: AgentService, file: S
   return Number(stdout);
 }
 
-function watchMemory(pid: number): { stop(): Promise<number> } {
+function trackPeakMemory(pid: number): { stop(): Promise<number> } {
   let peak = 0;
-  let going = true;
-  const watching = (async () => {
-    while (going) {
+  let isRunning = true;
+  const polling = (async () => {
+    while (isRunning) {
       peak = Math.max(peak, await residentBytes(pid));
       await sleep(MEMORY_POLL_MS);
     }
   })();
   return {
     stop: async () => {
-      going = false;
-      await watching;
+      isRunning = false;
+      await polling;
       return peak;
     },
   };
@@ -198,10 +199,6 @@ async function residentBytes(pid: number): Promise<number> {
 
 function perSecond(mib: number, ms: number): string {
   return `${((mib * 1000) / ms).toFixed(0)} MiB/s`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }
 
 function say(line: string): void {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 
-/** Makes another Node process collect its garbage, through its inspector: what is left is what it keeps. */
+/** Runs a full garbage collection in another Node process through its inspector. */
 export class HeapCollector {
-  /** What the process is to be started with. */
+  /** The environment that the process needs. */
   static readonly environment = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
   readonly #socket: WebSocket;
   #calls = 0;
@@ -11,7 +11,7 @@ export class HeapCollector {
     this.#socket = socket;
   }
 
-  /** Finds the inspector's address in what the process has printed. */
+  /** Finds the inspector's address in the output of the process. @throws if the inspector is not enabled */
   static async open(logFile: string): Promise<HeapCollector> {
     const address = /Debugger listening on (ws:\S+)/.exec(await readFile(logFile, 'utf8'))?.[1];
     if (address === undefined) throw new Error('The process was not started with its inspector.');
@@ -23,21 +23,21 @@ export class HeapCollector {
     return new HeapCollector(socket);
   }
 
-  /** Resolves when a full collection is done. Throws where the process is gone. */
+  /** Resolves when the collection is done. @throws if the process has ended */
   async collect(): Promise<void> {
     this.#calls += 1;
     const id = this.#calls;
     const done = new Promise<void>((resolve, reject) => {
-      const gone = () => reject(new Error('The process whose memory is measured is gone.'));
+      const gone = () => reject(new Error('The measured process has ended.'));
       this.#socket.addEventListener('close', gone, { once: true });
       if (this.#socket.readyState !== WebSocket.OPEN) gone();
-      const hear = ({ data }: MessageEvent) => {
+      const onMessage = ({ data }: MessageEvent) => {
         if (!String(data).startsWith(`{"id":${id},`)) return;
-        this.#socket.removeEventListener('message', hear);
+        this.#socket.removeEventListener('message', onMessage);
         this.#socket.removeEventListener('close', gone);
         resolve();
       };
-      this.#socket.addEventListener('message', hear);
+      this.#socket.addEventListener('message', onMessage);
     });
     this.#socket.send(JSON.stringify({ id, method: 'HeapProfiler.collectGarbage' }));
     await done;

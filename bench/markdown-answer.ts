@@ -1,4 +1,4 @@
-/** What agents write: prose, lists, tables and code. */
+/** Typical agent output: prose, lists, tables and code. */
 const SECTIONS = [
   '## What the samples show\n\nThe **third** sample differs from the others, see `run_18` and [the paper](https://example.org/paper). '.repeat(
     3,
@@ -10,7 +10,7 @@ const SECTIONS = [
 ];
 const SECTION = SECTIONS.join('');
 
-/** An answer in Markdown of so many characters. */
+/** A Markdown answer of exactly this many characters. */
 export function markdownAnswer(characters: number): string {
   return SECTION.repeat(Math.ceil(characters / SECTION.length)).slice(0, characters);
 }

@@ -1,6 +1,6 @@
-/** Characters of one line, with its line end. */
+/** Characters of one line, including its line break. */
 export const LINE_LENGTH = 27;
-/** A line is written so often (ms). */
+/** Between two lines (ms). */
 export const LINE_INTERVAL_MS = 50;
 
 const NUMBERED_LINE = /t(\d{3}) n(\d{6}) abcdefghijkl\./g;
@@ -10,27 +10,27 @@ export function numberedLine(thread: number, number: number): string {
   return `t${String(thread).padStart(3, '0')} n${String(number).padStart(6, '0')} abcdefghijkl.\n`;
 }
 
-/** One answer of numbered lines: when each was written, and when people first saw it (ms of one clock). */
+/** One answer of numbered lines: when each was written and when it first appeared (ms, `performance.now()`). */
 export class NumberedAnswer {
   readonly thread: number;
   readonly #written: number[] = [];
   readonly #seen: number[] = [];
-  /** When the agent had written the last one. */
+  /** When the agent finished writing. */
   endedAt = Number.NaN;
-  /** When the thread first showed a reply. */
+  /** When the first reply appeared in the thread. */
   firstReplyAt = Number.NaN;
 
   constructor(thread: number) {
     this.thread = thread;
   }
 
-  /** The next line, to be handed to the agent now. */
+  /** Returns the next line, written at `now`. */
   write(now: number): string {
     this.#written.push(now);
     return numberedLine(this.thread, this.#written.length - 1);
   }
 
-  /** The thread shows this text now. */
+  /** Records that the thread shows this text at `now`. */
   see(shown: string, now: number): void {
     for (const number of this.#numbersIn(shown)) this.#seen[number] ??= now;
   }
@@ -39,7 +39,7 @@ export class NumberedAnswer {
     return this.#written.length;
   }
 
-  /** Each seen line's age (ms) when it was first seen. */
+  /** The age (ms) of each visible line when it first appeared. */
   ages(): number[] {
     return this.#written.flatMap((at, number) => {
       const seen = this.#seen[number];
@@ -47,7 +47,7 @@ export class NumberedAnswer {
     });
   }
 
-  /** From the agent's end to the moment when all lines had been seen (ms); infinite where one is missing. */
+  /** From the agent's end until every line was visible (ms); infinite if one is missing. */
   doneLag(): number {
     let last = 0;
     for (const [number] of this.#written.entries())
@@ -55,7 +55,7 @@ export class NumberedAnswer {
     return Math.max(0, last - this.endedAt);
   }
 
-  /** Whether the text shows every line once and in order. */
+  /** Whether the text contains every line once and in order. */
   isShownBy(shown: string): boolean {
     const numbers = this.#numbersIn(shown);
     return numbers.length === this.lines && numbers.every((number, index) => number === index);

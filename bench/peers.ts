@@ -5,18 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { type Message, startSlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
-import {
-  askAll,
-  type LiveStats,
-  type Load,
-  measureBot,
-  SLACK_LIMITS,
-  ThreadObserver,
-  writeLines,
-} from './live.ts';
+import { type Load, measureBot, SLACK_LIMITS, writeLines } from './live.ts';
 import type { NumberedAnswer } from './numbered-lines.ts';
+import { type AskedThread, askAll, type LiveStats, ThreadObserver } from './thread-observer.ts';
 
-/** A bot to compare with: a program below `peers/`, and how it is started. */
+/** A bot to compare with: a program in `peers/` and its options. */
 interface Peer {
   name: string;
   program: string;
@@ -24,8 +17,9 @@ interface Peer {
 }
 
 /**
- * Each as it comes, and once more with the one setting that its documents give against rate limits, set to what suits
- * this very load best (which a real bot would have to know beforehand): 10 threads share 50 edits or 100 appends a minute.
+ * Each bot runs with its defaults, and again with the one setting that its documentation offers against rate limits.
+ * That setting is tuned to this exact load, which a real bot could not know: 10 threads share 50 edits or 100 appends a
+ * minute.
  */
 const PEERS: readonly Peer[] = [
   { name: 'chatSdkEdit', program: 'chat-sdk.js', options: { native: false } },
@@ -46,7 +40,7 @@ const peerSchema = z.looseObject({
   ),
 });
 
-/** Installs the peers where they are not there yet. */
+/** Installs the peers' packages if they are missing. */
 async function install(): Promise<void> {
   const installed = await access(new URL('node_modules/chat/package.json', PEERS_FOLDER)).then(
     () => true,
@@ -62,29 +56,29 @@ async function install(): Promise<void> {
   if (code !== 0) throw new Error('The peers could not be installed: run `npm ci` in bench/peers.');
 }
 
-/** A model's stream: one chunk a line, written on the clock, whether or not the bot is ready for it. */
+/** A model's stream: one chunk for each line, written at a fixed rate whether or not the bot reads it. */
 async function* streamOf(answer: NumberedAnswer, seconds: number): AsyncGenerator<string> {
   const chunks: string[] = [];
-  let news = Promise.withResolvers<void>();
-  let over = false;
-  const pen = {
+  let written = Promise.withResolvers<void>();
+  let isOver = false;
+  const writer = {
     write: (text: string) => {
       chunks.push(...text.split(/(?<=\n)/));
-      news.resolve();
+      written.resolve();
     },
     sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
   };
-  const writing = writeLines(pen, answer, seconds).then(() => {
-    over = true;
-    news.resolve();
+  const writing = writeLines(writer, answer, seconds).then(() => {
+    isOver = true;
+    written.resolve();
   });
   for (;;) {
     const chunk = chunks.shift();
     if (chunk !== undefined) yield chunk;
-    else if (over) break;
+    else if (isOver) break;
     else {
-      news = Promise.withResolvers();
-      await news.promise;
+      written = Promise.withResolvers();
+      await written.promise;
     }
   }
   await writing;
@@ -94,7 +88,7 @@ async function measurePeer({ program: file, options }: Peer, load: Load): Promis
   const slack = await startSlackWorkspace({ limits: SLACK_LIMITS });
   const { start } = peerSchema.parse(await import(new URL(file, PEERS_FOLDER).href));
   const { botToken, appToken, apiUrl } = slack;
-  let asked: ReturnType<typeof askAll> = [];
+  let asked: AskedThread[] = [];
   const stop = await start({
     slack: { botToken, appToken, apiUrl },
     answer: (text: string) => {
@@ -107,26 +101,26 @@ async function measurePeer({ program: file, options }: Peer, load: Load): Promis
   });
   try {
     asked = askAll(slack, load.threads);
-    const watch = new ThreadObserver(slack, asked);
-    const equal = await watch.waitUntilSettled(isFinished);
-    return watch.stats(load.threads, equal);
+    const observer = new ThreadObserver(slack, asked);
+    const equal = await observer.waitUntilSettled(isFinished);
+    return observer.stats(load.threads, equal);
   } finally {
-    // A bot that waits for its retries does not end in order.
+    // A bot that is waiting to retry does not stop in time.
     await Promise.race([stop(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
     await slack.stop();
   }
 }
 
-/** Nothing is streamed any more, and no placeholder is left. */
+/** Whether no reply is streaming and no placeholder is left. */
 function isFinished(replies: readonly Message[]): boolean {
   return replies.every(({ stream, text }) => stream === undefined && text !== '...');
 }
 
-function reported({ doneLagP95Seconds, meanAgeSeconds, throttled, messagesPerReply, equal }: LiveStats) {
+function summaryOf({ doneLagP95Seconds, meanAgeSeconds, throttled, messagesPerReply, equal }: LiveStats) {
   return { doneLagP95Seconds, meanAgeSeconds, throttled, messages: messagesPerReply, equal };
 }
 
-/** Ours and the peers, one after the other, on the same script and the same limits. The last line is JSON. */
+/** Measures our bot and the peers in turn, with the same script and limits. The last line is JSON. */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -138,37 +132,37 @@ export async function run(args: string[]): Promise<void> {
   });
   const load = { threads: Number(values.threads), seconds: Number(values.seconds) };
   await install();
-  // What a peer leaves lying about when its Slack is gone must not end the others' run.
+  // A peer may leave rejections behind when its Slack stops: they must not end the run.
   process.on('unhandledRejection', (reason) => console.error('a peer failed:', String(reason).slice(0, 200)));
-  const table: Record<string, ReturnType<typeof reported>> = {};
+  const table: Record<string, ReturnType<typeof summaryOf>> = {};
   const measured = [
     { name: 'ours', measure: () => measureBot(load) },
     ...PEERS.map((peer) => ({ name: peer.name, measure: () => measurePeer(peer, load) })),
   ].filter(({ name }) => name.includes(values.only));
   for (const { name, measure } of measured) {
     console.log(`${name}: ${load.threads} threads of ${load.seconds} s ...`);
-    table[name] = reported(await measure());
+    table[name] = summaryOf(await measure());
     console.log(JSON.stringify(table[name]));
   }
   console.table(table);
-  console.log('null or Infinity: what was written was not all shown 150 s after the last end');
+  console.log('null or Infinity: some text was still missing 150 s after the last answer ended');
   console.log(JSON.stringify({ bench: 'peers', ...bestOf(table) }));
 }
 
-/** One line for each bot: of its runs the one that shows all of the text, then the sooner one, then the fresher one. */
+/** The best run of each bot: complete text first, then the shorter delay, then the lower age. */
 function bestOf(
-  table: Readonly<Record<string, ReturnType<typeof reported>>>,
-): Record<string, ReturnType<typeof reported>> {
-  const best: Record<string, ReturnType<typeof reported>> = {};
-  for (const [name, figures] of Object.entries(table)) {
+  table: Readonly<Record<string, ReturnType<typeof summaryOf>>>,
+): Record<string, ReturnType<typeof summaryOf>> {
+  const best: Record<string, ReturnType<typeof summaryOf>> = {};
+  for (const [name, stats] of Object.entries(table)) {
     const [bot = name] = name.split(',');
     const known = best[bot];
-    if (known === undefined || isBetter(figures, known)) best[bot] = figures;
+    if (known === undefined || isBetter(stats, known)) best[bot] = stats;
   }
   return best;
 }
 
-function isBetter(one: ReturnType<typeof reported>, other: ReturnType<typeof reported>): boolean {
+function isBetter(one: ReturnType<typeof summaryOf>, other: ReturnType<typeof summaryOf>): boolean {
   if (one.equal !== other.equal) return one.equal;
   if (one.doneLagP95Seconds !== other.doneLagP95Seconds)
     return one.doneLagP95Seconds < other.doneLagP95Seconds;

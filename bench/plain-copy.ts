@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { request } from 'undici';
 
-/** Downloads one address and pipes it to one PUT, in a process of its own; prints the milliseconds. */
+/** Pipes a download into one PUT and prints how long that took (ms). */
 const [from = '', token = '', to = ''] = process.argv.slice(2);
 const started = performance.now();
 const source = await request(from, {

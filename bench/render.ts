@@ -3,6 +3,7 @@ import type { ReplyBlock } from '../src/render/messages/answer-text.ts';
 import { type ReplyPhase, renderReply } from '../src/render/messages/reply-message.ts';
 import { AnswerSplitter } from '../src/render/splitting/answer-splitter.ts';
 import { markdownAnswer } from './markdown-answer.ts';
+import { percentile } from './statistics.ts';
 
 const CHARACTERS = 100_000;
 const EDITS = 200;
@@ -10,7 +11,7 @@ const ROUNDS = 9;
 
 const answer = markdownAnswer(CHARACTERS);
 
-/** What a live reply does for an edit: renders, and digests each message to see which of them changed. */
+/** Does what a live reply does for an edit: renders, and digests each message to find the changed ones. */
 function show(length: number, phase: ReplyPhase, splitter: AnswerSplitter): number {
   const blocks: ReplyBlock[] = [
     { kind: 'tool_use', id: 't1', name: 'run_python', input: { code: 'print(1)' } },
@@ -19,14 +20,14 @@ function show(length: number, phase: ReplyPhase, splitter: AnswerSplitter): numb
   ];
   const state = { turnId: 'bench', phase, blocks, elapsedMs: 65_000, notes: [], maxMessages: 12 };
   let messages = 0;
-  // Before the edit to see what is stale, when the edit may be sent, and afterwards to see what is left.
+  // A live reply renders three times: to find stale messages, when the edit may be sent, and to see what is left.
   for (let look = 0; look < 3; look += 1) {
     messages = new Set(renderReply(state, splitter).map(messageDigest)).size;
   }
   return messages;
 }
 
-/** Milliseconds that an answer takes that grows in `edits` steps of equal length. */
+/** The time (ms) to show an answer that grows in `edits` equal steps. */
 function timed(edits: number): number {
   const splitter = new AnswerSplitter();
   const began = performance.now();
@@ -37,11 +38,7 @@ function timed(edits: number): number {
   return performance.now() - began;
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-}
-
-/** How fast answers are rendered, and what it costs to show one that grows against rendering it once. */
+/** Measures how fast answers render, and how much more it costs to show one that grows. The last line is JSON. */
 export async function run(): Promise<void> {
   timed(1);
   timed(EDITS);
@@ -51,12 +48,12 @@ export async function run(): Promise<void> {
     once.push(timed(1));
     grown.push(timed(EDITS));
   }
-  const onceMs = median(once);
-  const grownMs = median(grown);
+  const onceMs = percentile(once, 0.5);
+  const grownMs = percentile(grown, 0.5);
   console.log(`${CHARACTERS} characters of Markdown, rendered and digested as for Slack`);
   console.log(`  at once             ${onceMs.toFixed(1)} ms`);
   console.log(
-    `  growing, ${EDITS} edits  ${grownMs.toFixed(1)} ms, ${(grownMs / EDITS).toFixed(2)} ms an edit`,
+    `  growing, ${EDITS} edits  ${grownMs.toFixed(1)} ms, ${(grownMs / EDITS).toFixed(2)} ms per edit`,
   );
   console.log(
     JSON.stringify({

@@ -18,21 +18,21 @@ import {
 import { round } from './statistics.ts';
 
 /**
- * Reads a second that each key allows. The default, 20, would be a fifth of 100 replies a key to the last read, so that
- * the least delay would show as a rate that is not kept; with a quarter more there is room to see whether it is.
+ * Reads per second that each service key allows. The default, 20, is exactly what 100 replies per key need, so that any
+ * delay would look like a missed rate; a quarter more leaves room to measure.
  */
 const READS_PER_SECOND = 25;
-/** How long (ms) what the replies left is given to go: idle connections, timers. */
+/** How long idle connections and timers of the replies get to end (ms). */
 const REST_MS = 6_000;
-/** Without the second, collections would throw away compiled code that idle replies need again, megabytes of it. */
+/** Without `--no-flush-bytecode`, collections drop megabytes of compiled code that idle replies need again. */
 const RELAY_FLAGS = ['--expose-gc', '--no-flush-bytecode'];
-/** A pause (ms) between the start of the growth and the look at it. */
+/** Between the start of the growth and the first measurement (ms). */
 const SETTLE_MS = 3_000;
-/** Questions that wait to be answered at most, while more are asked. */
+/** The most questions that wait for a reply at one time. */
 const MAX_WAITING = 100;
 const TIMEOUT_MS = 20 * 60_000;
 
-/** What one size took. */
+/** What one number of replies took. */
 interface ScaleStats {
   replies: number;
   bytesPerReply: number;
@@ -43,7 +43,7 @@ interface ScaleStats {
   throttled: number;
 }
 
-/** Many live replies in one process. `--replies` and `--seconds` of the look; the last line is JSON. */
+/** Measures many live replies in one process. `--seconds` is the length of a measurement; the last line is JSON. */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -53,21 +53,23 @@ export async function run(args: string[]): Promise<void> {
     },
   });
   const sizes = values.replies.split(',').map(Number);
-  console.log(`${REPLY_CHARACTERS} characters each, ${WORKSPACES} workspaces, each with its own service key`);
-  const figures: ScaleStats[] = [];
+  console.log(
+    `${REPLY_CHARACTERS} characters per reply, ${WORKSPACES} workspaces, each with its own service key`,
+  );
+  const stats: ScaleStats[] = [];
   for (const replies of sizes) {
     const measured = await measure(replies, Number(values.seconds));
     console.log(JSON.stringify(measured));
-    figures.push(measured);
+    stats.push(measured);
   }
-  console.table(figures);
+  console.table(stats);
   console.log(
     JSON.stringify({
       bench: 'scale',
       replies: sizes,
-      bytesPerReply: figures.map(({ bytesPerReply }) => bytesPerReply),
-      cpuMsPerReplyMinute: figures.map(({ cpuMsPerReplyMinute }) => cpuMsPerReplyMinute),
-      readsPerSecond: figures.map((of) => of.readsPerSecond),
+      bytesPerReply: stats.map(({ bytesPerReply }) => bytesPerReply),
+      cpuMsPerReplyMinute: stats.map(({ cpuMsPerReplyMinute }) => cpuMsPerReplyMinute),
+      readsPerSecond: stats.map(({ readsPerSecond }) => readsPerSecond),
     }),
   );
 }
@@ -88,7 +90,7 @@ async function measure(replies: number, seconds: number): Promise<ScaleStats> {
   await relay.ask('start', { where, databaseUrl, readsPerSecond: READS_PER_SECOND }, nothing);
   const ask = async (count: number, text: string, from = 0) =>
     relay.ask('accept', await services.ask('ask', { count, text, from }, z.array(questionSchema)), nothing);
-  // Whole replies in each workspace first, so that what is measured is not the compiling of code.
+  // Whole replies in each workspace first, so that the measurement leaves out the compiling of code.
   await ask(WORKSPACES * 3, 'warm-up');
   await relay.ask('idle', null, nothing);
 
@@ -100,10 +102,10 @@ async function measure(replies: number, seconds: number): Promise<ScaleStats> {
     const more = Math.min(replies - count, MAX_WAITING - (count - begun));
     if (more > 0) await ask(more, 'question', count);
     count += more;
-    if (performance.now() > deadline) throw new Error(`Only ${begun} of ${replies} replies began in time.`);
+    if (performance.now() > deadline) throw new Error(`Only ${begun} of ${replies} replies started in time.`);
     await sleep(250);
   }
-  console.log(`${replies} replies live after ${round((performance.now() - began) / 1_000, 1)} s`);
+  console.log(`${replies} replies are live after ${round((performance.now() - began) / 1_000, 1)} s`);
 
   await services.ask('grow', { ms: seconds * 1_000 + SETTLE_MS }, nothing);
   await sleep(SETTLE_MS);
@@ -117,8 +119,8 @@ async function measure(replies: number, seconds: number): Promise<ScaleStats> {
     await services.ask('counts', null, countsSchema),
   ];
   const live = await relay.ask('memory', null, memorySchema);
-  if (to.held !== replies) throw new Error(`Of ${replies} replies ${to.held} are live at the end.`);
-  // The same process with none: what it compiled and opened by now is in both.
+  if (to.held !== replies) throw new Error(`Only ${to.held} of ${replies} replies are live at the end.`);
+  // The same process without replies: both readings include what it has compiled and opened.
   await relay.ask('stop', null, nothing);
   await sleep(REST_MS);
   const none = await relay.ask('memory', null, memorySchema);

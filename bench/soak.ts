@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { BotProcess } from '../sandbox/chaos/bot-process.ts';
+import { BotProcess } from '../sandbox/bot-process.ts';
 import { chaosAgent } from '../sandbox/chaos/chaos-agent.ts';
 import { Conversation } from '../sandbox/chaos/conversation.ts';
 import { findDamage } from '../sandbox/chaos/damage.ts';
@@ -14,26 +14,26 @@ import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import { HeapCollector } from './heap-collector.ts';
 import { round, slope } from './statistics.ts';
 
-/** People say so much a minute; Slack takes one post a second in a channel, and about 145 a minute in a workspace. */
+/** Below Slack's limits of one post a second per channel and about 145 a minute per workspace. */
 const MESSAGES_PER_MINUTE = 66;
 const CHANNELS = 24;
 /**
- * What is measured is no warm-up: V8 goes on compiling what is used often for 800 turns; after that the code in memory
- * hardly grows. With the faults a bot may post some 120 times a minute, and a message takes 1.2 posts: talk that it
- * cannot keep up with would only wait, and be measured.
+ * V8 keeps compiling hot code for about 800 turns; after that the code in memory hardly grows, and the measurement can
+ * start. With the faults the bot manages some 120 posts a minute, and a message takes 1.2 posts: at a higher rate
+ * messages would only wait, and count as memory.
  */
 const WARM_UP_MESSAGES_PER_MINUTE = 90;
 const WARM_UP_MS = 540_000;
 const SAMPLE_INTERVAL_MS = 2_000;
 /**
- * What turns under way need comes and goes, by more in a second than may stay in a minute. What stays is the least that
- * was seen in so many minutes; a leak raises that, too.
+ * Open turns take and free more memory within a second than a leak may add in a minute. The measure is therefore the
+ * lowest reading in each stretch of this many minutes, which a leak raises too.
  */
 const LOW_WATER_MINUTES = 0.5;
-/** Bytes: a larger file goes up in parts of half that. */
+/** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
-/** The bot's process at one moment. */
+/** One reading of the bot's process. */
 interface Sample {
   minute: number;
   rssKiB: number;
@@ -41,7 +41,7 @@ interface Sample {
   heapKiB: number;
 }
 
-/** Looks at the bot's own figures from outside, each time after a full collection, until it is stopped. */
+/** Reads the bot's own metrics, each time after a full garbage collection, until it is stopped. */
 class Sampler {
   readonly samples: Sample[] = [];
   readonly #url: string;
@@ -61,7 +61,7 @@ class Sampler {
     await this.#running;
   }
 
-  /** What was seen in the last half. */
+  /** The readings of the second half. */
   get lastHalf(): Sample[] {
     const middle = (this.samples.at(-1)?.minute ?? 0) / 2;
     return this.samples.filter(({ minute }) => minute >= middle);
@@ -84,10 +84,10 @@ class Sampler {
   }
 }
 
-/** Of each stretch of time the sample with the least memory. */
+/** The sample with the least memory in each stretch of time. */
 function lowWaterMarks(samples: readonly Sample[]): Sample[] {
   const least = new Map<number, Sample>();
-  // A few seconds at the end are no stretch of their own.
+  // The last few seconds belong to the stretch before them.
   const last = Math.round((samples.at(-1)?.minute ?? 0) / LOW_WATER_MINUTES) - 1;
   for (const sample of samples) {
     const stretch = Math.min(Math.floor(sample.minute / LOW_WATER_MINUTES), last);
@@ -103,14 +103,14 @@ function metricValue(page: string, name: string): number {
   return Number(value);
 }
 
-/** People talk on the clock, as long as `goesOn` says so of the time (ms) since they began. */
+/** People send messages at a fixed rate while `continues` accepts the time (ms) since the start. */
 async function talk(
   conversation: Conversation,
   perMinute: number,
-  goesOn: (ms: number) => boolean,
+  continues: (ms: number) => boolean,
 ): Promise<void> {
   const began = performance.now();
-  for (let said = 0; goesOn(performance.now() - began); said += 1) {
+  for (let said = 0; continues(performance.now() - began); said += 1) {
     const wait = began + (said * 60_000) / perMinute - performance.now();
     if (wait > 0) await sleep(wait);
     conversation.sayOne();
@@ -151,23 +151,23 @@ async function measure(minutes: number, seed: number) {
   if (bot.port === undefined) throw new Error('The bot did not start.');
   const collector = await HeapCollector.open(logFile);
   undo.defer(async () => collector.close());
-  const witness = new DatabaseObserver(async () => database.connection);
-  undo.defer(() => witness.stop());
+  const observer = new DatabaseObserver(async () => database.connection);
+  undo.defer(() => observer.stop());
   for (const rule of ALL_FAULTS.slack) slack.faults.add(rule);
   for (const rule of ALL_FAULTS.agent) agent.faults.add(rule);
 
   const conversation = new Conversation(slack, random.people, CHANNELS);
   await talk(conversation, WARM_UP_MESSAGES_PER_MINUTE, (ms) => ms < WARM_UP_MS);
   const before = conversation.said.length;
-  console.log(`warm after ${before} messages`);
+  console.log(`warmed up after ${before} messages`);
   const sampler = new Sampler(bot.port, collector);
   await talk(conversation, MESSAGES_PER_MINUTE, (ms) => ms < minutes * 60_000);
-  // Those of the warm-up do not count.
+  // Messages of the warm-up do not count.
   const asked = new Set(conversation.said.slice(before).map(({ channel, ts }) => `${channel}/${ts}`));
   await sampler.stop();
   slack.faults.clear();
   agent.faults.clear();
-  const { findings, turns } = await collectFindings(slack, agent, witness, conversation);
+  const { findings, turns } = await collectFindings(slack, agent, observer, conversation);
   const { lost, stuck, ...damage } = findDamage(findings);
   return {
     asked: asked.size,
@@ -180,7 +180,7 @@ async function measure(minutes: number, seed: number) {
   };
 }
 
-/** Talks to the bot for minutes, with files and faults, and watches its memory and its handles. */
+/** Sends messages with files and faults for minutes and measures the bot's memory and handles. The last line is JSON. */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -191,21 +191,21 @@ export async function run(args: string[]): Promise<void> {
   const every = Math.ceil(seen.samples.length / 20);
   console.table(seen.samples.filter((_, index) => index % every === 0));
   for (const sentence of [...seen.lost, ...seen.damage]) console.error(sentence);
-  console.log(`${seen.asked} messages were measured; with the warm-up, ${seen.files} had files`);
+  console.log(`${seen.asked} messages measured; including the warm-up, ${seen.files} messages had files`);
   const slopeOf = (samples: readonly Sample[], of: (sample: Sample) => number) =>
     round(slope(samples.map((sample) => [sample.minute, of(sample)])), 1);
   const rssOf = ({ rssKiB }: Sample) => rssKiB;
   const perMinute = round(seen.turns / minutes, 1);
-  console.log(`${perMinute} turns a minute (60 at least)`);
+  console.log(`${perMinute} turns a minute (at least 60 required)`);
   console.log(
-    `${slopeOf(seen.lastHalf, rssOf)} KiB a minute over all samples, with what turns under way need`,
+    `memory grew by ${slopeOf(seen.lastHalf, rssOf)} KiB a minute over all samples, open turns included`,
   );
-  const figures = {
+  const stats = {
     turns: seen.turns,
     rssSlopeKiBPerMinute: slopeOf(lowWaterMarks(seen.lastHalf), rssOf),
     handlesSlopePerMinute: slopeOf(seen.lastHalf, ({ handles }) => handles),
     lost: seen.lost.length,
   };
-  console.log(JSON.stringify({ bench: 'soak', minutes, ...figures }));
-  if (figures.lost > 0 || perMinute < 60) process.exitCode = 1;
+  console.log(JSON.stringify({ bench: 'soak', minutes, ...stats }));
+  if (stats.lost > 0 || perMinute < 60) process.exitCode = 1;
 }

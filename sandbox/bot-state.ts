@@ -1,9 +1,9 @@
-/** How the bot is: `down` is killed or ended by itself. */
+/** `down` means killed, or ended on its own. */
 export type BotPhase = 'starting' | 'running' | 'down';
 
 export interface BotState {
   phase: BotPhase;
   pid: number | undefined;
-  /** Unix time in ms since which it is so. */
+  /** When the phase began, Unix time in ms. */
   since: number;
 }

@@ -1,21 +1,21 @@
 import { readFile } from 'node:fs/promises';
+import { BotProcess } from './bot-process.ts';
 import type { BotPhase, BotState } from './bot-state.ts';
-import { BotProcess } from './chaos/bot-process.ts';
 
-/** Lines of the log that tell why the bot did not start. */
+/** Log lines to show when the bot does not start. */
 const LOG_TAIL_LINES = 5;
 
-/** The bot as a process of its own, which can be killed in the middle of its work and started again. */
+/** Runs the bot as a child process that can be killed in the middle of its work and started again. */
 export class BotSupervisor {
   readonly #settings: Readonly<Record<string, string>>;
   readonly #logFile: string;
   readonly #listeners = new Set<(state: BotState) => void>();
   #process: BotProcess | undefined;
-  /** However this process ends, the bot does not outlive it. */
+  /** The bot never outlives this process. */
   readonly #killAtExit = () => void this.#process?.kill();
   #state: BotState = { phase: 'down', pid: undefined, since: Date.now() };
 
-  /** `settings` are the bot's environment; its log lines are added to `logFile`. */
+  /** `settings` are the bot's environment; its log lines are appended to `logFile`. */
   constructor(settings: Readonly<Record<string, string>>, logFile: string) {
     this.#settings = settings;
     this.#logFile = logFile;
@@ -31,7 +31,7 @@ export class BotSupervisor {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Starts it where it is down; resolves when it takes events. @throws where it ends before that */
+  /** Starts the bot if it is down; resolves when it accepts events. @throws if it ends before that */
   async start(): Promise<void> {
     if (this.#process?.alive) return;
     const started = new BotProcess(this.#settings, this.#logFile);
@@ -52,7 +52,7 @@ export class BotSupervisor {
     if (this.#process?.alive) await this.#process.kill();
   }
 
-  /** Asks it to end its work and go. */
+  /** Shuts the bot down in order. */
   async stop(): Promise<void> {
     process.off('exit', this.#killAtExit);
     if (this.#process?.alive) await this.#process.stop();

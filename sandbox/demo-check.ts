@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { SampleTable } from './sample-table.ts';
 import type { SlackWorkspace } from './slack/slack-workspace.ts';
 
-/** One thing that was looked at. */
+/** One statement about the demo, and whether it holds. */
 export interface DemoCheck {
-  what: string;
-  right: boolean;
+  description: string;
+  passed: boolean;
 }
 
 const linkButton = z.looseObject({
@@ -17,7 +17,7 @@ const summaryRows = z.array(
   z.looseObject({ column: z.string(), count: z.coerce.number(), mean: z.coerce.number() }),
 );
 
-/** Fetches the results by the links posted in the thread, and compares them with the table that was sent. */
+/** Downloads the results that the thread links to and compares them with the uploaded table. */
 export async function checkResults(
   slack: SlackWorkspace,
   channel: string,
@@ -34,13 +34,13 @@ export async function checkResults(
         : [];
     });
   const checks: DemoCheck[] = [
-    { what: `${links.length} results are linked in the thread`, right: links.length === 2 },
+    { description: `the thread links to ${links.length} results`, passed: links.length === 2 },
   ];
   for (const { name, url } of links) {
     const response = await fetch(url);
     const bytes = Buffer.from(await response.arrayBuffer());
     if (name.endsWith('.csv')) checks.push(...compareSummary(name, bytes, table));
-    else checks.push({ what: `${name} is a PNG`, right: bytes.subarray(1, 4).toString() === 'PNG' });
+    else checks.push({ description: `${name} is a PNG`, passed: bytes.subarray(1, 4).toString() === 'PNG' });
   }
   return checks;
 }
@@ -49,8 +49,9 @@ function compareSummary(name: string, bytes: Buffer, table: SampleTable): DemoCh
   const rows = summaryRows.parse(parse(bytes, { columns: true }));
   return table.columns.map(({ name: column, mean }) => {
     const row = rows.find((candidate) => candidate.column === column);
-    const right =
+    const passed =
       row !== undefined && row.count === table.rows && Math.abs(row.mean - mean) <= Math.abs(mean) * 1e-5;
-    return { what: `${name}: ${column} has ${table.rows} rows and the mean ${mean.toFixed(4)}`, right };
+    const description = `${name}: ${column} has ${table.rows} rows and a mean of ${mean.toFixed(4)}`;
+    return { description, passed };
   });
 }

@@ -3,37 +3,37 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 
 /** What can go wrong with one call. */
 export type Fault =
-  /** The call is held for `ms` before it is handled. */
+  /** The call is delayed by `ms` before it is handled. */
   | { kind: 'latency'; ms: number }
-  /** Answered with this status; the call takes no effect. */
+  /** The response has this status; the call has no effect. */
   | { kind: 'status'; status: number; headers?: Record<string, string>; body?: unknown }
-  /** The connection is cut; the call takes no effect. */
+  /** The connection is cut; the call has no effect. */
   | { kind: 'cut' }
-  /** The call takes effect, but its answer never arrives: the connection is cut instead. */
+  /** The call takes effect, but its response is lost: the connection is cut instead. */
   | { kind: 'lost' };
 
-/** A fault that is asked for: which calls, how often. */
+/** Which calls a fault hits, and how often. */
 export interface FaultRule {
-  /** A call's name: a Slack method such as `chat.update`, or `POST /experimental/tasks` at the service. */
+  /** The call's name: a Slack method such as `chat.update`, or an endpoint such as `POST /experimental/tasks`. */
   call: string | RegExp;
   fault: Fault;
-  /** How many calls it hits before it is used up; unlimited when left out. */
+  /** How many calls it hits; unlimited by default. */
   times?: number;
-  /** Chance of 0 to 1 that a matching call is hit; 1 when left out. */
+  /** Probability (0 to 1) that it hits a matching call; 1 by default. */
   chance?: number;
 }
 
-/** The faults that one sandbox server has been asked for. */
+/** The fault rules of one sandbox server. */
 export class Faults {
   #rules: { rule: FaultRule; left: number }[] = [];
   readonly #random: () => number;
 
-  /** `random` gives numbers from 0 up to 1; a seeded one makes a run repeatable. */
+  /** `random` returns numbers in [0, 1); a seeded one makes a run repeatable. */
   constructor(random: () => number = Math.random) {
     this.#random = random;
   }
 
-  /** Asks for a fault; the answer takes the request back. */
+  /** Adds a rule; the returned function removes it. */
   add(rule: FaultRule): () => void {
     const entry = { rule, left: rule.times ?? Number.POSITIVE_INFINITY };
     this.#rules.push(entry);
@@ -42,12 +42,12 @@ export class Faults {
     };
   }
 
-  /** Takes all requests back. */
+  /** Removes all rules. */
   clear(): void {
     this.#rules = [];
   }
 
-  /** The fault that hits a call of this name now, if any. */
+  /** The fault that hits this call, if any: the first matching rule applies. */
   hit(call: string): Fault | undefined {
     for (const entry of this.#rules) {
       const { rule } = entry;
@@ -59,7 +59,7 @@ export class Faults {
     return undefined;
   }
 
-  /** Express middleware that applies the faults; `nameOf` gives a request's call name. */
+  /** Express middleware that applies the faults; `nameOf` returns the call name of a request. */
   middleware(nameOf: (request: Request) => string): RequestHandler {
     return (request, response, next) => {
       const fault = this.hit(nameOf(request));

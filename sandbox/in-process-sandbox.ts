@@ -5,23 +5,22 @@ import type { AgentService } from './agent/agent-service.ts';
 import { type SandboxServicesOptions, startSandboxServices } from './sandbox-services.ts';
 import type { SlackWorkspace } from './slack/slack-workspace.ts';
 
-/** What a stage is made of. */
 export interface InProcessSandboxOptions extends SandboxServicesOptions {
   log: Logger;
 }
 
-/** A Slack workspace, an agent service and the bot between them, on this machine. */
+/** A Slack workspace, an agent service and the bot between them, all in this process. */
 export interface InProcessSandbox {
   readonly slack: SlackWorkspace;
   readonly agent: AgentService;
   readonly bot: TaskthreadApp;
   readonly config: Config;
-  /** Ends the bot and starts it again on the same database. */
+  /** Stops the bot and starts it again on the same database. */
   restartBot(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts everything on free ports of 127.0.0.1; `stop` leaves nothing behind. */
+/** Starts all three on free ports of 127.0.0.1; `stop` removes everything. */
 export async function startInProcessSandbox(options: InProcessSandboxOptions): Promise<InProcessSandbox> {
   await using undo = new AsyncDisposableStack();
   const { slack, agent, settings } = await startSandboxServices(options, undo);

@@ -1,22 +1,22 @@
 import { join } from 'node:path';
 import type { AgentService } from './agent/agent-service.ts';
+import { compileCacheSettings } from './bot-process.ts';
 import { BotSupervisor } from './bot-supervisor.ts';
-import { compileCacheSettings } from './chaos/bot-process.ts';
 import type { ManifestCommands } from './page/manifest-commands.ts';
 import { type PageServer, startPageServer } from './page/page-server.ts';
 import { type SandboxServicesOptions, startSandboxServices } from './sandbox-services.ts';
 import type { SlackWorkspace } from './slack/slack-workspace.ts';
 
 export interface InteractiveSandboxOptions extends Omit<SandboxServicesOptions, 'transport'> {
-  /** TCP ports of the page on 127.0.0.1, of which the first free one is taken; 0, the default, is any. */
+  /** TCP ports for the page on 127.0.0.1; the first free one is used. 0, the default, means any. */
   ports?: number[];
-  /** Commands and shortcuts on the page; those of manifest.yml when left out. */
-  offers?: ManifestCommands;
-  /** No bot runs when false: another one is to connect to the workspace. */
+  /** Commands and shortcuts on the page; those of manifest.yml by default. */
+  manifestCommands?: ManifestCommands;
+  /** Whether to start a bot (default true); without one, another bot can connect to the workspace. */
   bot?: boolean;
 }
 
-/** A workspace in the browser with the bot in it, as a process of its own. */
+/** A workspace in the browser, with the bot as a child process. */
 export interface InteractiveSandbox {
   readonly slack: SlackWorkspace;
   readonly agent: AgentService;
@@ -25,7 +25,7 @@ export interface InteractiveSandbox {
   stop(): Promise<void>;
 }
 
-/** Starts all of it with some people and channels; `stop` leaves nothing behind. */
+/** Starts everything with some people and channels; `stop` removes it all. */
 export async function startInteractiveSandbox(
   options: InteractiveSandboxOptions = {},
 ): Promise<InteractiveSandbox> {
@@ -40,21 +40,21 @@ export async function startInteractiveSandbox(
     await supervisor.start();
     bot = supervisor;
   }
-  const offers = options.offers === undefined ? {} : { offers: options.offers };
-  const page = await startPageServer({ slack, agent, bot, ports: options.ports ?? [0], ...offers });
+  const { ports = [0], manifestCommands } = options;
+  const page = await startPageServer({ slack, agent, bot, ports, manifestCommands });
   cleanup.defer(() => page.stop());
   const all = cleanup.move();
   return { slack, agent, bot, page, stop: () => all.disposeAsync() };
 }
 
-/** People and channels, so that there is something to try each rule on. */
+/** Adds people and channels of every kind that the bot treats differently. */
 function addPeopleAndChannels(slack: SlackWorkspace): void {
   const ada = slack.createPerson({ name: 'ada', realName: 'Ada' });
   const grace = slack.createPerson({ name: 'grace', realName: 'Grace' });
   slack.createPerson({ name: 'max', realName: 'Max', kind: 'guest' });
   slack.createChannel({ name: 'sequencing', purpose: 'Runs of the week' });
   slack.createChannel({ name: 'reading-club', purpose: 'One paper every Thursday' });
-  slack.createChannel({ name: 'coffee', purpose: 'Where the bot is not', bot: false });
+  slack.createChannel({ name: 'coffee', purpose: 'The bot is not a member here', bot: false });
   slack.createChannel({ name: 'assay-42', purpose: 'Not public yet', private: true, members: [ada, grace] });
   slack.openGroupDm([ada, grace]);
   for (const person of slack.team.people.values()) if (person.kind !== 'bot') slack.openDm(person);

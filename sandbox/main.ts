@@ -9,7 +9,7 @@ const { values } = parseArgs({ options: { port: { type: 'string' } } });
 
 console.log('Starting a Slack workspace, an agent service, PostgreSQL and the bot on this machine…');
 const opening = startInteractiveSandbox({
-  // The usual address where nobody has it, so that it can be kept.
+  // A fixed port where it is free, so that bookmarks keep working.
   ports: values.port === undefined ? [DEFAULT_PORT, 0] : [Number(values.port)],
   agent: { behaviour: { partSize: 5 * MEBIBYTE }, pace: 5 },
   slack: { retryScale: 1 / 20 },
@@ -22,9 +22,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 try {
   const { page, slack, agent } = await opening;
   console.log(`
-  Open ${page.url} in a browser. Ctrl-C ends everything.
+  Open ${page.url} in a browser. Press Ctrl-C to stop everything.
 
-  Another bot can connect with
+  To connect another bot, use
     SLACK_API_URL=${slack.apiUrl}
     SLACK_BOT_TOKEN=${slack.botToken}
     SLACK_APP_TOKEN=${slack.appToken}
@@ -39,12 +39,12 @@ try {
   }
 }
 
-/** Leaves nothing behind, also where it has not started wholly. */
+/** Stops everything, even halfway through the start. */
 async function stop(): Promise<void> {
   if (stopping) return;
   stopping = true;
-  // The bot hears Ctrl-C too, so that a start in progress may fail; it has tidied up then.
-  const playground = await opening.catch(() => undefined);
-  await playground?.stop();
+  // The bot receives Ctrl-C too, so a start in progress may fail; it cleans up after itself.
+  const sandbox = await opening.catch(() => undefined);
+  await sandbox?.stop();
   process.exit(0);
 }

@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { connectionUrl, type EmbeddedServer, startEmbeddedServer } from '../src/postgres/embedded-server.ts';
 
 /**
- * Starts a database server on the files in `folder`, until `undo`; `url` is its DATABASE_URL. What is measured wants
- * `fsync`, as the bot's own server has it.
+ * Starts a database server on the files in `folder` and stops it in `undo`; `url` is its DATABASE_URL. Benchmarks turn
+ * `fsync` on, as the bot's own server does.
  */
 export async function startPostgresServer(
   folder: string,

@@ -1,6 +1,6 @@
 import { seededRandom } from './slack/ids.ts';
 
-/** A column of the sample table as it was written: what an honest summary must say. */
+/** A numeric column of the sample table, with the mean that a correct summary shows. */
 export interface SampleColumn {
   name: string;
   mean: number;
@@ -15,7 +15,7 @@ export interface SampleTable {
 
 const GENES = ['BRCA1', 'TP53', 'EGFR', 'MYC', 'KRAS', 'PTEN', 'CDK2', 'GAPDH', 'ACTB', 'IL6'];
 
-/** A CSV of at least `bytes`, the same for the same seed. */
+/** Makes a CSV of at least `bytes`, the same for the same seed. */
 export function sampleTable(seed: number, bytes: number): SampleTable {
   const random = seededRandom(seed);
   const header = 'sample,gene,reads,quality,length\n';

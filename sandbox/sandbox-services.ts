@@ -3,80 +3,65 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AgentService, type AgentServiceOptions, startAgentService } from './agent/agent-service.ts';
 import { startS3 } from './agent/s3-server.ts';
+import { serviceSettings, UNLIMITED_QUOTAS } from './bot-settings.ts';
 import {
   type SlackWorkspace,
   type SlackWorkspaceOptions,
   startSlackWorkspace,
 } from './slack/slack-workspace.ts';
 
-/** The few people of the sandbox ask as much as they like. */
-export const UNLIMITED_QUOTAS = {
-  TURNS_PER_HOUR_PERSON: '0',
-  TURNS_PER_HOUR_WORKSPACE: '0',
-  TURNS_AT_ONCE_PERSON: '0',
-  TURNS_AT_ONCE_WORKSPACE: '0',
-} as const;
-
-/** What the bot stands between. */
+/** The two services and the bot's settings for them. */
 export interface SandboxServicesOptions {
   slack?: SlackWorkspaceOptions;
   agent?: AgentServiceOptions;
-  /** Bytes lie in a real S3 server; in a folder when left out. */
+  /** Stores file contents in a real S3 server instead of a folder. */
   s3?: boolean;
-  /** Events come by Socket Mode when left out. */
+  /** How events reach the bot; `socket` by default. */
   transport?: 'socket' | 'http';
-  /** Workspaces install the app by OAuth; there is no token in the settings. */
+  /** Workspaces install the app by OAuth: the settings contain no bot token. */
   oauth?: boolean;
-  /** A database of its own under a temporary folder when left out. */
+  /** By default the bot runs its own database in a temporary folder. */
   databaseUrl?: string;
-  /** Settings beside those that the scenery makes. */
+  /** Further settings; they take precedence. */
   settings?: Record<string, string>;
 }
 
-/** A Slack workspace and an agent service on this machine, and how a bot finds them. */
+/** A Slack workspace and an agent service on this machine, with the settings that connect a bot to them. */
 export interface SandboxServices {
   readonly slack: SlackWorkspace;
   readonly agent: AgentService;
   /** The bot's settings. */
   readonly settings: Record<string, string>;
-  /** A temporary folder, gone at the end. */
+  /** A temporary folder, removed at the end. */
   readonly folder: string;
 }
 
-/** Starts both on free ports of 127.0.0.1; the steps added to `undo`, taken last first, leave nothing behind. */
+/** Starts both on free ports of 127.0.0.1; disposing `undo` stops them and removes everything. */
 export async function startSandboxServices(
   options: SandboxServicesOptions,
   undo: AsyncDisposableStack,
 ): Promise<SandboxServices> {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-'));
-  // A database server that was killed may still be at its last words.
+  // A killed database server may still be writing.
   undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
-  // Where we are root, the database's own user must get to its folder.
+  // If we run as root, the database's own user must be able to enter the folder.
   await chmod(folder, 0o711);
   const slack = await startSlackWorkspace(options.slack ?? {});
   undo.defer(() => slack.stop());
   const agent = await startAgent(options, folder, undo);
   const settings = {
     ...(options.oauth === true ? oauthSettings(slack) : { SLACK_BOT_TOKEN: slack.botToken }),
-    ...(options.transport === 'http'
-      ? { SLACK_SIGNING_SECRET: slack.signingSecret }
-      : { SLACK_APP_TOKEN: slack.appToken }),
-    SLACK_API_URL: slack.apiUrl,
-    AGENT_BASE_URL: agent.url,
-    AGENT_API_KEY: agent.apiKey,
-    PRIVATE_HOSTS: '127.0.0.1',
+    ...serviceSettings(slack, agent, options.transport ?? 'socket'),
     ACCOUNT_HOSTS: '127.0.0.1',
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     DATA_FOLDER: join(folder, 'data'),
-    PORT: '0',
-    HOST: '127.0.0.1',
     ...UNLIMITED_QUOTAS,
     ...options.settings,
   };
   return { slack, agent, settings, folder };
 }
 
-/** The app's own credentials; browsers are sent to an address that nobody answers at. */
+/** The app's own credentials; the redirect address does not resolve. */
 function oauthSettings(slack: SlackWorkspace): Record<string, string> {
   return {
     SLACK_CLIENT_ID: slack.clientId,

@@ -126,7 +126,7 @@ export async function startApp(
   // Slack and the service, as each workspace reaches them.
   const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
   const onSecret = overrides.onSecret ?? (() => () => undefined);
-  const { installed: installations, tenancy } = await openRegistry({
+  const { registry: installations, oauthInstallations } = await openRegistry({
     store,
     identity,
     oauth: oauthOptions(config, keyring),
@@ -152,7 +152,7 @@ export async function startApp(
   });
   cleanup.defer(() => accounts.close());
   const installationRefresh = new InstallationRefresh(
-    [...(tenancy === undefined ? [] : [tenancy.workspaces]), accounts],
+    [...(oauthInstallations === undefined ? [] : [oauthInstallations.workspaces]), accounts],
     log,
   );
 
@@ -220,7 +220,8 @@ export async function startApp(
   const eventIntake = new EventIntake({
     inbox,
     bot: async (at) => (await installations.find(at))?.bot,
-    onUninstallEvent: tenancy && ((departure) => tenancy.uninstallEvents.handle(departure)),
+    onUninstallEvent:
+      oauthInstallations && ((departure) => oauthInstallations.uninstallEvents.handle(departure)),
     otherBots: async (at) => (await accessPolicyFor(deps, at)).bots,
     onEvent: (id) => receivingMonitor.onEvent(id),
     onInboxOutcome: onAdmission,
@@ -232,7 +233,7 @@ export async function startApp(
   // What people press and set.
   const channelSettings = new ChannelSettingsModal(deps, {
     accountOf: deps.accountOf,
-    isSharedAccount: (account) => tenancy !== undefined && account === SETTINGS_ACCOUNT,
+    isSharedAccount: (account) => oauthInstallations !== undefined && account === SETTINGS_ACCOUNT,
     onProjectNameDue: () => projectNameSync.runSoon(),
   });
   const showHome = (visitor: HomeActor) =>
@@ -277,7 +278,7 @@ export async function startApp(
       if (authorization === undefined) throw new Error('The app is not installed there.');
       return authorization;
     },
-    oauthPages: tenancy && oauthPagesDeps(config, store, tenancy),
+    oauthPages: oauthInstallations && oauthPagesDeps(config, store, oauthInstallations),
     slackApiUrl: config.SLACK_API_URL,
     onConnected: () => receivingMonitor.heartbeatNow(),
     log,
@@ -309,7 +310,7 @@ export async function startApp(
     receivingMonitor,
   ];
   const workers = combineLifecycles([
-    ...(tenancy === undefined ? [] : [tenancy.tokenRotation]),
+    ...(oauthInstallations === undefined ? [] : [oauthInstallations.tokenRotation]),
     {
       start: () => dispatcher.start(),
       stop: () => dispatcher.stop({ drainMs: config.DRAIN_SECONDS * 1_000 }),

@@ -11,8 +11,8 @@ const silent = {
 };
 
 /**
- * A Bolt app that answers with its `sayStream`, append for append, as Slack's samples do. `bufferSize` is WebClient's
- * own setting: 256 characters where it is left out. The answer is a function that ends the app.
+ * A Bolt app that answers with `sayStream`, as Slack's samples do. `bufferSize` is a setting of WebClient (default 256
+ * characters). Returns a function that stops the app.
  */
 export async function start({ slack: { botToken, appToken, apiUrl }, answer, bufferSize }) {
   const app = new bolt.App({

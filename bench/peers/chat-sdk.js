@@ -3,9 +3,9 @@ import { createMemoryState } from '@chat-adapter/state-memory';
 import { Chat, ConsoleLogger } from 'chat';
 
 /**
- * A bot of the Chat SDK as its documents show it: an async iterable is handed to `thread.post`. Native streaming is its
- * default; `nativeStreaming: false` is its documented way to edit instead. All else is as it comes, the retries of
- * WebClient too. The answer is a function that ends the bot.
+ * A bot of the Chat SDK that follows its documentation: it hands an async iterable to `thread.post`. Native streaming is
+ * the default; `nativeStreaming: false` makes it edit instead. Everything else keeps its default, including WebClient's
+ * retries. Returns a function that stops the bot.
  */
 export async function start({ slack, answer, native, updateIntervalMs }) {
   const logger = new ConsoleLogger('silent');

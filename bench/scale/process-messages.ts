@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Workspaces, each with a service key of its own. */
+/** The number of workspaces, each with its own service key. */
 export const WORKSPACES = 40;
 export const CHANNELS_PER_WORKSPACE = 10;
-/** Characters of a reply. */
+/** Characters per reply. */
 export const REPLY_CHARACTERS = 4_000;
 
 /** The service key of a workspace. */
@@ -25,7 +25,7 @@ export const countsSchema = z.object({
   edits: z.number(),
   refused: z.number(),
 });
-/** A person's question, as it stands in Slack. */
+/** A person's question as Slack stores it. */
 export const questionSchema = z.object({
   workspace: z.string(),
   channel: z.string(),
@@ -38,6 +38,6 @@ export const startRequestSchema = z.object({
   databaseUrl: z.string(),
   readsPerSecond: z.number(),
 });
-/** What the relay's process took so far, and what it holds. */
+/** CPU time of the relay process so far, and how many thread jobs it holds. */
 export const usageSchema = z.object({ cpuMs: z.number(), at: z.number(), held: z.number() });
 export const memorySchema = z.object({ bytes: z.number() });

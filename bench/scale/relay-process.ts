@@ -25,8 +25,8 @@ import { serve } from '../child-process.ts';
 import { questionSchema, serviceKeyOf, startRequestSchema } from './process-messages.ts';
 
 /**
- * The process that the scale bench looks at: the app's own parts for 40 workspaces, each with its own service account.
- * Put together as `app.ts` does it for one, without what receives events.
+ * The process that the scale bench measures: the app's own parts for 40 workspaces, each with its own service account.
+ * It wires them as `src/app.ts` does for one workspace, without the event receivers.
  */
 async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof startRequestSchema>) {
   const config = readConfig({
@@ -37,14 +37,14 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     AGENT_API_KEY: 'one for each workspace',
     AGENT_READS_PER_SECOND: String(readsPerSecond),
     PRIVATE_HOSTS: '127.0.0.1',
-    // All of a workspace's replies are one person's.
+    // One person asks for all replies of a workspace.
     TURNS_PER_HOUR_PERSON: '0',
     TURNS_AT_ONCE_PERSON: '0',
     DATABASE_URL: databaseUrl,
   });
   const log = createLogger({ level: 'info', redaction: new Redactor(secretValues(config)) });
   const database = await openDatabase({ url: databaseUrl, log });
-  const watch = new Telemetry({
+  const telemetry = new Telemetry({
     log,
     origins: { slack: config.SLACK_API_URL, service: config.AGENT_BASE_URL },
     stats: () => readStats(database.kysely),
@@ -52,10 +52,10 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     rejectedSettings: () => [],
     rejectedWorkspaceCredentials: () => ({ token: 0, key: 0 }),
   });
-  const store = new Store(database.kysely, watch.onTurnStep);
+  const store = new Store(database.kysely, telemetry.onTurnStep);
   const queue = new ThreadQueue({ database, log });
   await queue.start();
-  const lanes = watch.withPermitMetrics(new SharedRateLimits(database.kysely));
+  const lanes = telemetry.withPermitMetrics(new SharedRateLimits(database.kysely));
   const workspaces = new Map<string, WorkspaceClient>();
   const accounts = new Map<string, { agent: AgentClient; rate: ReadRate }>();
   // All accounts are at one service: they share its connections.
@@ -75,8 +75,8 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
           showAgentSessions: false,
           editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
           maxFileBytes: 0,
-          onCall: watch.onSlackCall,
-          onEdit: watch.onSlackEdit,
+          onCall: telemetry.onSlackCall,
+          onEdit: telemetry.onSlackEdit,
           log,
         },
         new CredentialGate({ setting: `SLACK_BOT_TOKEN of ${workspace}`, log }),
@@ -90,7 +90,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
       allowedHosts: config.PRIVATE_HOSTS,
       beforeRead: (signal) => rate.waitForPauseEnd(signal),
       onRateLimited: (pauseMs) => rate.pauseFor(pauseMs),
-      onTry: watch.onServiceAttempt,
+      onTry: telemetry.onServiceAttempt,
       dispatcher: connections,
       log,
     });
@@ -144,9 +144,9 @@ serve({
     const accept = async ({ workspace, channel, person, ts, text }: z.infer<typeof questionSchema>) => {
       const bot = deps.workspace(workspace)?.bot;
       if (bot === undefined) throw new Error(`There is no workspace ${workspace}.`);
-      const message = { workspace, channel, channelKind: 'channel' as const, ts, root: ts, person };
+      const message = { workspace, channel, ts, root: ts, person };
       const arrival = { kind: 'message' as const, message: { ...message, content: { text } } };
-      // Slack sends again what could not be written down.
+      // Slack sends an event again until it is stored.
       while (!(await inbox.accept(arrival, bot).then(Boolean, () => false))) await sleep(1_000);
     };
     const waiting = z.array(questionSchema).parse(value);
@@ -155,17 +155,17 @@ serve({
     };
     await Promise.all(Array.from({ length: 8 }, some));
   },
-  /** When no turn is held any more. */
+  /** Resolves when the process holds no turn. */
   idle: async () => {
     while (relay().dispatcher.heldJobCount > 0) await sleep(50);
   },
-  /** Hands all turns over, as at a stop. */
+  /** Hands over all turns, as a shutdown does. */
   stop: () => relay().dispatcher.stop({ drainMs: 10_000 }),
   took: () => {
     const { user, system } = process.cpuUsage();
     return { cpuMs: (user + system) / 1_000, at: performance.now(), held: relay().dispatcher.heldJobCount };
   },
-  /** Right after forced collections of all there is: the first ones let finalizers go on, whose garbage the last one takes. */
+  /** The memory after repeated full collections: the first ones run finalizers, whose garbage the last one collects. */
   memory: async () => {
     const collect = globalThis.gc;
     if (collect === undefined) throw new Error('Run with --expose-gc.');

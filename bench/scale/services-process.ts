@@ -13,9 +13,9 @@ import {
   WORKSPACES,
 } from './process-messages.ts';
 
-/** Both services for the scale bench: 40 workspaces in Slack, and the agent with a key for each of them. */
+/** Both services of the scale bench: 40 workspaces in Slack, and an agent service with a key for each. */
 
-/** Characters that a reply has before it is watched, and those that it grows by at a time. */
+/** Characters that a reply has before the measurement, and per step during it. */
 const INITIAL_CHARACTERS = 3_000;
 const STEP_CHARACTERS = 100;
 const READ_ENDPOINT = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
@@ -30,7 +30,7 @@ let edits = 0;
 const names = Array.from({ length: WORKSPACES }, (_, index) => `Workspace ${index}`);
 const slack = await startSlackWorkspace({
   limits: SLACK_LIMITS,
-  // Nobody listens: the bench hands people's words to the inbox itself.
+  // No event is delivered: the bench hands the questions to the inbox itself.
   events: [],
   teams: names.map((name) => ({ name })),
 });
@@ -58,7 +58,7 @@ async function writeAtOnce(turn: AgentTurn): Promise<void> {
   }
 }
 
-/** Grows all the time while it is watched, and does not end. */
+/** Writes a reply that keeps growing during the measurement and does not end. */
 async function write(turn: AgentTurn): Promise<void> {
   turn.write(FULL_ANSWER.slice(0, INITIAL_CHARACTERS));
   startedReplies += 1;
@@ -77,9 +77,9 @@ serve({
   where: () => ({
     slackApiUrl: slack.apiUrl,
     agentUrl: agent.url,
-    tokens: slack.teams.map(({ installation: grant }) => grant.token),
+    tokens: slack.teams.map(({ installation }) => installation.token),
   }),
-  // Questions that people asked in Slack just now, spread over all workspaces and channels.
+  // Asks questions in Slack, spread over all workspaces and channels.
   ask: (value) => {
     const { count, text, from } = askRequestSchema.parse(value);
     return Array.from({ length: count }, (_, at) => {
@@ -88,7 +88,7 @@ serve({
       const place = places[index % WORKSPACES];
       const channel = place?.channels[Math.floor(index / WORKSPACES) % CHANNELS_PER_WORKSPACE];
       if (team === undefined || place === undefined || channel === undefined)
-        throw new Error('No such place.');
+        throw new Error('There is no such channel.');
       const words = `<@${team.bot.userId}> ${text} ${index}`;
       const said = slack.say({ person: place.ada, channel, text: words });
       return { workspace: team.id, channel: channel.id, person: place.ada.id, ts: said.ts, text: words };

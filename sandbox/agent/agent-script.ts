@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Block, StopReason } from './records.ts';
 
-/** What the agent does with one message. Returning ends the reply; throwing fails it. */
+/** The agent's program for one message. Returning completes the reply; throwing fails it. */
 export type AgentScript = (turn: AgentTurn) => Promise<void>;
 
-/** A file that was attached and could be read. */
+/** A readable attachment. */
 export interface AttachedFile {
   id: string;
   name: string;
@@ -14,19 +14,19 @@ export interface AttachedFile {
   open(): Promise<Readable>;
 }
 
-/** What a review does after the turn. Times are in ms, before the pace is applied. */
+/** A review after the turn. Times are in ms, before the pace is applied. */
 export interface ReviewPlan {
-  /** Markdown; without it the review fails with no message. */
+  /** Markdown; without findings the review has no message. */
   findings?: string;
-  /** Until the findings are written: only then does the review appear. */
+  /** Until the findings are written; the review appears only then. */
   afterMs?: number;
-  /** From there until it settles; 0 lets it appear settled. */
+  /** From then until it settles; with 0 it appears settled. */
   verifyMs?: number;
-  /** Makes it settle as `failed`. */
+  /** If given, the review settles as `failed` with this message. */
   error?: string;
 }
 
-/** Thrown into a script whose reply was cancelled. A script that tidies up may catch it once. */
+/** Thrown into a script whose reply was cancelled. A script may catch it once to clean up. */
 export class TurnCancelled extends Error {
   override readonly name = 'TurnCancelled';
   constructor() {
@@ -34,7 +34,7 @@ export class TurnCancelled extends Error {
   }
 }
 
-/** One message to the agent and the reply that it writes. */
+/** One message to the agent, and the means to reply. */
 export interface AgentTurn {
   readonly task: { id: string; title: string; model: string };
   /** The text of the user's message. */
@@ -42,24 +42,24 @@ export interface AgentTurn {
   readonly files: readonly AttachedFile[];
   /** The task's earlier messages, oldest first. */
   readonly history: readonly { role: string; text: string }[];
-  /** Id of the skill that was asked for. */
+  /** Id of the requested skill. */
   readonly skill: string | null;
   /** True after a graceful cancel. */
   readonly cancelling: boolean;
   /** Aborted by any cancel. */
   readonly cancelSignal: AbortSignal;
-  /** Aborted by a cancel with `force`, a deletion or the end of the service. */
+  /** Aborted by a cancel with `force`, a deletion or the service's stop. */
   readonly signal: AbortSignal;
 
-  /** Adds to the reply's text. */
+  /** Appends to the reply's text. */
   write(text: string): void;
-  /** Writes a tool call, runs it, writes its result. */
+  /** Writes a tool call, runs it and writes its result. */
   tool(name: string, input: Record<string, unknown>, run: () => Promise<string> | string): Promise<string>;
-  /** Adds a block of any kind. */
+  /** Appends a block of any type. */
   block(block: Block): void;
-  /** Replaces all text that was written by this. */
+  /** Replaces all text of the reply. */
   rewrite(text: string): void;
-  /** Leaves a file under the task; also allowed in background work. */
+  /** Adds a result file to the task; also allowed in background work. */
   result(name: string, mime: string, bytes: Uint8Array | string): Promise<void>;
   /** Adds a message of role `system` to the task. */
   system(text: string): void;
@@ -67,12 +67,12 @@ export interface AgentTurn {
   background(work: number | (() => Promise<void>)): void;
   /** Starts a review once the task has settled. */
   review(plan: ReviewPlan): void;
-  /** Asks the user and waits, silent and running, for the next message; gives its text. */
+  /** Writes a question and waits for the user's next message; returns its text. */
   ask(question: string): Promise<string>;
   /** Ends the reply as failed. */
   fail(error: string): never;
   /** Ends the reply. */
   end(reason: StopReason): never;
-  /** Waits, scaled by the service's pace. Throws `TurnCancelled` once after a graceful cancel. */
+  /** Waits, scaled by the service's pace. @throws TurnCancelled once after a graceful cancel */
   sleep(ms: number): Promise<void>;
 }

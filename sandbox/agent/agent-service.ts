@@ -22,26 +22,26 @@ import { taskEndpoints } from './task-endpoints.ts';
 import { TaskRunner } from './task-runner.ts';
 
 export interface AgentServiceOptions {
-  /** 0, the default, takes a free one. */
+  /** A free port by default. */
   port?: number;
-  /** Customer by API key; one demo key when left out. */
+  /** Customer by API key; one demo key by default. */
   apiKeys?: Record<string, string>;
-  /** How the open points of the document are settled. */
+  /** The behaviour where the document leaves it open. */
   behaviour?: Partial<ServiceBehaviour>;
-  /** What the agent does; the analyst when left out. */
+  /** The agent's program; the analyst by default. */
   script?: AgentScript;
   faults?: Faults;
-  /** Where the bytes live: a temporary folder when left out. */
+  /** Where file contents are stored; a temporary folder by default. */
   storage?: { s3: S3Location };
-  /** Factor on every wait of the agent; 1 when left out. */
+  /** Factor on every wait of the agent; 1 by default. */
   pace?: number;
-  /** Skills that a message may name. */
+  /** Skills that a message may request. */
   skills?: Skill[];
-  /** Milliseconds since 1970; tests move it to let links expire (disk storage only). */
+  /** Unix time in ms; tests advance it to let links expire (disk storage only). */
   now?: () => number;
 }
 
-/** A file as a test looks at it. */
+/** A file as tests inspect it. */
 export interface StoredFile extends FileRecord {
   open(): Promise<Readable>;
   /** Hex digest of the stored bytes. */
@@ -49,10 +49,10 @@ export interface StoredFile extends FileRecord {
 }
 
 export interface AgentService {
-  /** The base address, with `/v1`. */
+  /** The base URL, including `/v1`. */
   readonly url: string;
   readonly port: number;
-  /** The first of the keys. */
+  /** The first of the API keys. */
   readonly apiKey: string;
   readonly faults: Faults;
   /** May be changed while the service runs. */
@@ -64,7 +64,7 @@ export interface AgentService {
   readonly files: readonly StoredFile[];
   onCall(listener: (call: RecordedCall) => void): () => void;
   onStatus(listener: (change: StatusChange) => void): () => void;
-  /** Ends the agent's work, cuts all connections and removes the stored bytes. */
+  /** Ends the agent's work, cuts all connections and removes the stored files. */
   stop(): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import type { ServiceBehaviour } from './service-behaviour.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Storage } from './storage.ts';
 
-/** What a turn needs of the service. */
+/** What a turn needs from the service. */
 export interface TurnContext {
   state: ServiceState;
   storage: Storage;
@@ -35,17 +35,17 @@ export interface QueuedMessage {
   skill: string | null;
 }
 
-/** The verbs of a script, bound to one reply. */
+/** The turn that a script works with, bound to one reply. */
 export class RunningTurn implements AgentTurn {
   readonly task: TaskRecord;
   readonly text: string;
   readonly files: readonly AttachedFile[];
   readonly history: readonly { role: string; text: string }[];
   readonly skill: string | null;
-  /** The message that is being written. */
+  /** The reply being written. */
   reply: MessageRecord;
-  /** Work that goes on after the reply. */
-  readonly later: (() => Promise<void>)[] = [];
+  /** Work that continues after the reply. */
+  readonly backgroundWork: (() => Promise<void>)[] = [];
   readonly reviews: ReviewPlan[] = [];
   readonly #context: TurnContext;
   readonly #force = new AbortController();
@@ -79,13 +79,13 @@ export class RunningTurn implements AgentTurn {
     return this.#force.signal;
   }
 
-  /** Whether it waits for the user's next message. */
+  /** Whether it is waiting for the user's next message. */
   get asking(): boolean {
     return this.#answer !== undefined;
   }
 
   write(text: string): void {
-    this.#mustWrite();
+    this.#assertWritable();
     const { content } = this.reply;
     const last = content.at(-1);
     if (this.#context.behaviour.growth === 'in-place' && last?.type === 'text') {
@@ -108,12 +108,12 @@ export class RunningTurn implements AgentTurn {
   }
 
   block(block: Block): void {
-    this.#mustWrite();
+    this.#assertWritable();
     this.reply.content.push(block);
   }
 
   rewrite(text: string): void {
-    this.#mustWrite();
+    this.#assertWritable();
     const others = this.reply.content.filter((block) => block.type !== 'text');
     this.reply.content = [...others, { type: 'text', text }];
   }
@@ -134,7 +134,7 @@ export class RunningTurn implements AgentTurn {
   }
 
   background(work: number | (() => Promise<void>)): void {
-    this.later.push(typeof work === 'number' ? () => this.sleep(work) : work);
+    this.backgroundWork.push(typeof work === 'number' ? () => this.sleep(work) : work);
   }
 
   review(plan: ReviewPlan): void {
@@ -159,7 +159,7 @@ export class RunningTurn implements AgentTurn {
     }
   }
 
-  /** Gives the user's answer to `ask`; from now on `reply` is written. */
+  /** Passes the user's answer to `ask`; the turn continues in `reply`. */
   answer(text: string, reply: MessageRecord): void {
     this.reply = reply;
     this.#answer?.(text);
@@ -188,7 +188,7 @@ export class RunningTurn implements AgentTurn {
     }
   }
 
-  /** Asks the script to stop, or with `force` takes its pen away. */
+  /** Asks the script to stop; with `force` it can no longer write. */
   cancel(force: boolean): void {
     if (force) {
       this.#closed = true;
@@ -197,12 +197,12 @@ export class RunningTurn implements AgentTurn {
     this.#cancel.abort();
   }
 
-  /** No more is written to the reply. */
+  /** Closes the reply for writing. */
   close(): void {
     this.#closed = true;
   }
 
-  #mustWrite(): void {
+  #assertWritable(): void {
     if (this.#closed) throw new TurnCancelled();
   }
 }

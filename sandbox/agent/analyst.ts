@@ -16,8 +16,8 @@ interface KnownTable extends TableSummary {
 }
 
 /**
- * The sandbox's own agent: summarises attached tables, answers questions about the tables of its task,
- * and obeys the commands of the README.
+ * The sandbox's default agent: summarises attached tables, answers questions about them later in the task, and follows
+ * the commands that the README lists.
  */
 export function analyst(): AgentScript {
   const known = new Map<string, KnownTable[]>();
@@ -75,7 +75,7 @@ async function summarise(
   );
 }
 
-/** A file that is no table: its size and digest are all that is said of it. */
+/** Reports the size and digest of a file that is not a table. */
 async function describe(turn: AgentTurn, file: AttachedFile): Promise<void> {
   const digest = await turn.tool('hash_file', { file_id: file.id, filename: file.name }, async () => {
     const hash = createHash('sha256');
@@ -145,7 +145,7 @@ async function answer(turn: AgentTurn, text: string, tables: readonly KnownTable
   await writeLikeModel(turn, '\n');
 }
 
-/** The figures that a question asks for: statistics of the columns that it names. */
+/** The statistics that a question asks for, of the columns that it names. */
 function factsFor(text: string, table: KnownTable): string[] {
   const asked = STATISTICS.filter(({ words }) => words.test(text));
   const columns = table.columns.filter(({ name }) => mentions(text, name));

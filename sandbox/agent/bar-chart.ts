@@ -16,7 +16,7 @@ const COLOURS = [
   [192, 72, 90],
 ] as const;
 
-/** Rows of the characters that numbers are made of, five bits each. */
+/** Bitmaps of the characters in numbers: seven rows of five bits. */
 const GLYPHS: Record<string, readonly number[]> = {
   '0': [14, 17, 19, 21, 25, 17, 14],
   '1': [4, 12, 4, 4, 4, 4, 14],
@@ -36,7 +36,7 @@ const GLYPHS: Record<string, readonly number[]> = {
 
 type Colour = readonly [number, number, number];
 
-/** A bar chart as PNG; labels may hold digits, `.`, `-`, `+` and `e`. Bars below zero hang from it. */
+/** Draws a bar chart as PNG; labels may contain digits, `.`, `-`, `+` and `e`. Negative bars extend below zero. */
 export function barChart(bars: readonly Bar[]): Buffer {
   const png = new PNG({ width: WIDTH, height: HEIGHT });
   png.data.fill(255);
@@ -55,7 +55,7 @@ export function barChart(bars: readonly Bar[]): Buffer {
     drawText(png, left, HEIGHT - 14, String(index + 1));
   }
   fill(png, MARGIN, rowOf(0), WIDTH - 2 * MARGIN, 1, INK);
-  // Even areas are small without a filter, and trying each filter on each row takes long.
+  // Plain areas compress well without a filter, and trying every filter on each row is slow.
   return PNG.sync.write(png, { filterType: 0, deflateStrategy: 0, deflateLevel: 6 });
 }
 

@@ -1,24 +1,24 @@
 import type { Request, RequestHandler } from 'express';
 import { newId } from './records.ts';
 
-/** One request that the service got, recorded when its connection is done with it. */
+/** One request to the service, recorded when its response has ended. */
 export interface RecordedCall {
-  /** Such as `POST /experimental/tasks/{task_id}/messages`, `PUT part`, `PUT upload`, `GET download`. */
+  /** For example `POST /experimental/tasks/{task_id}/messages`, `PUT part`, `PUT upload`, `GET download`. */
   name: string;
   path: string;
-  /** 0 where the connection was cut before an answer. */
+  /** 0 if the connection was cut before a response. */
   status: number;
-  /** From the request's head to the answer's end, ms. */
+  /** From the request's headers to the response's end, ms. */
   ms: number;
-  /** When it arrived, milliseconds since 1970. */
+  /** When it arrived, Unix time in ms. */
   at: number;
-  /** The JSON body; `undefined` where there was none. */
+  /** The JSON body, if any. */
   body: unknown;
 }
 
-const MOST_CALLS = 50_000;
+const MAX_CALLS = 50_000;
 
-/** Keeps the latest calls and tells listeners of each. */
+/** Keeps the latest calls and reports each to listeners. */
 export class CallLog {
   readonly calls: RecordedCall[] = [];
   readonly #listeners = new Set<(call: RecordedCall) => void>();
@@ -44,7 +44,7 @@ export class CallLog {
   }
 
   #add(call: RecordedCall): void {
-    if (this.calls.length >= MOST_CALLS) this.calls.splice(0, MOST_CALLS / 2);
+    if (this.calls.length >= MAX_CALLS) this.calls.splice(0, MAX_CALLS / 2);
     this.calls.push(call);
     for (const listener of this.#listeners) listener(call);
   }

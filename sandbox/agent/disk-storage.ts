@@ -31,13 +31,13 @@ interface SignedLink {
 
 export interface DiskStorageOptions {
   behaviour: ServiceBehaviour;
-  /** Scheme, host and port of the server that answers the links. */
+  /** Scheme, host and port of the server behind the links. */
   origin: string;
-  /** Milliseconds since 1970. */
+  /** Unix time in ms. */
   now: () => number;
 }
 
-/** Keeps the bytes in a temporary folder and answers its own signed links. */
+/** Stores file contents in a temporary folder and serves its own signed links. */
 export async function openDiskStorage(options: DiskStorageOptions): Promise<Storage> {
   return new DiskStorage(await mkdtemp(join(tmpdir(), 'agent-service-')), options);
 }
@@ -47,7 +47,7 @@ class DiskStorage implements Storage {
   readonly #folder: string;
   readonly #options: DiskStorageOptions;
   readonly #secret = randomBytes(32);
-  /** An object is one or more files, read one after the other: parts are never copied together. */
+  /** An object is one or more files, read in sequence: parts are never merged. */
   readonly #objects = new Map<string, string[]>();
   readonly #uploads = new Map<string, Map<number, Part>>();
 
@@ -59,7 +59,7 @@ class DiskStorage implements Storage {
   }
 
   async uploadLink(key: string, terms: LinkTerms): Promise<string> {
-    return this.#link({ method: 'PUT', key, ...lasting(terms, this.#options.now()) });
+    return this.#link({ method: 'PUT', key, ...expiryOf(terms, this.#options.now()) });
   }
 
   async startMultipart(): Promise<string> {
@@ -69,7 +69,7 @@ class DiskStorage implements Storage {
   }
 
   async partLink(key: string, uploadId: string, part: number, terms: LinkTerms): Promise<string> {
-    return this.#link({ method: 'PUT', key, uploadId, part, ...lasting(terms, this.#options.now()) });
+    return this.#link({ method: 'PUT', key, uploadId, part, ...expiryOf(terms, this.#options.now()) });
   }
 
   async finish(key: string, uploadId: string, parts: readonly PartRef[], size: number): Promise<void> {
@@ -80,7 +80,7 @@ class DiskStorage implements Storage {
     for (const [index, { number, etag }] of parts.entries()) {
       const part = stored.get(number);
       if (part === undefined) throw new InvalidParts(`part ${number} was not uploaded`);
-      if (part.etag !== etag) throw new InvalidParts(`the etag of part ${number} is another`);
+      if (part.etag !== etag) throw new InvalidParts(`the etag of part ${number} does not match`);
       if (index < parts.length - 1 && part.size < this.#options.behaviour.minPartSize) {
         throw new InvalidParts(`part ${number} is too small`);
       }
@@ -111,7 +111,7 @@ class DiskStorage implements Storage {
 
   async downloadLink(key: string, terms: DownloadTerms): Promise<string> {
     const { name, mime } = terms;
-    const link = this.#link({ method: 'GET', key, name, mime, ...lasting(terms, this.#options.now()) });
+    const link = this.#link({ method: 'GET', key, name, mime, ...expiryOf(terms, this.#options.now()) });
     const missing = this.#options.behaviour.downloadLinkLength - link.length - '&padding='.length;
     return missing > 0 ? `${link}&padding=${'x'.repeat(missing)}` : link;
   }
@@ -134,7 +134,7 @@ class DiskStorage implements Storage {
     return createHmac('sha256', this.#secret).update(text).digest('hex');
   }
 
-  /** The grant of a link; throws a `Refusal` where it was not made by us, is over, or is misused. */
+  /** The content of a signed link. @throws ServiceRefusal if the signature, expiry, method or headers are wrong */
   #grant(request: Request, method: SignedLink['method']): SignedLink {
     if (request.headers.authorization !== undefined) {
       throw new ServiceRefusal(400, 'A signed link takes no Authorization header');
@@ -184,11 +184,11 @@ class DiskStorage implements Storage {
   }
 }
 
-function lasting({ lifeMs, headers }: LinkTerms, now: number): Pick<SignedLink, 'expires' | 'headers'> {
+function expiryOf({ lifeMs, headers }: LinkTerms, now: number): Pick<SignedLink, 'expires' | 'headers'> {
   return { expires: now + lifeMs, ...(headers === undefined ? {} : { headers }) };
 }
 
-/** Streams a request's body to disk; a body that breaks off leaves nothing. */
+/** Streams a request's body to disk; an incomplete body leaves no file. */
 async function store(source: Readable, path: string): Promise<{ size: number; md5: string }> {
   const md5 = createHash('md5');
   let size = 0;

@@ -10,19 +10,18 @@ export interface Skill {
   name: string;
 }
 
-/** What the endpoints work with. */
 export interface EndpointContext {
   state: ServiceState;
   storage: Storage;
   behaviour: ServiceBehaviour;
   skills: readonly Skill[];
-  /** The agent on this task. */
+  /** Returns the runner of a task. */
   runner: (task: TaskRecord) => TaskRunner;
-  /** Ends the agent's work on the task and forgets it. */
+  /** Ends the agent's work on a task and removes its runner. */
   dismiss: (task: TaskRecord) => void;
 }
 
-/** One authorised request. */
+/** An authorised request. */
 export interface EndpointRequest {
   customer: string;
   params: Readonly<Record<string, string>>;
@@ -31,10 +30,10 @@ export interface EndpointRequest {
   response: Response;
 }
 
-/** An answer in JSON, without a body, or elsewhere; `undefined` where the handler has answered itself. */
+/** A response with or without JSON, or a redirect; undefined if the handler has sent the response itself. */
 export type EndpointResponse = { status: number; body?: object } | { redirect: string } | undefined;
 
-/** One endpoint; its name is `METHOD path`, as the document writes it. */
+/** An endpoint; its name is `METHOD path` as in the document. */
 export interface Endpoint {
   name: string;
   handle(call: EndpointRequest): Promise<EndpointResponse> | EndpointResponse;

@@ -7,8 +7,8 @@ import { fileJson } from './response-json.ts';
 import { invalid, notFound, ServiceRefusal } from './service-refusal.ts';
 import { InvalidParts, type LinkTerms } from './storage.ts';
 
-/** S3's limit on the number of a part. */
-const MOST_PARTS = 10_000;
+/** S3's limit on part numbers. */
+const MAX_PARTS = 10_000;
 
 const creation = z.object({
   project_id: z.string(),
@@ -23,11 +23,11 @@ const creation = z.object({
 });
 const partRequest = z.object({
   upload_id: z.string(),
-  part_numbers: z.array(z.int().min(1).max(MOST_PARTS)).min(1).max(1000),
+  part_numbers: z.array(z.int().min(1).max(MAX_PARTS)).min(1).max(1000),
 });
 const completion = z.object({
   upload_id: z.string().optional(),
-  parts: z.array(z.object({ part_number: z.int().min(1).max(MOST_PARTS), etag: z.string() })).optional(),
+  parts: z.array(z.object({ part_number: z.int().min(1).max(MAX_PARTS), etag: z.string() })).optional(),
 });
 
 export function fileEndpoints(context: EndpointContext): Endpoint[] {
@@ -37,7 +37,7 @@ export function fileEndpoints(context: EndpointContext): Endpoint[] {
     { name: 'POST /experimental/files', handle: (call) => startUpload(context, call) },
     {
       name: 'GET /experimental/files/{file_id}',
-      handle: async (call) => ({ status: 200, body: fileJson(await mustBeReadable(context, find(call))) }),
+      handle: async (call) => ({ status: 200, body: fileJson(await assertReadable(context, find(call))) }),
     },
     {
       name: 'POST /experimental/files/{file_id}/parts',
@@ -54,7 +54,7 @@ export function fileEndpoints(context: EndpointContext): Endpoint[] {
   ];
 }
 
-/** Whether the file's bytes are complete. A single upload may be complete without being finalized. */
+/** Whether the file's content is complete. A single upload may not need finalizing. */
 export async function isReadable(
   { storage, behaviour }: EndpointContext,
   file: FileRecord,
@@ -65,7 +65,7 @@ export async function isReadable(
   return file.ready;
 }
 
-async function mustBeReadable(context: EndpointContext, file: FileRecord): Promise<FileRecord> {
+async function assertReadable(context: EndpointContext, file: FileRecord): Promise<FileRecord> {
   if (!(await isReadable(context, file))) throw notFound('File', file.id);
   return file;
 }
@@ -128,7 +128,7 @@ async function partLinks(
   };
 }
 
-/** The upload in parts that is still open. */
+/** The id of the open multipart upload. @throws ServiceRefusal if there is none */
 function openUpload(file: FileRecord, given: string | undefined): string {
   if (file.uploadId === null) throw new ServiceRefusal(409, 'The file is not uploaded in parts');
   if (given !== file.uploadId) throw invalid(['body', 'upload_id'], 'Not the id of this upload');
@@ -182,7 +182,7 @@ async function download(
   file: FileRecord,
 ): Promise<EndpointResponse> {
   const { storage, behaviour } = context;
-  const { key, name, mime } = await mustBeReadable(context, file);
+  const { key, name, mime } = await assertReadable(context, file);
   if (behaviour.contentDownload !== 'bytes') {
     const link = await storage.downloadLink(key, { name, mime, lifeMs: behaviour.downloadLinkMs });
     if (behaviour.contentDownload === 'redirect') return { redirect: link };

@@ -20,7 +20,7 @@ export interface HttpAppDeps {
   apiKeys: Readonly<Record<string, string>>;
 }
 
-/** The endpoints and the signed links as one application. */
+/** Creates the Express app for the endpoints and the signed links. */
 export function createHttpApp({ endpoints, storage, behaviour, faults, log, apiKeys }: HttpAppDeps): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -56,7 +56,7 @@ async function answer(endpoint: Endpoint, request: Request, response: Response):
   else response.status(result.status).json(result.body);
 }
 
-/** Lets known keys through, as often as the rate limit allows. */
+/** Accepts known keys within the rate limit. */
 function authorize(behaviour: ServiceBehaviour, apiKeys: Readonly<Record<string, string>>): RequestHandler {
   const limit = new RateLimit();
   return (request, response, next) => {
@@ -74,7 +74,7 @@ function authorize(behaviour: ServiceBehaviour, apiKeys: Readonly<Record<string,
   };
 }
 
-/** A body that is not JSON is refused rather than passed over. */
+/** Refuses a body that is not JSON, instead of ignoring it. */
 const jsonOnly: RequestHandler = (request, _response, next) => {
   const empty = request.headers['content-length'] === '0';
   const sent = request.headers['transfer-encoding'] !== undefined || request.headers['content-length'];
@@ -84,7 +84,7 @@ const jsonOnly: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** The last handler of express is known by its four arguments. */
+/** Express recognises an error handler by its four parameters. */
 function errorHandler(behaviour: ServiceBehaviour): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     if (response.headersSent || request.socket.destroyed) {
@@ -99,7 +99,7 @@ function errorHandler(behaviour: ServiceBehaviour): ErrorRequestHandler {
 function refusalOf(error: unknown): ServiceRefusal {
   if (error instanceof ServiceRefusal) return error;
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  // What express and its JSON parser refuse: a bad path, bad JSON, a body that is too large.
+  // Errors of Express and its JSON parser: an invalid path, invalid JSON, a body that is too large.
   if (status === 400) return new ServiceRefusal(422, 'Malformed request', ['body']);
   if (typeof status === 'number' && status < 500) return new ServiceRefusal(status, 'Malformed request');
   return new ServiceRefusal(500, error instanceof Error ? error.message : 'Internal error');
@@ -112,7 +112,7 @@ function parseEndpointName({ name }: Endpoint): { method: 'get' | 'post' | 'put'
   return { method: methods[verb], path };
 }
 
-/** The name that faults and records know a request by. */
+/** Returns a function that names requests for faults and the call log. */
 function callNamer(endpoints: readonly Endpoint[]): (request: Request) => string {
   const patterns = endpoints.map(({ name }) => {
     const source = name.replace(' ', ` ${PREFIX}`).replaceAll(/\{\w+\}/g, '[^/]+');

@@ -83,7 +83,7 @@ async function sendMessage(
   };
 }
 
-/** The attachments that the agent can read; others are skipped. */
+/** The attachments that the agent can read; the others are skipped. */
 async function readableFiles(
   context: EndpointContext,
   task: TaskRecord,
@@ -98,7 +98,7 @@ async function readableFiles(
   return found;
 }
 
-/** The events behind a message, which `limit` of List messages bounds: its start and every block. */
+/** The number of events of a message, which the `limit` of List messages counts: its start and every block. */
 function eventsOf(message: MessageRecord): number {
   return 1 + message.content.length;
 }
@@ -122,7 +122,7 @@ function listMessages(
   const shift = behaviour.messageCursors === 'inclusive' ? 1 : 0;
   const from = after === undefined ? 0 : after + 1 - shift;
   const range = all.slice(from, before === undefined ? undefined : before + shift);
-  // After a message the page starts there; else it is the most recent stretch.
+  // With `after_id` the page starts there; otherwise it holds the latest messages.
   const page =
     after === undefined ? withinEvents(range.toReversed(), limit).reverse() : withinEvents(range, limit);
   const ids = page.map(({ id }) => id);
@@ -130,7 +130,7 @@ function listMessages(
   return { status: 200, body: listJson(data, ids, page.length < range.length) };
 }
 
-/** The first messages whose events fit into the limit; at least one. */
+/** The first messages whose events fit within the limit; at least one. */
 function withinEvents(messages: readonly MessageRecord[], limit: number): MessageRecord[] {
   let events = 0;
   const end = messages.findIndex((message, index) => {

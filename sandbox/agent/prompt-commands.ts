@@ -3,7 +3,7 @@ import { longMarkdown, writeLikeModel } from './sample-prose.ts';
 
 type Command = (turn: AgentTurn, argument: string) => Promise<void> | void;
 
-/** What a line such as `/long 20000` makes the agent do; the README lists them for people. */
+/** The commands in a message, such as `/long 20000`; the README lists them. */
 const COMMANDS: Record<string, Command> = {
   long: (turn, argument) => writeFast(turn, longMarkdown(numberOf(argument, 20_000))),
   slow: async (turn, argument) => {
@@ -80,7 +80,7 @@ const COMMANDS: Record<string, Command> = {
     ),
 };
 
-/** Carries out the command lines of a message, in their order; gives what is left of its text. */
+/** Runs the command lines of a message in order; returns the rest of its text. */
 export async function runPromptCommands(turn: AgentTurn): Promise<string> {
   const rest: string[] = [];
   for (const line of turn.text.split('\n')) {
@@ -92,7 +92,7 @@ export async function runPromptCommands(turn: AgentTurn): Promise<string> {
   return rest.join('\n').trim();
 }
 
-/** Writes a long text fast: a few hundred characters at a time. */
+/** Writes a long text quickly, a few hundred characters at a time. */
 async function writeFast(turn: AgentTurn, text: string): Promise<void> {
   for (let at = 0; at < text.length; at += 400) {
     turn.write(text.slice(at, at + 400));

@@ -1,8 +1,8 @@
-/** A strict sliding window for each key. */
+/** A sliding window of calls for each key. */
 export class RateLimit {
   readonly #calls = new Map<string, number[]>();
 
-  /** Takes one call; gives the milliseconds until one is free again, 0 where it was granted. */
+  /** Counts one call; returns 0, or the ms until the next call is allowed. */
   take(key: string, { calls, windowMs }: { calls: number; windowMs: number }): number {
     const now = performance.now();
     const recent = (this.#calls.get(key) ?? []).filter((at) => at > now - windowMs);

@@ -24,14 +24,14 @@ export interface MessageRecord {
   role: 'user' | 'assistant' | 'system';
   content: Block[];
   createdAt: number;
-  /** `null` on messages that the agent did not write. */
+  /** `null` for messages that the agent did not write. */
   status: MessageStatus | null;
   stopReason: StopReason | null;
   startedAt: number | null;
   completedAt: number | null;
   error: string | null;
   input: { userMessageId: string; fileIds: string[] } | null;
-  /** Whether it holds a review's findings. */
+  /** Whether it contains a review's findings. */
   review: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface ResultRecord {
   id: string;
   file: FileRecord;
   createdAt: number;
-  /** Whether a listing without `reconcile` shows it. */
+  /** Whether a list without `reconcile` includes it. */
   reconciled: boolean;
 }
 
@@ -70,15 +70,15 @@ export interface FileRecord {
   size: number;
   purpose: 'input' | 'output';
   createdAt: number;
-  /** Where the storage keeps its bytes. */
+  /** Its key in the storage. */
   key: string;
-  /** Set while and after it is uploaded in parts. */
+  /** Id of its multipart upload, if it has or had one. */
   uploadId: string | null;
-  /** Whether it can be read and attached. */
+  /** Whether it is complete. */
   ready: boolean;
 }
 
-/** An opaque id with the kind's prefix. */
+/** An opaque id with a prefix for its kind. */
 export function newId(kind: 'prj' | 'tsk' | 'msg' | 'file' | 'res' | 'req'): string {
   return `${kind}_${randomBytes(12).toString('hex')}`;
 }

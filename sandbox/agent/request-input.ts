@@ -7,12 +7,12 @@ const block = z.looseObject({ type: z.string().min(1) });
 /** A message's content: text, or blocks. */
 export const content = z.union([z.string().min(1), z.array(block).min(1)]);
 
-/** Reads a request's body; `also` names known fields beside the schema's. Throws a `Refusal` of 422. */
+/** Parses a request's body; `extraFields` are known fields that the schema lacks. @throws ServiceRefusal 422 */
 export function readBody<Schema extends z.ZodObject>(
   schema: Schema,
   body: unknown,
   behaviour: ServiceBehaviour,
-  also: readonly string[] = [],
+  extraFields: readonly string[] = [],
 ): z.infer<Schema> {
   const parsed = schema.safeParse(body ?? undefined);
   if (!parsed.success) {
@@ -21,7 +21,7 @@ export function readBody<Schema extends z.ZodObject>(
     throw invalid(['body', ...path], issue?.message ?? 'Invalid body');
   }
   if (behaviour.unknownFields === 'refused' && typeof body === 'object' && body !== null) {
-    const unknown = Object.keys(body).find((key) => !(key in schema.shape || also.includes(key)));
+    const unknown = Object.keys(body).find((key) => !(key in schema.shape || extraFields.includes(key)));
     if (unknown !== undefined) throw invalid(['body', unknown], 'Unknown field');
   }
   return parsed.data;
@@ -34,17 +34,17 @@ export function blocksOf(value: z.infer<typeof content>): z.infer<typeof block>[
 
 type Query = Readonly<Record<string, unknown>>;
 
-export function readLimit(query: Query, most: number, otherwise: number): number {
+export function readLimit(query: Query, max: number, fallback: number): number {
   const text = query.limit;
-  if (text === undefined) return otherwise;
+  if (text === undefined) return fallback;
   const limit = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > most) throw invalid(['query', 'limit'], `Must be an integer from 1 to ${most}`);
+  if (limit < 1 || limit > max) throw invalid(['query', 'limit'], `Must be an integer from 1 to ${max}`);
   return limit;
 }
 
-export function readFlag(query: Query, name: string, otherwise: boolean): boolean {
+export function readFlag(query: Query, name: string, fallback: boolean): boolean {
   const text = query[name];
-  if (text === undefined) return otherwise;
+  if (text === undefined) return fallback;
   if (text === 'true') return true;
   if (text === 'false') return false;
   throw invalid(['query', name], 'Must be true or false');
@@ -56,7 +56,7 @@ export function readText(query: Query, name: string): string | undefined {
   throw invalid(['query', name], 'Must be given once');
 }
 
-/** The page of `items` after the one with the id `after`. */
+/** The page of items after the one with the id `after`. @throws ServiceRefusal 404 if there is none */
 export function pageAfter<Item>(
   items: readonly Item[],
   idOf: (item: Item) => string,

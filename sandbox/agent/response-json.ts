@@ -1,7 +1,7 @@
 import type { FileRecord, MessageRecord, ProjectRecord, ResultRecord, TaskRecord } from './records.ts';
 import type { ServiceBehaviour } from './service-behaviour.ts';
 
-/** The service's JSON, as its document spells it. */
+/** The service's JSON objects, as the document defines them. */
 
 export function projectJson(project: ProjectRecord): object {
   return {
@@ -26,7 +26,7 @@ export function taskJson(task: TaskRecord): object {
   };
 }
 
-/** A task as Get a task answers it. */
+/** A task as Get a task returns it. */
 export function taskWithReviewsJson(task: TaskRecord): object {
   const reviews = task.reviews.map(({ status, messageId, errorMessage }) => ({
     status,
@@ -76,7 +76,7 @@ export function fileJson(file: FileRecord): object {
   };
 }
 
-/** `link` is left out where the client did not ask for one. */
+/** `link` is undefined if the client did not request links. */
 export function resultJson(result: ResultRecord, link: string | undefined): object {
   return {
     type: 'result_file',

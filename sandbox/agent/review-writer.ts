@@ -3,7 +3,7 @@ import type { ReviewPlan } from './agent-script.ts';
 import type { TurnContext } from './agent-turn.ts';
 import type { ReviewRecord, TaskRecord } from './records.ts';
 
-/** Writes a review after a turn. It appears with its findings, and replaces the one before unless those are kept. */
+/** Runs a review after a turn. It appears with its findings and replaces earlier reviews unless they are kept. */
 export async function runReview(
   { state, pace, behaviour }: TurnContext,
   task: TaskRecord,

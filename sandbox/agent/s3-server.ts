@@ -5,10 +5,10 @@ import S3rver from '@20minutes/s3rver';
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
 import type { S3Location } from './storage.ts';
 
-/** Bytes that S3 wants of every part but the last. */
+/** S3's minimum size of every part but the last (bytes). */
 const MIN_PART = 5 * 1024 * 1024;
-/** Bytes that are copied at once where parts are put together. */
-const PIECE = 1024 * 1024;
+/** Bytes per copy when parts are joined. */
+const CHUNK_BYTES = 1024 * 1024;
 
 interface Part {
   number: number;
@@ -20,9 +20,9 @@ export interface S3 extends S3Location {
 }
 
 /**
- * Starts an S3 server on a free port of 127.0.0.1, with one bucket kept in `folder`. Where the package
- * is more lenient than S3 it is made strict: unsigned requests are refused, and parts that are missing,
- * too small, out of order or named by another etag. As with S3, parts that make a file are not hashed again.
+ * Starts an S3 server on a free port of 127.0.0.1, with one bucket in `folder`. It is stricter than the package: like S3
+ * it refuses unsigned requests, and parts that are missing, too small, out of order or named with a wrong etag. As in S3,
+ * the parts of a file are not hashed again.
  */
 export async function startS3({ folder }: { folder: string }): Promise<S3> {
   const bucket = 'agent-files';
@@ -34,7 +34,7 @@ export async function startS3({ folder }: { folder: string }): Promise<S3> {
     vhostBuckets: false,
     configureBuckets: [{ name: bucket }],
   });
-  // Koa prints errors unless somebody listens; the client gets them as answers.
+  // Without a listener Koa prints errors; the client receives them as responses.
   server.on('error', () => {});
   server.middleware.splice(-1, 0, async ({ headers, query }, next) => {
     const signed = headers.authorization !== undefined || query['X-Amz-Signature'] !== undefined;
@@ -67,7 +67,7 @@ export async function startS3({ folder }: { folder: string }): Promise<S3> {
   };
 }
 
-/** Hex digests of the parts; throws where they cannot be put together. */
+/** The hex digests of the parts. @throws S3Error if they cannot be joined */
 async function checkParts(folder: string, parts: readonly Part[]): Promise<string[]> {
   for (const [index, { number, etag }] of parts.entries()) {
     if (number <= (parts[index - 1]?.number ?? 0)) {
@@ -79,7 +79,7 @@ async function checkParts(folder: string, parts: readonly Part[]): Promise<strin
       stat(path).catch(() => undefined),
     ]);
     if (stored !== etag || stats === undefined) {
-      throw new S3Error('InvalidPart', `Part ${number} could not be found or its etag is another`);
+      throw new S3Error('InvalidPart', `Part ${number} could not be found or its etag does not match`);
     }
     if (index < parts.length - 1 && stats.size < MIN_PART) {
       throw new S3Error('EntityTooSmall', `Part ${number} is smaller than the minimum`);
@@ -92,11 +92,11 @@ async function readOrNothing(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined);
 }
 
-/** Writes the files after each other into one; the answer is its size in bytes. */
+/** Concatenates the files into one; returns its size in bytes. */
 async function joinFiles(paths: readonly string[], whole: string): Promise<number> {
   await mkdir(dirname(whole), { recursive: true });
   await using to = await open(whole, 'w');
-  const piece = Buffer.allocUnsafe(PIECE);
+  const piece = Buffer.allocUnsafe(CHUNK_BYTES);
   let size = 0;
   for (const path of paths) {
     await using from = await open(path);

@@ -14,7 +14,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { DownloadTerms, LinkTerms, PartRef, S3Location, Storage } from './storage.ts';
 import { InvalidParts } from './storage.ts';
 
-/** Keeps the bytes in a bucket; the links are presigned and point at S3 itself. */
+/** Stores file contents in a bucket; the presigned links point at S3 itself. */
 export function openS3Storage(place: S3Location): Storage {
   return new S3Storage(place);
 }
@@ -22,7 +22,7 @@ export function openS3Storage(place: S3Location): Storage {
 class S3Storage implements Storage {
   readonly #client: S3Client;
   readonly #bucket: string;
-  /** Keeps two services apart that share a bucket. */
+  /** Separates services that share a bucket. */
   readonly #prefix = randomBytes(6).toString('hex');
 
   constructor({ endpoint, bucket, credentials, region = 'us-east-1' }: S3Location) {
@@ -39,21 +39,21 @@ class S3Storage implements Storage {
 
   uploadLink(key: string, terms: LinkTerms): Promise<string> {
     const command = new PutObjectCommand(this.#place(key));
-    command.middlewareStack.add(carrying(terms.headers), { step: 'build' });
-    return getSignedUrl(this.#client, command, signing(terms));
+    command.middlewareStack.add(withHeaders(terms.headers), { step: 'build' });
+    return getSignedUrl(this.#client, command, signingOptions(terms));
   }
 
   async startMultipart(key: string): Promise<string> {
     const { UploadId } = await this.#client.send(new CreateMultipartUploadCommand(this.#place(key)));
-    if (UploadId === undefined) throw new Error('S3 gave no upload id');
+    if (UploadId === undefined) throw new Error('S3 returned no upload id');
     return UploadId;
   }
 
   partLink(key: string, uploadId: string, part: number, terms: LinkTerms): Promise<string> {
     const input = { ...this.#place(key), UploadId: uploadId, PartNumber: part };
     const command = new UploadPartCommand(input);
-    command.middlewareStack.add(carrying(terms.headers), { step: 'build' });
-    return getSignedUrl(this.#client, command, signing(terms));
+    command.middlewareStack.add(withHeaders(terms.headers), { step: 'build' });
+    return getSignedUrl(this.#client, command, signingOptions(terms));
   }
 
   async finish(key: string, uploadId: string, parts: readonly PartRef[]): Promise<void> {
@@ -85,18 +85,18 @@ class S3Storage implements Storage {
   async read(key: string): Promise<Readable> {
     const { Body } = await this.#client.send(new GetObjectCommand(this.#place(key)));
     if (Body instanceof Readable) return Body;
-    throw new Error('S3 gave no stream');
+    throw new Error('S3 returned no stream');
   }
 
   downloadLink(key: string, { name, mime, ...terms }: DownloadTerms): Promise<string> {
-    // s3rver does not check the signature of !'()* in a query as S3 does, so a name goes without them.
+    // s3rver computes signatures for !'()* in a query differently from S3, so names omit them.
     const plain = name.replaceAll(/[^\x20-\x7e]|["\\!'()*]/g, '_');
     const input = {
       ...this.#place(key),
       ResponseContentType: mime,
       ResponseContentDisposition: `attachment; filename="${plain}"`,
     };
-    return getSignedUrl(this.#client, new GetObjectCommand(input), signing(terms));
+    return getSignedUrl(this.#client, new GetObjectCommand(input), signingOptions(terms));
   }
 
   async stop(): Promise<void> {
@@ -108,8 +108,8 @@ class S3Storage implements Storage {
   }
 }
 
-/** How a link is signed: with the headers that a request over it must carry. */
-function signing({ lifeMs, headers = {} }: LinkTerms) {
+/** Signing options of a link, with the headers that requests must send. */
+function signingOptions({ lifeMs, headers = {} }: LinkTerms) {
   const names = Object.keys(headers).map((name) => name.toLowerCase());
   return {
     expiresIn: Math.max(1, Math.ceil(lifeMs / 1000)),
@@ -118,8 +118,8 @@ function signing({ lifeMs, headers = {} }: LinkTerms) {
   };
 }
 
-/** Middleware of the SDK that adds headers to a request before it is signed. */
-function carrying(headers: Record<string, string> = {}) {
+/** SDK middleware that adds headers to a request before it is signed. */
+function withHeaders(headers: Record<string, string> = {}) {
   return <Args extends { request: unknown }, Output>(next: (args: Args) => Promise<Output>) =>
     (args: Args): Promise<Output> => {
       if (hasHeaders(args.request)) Object.assign(args.request.headers, headers);

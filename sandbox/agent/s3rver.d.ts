@@ -1,4 +1,4 @@
-/** The parts of s3rver that are used here; the package brings no types. */
+/** Types for the parts of s3rver in use; the package has none. */
 declare module '@20minutes/s3rver' {
   import type { Server } from 'node:http';
 

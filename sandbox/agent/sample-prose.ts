@@ -8,7 +8,7 @@ export async function writeLikeModel(turn: AgentTurn, text: string): Promise<voi
   }
 }
 
-/** Pieces of about forty characters that end after a space or a line, joined the text itself. */
+/** Splits a text after white space into pieces of about forty characters. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   let piece = '';

@@ -1,89 +1,89 @@
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * How this service settles what its document leaves open. Every field may be changed while it runs;
- * the next request sees the change.
+ * The service's behaviour where its document leaves it open. Fields may be changed while it runs; the next request sees
+ * the change.
  */
 export interface ServiceBehaviour {
-  /** Shape of an error's body. */
+  /** Format of error bodies. */
   errorBody: 'detail' | 'detail-list' | 'error-message' | 'error' | 'message' | 'title' | 'text';
-  /** Answer to a missing or unknown key. */
+  /** Response to a missing or unknown key. */
   badKeyStatus: 401 | 403;
-  /** Unknown fields of a request's body. */
+  /** Unknown fields in a request's body. */
   unknownFields: 'ignored' | 'refused';
-  /** Calls that one key may make within a sliding window; `null` for no limit. */
+  /** Calls per key within a sliding window; `null` for no limit. */
   rateLimit: { calls: number; windowMs: number } | null;
 
-  /** Where the answer to POST /experimental/files carries the file's id. */
+  /** Where the response to POST /experimental/files has the file's id. */
   fileId: 'id' | 'file_id' | 'file.id';
-  /** Where it carries the address of a single upload. */
+  /** Where it has the URL of a single upload. */
   uploadUrl: 'upload_url' | 'url' | 'presigned_url';
-  /** Whether a single upload needs finalize; a number is what finalize answers where it does not. */
+  /** Whether a single upload needs finalizing; a number is the response to an unneeded finalize. */
   singleFinalize: 'needed' | 404 | 409;
-  /** What finalize answers with. */
+  /** The response to finalize. */
   finalizeAnswer: 'file' | 'empty-object' | 'no-content';
-  /** Whether `part_size` is part of a multipart answer. */
+  /** Whether a multipart response contains `part_size`. */
   givesPartSize: boolean;
-  /** Bytes; `part_size` where it is given. */
+  /** `part_size` in bytes, if given. */
   partSize: number;
-  /** Bytes that every part but the last must have (5 MiB at S3). */
+  /** Minimum bytes of every part but the last (5 MiB at S3). */
   minPartSize: number;
-  /** Bytes; a file larger than this is uploaded in parts. */
+  /** Larger files (bytes) are uploaded in parts. */
   multipartThreshold: number;
-  /** Headers that every upload must carry; named in `headers` of the answer when there are any. */
+  /** Headers that every upload must send; the response lists them in `headers`. */
   uploadHeaders: Record<string, string>;
-  /** ETag of an uploaded part with or without quotes (disk storage only; S3 quotes). */
+  /** ETags with or without quotes (disk storage only; S3 uses quotes). */
   etag: 'quoted' | 'bare';
-  /** Bytes; a larger file is refused with 413. `null` for no limit. */
+  /** Larger files (bytes) are refused with 413; `null` for no limit. */
   maxFileBytes: number | null;
-  /** MIME types and endings (`.exe`) that are refused. */
+  /** Refused MIME types and file extensions (`.exe`). */
   refusedTypes: string[];
   refusedTypeStatus: 415 | 422;
   /** Lifetime of upload links, ms. */
   uploadLinkMs: number;
   /** Lifetime of download links, ms. */
   downloadLinkMs: number;
-  /** Characters that a download link has at least (disk storage only). */
+  /** Minimum characters of a download link (disk storage only). */
   downloadLinkLength: number;
-  /** What GET /experimental/files/{id}/content answers with. */
+  /** The response to GET /experimental/files/{id}/content. */
   contentDownload: 'bytes' | 'redirect' | 'json';
 
-  /** Name of the query parameter that selects the project of List tasks. */
+  /** Name of the query parameter for the project in List tasks. */
   projectParameter: string;
-  /** Whether List tasks and List task results take `after_id` (else it is ignored). */
+  /** Whether List tasks and List task results support `after_id`; otherwise they ignore it. */
   listCursors: boolean;
-  /** Default of `limit` for List tasks and List task results. */
+  /** Default `limit` of List tasks and List task results. */
   defaultLimit: number;
-  /** Whether `before_id` and `after_id` of List messages leave that message out. */
+  /** Whether `before_id` and `after_id` of List messages exclude the named message. */
   messageCursors: 'exclusive' | 'inclusive';
   /** Name of the flag that forbids a fallback model. */
   fallbackFlag: string;
 
-  /** What Send a message waits for: nothing, with or without the (empty) reply; or the reply's end. */
+  /** Whether Send a message responds at once, with or without the (empty) reply, or at the reply's end. */
   send: 'at-once' | 'at-once-without-reply' | 'held';
-  /** A message to a task that runs (one that asks takes it in any case). */
+  /** Response to a message for a running task; a task that asks accepts it in any case. */
   messageToRunning: 'accepted' | 409;
-  /** A message to a task that failed or was cancelled. */
+  /** Response to a message for a failed or cancelled task. */
   messageToStopped: 'accepted' | 409 | 422;
   /** Whether `skill` has an effect on an existing task. */
   skillOnTask: 'runs' | 'ignored';
-  /** Text that is written later: into the last text block, or as a new block each time. */
+  /** Whether new text extends the last text block or adds a block each time. */
   growth: 'in-place' | 'new-blocks';
-  /** Where the agent goes on after a question was answered. */
+  /** Where the agent continues after an answered question. */
   afterAsk: 'same-reply' | 'new-reply';
   /** `input` of assistant messages. */
   input: 'full' | 'null' | 'null-file-ids';
-  /** When a graceful cancel makes the task `cancelled`: at once, or when the reply has stopped. */
+  /** When a graceful cancel marks the task as `cancelled`. */
   gracefulCancel: 'at-once' | 'when-stopped';
-  /** Cancel where nothing runs. */
+  /** Response to a cancel when nothing is running. */
   cancelSettled: 'accepted' | 409;
-  /** Whether the messages with a review's findings are part of List messages. */
+  /** Whether List messages includes the messages with a review's findings. */
   reviewsInList: boolean;
-  /** Whether a task lists its earlier reviews beside the newest. */
+  /** Whether a task lists earlier reviews besides the latest. */
   reviewsKept: boolean;
 }
 
-/** The settings used where a test names none; strict where the document is silent. */
+/** The default behaviour: strict where the document is silent. */
 export const DEFAULT_BEHAVIOUR: Readonly<ServiceBehaviour> = {
   errorBody: 'detail',
   badKeyStatus: 401,

@@ -1,13 +1,13 @@
 import type { ServiceBehaviour } from './service-behaviour.ts';
 
-/** A request that is refused: thrown by handlers, answered in the dialect's shape. */
+/** Refuses a request: handlers throw it, and the response has the configured format. */
 export class ServiceRefusal extends Error {
-  override readonly name = 'Refusal';
+  override readonly name = 'ServiceRefusal';
   readonly status: number;
   readonly place: string[];
   readonly headers: Record<string, string>;
 
-  /** `place` names the part of the request at fault, such as `['body', 'title']`. */
+  /** `place` is the part of the request at fault, such as `['body', 'title']`. */
   constructor(status: number, message: string, place: string[] = [], headers: Record<string, string> = {}) {
     super(message);
     this.status = status;
@@ -24,7 +24,7 @@ export function invalid(place: string[], message: string): ServiceRefusal {
   return new ServiceRefusal(422, message, place);
 }
 
-/** The body of a refusal: a string is sent as plain text, anything else as JSON. */
+/** The response body of a refusal: a string for plain text, otherwise JSON. */
 export function refusalBody(shape: ServiceBehaviour['errorBody'], refusal: ServiceRefusal): unknown {
   const { message, place, status } = refusal;
   switch (shape) {

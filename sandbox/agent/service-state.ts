@@ -11,12 +11,12 @@ import type {
 import { newId } from './records.ts';
 import { notFound } from './service-refusal.ts';
 
-/** A task or a message took another status. */
+/** A new status of a task or message. */
 export type StatusChange =
   | { kind: 'task'; task: TaskRecord; status: TaskStatus }
   | { kind: 'message'; message: MessageRecord; status: MessageStatus };
 
-/** Everything the service knows, in memory. What belongs to another customer is not found. */
+/** The service's data, in memory. Lookups do not find what belongs to another customer. */
 export class ServiceState {
   readonly projects = new Map<string, ProjectRecord>();
   readonly tasks = new Map<string, TaskRecord>();
@@ -44,7 +44,7 @@ export class ServiceState {
     return task;
   }
 
-  /** A message of the task; a review's findings only once that review has completed. */
+  /** A message of the task; a review's findings exist only once the review has completed. */
   message(task: TaskRecord, id: string): MessageRecord {
     const message = task.messages.find((other) => other.id === id);
     if (message === undefined) throw notFound('Message', id);

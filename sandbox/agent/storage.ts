@@ -1,17 +1,17 @@
 import type { Readable } from 'node:stream';
 import type { Router } from 'express';
 
-/** One part as the client names it at the end of a multipart upload. */
+/** A part as the client names it to complete a multipart upload. */
 export interface PartRef {
   number: number;
   etag: string;
 }
 
-/** What a link stands for, and for how long. */
+/** The lifetime and required headers of a link. */
 export interface LinkTerms {
   /** Lifetime, ms. */
   lifeMs: number;
-  /** Headers that a request over the link must carry, besides what the protocol needs. */
+  /** Headers that requests must send. */
   headers?: Record<string, string>;
 }
 
@@ -20,29 +20,29 @@ export interface DownloadTerms extends LinkTerms {
   mime: string;
 }
 
-/** The parts named at the end of an upload do not make a file. */
+/** The named parts cannot be joined to the announced file. */
 export class InvalidParts extends Error {
-  override readonly name = 'BadParts';
+  override readonly name = 'InvalidParts';
 }
 
-/** Where uploaded bytes and results live. Links are signed, time-limited and need no other credential. */
+/** Stores uploads and results. Links are signed, expire and need no other credential. */
 export interface Storage {
   uploadLink(key: string, terms: LinkTerms): Promise<string>;
   startMultipart(key: string): Promise<string>;
   partLink(key: string, uploadId: string, part: number, terms: LinkTerms): Promise<string>;
-  /** Puts the parts together, which should make `size` bytes; throws `BadParts`. */
+  /** Joins the parts into a file of `size` bytes. @throws InvalidParts */
   finish(key: string, uploadId: string, parts: readonly PartRef[], size: number): Promise<void>;
   write(key: string, bytes: Uint8Array, mime: string): Promise<void>;
-  /** Bytes stored under the key; `undefined` where there is nothing. */
+  /** Bytes stored under the key; undefined if there are none. */
   size(key: string): Promise<number | undefined>;
   read(key: string): Promise<Readable>;
   downloadLink(key: string, terms: DownloadTerms): Promise<string>;
-  /** Answers the links where they point at this server. */
+  /** Serves the links, if they point at this server. */
   readonly router?: Router;
   stop(): Promise<void>;
 }
 
-/** An S3 bucket to keep the bytes in. */
+/** An S3 bucket and its credentials. */
 export interface S3Location {
   endpoint: string;
   bucket: string;

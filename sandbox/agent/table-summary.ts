@@ -2,28 +2,28 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parse } from 'csv-parse';
 
-/** What is known of one column of numbers. */
+/** Statistics of one numeric column. */
 export interface ColumnSummary {
   name: string;
   count: number;
   mean: number;
   min: number;
   max: number;
-  /** Of the sample (n - 1); `NaN` for one value. */
+  /** Sample standard deviation (n - 1); `NaN` for one value. */
   sd: number;
 }
 
 export interface TableSummary {
   rows: number;
-  /** All names of the header, in order. */
+  /** All column names, in order. */
   header: string[];
-  /** The columns whose cells are all numbers or missing. */
+  /** The columns in which every cell is a number or missing. */
   columns: ColumnSummary[];
 }
 
 const MISSING = new Set(['', 'na', 'n/a', 'nan', 'null', '.', '-']);
 
-/** Reads a table once, in constant memory; the first record is the header. */
+/** Reads a table in one pass and constant memory; the first record is the header. */
 export async function summarizeTable(source: Readable, delimiter: ',' | '\t'): Promise<TableSummary> {
   const parser = parse({
     delimiter,
@@ -50,7 +50,7 @@ export async function summarizeTable(source: Readable, delimiter: ',' | '\t'): P
   return { rows, header: all.map(({ name }) => name), columns };
 }
 
-/** Running moments of one column, by Welford's method. */
+/** Running statistics of one column (Welford's algorithm). */
 class ColumnStats {
   readonly name: string;
   #count = 0;
@@ -89,7 +89,7 @@ class ColumnStats {
   }
 }
 
-/** A number in at most six significant digits; empty where there is none. */
+/** Formats a number with at most six significant digits; empty if it is not finite. */
 export function formatNumber(value: number): string {
   return Number.isFinite(value) ? String(Number(value.toPrecision(6))) : '';
 }

@@ -53,7 +53,7 @@ export function taskEndpoints(context: EndpointContext): Endpoint[] {
   ];
 }
 
-/** Stops the agent on a task; what nothing-to-stop means is the dialect's. */
+/** Stops the agent on a task. @throws ServiceRefusal 409 if nothing is running and the behaviour demands it */
 export function cancelTask({ runner, behaviour }: EndpointContext, task: TaskRecord, force: boolean): void {
   const stopped = runner(task).cancel(force);
   if (!stopped && behaviour.cancelSettled === 409)

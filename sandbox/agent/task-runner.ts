@@ -6,14 +6,14 @@ import type { Block, FileRecord, MessageRecord, TaskRecord } from './records.ts'
 import { textOf } from './records.ts';
 import { runReview } from './review-writer.ts';
 
-/** A user message as it was accepted. */
+/** An accepted user message. */
 export interface AcceptedMessage {
   content: Block[];
   files: FileRecord[];
   skill: string | null;
 }
 
-/** The agent at work on one task: one reply at a time, in the order of the messages. */
+/** Runs the agent on one task: one reply at a time, in the order of the messages. */
 export class TaskRunner {
   readonly task: TaskRecord;
   readonly #context: TurnContext;
@@ -28,12 +28,12 @@ export class TaskRunner {
     this.task = task;
   }
 
-  /** Whether the agent waits for the user's next message. */
+  /** Whether the agent is waiting for the user's next message. */
   get isAsking(): boolean {
     return this.#turn?.asking ?? false;
   }
 
-  /** Takes a user message; gives the message and the reply that will answer it. */
+  /** Accepts a user message; returns it and its future reply. */
   deliver(delivery: AcceptedMessage): { user: MessageRecord; reply: MessageRecord } {
     const { state, behaviour } = this.#context;
     const user = state.addMessage(this.task, 'user', delivery.content);
@@ -55,7 +55,7 @@ export class TaskRunner {
     return { user, reply };
   }
 
-  /** Stops the agent; false where nothing runs. */
+  /** Stops the agent; returns false if nothing is running. */
   cancel(force: boolean): boolean {
     const { state, behaviour } = this.#context;
     const turn = this.#turn;
@@ -74,7 +74,7 @@ export class TaskRunner {
     return true;
   }
 
-  /** Ends everything that goes on, for a deleted task or a stopping service. */
+  /** Ends all work, for a deleted task or a stopping service. */
   abandon(): void {
     this.#abandoned.abort();
     this.cancel(true);
@@ -92,7 +92,7 @@ export class TaskRunner {
   async #run(turn: RunningTurn): Promise<void> {
     let end: TurnEnd;
     try {
-      // The first write never happens before the request that caused it is answered.
+      // The request that caused the reply is answered before the first write.
       await new Promise((resolve) => setImmediate(resolve));
       await this.#script(turn);
       end = new TurnEnd(turn.cancelling ? 'cancelled' : 'stop');
@@ -104,7 +104,7 @@ export class TaskRunner {
     const status = STATUS_OF[turn.reply.status === 'cancelling' ? 'cancelled' : end.reason];
     this.#settle(turn.reply, status, end);
     if (status === 'completed') {
-      await Promise.all(turn.later.map((work) => this.#inBackground(work)));
+      await Promise.all(turn.backgroundWork.map((work) => this.#inBackground(work)));
       if (this.#turn !== turn) return;
     }
     this.#turn = undefined;

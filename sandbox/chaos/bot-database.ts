@@ -9,15 +9,15 @@ export type DatabaseConnection = { host: string; port: number; user: string; dat
 
 const openTurnsSchema = z.array(
   z.object({
-    replied: z.boolean(),
+    hasReply: z.boolean(),
     hasProject: z.boolean(),
     hasTask: z.boolean(),
     hasFiles: z.boolean(),
-    frozen: z.boolean(),
-    intended: z.boolean(),
+    hasContent: z.boolean(),
+    hasSendIntent: z.boolean(),
     userMessageId: z.string().nullable(),
     assistantMessageId: z.string().nullable(),
-    settled: z.boolean(),
+    isSettled: z.boolean(),
   }),
 );
 const messageRowsSchema = z.array(
@@ -40,23 +40,23 @@ export type TurnRow = z.infer<typeof turnRowsSchema>[number];
 
 const OPEN_TURNS_SQL = `
   select turn.first_visible_at is not null
-      or exists (select from posts where posts.turn = turn.id and posts.state = 'posted') as replied,
+      or exists (select from posts where posts.turn = turn.id and posts.state = 'posted') as "hasReply",
     exists (select from projects where projects.channel = turn.channel and projects.project_id is not null)
       as "hasProject",
     thread.task_id is not null as "hasTask",
     jsonb_array_length(coalesce(message.words -> 'files', '[]')) > 0 as "hasFiles",
-    turn.content is not null as frozen,
-    turn.send_intended_at is not null as intended,
+    turn.content is not null as "hasContent",
+    turn.send_intended_at is not null as "hasSendIntent",
     turn.user_message_id as "userMessageId",
     turn.assistant_message_id as "assistantMessageId",
-    turn.settled_at is not null as settled
+    turn.settled_at is not null as "isSettled"
   from turns turn
     join threads thread using (workspace, channel, root)
     join messages message
       on message.workspace = turn.workspace and message.channel = turn.channel and message.ts = turn.message_ts
   where turn.finished_at is null`;
 
-/** The bot's rows, read from outside over a connection of our own. */
+/** Reads the bot's tables from outside, over its own connection. */
 export class BotDatabase {
   readonly #client: pg.Client;
   #lost = false;
@@ -70,12 +70,12 @@ export class BotDatabase {
 
   static async open(connection: DatabaseConnection): Promise<BotDatabase> {
     const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000 });
-    const ledger = new BotDatabase(client);
+    const database = new BotDatabase(client);
     await client.connect();
-    return ledger;
+    return database;
   }
 
-  /** Whether the server ended or cut the connection. */
+  /** Whether the connection is lost. */
   get isLost(): boolean {
     return this.#lost;
   }
@@ -99,7 +99,7 @@ export class BotDatabase {
     );
   }
 
-  /** How many messages and turns are not done. */
+  /** The number of unfinished messages and turns. */
   async unfinished(): Promise<number> {
     const sql = `select (select count(*) from messages where state in ('waiting', 'sending'))
       + (select count(*) from turns where finished_at is null) as count`;
@@ -117,7 +117,7 @@ export class BotDatabase {
   }
 }
 
-/** Where the embedded server of a bot listens that keeps its data in this folder. */
+/** The connection to the embedded server of a bot with this data folder. */
 export async function embeddedConnection(dataFolder: string): Promise<DatabaseConnection> {
   const lines = (await readFile(join(dataFolder, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
   return { host: lines[4]?.trim() ?? '', port: 5432, user: 'taskthread', database: 'taskthread' };

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BotProcess } from './bot-process.ts';
+import { BotProcess } from '../bot-process.ts';
 
-/** The bot's processes: each is started again whenever it ends. */
+/** The bot's processes, by index. */
 export class BotFleet {
-  /** Starts that ended before the bot took events, although nobody killed it. */
+  /** Starts that ended before the bot accepted events, although nobody killed it. */
   failedStarts = 0;
   readonly #settings: Readonly<Record<string, string>>;
   readonly #logs: string;
@@ -12,7 +12,7 @@ export class BotFleet {
   readonly #bots: BotProcess[] = [];
   #nextPort = 0;
 
-  /** `program` is what is started; the bot as it is when left out. */
+  /** `program` replaces the bot's own program. */
   constructor(options: {
     settings: Readonly<Record<string, string>>;
     logs: string;
@@ -23,12 +23,12 @@ export class BotFleet {
     this.#program = options.program;
   }
 
-  /** Starts that many; resolves when all take events. */
+  /** Starts this many processes; resolves when all accept events. */
   async start(count: number): Promise<void> {
     for (let i = 0; i < count; i += 1) await this.restart(i);
   }
 
-  /** Starts one that is not alive; resolves when it takes events. */
+  /** Starts an ended process again; resolves when it accepts events. */
   async restart(index: number): Promise<void> {
     for (let attempt = 0; attempt < 10; attempt += 1) {
       const bot = new BotProcess(this.#settings, join(this.#logs, `bot-${index + 1}.log`), this.#program);
@@ -37,10 +37,10 @@ export class BotFleet {
       this.failedStarts += 1;
       await sleep(100);
     }
-    throw new Error('The bot does not start; its log says why.');
+    throw new Error('The bot does not start; see its log.');
   }
 
-  /** The port of one that takes events, if there is one. */
+  /** The port of a process that accepts events, if there is one; the processes take turns. */
   port(): number | undefined {
     const ports = this.#bots.flatMap((bot) => bot.port ?? []);
     this.#nextPort += 1;
@@ -53,9 +53,9 @@ export class BotFleet {
     return bot;
   }
 
-  /** Ends all in order; the answer is how many had to be killed. */
+  /** Stops all processes; resolves to how many had to be killed. */
   async stop(): Promise<number> {
-    const gone = await Promise.all(this.#bots.map(async (bot) => !bot.alive || (await bot.stop())));
-    return gone.filter((inTime) => !inTime).length;
+    const stopped = await Promise.all(this.#bots.map(async (bot) => !bot.alive || (await bot.stop())));
+    return stopped.filter((inTime) => !inTime).length;
   }
 }

@@ -3,13 +3,13 @@ import type { AgentScript } from '../agent/agent-script.ts';
 import { seededRandom } from '../slack/slack-workspace.ts';
 import { between, oneOf } from './random-streams.ts';
 
-/** What the agent does with one message. */
+/** What the agent writes in reply to one message. */
 export interface ScriptedReply {
-  /** The reply's text in the pieces in which it is written. */
+  /** The reply's text, in the pieces in which it is written. */
   pieces: string[];
   /** The pause after each piece, in ms. */
   pauseMs: number;
-  /** Names of the files that it leaves. */
+  /** Names of its result files. */
   results: string[];
   /** Whether it calls a tool first. */
   callsTool: boolean;
@@ -23,8 +23,8 @@ const VOCABULARY =
   'amber birch cedar delta ember fjord grove heron inlet juniper kelp larch moss north otter'.split(' ');
 
 /**
- * The reply to a message: a function of its text and of how often the same text was said before in the task. It
- * carries a token of its own, so that it is found in a thread exactly once or not.
+ * The reply to a message: a function of its text and of how often the task contained the same text before. Each reply
+ * contains a unique token by which it can be counted in a thread.
  */
 export function scriptedReply(text: string, earlier: number): ScriptedReply {
   const digest = createHash('sha256').update(`${earlier} ${text}`).digest();
@@ -49,7 +49,7 @@ export function scriptedReply(text: string, earlier: number): ScriptedReply {
   };
 }
 
-/** The agent of a run. */
+/** The agent script of a chaos run. */
 export function chaosAgent(): AgentScript {
   return async (turn) => {
     const earlier = turn.history.filter(({ role, text }) => role === 'user' && text === turn.text).length;

@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
-/** What the command line asks for. */
+/** The command line options. */
 export interface ChaosOptions {
-  /** How often a process is killed. */
+  /** How many times a process is killed. */
   kills: number;
   seed: number;
-  /** Processes that share the work. */
+  /** Bot processes on one database. */
   replicas: number;
-  /** How events come to the bot; by HTTP they meet a load balancer. */
+  /** How events reach the bot; `http` goes through a load balancer. */
   transport: 'http' | 'socket';
-  /** Folder for the bot's log lines; a temporary one when left out, kept only where there was damage. */
+  /** Folder for the bot's logs; by default a temporary one that is kept only if there is damage. */
   logs: string | undefined;
 }
 
@@ -22,7 +22,7 @@ const schema = z.object({
   logs: z.string().min(1).optional(),
 });
 
-/** The command line does not make options; `message` says which part and how to mend it. */
+/** The command line is invalid; `message` names the options at fault and shows the usage. */
 export class ChaosOptionsError extends Error {
   readonly code = 'bad_options';
 
@@ -34,7 +34,7 @@ export class ChaosOptionsError extends Error {
   }
 }
 
-/** Reads the command line, without `node` and the file's name. Throws ChaosOptionsError. */
+/** Parses the arguments after the script's name. @throws ChaosOptionsError */
 export function parseChaosOptions(args: readonly string[]): ChaosOptions {
   const parsed = schema.safeParse(valuesOf(args));
   if (!parsed.success) {

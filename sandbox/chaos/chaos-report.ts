@@ -1,7 +1,7 @@
 import { DAMAGE_KINDS, type Damage } from './damage.ts';
 import { KILL_STEPS, type KillStep } from './kill-step.ts';
 
-/** The figures of a run beside the damage. */
+/** The counts of a run besides the damage. */
 export interface ChaosRunStats {
   kills: number;
   messages: number;
@@ -11,25 +11,25 @@ export interface ChaosRunStats {
   replicas: number;
   files: number;
   freezes: number;
-  /** Messages of which Slack gave every copy up, or the root of their thread: they may be missing. */
+  /** Messages whose event, or whose thread root's event, Slack gave up delivering: they may be missing. */
   undelivered: number;
-  /** Tasks and projects at the service that nothing uses. */
+  /** Tasks and projects at the service that no thread uses. */
   orphanedTasks: number;
   orphanedProjects: number;
   /** Starts that failed although nobody killed the process. */
   failedStarts: number;
-  /** Processes that did not go by themselves when they were asked at the end. */
+  /** Processes that had to be killed at the end because they did not shut down in time. */
   lateStops: number;
 }
 
-/** Whether a run found nothing wrong. */
+/** Whether a run found no damage. */
 export function isUndamaged(damage: Damage): boolean {
   return DAMAGE_KINDS.every((kind) => damage[kind].length === 0);
 }
 
-/** The line that a run prints. */
-export function reportLine(damage: Damage, figures: ChaosRunStats): string {
-  const { kills, messages, killsByStep, seconds, ...rest } = figures;
+/** The line of JSON that a run prints. */
+export function reportLine(damage: Damage, stats: ChaosRunStats): string {
+  const { kills, messages, killsByStep, seconds, ...rest } = stats;
   const steps = Object.fromEntries(KILL_STEPS.map((step) => [step, killsByStep.get(step) ?? 0]));
   const counts = Object.fromEntries(DAMAGE_KINDS.map((kind) => [kind, damage[kind].length]));
   return JSON.stringify({ chaos: true, kills, messages, killsByStep: steps, ...counts, seconds, ...rest });

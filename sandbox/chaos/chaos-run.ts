@@ -3,62 +3,55 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentService, startAgentService } from '../agent/agent-service.ts';
+import { compileCacheSettings } from '../bot-process.ts';
 import type { Faults } from '../faults.ts';
 import { startPostgresServer } from '../postgres-server.ts';
 import { startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { type DatabaseConnection, embeddedConnection, type TurnRow } from './bot-database.ts';
 import { BotFleet } from './bot-fleet.ts';
-import { compileCacheSettings } from './bot-process.ts';
-import { botSettings } from './bot-settings.ts';
+import { CallNotifier, ObservedFaults } from './call-notifier.ts';
 import { chaosAgent } from './chaos-agent.ts';
 import type { ChaosOptions } from './chaos-options.ts';
 import type { ChaosRunStats } from './chaos-report.ts';
+import { chaosSettings } from './chaos-settings.ts';
 import { Conversation } from './conversation.ts';
 import { CrashInjector } from './crash-injector.ts';
 import { type Damage, type Findings, findDamage } from './damage.ts';
 import { DatabaseObserver } from './database-observer.ts';
 import { DeliveryTracker } from './delivery-tracker.ts';
-import {
-  ALL_FAULTS,
-  CallNotifier,
-  FAULT_TARGETS,
-  type FaultProfile,
-  type FaultTarget,
-  ObservedFaults,
-} from './fault-profile.ts';
+import { ALL_FAULTS, FAULT_TARGETS, type FaultProfile, type FaultTarget } from './fault-profile.ts';
 import { collectFindings } from './findings.ts';
 import { startLoadBalancer } from './load-balancer.ts';
 import { between, createRandomStreams, type RandomStreams } from './random-streams.ts';
 
 const MESSAGES_PER_KILL = 3;
-/** People talk faster than that at first, so that little is left to do after the last kill. */
+/** People write faster at first, so that little remains after the last kill. */
 const INITIAL_MESSAGES_PER_KILL = 5;
-/** Bytes: a larger file goes up in parts of half that. */
+/** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
-/** What a run came to. */
+/** The outcome of a run. */
 export interface ChaosRunResult {
   findings: Findings;
-  /** The bot's own rows on its turns. */
+  /** The bot's own rows about its turns. */
   turns: readonly TurnRow[];
   damage: Damage;
-  figures: ChaosRunStats;
+  stats: ChaosRunStats;
 }
 
-/** What a run needs. */
 export interface ChaosRunOptions extends ChaosOptions {
   logs: string;
-  /** What is started and killed; the bot as it is when left out. */
+  /** A program to run instead of the bot. */
   program?: string;
-  /** The faults of both services until the last kill; a rule with `times` lasts until it is used up. */
-  weather?: FaultProfile;
-  /** An empty, migrated database that others run; a server of the run's own when left out. */
+  /** Faults of both services until the last kill; a rule with `times` lasts until it is used up. */
+  faultProfile?: FaultProfile;
+  /** An empty, migrated database; by default the run starts its own server. */
   database?: DatabaseConnection;
-  /** Ends the wait for the end as soon as there is so much damage. */
-  enough?: (damage: Damage) => boolean;
+  /** Ends the run early once the damage found so far satisfies it. */
+  isEnough?: (damage: Damage) => boolean;
 }
 
-/** One run from start to end; nothing of it is left. `tell` hears how far it is. */
+/** Performs one run and cleans up after it. `onProgress` receives progress messages. */
 export async function runChaos(
   options: ChaosRunOptions,
   onProgress: (line: string) => void,
@@ -74,21 +67,21 @@ export async function runChaos(
   const callNotifier = new CallNotifier();
   const { slack, agent } = await startServices(random, callNotifier, undo);
   const deliveryTracker = new DeliveryTracker(slack);
-  const stopFaults = injectFaults(options.weather ?? ALL_FAULTS, { slack, agent });
+  const stopFaults = injectFaults(options.faultProfile ?? ALL_FAULTS, { slack, agent });
   const own = async () =>
     replicas > 1 ? (await startPostgresServer(join(folder, 'shared'), undo)).connection : undefined;
   const shared = options.database ?? (await own());
   const dataFolder = join(folder, 'data');
   const settings = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
-    ...botSettings(slack, agent, options.transport, shared ?? { dataFolder }),
+    ...chaosSettings(slack, agent, options.transport, shared ?? { dataFolder }),
   };
   const bots = new BotFleet({ settings, logs, program: options.program });
   undo.defer(async () => void (await bots.stop()));
   const observer = new DatabaseObserver(async () => shared ?? embeddedConnection(dataFolder));
   undo.defer(() => observer.stop());
   await bots.start(replicas);
-  onProgress(`the bot runs after ${seconds(began)} s`);
+  onProgress(`the bot is running after ${seconds(began)} s`);
   await observer.start();
   if (options.transport === 'http') {
     const loadBalancer = await startLoadBalancer(() => bots.port());
@@ -96,17 +89,17 @@ export async function runChaos(
     await slack.useHttp({ eventsUrl: loadBalancer.eventsUrl });
   }
 
-  const settled = settledReplies(agent);
+  const completedReplies = trackCompletedReplies(agent);
   const conversation = new Conversation(slack, random.people);
-  const parts = {
+  const deps = {
     bots,
     callNotifier,
     random: random.kills,
     botDatabase: () => observer.botDatabase,
-    completedReplies: () => settled,
+    completedReplies: () => completedReplies,
     sayOne: () => conversation.sayOne(),
   };
-  const crashInjector = new CrashInjector(parts, replicas);
+  const crashInjector = new CrashInjector(deps, replicas);
   while (crashInjector.kills < kills) {
     const due = Math.min(kills * MESSAGES_PER_KILL, (crashInjector.kills + 1) * INITIAL_MESSAGES_PER_KILL);
     const talk = talkUntil(conversation, due, random.people);
@@ -115,19 +108,19 @@ export async function runChaos(
     if (crashInjector.kills % 10 === 0) onProgress(`${crashInjector.kills} kills after ${seconds(began)} s`);
   }
   stopFaults();
-  const { enough } = options;
-  const isEnough = enough && ((findings: Findings) => enough(findDamage(findings)));
-  const { findings, turns } = await collectFindings(slack, agent, observer, conversation, isEnough);
-  onProgress(`settled after ${seconds(began)} s`);
+  const { isEnough } = options;
+  const canStop = isEnough && ((findings: Findings) => isEnough(findDamage(findings)));
+  const { findings, turns } = await collectFindings(slack, agent, observer, conversation, canStop);
+  onProgress(`all work settled after ${seconds(began)} s`);
   const said = findings.said.map((message) => ({
     ...message,
-    reached: deliveryTracker.wasDelivered(message),
+    wasDelivered: deliveryTracker.wasDelivered(message),
   }));
   const damage = findDamage({ ...findings, said });
   await observer.stop();
   const lateStops = await bots.stop();
   const used = new Set(agent.tasks.map(({ project }) => project.id));
-  const figures = {
+  const stats = {
     kills: crashInjector.kills,
     messages: conversation.said.length,
     killsByStep: crashInjector.killsByStep,
@@ -136,13 +129,13 @@ export async function runChaos(
     replicas,
     files: conversation.said.filter(({ files }) => files.length > 0).length,
     freezes: crashInjector.freezes,
-    undelivered: said.filter(({ reached }) => !reached).length,
+    undelivered: said.filter(({ wasDelivered }) => !wasDelivered).length,
     orphanedTasks: agent.tasks.length - findings.tasks.length,
     orphanedProjects: agent.projects.filter(({ id }) => !used.has(id)).length,
     failedStarts: bots.failedStarts,
     lateStops,
   };
-  return { findings, turns, damage, figures };
+  return { findings, turns, damage, stats };
 }
 
 async function startServices(random: RandomStreams, callNotifier: CallNotifier, undo: AsyncDisposableStack) {
@@ -152,26 +145,26 @@ async function startServices(random: RandomStreams, callNotifier: CallNotifier, 
     clientMsgIdDedupe: false,
     delivery: { order: 'random', duplicateChance: 0.15 },
     limits: { tier2: 60, tier3: 240, tier4: 300, methods: { 'chat.update': 400 } },
-    faults: new ObservedFaults(random.slackWeather, (call) => callNotifier.notify('slack', call)),
+    faults: new ObservedFaults(random.slackFaults, (call) => callNotifier.notify('slack', call)),
   });
   undo.defer(() => slack.stop());
   const agent = await startAgentService({
     script: chaosAgent(),
     behaviour: { multipartThreshold: MULTIPART_THRESHOLD, partSize: MULTIPART_THRESHOLD / 2, minPartSize: 1 },
-    faults: new ObservedFaults(random.agentWeather, (call) => callNotifier.notify('agent', call)),
+    faults: new ObservedFaults(random.agentFaults, (call) => callNotifier.notify('agent', call)),
   });
   undo.defer(() => agent.stop());
   return { slack, agent };
 }
 
-/** Lets the weather begin; the answer ends what does not end by itself. */
+/** Adds the faults; the returned function removes those without a `times` limit. */
 function injectFaults(
   faultProfile: FaultProfile,
   services: Record<FaultTarget, { faults: Faults }>,
 ): () => void {
-  const rules = FAULT_TARGETS.flatMap((place) => faultProfile[place].map((rule) => ({ place, rule })));
-  const ends = rules.map(({ place, rule }) => {
-    const end = services[place].faults.add(rule);
+  const rules = FAULT_TARGETS.flatMap((target) => faultProfile[target].map((rule) => ({ target, rule })));
+  const ends = rules.map(({ target, rule }) => {
+    const end = services[target].faults.add(rule);
     return rule.times === undefined ? end : () => undefined;
   });
   return () => {
@@ -179,16 +172,16 @@ function injectFaults(
   };
 }
 
-/** The service's replies that are complete, kept up to date. */
-function settledReplies(agent: AgentService): ReadonlySet<string> {
-  const settled = new Set<string>();
+/** Ids of the service's completed replies, kept up to date. */
+function trackCompletedReplies(agent: AgentService): ReadonlySet<string> {
+  const completed = new Set<string>();
   agent.onStatus((change) => {
-    if (change.kind === 'message' && change.status === 'completed') settled.add(change.message.id);
+    if (change.kind === 'message' && change.status === 'completed') completed.add(change.message.id);
   });
-  return settled;
+  return completed;
 }
 
-/** People talk until they have said so much. */
+/** People write until the conversation has `due` messages. */
 async function talkUntil(conversation: Conversation, due: number, random: () => number): Promise<void> {
   while (conversation.said.length < due) {
     conversation.sayOne();

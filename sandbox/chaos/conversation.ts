@@ -12,12 +12,12 @@ interface OpenThread {
   maxMessages: number;
 }
 
-/** Gaps between the two copies of a mention, in ms. */
+/** Gaps between the two events of a mention, in ms. */
 const COPY_GAPS_MS = [0, 0, 30, 400, 2_500, 6_000];
 const MAX_OPEN_THREADS = 14;
 const FILE_CHANCE = 0.3;
 
-/** What people say in a run: several channels and threads, words said twice, files. */
+/** What people write in a run: several channels and threads, repeated texts, files. */
 export class Conversation {
   readonly said: SaidMessage[] = [];
   readonly #slack: SlackWorkspace;
@@ -29,7 +29,7 @@ export class Conversation {
   #threads = 0;
   #files = 0;
 
-  /** New channels come with new threads, up to `mostChannels`. */
+  /** New threads may come with new channels, up to `maxChannels`. */
   constructor(slack: SlackWorkspace, random: () => number, maxChannels = Number.POSITIVE_INFINITY) {
     this.#maxChannels = maxChannels;
     this.#slack = slack;
@@ -38,12 +38,12 @@ export class Conversation {
     for (let i = 0; i < 3; i += 1) this.#newChannel();
   }
 
-  /** The people's names, as they sign what they say in a thread of several. */
+  /** The people's names, which precede their text in threads with several people. */
   get names(): string[] {
     return this.#people.map(({ name }) => name);
   }
 
-  /** Somebody says something, somewhere. */
+  /** A random person writes one message in a random thread. */
   sayOne(): void {
     const random = this.#random;
     this.#slack.delivery.gapMs = oneOf(random, COPY_GAPS_MS);

@@ -1,44 +1,44 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotDatabase } from './bot-database.ts';
 import type { BotFleet } from './bot-fleet.ts';
-import type { CallNotifier, FaultTarget } from './fault-profile.ts';
+import type { CallNotifier } from './call-notifier.ts';
+import type { FaultTarget } from './fault-profile.ts';
 import { type KillStep, killStepOf, type OpenTurn } from './kill-step.ts';
 import { between, shuffled } from './random-streams.ts';
 
-/** The call whose arrival a kill waits for; none: a random moment. */
-type KillTrigger = { place: FaultTarget; call: RegExp } | undefined;
+/** The call on whose arrival a process is killed; undefined means a random moment. */
+type KillTrigger = { target: FaultTarget; call: RegExp } | undefined;
 
-/** One for each step, so that rare steps are hit too. */
+/** One for each step of a turn, so that kills hit rare steps too. */
 const KILL_TRIGGERS: readonly KillTrigger[] = [
   undefined,
-  { place: 'slack', call: /^chat\.postMessage$/ },
-  { place: 'agent', call: /^POST \/projects$/ },
-  { place: 'agent', call: /^POST \/experimental\/tasks$/ },
-  { place: 'agent', call: /^(POST \/experimental\/files|PUT (part|upload))/ },
-  { place: 'agent', call: /^GET .*\/messages$/ },
-  { place: 'agent', call: /^POST .*\/messages$/ },
-  { place: 'agent', call: /^GET .*\/messages\/\{message_id\}$/ },
-  { place: 'slack', call: /^chat\.update$/ },
-  { place: 'agent', call: /^GET .*\/results$/ },
+  { target: 'slack', call: /^chat\.postMessage$/ },
+  { target: 'agent', call: /^POST \/projects$/ },
+  { target: 'agent', call: /^POST \/experimental\/tasks$/ },
+  { target: 'agent', call: /^(POST \/experimental\/files|PUT (part|upload))/ },
+  { target: 'agent', call: /^GET .*\/messages$/ },
+  { target: 'agent', call: /^POST .*\/messages$/ },
+  { target: 'agent', call: /^GET .*\/messages\/\{message_id\}$/ },
+  { target: 'slack', call: /^chat\.update$/ },
+  { target: 'agent', call: /^GET .*\/results$/ },
 ];
 const TRIGGER_TIMEOUT_MS = 600;
 const MAX_OPEN_TURNS = 30;
 const PROGRESS_PAUSE_MS = 1_000;
 
-/** What the assault works with. */
 export interface CrashInjectorDeps {
   bots: BotFleet;
   callNotifier: CallNotifier;
   random: () => number;
-  /** The rows of the bot, as long as its database runs. */
+  /** The bot's rows, while its database runs. */
   botDatabase(): BotDatabase | undefined;
-  /** Has somebody say something, where no turn is unfinished. */
+  /** Sends a message, so that there is a turn to hit. */
   sayOne(): void;
-  /** The service's replies that are complete. */
+  /** Ids of the service's completed replies. */
   completedReplies(): ReadonlySet<string>;
 }
 
-/** Freezes and kills the bot's processes while turns are unfinished, and starts them again. */
+/** Freezes and kills the bot's processes while turns are open, and starts them again. */
 export class CrashInjector {
   /** How many kills hit at least one turn at each step. */
   readonly killsByStep = new Map<KillStep, number>();
@@ -53,7 +53,7 @@ export class CrashInjector {
     this.#replicas = replicas;
   }
 
-  /** Waits for the next moment, strikes there, and starts the process again; resolves when it takes events. */
+  /** Kills a process at the next trigger and starts it again; resolves when it accepts events. */
   async killOne(): Promise<void> {
     const { bots, random } = this.#deps;
     await this.#waitForProgress();
@@ -78,14 +78,14 @@ export class CrashInjector {
     }
   }
 
-  /** Where kills come faster than work gets done, each life is given a little time. */
+  /** Gives the bot a second to make progress where many turns are open. */
   async #waitForProgress(): Promise<void> {
     const deadline = performance.now() + PROGRESS_PAUSE_MS;
     while (performance.now() < deadline && (await this.#openTurns()).length > MAX_OPEN_TURNS)
       await sleep(100);
   }
 
-  /** Leaves the process frozen for a while; some go on after that and are killed a little later. */
+  /** Leaves the process frozen for a while; most resume after that and are killed a little later. */
   async #leaveFrozen(index: number): Promise<void> {
     const { bots, random } = this.#deps;
     this.freezes += 1;
@@ -97,16 +97,16 @@ export class CrashInjector {
 
   async #freezeAt(trigger: KillTrigger, freeze: () => void): Promise<void> {
     const { callNotifier, random } = this.#deps;
-    const lateMs = random() < 0.5 ? 0 : between(random, 1, 40);
+    const delayMs = random() < 0.5 ? 0 : between(random, 1, 40);
     if (trigger === undefined) {
       await sleep(between(random, 20, 600));
       freeze();
       return;
     }
     const called = Promise.withResolvers<void>();
-    const unsubscribe = callNotifier.onNext(trigger.place, trigger.call, () => {
-      if (lateMs > 0) return void setTimeout(called.resolve, lateMs);
-      // In this very moment: the call has arrived and is not handled yet.
+    const unsubscribe = callNotifier.onNext(trigger.target, trigger.call, () => {
+      if (delayMs > 0) return void setTimeout(called.resolve, delayMs);
+      // At this moment the call has arrived, and the service has not handled it.
       freeze();
       called.resolve();
     });

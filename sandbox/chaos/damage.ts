@@ -1,75 +1,75 @@
-/** A file by its name and the digest of its bytes. */
+/** A file's name and the digest of its bytes. */
 export type FileFingerprint = string;
 
-/** What a person said to the bot. */
+/** A message from a person to the bot. */
 export interface SaidMessage {
-  /** Channel and root, joined by a slash. */
+  /** Channel and root ts, joined by a slash. */
   thread: string;
   channel: string;
   ts: string;
-  /** Said in one thread only, though perhaps several times there. */
+  /** Unique to its thread, though it may occur there several times. */
   text: string;
   files: readonly FileFingerprint[];
-  /** False where Slack gave every copy up, or the root of the thread: the bot need not have it. */
-  reached?: boolean;
+  /** False if Slack gave up delivering the event, or that of the thread's root: the bot may not know the message. */
+  wasDelivered?: boolean;
 }
 
-/** A person's message in a task. */
+/** A person's message in a task at the service. */
 export interface ServiceMessage {
   text: string;
   files: readonly FileFingerprint[];
 }
 
-/** A task of the service, without those that hold nothing. */
+/** A task at the service that holds at least one message. */
 export interface ServiceTask {
   id: string;
   project: string;
   /** Oldest first. */
   messages: readonly ServiceMessage[];
-  /** The agent's replies, as the service holds them. */
+  /** The agent's replies as the service stores them. */
   replies: readonly string[];
-  /** Names of its results, each different. */
+  /** Names of its results, all different. */
   results: readonly string[];
 }
 
 /** One message of the bot in a thread. */
 export interface BotPost {
-  /** What of the agent's words it shows. */
+  /** The part of the agent's answer that it shows. */
   answer: string;
-  /** Everything else that it shows. */
-  aside: string;
-  /** By which the bot finds it again; undefined where it has none. */
+  /** All its other text. */
+  otherText: string;
+  /** The key by which the bot recognises it, if it has one. */
   key: string | undefined;
-  /** Whether it looks like work that goes on: a Stop button, or the words of a turn that is not over. */
+  /** Whether it has a Stop button or the text of an unfinished turn. */
   looksUnfinished: boolean;
-  /** When it was posted and edited (Unix ms) and how it began then, for who looks for the cause of damage. */
+  /** Its versions (Unix ms) and how each began, to find the cause of damage. */
   history?: readonly { at: number; text: string }[];
 }
 
 export interface ShownThread {
   thread: string;
-  /** In their order. */
+  /** Oldest first. */
   posts: readonly BotPost[];
-  /** Waiting marks on people's messages. */
-  marks: number;
+  /** People's messages that carry the waiting reaction. */
+  waitingReactions: number;
 }
 
-/** Two messages of a thread that were seen waiting at the same moment. */
+/** Two messages of a thread that were waiting at the same moment. */
 export interface WaitingPair {
   thread: string;
   earlier: string;
   later: string;
 }
 
-/** All that a run found. */
+/** Everything that a run observed. */
 export interface Findings {
   said: readonly SaidMessage[];
   tasks: readonly ServiceTask[];
   threads: readonly ShownThread[];
-  waitedTogether: readonly WaitingPair[];
-  /** By thread, the ts of its messages in the order in which they went to the service. */
+  waitingPairs: readonly WaitingPair[];
+  /** The ts of each thread's messages, in the order in which they reached the service. */
   sent: ReadonlyMap<string, readonly string[]>;
-  /** Turns that are not finished, and messages that still wait. */
+  /** Unfinished turns and waiting messages. */
   unfinished: number;
 }
 
@@ -77,10 +77,10 @@ export interface Findings {
 export const DAMAGE_KINDS = ['lost', 'duplicated', 'outOfOrder', 'repliesWrong', 'stuck'] as const;
 export type DamageKind = (typeof DAMAGE_KINDS)[number];
 
-/** What is wrong: one sentence for each case. */
+/** One sentence for each case of damage. */
 export type Damage = Record<DamageKind, string[]>;
 
-/** Compares what people said with what each task holds and what each thread shows. */
+/** Compares people's messages with the content of each task and each thread. */
 export function findDamage(findings: Findings): Damage {
   const damage: Damage = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
   const threadOf = new Map(findings.said.map(({ text, thread }) => [text, thread]));
@@ -103,16 +103,16 @@ export function findDamage(findings: Findings): Damage {
     );
   }
   compareOrder(findings, damage);
-  if (findings.unfinished > 0) damage.stuck.push(`${findings.unfinished} turns or messages are not done`);
+  if (findings.unfinished > 0) damage.stuck.push(`${findings.unfinished} turns or messages are unfinished`);
   return damage;
 }
 
-/** The threads whose messages a task holds: one, unless something went wrong. */
+/** The threads whose messages a task holds: more than one is damage. */
 function threadsIn(task: ServiceTask, threadOf: ReadonlyMap<string, string>, damage: Damage): Set<string> {
   const threads = new Set<string>();
   for (const { text } of task.messages) {
     const thread = threadOf.get(text);
-    if (thread === undefined) damage.duplicated.push(`${task.id} holds what nobody said: ${text}`);
+    if (thread === undefined) damage.duplicated.push(`${task.id} holds a message that nobody sent: ${text}`);
     else threads.add(thread);
   }
   const [first, ...others] = threads;
@@ -145,10 +145,10 @@ function compareMessages(
   for (const [text, expected] of groupBy(said, (message) => message.text)) {
     const found = held.get(text) ?? [];
     const difference = found.length - expected.length;
-    const excused = expected.filter(({ reached }) => reached === false).length;
+    const excused = expected.filter(({ wasDelivered }) => wasDelivered === false).length;
     if (difference < 0) damage.lost.push(...repeat(-difference - excused, `${thread}: ${text}`));
     if (difference > 0) damage.duplicated.push(...repeat(difference, `${thread}: ${text}`));
-    // Files that belong to messages that are not there at all are not counted again.
+    // The files of missing messages are not counted separately.
     if (difference === 0) compareFiles(`${thread}: ${text}`, expected, found, damage);
   }
 }
@@ -163,9 +163,9 @@ function compareFiles(
   for (const file of held.flatMap(({ files }) => files)) {
     const left = missing.get(file) ?? 0;
     if (left > 0) missing.set(file, left - 1);
-    else damage.duplicated.push(`${where}: the file ${file}`);
+    else damage.duplicated.push(`${where}: file ${file}`);
   }
-  for (const [file, left] of missing) damage.lost.push(...repeat(left, `${where}: the file ${file}`));
+  for (const [file, left] of missing) damage.lost.push(...repeat(left, `${where}: file ${file}`));
 }
 
 function compareShown(
@@ -179,24 +179,24 @@ function compareShown(
   for (const reply of tasks.flatMap(({ replies }) => replies)) {
     const [before = '', ...rest] = answers.split(withoutWhitespace(reply));
     if (rest.length === 0) damage.repliesWrong.push(`${thread} does not show: ${excerpt(reply)}`);
-    damage.duplicated.push(...repeat(rest.length - 1, `${thread} shows again: ${excerpt(reply)}`));
+    damage.duplicated.push(...repeat(rest.length - 1, `${thread} repeats: ${excerpt(reply)}`));
     answers = [before, ...rest].join('');
   }
-  if (answers !== '') damage.repliesWrong.push(`${thread} shows what is no reply: ${excerpt(answers)}`);
-  const asides = posts.map(({ aside }) => aside);
+  if (answers !== '') damage.repliesWrong.push(`${thread} shows text of no reply: ${excerpt(answers)}`);
+  const otherTexts = posts.map(({ otherText }) => otherText);
   for (const result of tasks.flatMap(({ results }) => results)) {
-    const count = asides.filter((aside) => aside.includes(result)).length;
+    const count = otherTexts.filter((otherText) => otherText.includes(result)).length;
     if (count === 0) damage.repliesWrong.push(`${thread} does not show the result ${result}`);
-    damage.duplicated.push(...repeat(count - 1, `${thread} shows again: ${result}`));
+    damage.duplicated.push(...repeat(count - 1, `${thread} repeats: ${result}`));
   }
   compareKeys(thread, posts, damage);
   for (const post of posts) {
-    if (post.looksUnfinished) damage.stuck.push(`${thread} still shows: ${excerpt(post.aside)}`);
+    if (post.looksUnfinished) damage.stuck.push(`${thread} still shows: ${excerpt(post.otherText)}`);
   }
-  damage.stuck.push(...repeat(shown?.marks ?? 0, `${thread} has a waiting mark`));
+  damage.stuck.push(...repeat(shown?.waitingReactions ?? 0, `${thread} has a waiting reaction`));
 }
 
-/** Two posts with one key; those that show an answer or a result are counted by what they show. */
+/** Finds posts that share a key. Those with an answer or a result are already compared by their content. */
 function compareKeys(thread: string, posts: readonly BotPost[], damage: Damage): void {
   const empty = posts.filter(
     ({ answer, key }) => answer === '' && key !== undefined && !key.includes('results:'),
@@ -204,12 +204,12 @@ function compareKeys(thread: string, posts: readonly BotPost[], damage: Damage):
   for (const [key, same] of groupBy(empty, (post) => post.key ?? '')) {
     const all = posts.filter((post) => post.key === key).length;
     const again = same.length === all ? all - 1 : same.length;
-    damage.duplicated.push(...repeat(again, `${thread} has again the post ${key}`));
+    damage.duplicated.push(...repeat(again, `${thread} repeats the post ${key}`));
   }
 }
 
-function compareOrder({ waitedTogether, sent }: Findings, damage: Damage): void {
-  for (const { thread, earlier, later } of waitedTogether) {
+function compareOrder({ waitingPairs, sent }: Findings, damage: Damage): void {
+  for (const { thread, earlier, later } of waitingPairs) {
     const order = sent.get(thread) ?? [];
     const [first, second] = [order.indexOf(earlier), order.indexOf(later)];
     if (first >= 0 && second >= 0 && second < first) {
@@ -218,7 +218,7 @@ function compareOrder({ waitedTogether, sent }: Findings, damage: Damage): void 
   }
 }
 
-/** Without white space: a reply that goes on in a second message is split between paragraphs. */
+/** Removes white space, because a long reply is split into messages between paragraphs. */
 function withoutWhitespace(text: string): string {
   return text.replace(/\s+/g, '');
 }

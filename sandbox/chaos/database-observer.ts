@@ -4,26 +4,26 @@ import { WaitingPairs } from './waiting-pairs.ts';
 
 const POLL_INTERVAL_MS = 100;
 
-/** Looks at the bot's rows again and again, whoever runs the database at the moment. */
+/** Polls the bot's tables, and reconnects when the database restarts with the bot. */
 export class DatabaseObserver {
   readonly #connectionOf: () => Promise<DatabaseConnection>;
-  readonly #watch = new WaitingPairs();
+  readonly #waitingPairs = new WaitingPairs();
   #botDatabase: BotDatabase | undefined;
   #stopped = false;
   #polling: Promise<void> = Promise.resolve();
 
-  /** `connectionOf` tells where the database is now; it may fail while there is none. */
+  /** `connectionOf` returns the current connection; it may reject while no database runs. */
   constructor(connectionOf: () => Promise<DatabaseConnection>) {
     this.#connectionOf = connectionOf;
   }
 
-  /** The rows, as long as the database runs. */
+  /** The bot's rows, while the database runs. */
   get botDatabase(): BotDatabase | undefined {
     return this.#botDatabase?.isLost === false ? this.#botDatabase : undefined;
   }
 
-  get waitedTogether(): WaitingPair[] {
-    return this.#watch.pairs;
+  get waitingPairs(): WaitingPair[] {
+    return this.#waitingPairs.pairs;
   }
 
   async start(): Promise<void> {
@@ -31,7 +31,7 @@ export class DatabaseObserver {
     this.#polling = this.#poll();
   }
 
-  /** How many messages and turns are not done. Fails where no database runs. */
+  /** The number of unfinished messages and turns. Rejects while no database runs. */
   async unfinished(): Promise<number> {
     return (await this.#connected()).unfinished();
   }
@@ -58,9 +58,9 @@ export class DatabaseObserver {
   async #poll(): Promise<void> {
     while (!this.#stopped) {
       try {
-        this.#watch.record(await (await this.#connected()).messages());
+        this.#waitingPairs.record(await (await this.#connected()).messages());
       } catch {
-        // The database is gone with the bot; it comes back with the next one.
+        // The database ended with the bot; it restarts with the next process.
       }
       await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
     }

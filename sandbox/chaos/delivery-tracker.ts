@@ -4,7 +4,7 @@ import type { SaidMessage } from './damage.ts';
 
 const messageEvent = z.looseObject({ event: z.looseObject({ channel: z.string(), ts: z.string() }) });
 
-/** Knows which messages reached the bot: after three tries Slack gives an event up, and nobody can answer it. */
+/** Records which messages reached the bot: Slack gives up an event after three retries. */
 export class DeliveryTracker {
   readonly #delivered = new Set<string>();
 
@@ -15,7 +15,7 @@ export class DeliveryTracker {
     });
   }
 
-  /** Whether the bot acknowledged the message, and the one that began its thread. */
+  /** Whether the bot acknowledged the message and the root of its thread. */
   wasDelivered({ channel, ts, thread }: Pick<SaidMessage, 'channel' | 'ts' | 'thread'>): boolean {
     return this.#delivered.has(`${channel}/${ts}`) && this.#delivered.has(thread);
   }

@@ -1,27 +1,12 @@
-import { type Fault, type FaultRule, Faults } from '../faults.ts';
+import type { FaultRule } from '../faults.ts';
 
-/** Where a call arrived. */
+/** The two services whose calls can fail. */
 export const FAULT_TARGETS = ['slack', 'agent'] as const;
 export type FaultTarget = (typeof FAULT_TARGETS)[number];
 
-/** Faults that also tell of every call as it arrives, before it is handled. */
-export class ObservedFaults extends Faults {
-  readonly #onCall: (call: string) => void;
-
-  constructor(random: () => number, onCall: (call: string) => void) {
-    super(random);
-    this.#onCall = onCall;
-  }
-
-  override hit(call: string): Fault | undefined {
-    this.#onCall(call);
-    return super.hit(call);
-  }
-}
-
 const RETRY_AFTER_HEADERS = { 'retry-after': '1' };
 
-/** The faults of both services. The first rule that hits a call decides. */
+/** The faults of both services. The first rule that matches a call applies. */
 export type FaultProfile = Readonly<Record<FaultTarget, readonly FaultRule[]>>;
 
 const SLACK_FAULTS: readonly FaultRule[] = [
@@ -56,26 +41,5 @@ const AGENT_FAULTS: readonly FaultRule[] = [
   { call: /./, fault: { kind: 'latency', ms: 60 }, chance: 0.3 },
 ];
 
-/** Every kind of fault, at both. */
+/** Every kind of fault, at both services. */
 export const ALL_FAULTS: FaultProfile = { slack: SLACK_FAULTS, agent: AGENT_FAULTS };
-
-/** Tells whoever waits for a kind of call that one has just arrived. */
-export class CallNotifier {
-  #waiting = new Set<{ place: FaultTarget; call: RegExp; heard: () => void }>();
-
-  /** To be called with every call, as it arrives. */
-  notify(place: FaultTarget, call: string): void {
-    for (const one of [...this.#waiting]) {
-      if (one.place !== place || !one.call.test(call)) continue;
-      this.#waiting.delete(one);
-      one.heard();
-    }
-  }
-
-  /** Calls `heard` in the very moment in which such a call arrives; the answer takes it back. */
-  onNext(place: FaultTarget, call: RegExp, callback: () => void): () => void {
-    const one = { place, call, heard: callback };
-    this.#waiting.add(one);
-    return () => this.#waiting.delete(one);
-  }
-}

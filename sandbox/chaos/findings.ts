@@ -5,9 +5,9 @@ import type { TurnRow } from './bot-database.ts';
 import type { BotPost, FileFingerprint, Findings, SaidMessage, ServiceTask, ShownThread } from './damage.ts';
 import type { DatabaseObserver } from './database-observer.ts';
 
-/** The mark on a message that waits. */
+/** The reaction on a waiting message. */
 const WAITING_REACTION = 'hourglass_flowing_sand';
-/** Words of a turn that is not over. */
+/** Text of an unfinished turn. */
 const UNFINISHED_TEXT =
   /getting started|Sending your file|The agent is working|as soon as it can|Stopping…|can't reach|very busy|rejected this app's API key|limiting my messages/;
 
@@ -15,15 +15,15 @@ const SETTLE_TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 200;
 
 /**
- * What there is once everything is done, or has had the time to be done, and the bot's rows on its turns; or as soon
- * as there is `enough`, where that is asked for.
+ * Collects the findings, and the bot's rows about its turns, once all work is done or has had two minutes. `isEnough`
+ * may end the wait earlier.
  */
 export async function collectFindings(
   slack: SlackWorkspace,
   agent: AgentService,
   observer: DatabaseObserver,
   { said, names }: { said: readonly SaidMessage[]; names: readonly string[] },
-  enough?: (findings: Findings) => boolean,
+  isEnough?: (findings: Findings) => boolean,
 ): Promise<{ findings: Findings; turns: TurnRow[] }> {
   const gather = async () => {
     const [unfinished, turns] = [await observer.unfinished(), await observer.turns()];
@@ -31,38 +31,40 @@ export async function collectFindings(
       said,
       tasks: await serviceTasks(agent, names),
       threads: shownThreads(slack, said),
-      waitedTogether: observer.waitedTogether,
+      waitingPairs: observer.waitingPairs,
       sent: sendOrder(agent, turns),
       unfinished,
     };
     return { findings, turns };
   };
-  const marks = () => shownThreads(slack, said).reduce((sum, thread) => sum + thread.marks, 0);
+  const waitingReactions = () =>
+    shownThreads(slack, said).reduce((sum, thread) => sum + thread.waitingReactions, 0);
   let delivered = false;
   void slack.settled().then(() => {
     delivered = true;
   });
   const deadline = performance.now() + SETTLE_TIMEOUT_MS;
   while (performance.now() < deadline) {
-    if (delivered && (await observer.unfinished()) === 0 && marks() === 0) break;
-    if (enough !== undefined) {
+    if (delivered && (await observer.unfinished()) === 0 && waitingReactions() === 0) break;
+    if (isEnough !== undefined) {
       const now = await gather();
-      if (enough(now.findings)) return now;
+      if (isEnough(now.findings)) return now;
     }
     await sleep(POLL_INTERVAL_MS);
   }
-  // Whoever still had an old lease may post now, and must not.
+  // A process with an expired lease might still post, which would be damage.
   await sleep(1_000);
   return gather();
 }
 
-/** What the tasks hold; `names` are the people who sign their words in threads of several. */
+/** The content of the tasks. `names` precede the messages of threads with several people. */
 async function serviceTasks(agent: AgentService, names: readonly string[]): Promise<ServiceTask[]> {
-  const marks = new Map<string, FileFingerprint>();
+  const fingerprints = new Map<string, FileFingerprint>();
   for (const file of agent.files) {
-    if (file.ready && file.purpose === 'input') marks.set(file.id, `${file.name} ${await file.sha256()}`);
+    if (file.ready && file.purpose === 'input')
+      fingerprints.set(file.id, `${file.name} ${await file.sha256()}`);
   }
-  // The id stands for the name where Slack did not tell it.
+  // The id replaces a name that Slack did not return.
   const signature = new RegExp(`^(${names.join('|')}|U[0-9A-Z]+): `);
   return agent.tasks.flatMap(({ id, project, messages, results }) => {
     const replies = messages.filter(({ role }) => role === 'assistant');
@@ -73,7 +75,7 @@ async function serviceTasks(agent: AgentService, names: readonly string[]): Prom
           replies.find(({ input }) => input?.userMessageId === message.id)?.input ?? {};
         return {
           text: textOf(message.content).replace(signature, ''),
-          files: fileIds.map((file) => marks.get(file) ?? file),
+          files: fileIds.map((file) => fingerprints.get(file) ?? file),
         };
       });
     if (held.length === 0) return [];
@@ -90,7 +92,7 @@ async function serviceTasks(agent: AgentService, names: readonly string[]): Prom
   });
 }
 
-/** What the threads show in which people said something. */
+/** The content of every thread in which people wrote. */
 function shownThreads(slack: SlackWorkspace, said: readonly SaidMessage[]): ShownThread[] {
   return [...new Set(said.map(({ thread }) => thread))].map((thread) => {
     const [channel = '', root = ''] = thread.split('/');
@@ -100,7 +102,8 @@ function shownThreads(slack: SlackWorkspace, said: readonly SaidMessage[]): Show
       posts: messages
         .filter(({ user }) => user === slack.bot.userId)
         .map((message) => botPost(slack, message)),
-      marks: messages.filter(({ reactions }) => (reactions.get(WAITING_REACTION) ?? []).length > 0).length,
+      waitingReactions: messages.filter(({ reactions }) => (reactions.get(WAITING_REACTION) ?? []).length > 0)
+        .length,
     };
   });
 }
@@ -109,19 +112,20 @@ function botPost(slack: SlackWorkspace, message: Message): BotPost {
   const blocks = message.blocks ?? [];
   const answers = blocks.filter(({ type }) => type === 'markdown');
   const others = blocks.filter(({ type }) => type !== 'markdown');
-  const aside = message.blocks === undefined ? message.text : slack.visibleText({ text: '', blocks: others });
+  const otherText =
+    message.blocks === undefined ? message.text : slack.visibleText({ text: '', blocks: others });
   const payload = message.metadata?.event_payload;
   const key = typeof payload === 'object' && payload !== null && 'key' in payload ? payload.key : undefined;
   return {
     answer: answers.length === 0 ? '' : slack.visibleText({ text: '', blocks: answers }),
-    aside,
+    otherText,
     key: typeof key === 'string' ? key : undefined,
     history: message.versions.map(({ at, text }) => ({ at, text: text.slice(0, 60) })),
-    looksUnfinished: JSON.stringify(others).includes('"action_id":"stop"') || UNFINISHED_TEXT.test(aside),
+    looksUnfinished: JSON.stringify(others).includes('"action_id":"stop"') || UNFINISHED_TEXT.test(otherText),
   };
 }
 
-/** By thread, the ts of its messages in the order in which the service got them. */
+/** The ts of each thread's messages, in the order in which the service received them. */
 function sendOrder(agent: AgentService, turns: readonly TurnRow[]): Findings['sent'] {
   const position = new Map(
     agent.tasks.flatMap(({ messages }) => messages.map(({ id }, index) => [id, index] as const)),

@@ -1,4 +1,4 @@
-/** The steps of a turn at which a kill can hit, in their order. */
+/** The steps of a turn at which a kill can hit, in order; the run's JSON has them as keys. */
 export const KILL_STEPS = [
   'before first reply',
   'project',
@@ -14,30 +14,30 @@ export const KILL_STEPS = [
 ] as const;
 export type KillStep = (typeof KILL_STEPS)[number];
 
-/** An unfinished turn as its rows tell it. */
+/** The state of an unfinished turn, from its rows. */
 export interface OpenTurn {
-  /** Whether the thread's first reply stands in Slack. */
-  replied: boolean;
+  /** Whether the bot's first reply is in the thread. */
+  hasReply: boolean;
   hasProject: boolean;
   hasTask: boolean;
   hasFiles: boolean;
-  frozen: boolean;
-  intended: boolean;
+  hasContent: boolean;
+  hasSendIntent: boolean;
   userMessageId: string | null;
   assistantMessageId: string | null;
-  settled: boolean;
+  isSettled: boolean;
 }
 
-/** At which step a turn is; `repliesSettled` are the service's replies that are complete. */
+/** The step that a turn is at; `completedReplies` are ids of the service's completed replies. */
 export function killStepOf(turn: OpenTurn, completedReplies: ReadonlySet<string>): KillStep {
-  if (turn.settled) return 'results';
+  if (turn.isSettled) return 'results';
   if (turn.assistantMessageId !== null) {
     return completedReplies.has(turn.assistantMessageId) ? 'settling' : 'following';
   }
   if (turn.userMessageId !== null) return 'sent';
-  if (turn.intended) return 'sending';
-  if (turn.frozen) return 'frozen';
-  if (!turn.replied) return 'before first reply';
+  if (turn.hasSendIntent) return 'sending';
+  if (turn.hasContent) return 'frozen';
+  if (!turn.hasReply) return 'before first reply';
   if (!turn.hasProject) return 'project';
   if (!turn.hasTask) return 'task';
   return turn.hasFiles ? 'uploading' : 'freezing';

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** Less than Slack's 3 s, so that it is us who give up. */
+/** Less than Slack's 3 s, so that this side gives up first. */
 const FORWARD_TIMEOUT_MS = 2_800;
 const POLL_INTERVAL_MS = 20;
 
-/** Where Slack's events arrive while the bot's processes come and go: a load balancer that waits for one that runs. */
+/** A load balancer in front of the bot's processes: an event waits until a process runs. */
 export interface LoadBalancer {
   readonly eventsUrl: string;
   stop(): Promise<void>;
 }
 
-/** Starts it on 127.0.0.1; `portOf` tells the port of a process that runs, if there is one. */
+/** Starts it on 127.0.0.1; `portOf` returns the port of a running process, if there is one. */
 export async function startLoadBalancer(portOf: () => number | undefined): Promise<LoadBalancer> {
   const server = createServer((request, response) => {
     forward(request, response, portOf).catch(() => {
@@ -49,7 +49,7 @@ async function forward(
   response.end();
 }
 
-/** Passes a request on to the next process where one dies over it, as long as there is time. */
+/** Forwards a request, and retries on the next process if one dies while handling it. */
 async function forwardUntilAnswered(
   { url: path, method, headers }: IncomingMessage,
   body: Buffer,
@@ -58,12 +58,12 @@ async function forwardUntilAnswered(
 ): Promise<IncomingMessage> {
   for (;;) {
     const port = await waitForPort(portOf, deadline);
-    const onward = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false });
-    onward.end(body);
+    const forwarded = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false });
+    forwarded.end(body);
     try {
       return await new Promise<IncomingMessage>((resolve, reject) => {
-        onward.once('response', resolve);
-        onward.once('error', reject);
+        forwarded.once('response', resolve);
+        forwarded.once('error', reject);
       });
     } catch {
       await pause();
@@ -77,7 +77,7 @@ async function waitForPort(portOf: () => number | undefined, deadline: number): 
     if (port !== undefined) return port;
     await pause();
   }
-  throw new Error('No process of the bot runs.');
+  throw new Error('No process of the bot is running.');
 }
 
 async function pause(): Promise<void> {

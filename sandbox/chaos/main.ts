@@ -13,25 +13,25 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     const options = parseChaosOptions(args);
     const logs = options.logs ?? (await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-')));
-    const { findings, turns, damage, figures } = await runChaos({ ...options, logs }, (line) =>
+    const { findings, turns, damage, stats } = await runChaos({ ...options, logs }, (line) =>
       console.error(`chaos: ${line}`),
     );
-    const whole = isUndamaged(damage);
+    const passed = isUndamaged(damage);
     for (const kind of DAMAGE_KINDS)
       for (const sentence of damage[kind]) console.error(`${kind}: ${sentence}`);
-    if (!whole) {
+    if (!passed) {
       await writeFile(
         join(logs, 'findings.json'),
         JSON.stringify({ ...findings, sent: [...findings.sent], turns }, undefined, 1),
       );
-      console.error(`The bot's log lines and what was found are in ${logs}`);
+      console.error(`The bot's logs and the findings are in ${logs}`);
     }
-    if (whole && options.logs === undefined) await rm(logs, { recursive: true, force: true });
-    console.log(reportLine(damage, figures));
-    return whole ? 0 : 1;
+    if (passed && options.logs === undefined) await rm(logs, { recursive: true, force: true });
+    console.log(reportLine(damage, stats));
+    return passed ? 0 : 1;
   } catch (error) {
-    const wrong = error instanceof ChaosOptionsError;
-    console.error(...(wrong ? [error.message] : flattenSuppressedErrors(error)));
-    return wrong ? 2 : 1;
+    const isUsageError = error instanceof ChaosOptionsError;
+    console.error(...(isUsageError ? [error.message] : flattenSuppressedErrors(error)));
+    return isUsageError ? 2 : 1;
   }
 }

@@ -1,8 +1,9 @@
 import { seededRandom } from '../slack/slack-workspace.ts';
 
-const PURPOSES = ['people', 'slack', 'slackWeather', 'agentWeather', 'kills'] as const;
+/** Each purpose's index is part of its seed: the order is fixed. */
+const PURPOSES = ['people', 'slack', 'slackFaults', 'agentFaults', 'kills'] as const;
 
-/** One stream of numbers (0 up to 1) for each purpose: what one of them uses up changes nothing for the others. */
+/** An independent stream of random numbers in [0, 1) for each purpose. */
 export type RandomStreams = Readonly<Record<(typeof PURPOSES)[number], () => number>>;
 
 export function createRandomStreams(seed: number): RandomStreams {
@@ -11,25 +12,25 @@ export function createRandomStreams(seed: number): RandomStreams {
   return {
     people: stream('people'),
     slack: stream('slack'),
-    slackWeather: stream('slackWeather'),
-    agentWeather: stream('agentWeather'),
+    slackFaults: stream('slackFaults'),
+    agentFaults: stream('agentFaults'),
     kills: stream('kills'),
   };
 }
 
-/** A whole number from `from` up to and with `to`. */
+/** A random integer from `from` to `to`, inclusive. */
 export function between(random: () => number, from: number, to: number): number {
   return from + Math.floor(random() * (to - from + 1));
 }
 
-/** One of them. Throws for an empty list. */
+/** A random item. @throws for an empty list */
 export function oneOf<T>(random: () => number, list: readonly T[]): T {
   const chosen = list[Math.floor(random() * list.length)];
   if (chosen === undefined) throw new Error('There is nothing to choose from.');
   return chosen;
 }
 
-/** The same in another order. */
+/** A copy in random order. */
 export function shuffled<T>(random: () => number, list: readonly T[]): T[] {
   const left = [...list];
   const order: T[] = [];

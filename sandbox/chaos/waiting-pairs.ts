@@ -1,11 +1,11 @@
 import type { MessageRow } from './bot-database.ts';
 import type { WaitingPair } from './damage.ts';
 
-/** Remembers which messages of a thread were waiting at the same moment: of those the earliest must go first. */
+/** Collects the messages of a thread that wait at the same moment: the earliest of them must be sent first. */
 export class WaitingPairs {
   readonly #pairs = new Map<string, WaitingPair>();
 
-  /** To be called with the messages as they are at one moment. */
+  /** Records the messages at one moment. */
   record(messages: readonly MessageRow[]): void {
     const threads = new Map<string, string[]>();
     for (const { channel, root, ts, state } of messages) {
@@ -14,7 +14,7 @@ export class WaitingPairs {
       threads.set(thread, [...(threads.get(thread) ?? []), ts]);
     }
     for (const [thread, waiting] of threads) {
-      // Slack's ts have six decimals and the same length, so that they sort as text.
+      // Slack's ts have equal length and six decimals, so they sort as text.
       const [earliest, ...others] = waiting.toSorted();
       if (earliest === undefined) continue;
       for (const later of others)

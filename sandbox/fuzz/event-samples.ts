@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { pick, type Random } from './mutation.ts';
 
-/** Who and where an event may be about. */
+/** The ids that sample events use. */
 export interface EventIdentities {
   workspace: string;
   /** The bot's user and its bot id. */
@@ -15,7 +15,7 @@ type EventBody = Record<string, unknown>;
 
 const record = z.record(z.string(), z.unknown());
 
-/** An event of the Events API as Slack wraps it. */
+/** Wraps an event as the Events API does. */
 export function wrapEvent(
   { workspace, botUser }: EventIdentities,
   event: EventBody,
@@ -34,8 +34,13 @@ export function wrapEvent(
   };
 }
 
-/** Events that must stay without effect, each in a channel and with a ts of its own. */
-export function silentEvent(cast: EventIdentities, channel: string, ts: string, random: Random): EventBody {
+/** A random event that must have no effect, in its own channel and with its own ts. */
+export function silentEvent(
+  identities: EventIdentities,
+  channel: string,
+  ts: string,
+  random: Random,
+): EventBody {
   const plain = {
     type: 'message',
     channel,
@@ -68,7 +73,7 @@ export function silentEvent(cast: EventIdentities, channel: string, ts: string, 
       },
     ],
   };
-  const mention = `<@${cast.botUser}>`;
+  const mention = `<@${identities.botUser}>`;
   const file = {
     id: 'F1',
     name: 'a.csv',
@@ -87,8 +92,8 @@ export function silentEvent(cast: EventIdentities, channel: string, ts: string, 
       ...plain,
       text: `${mention} from ourselves`,
       blocks: undefined,
-      user: cast.botUser,
-      bot_id: cast.botId,
+      user: identities.botUser,
+      bot_id: identities.botId,
     },
     { ...plain, subtype: 'channel_join', text: `${mention} has joined` },
     { ...plain, subtype: 'bot_message', user: undefined, bot_id: 'B9' },
@@ -98,7 +103,7 @@ export function silentEvent(cast: EventIdentities, channel: string, ts: string, 
       subtype: 'message_changed',
       channel,
       ts,
-      message: { ...plain, bot_id: cast.botId },
+      message: { ...plain, bot_id: identities.botId },
       previous_message: was,
     },
     {
@@ -122,7 +127,7 @@ export function silentEvent(cast: EventIdentities, channel: string, ts: string, 
       user: 'U1',
       channel,
       channel_type: 'C',
-      team: cast.workspace,
+      team: identities.workspace,
       event_ts: ts,
     },
     { type: 'channel_rename', channel: { id: channel, name: 'new', created: 1 }, event_ts: ts },
@@ -130,12 +135,12 @@ export function silentEvent(cast: EventIdentities, channel: string, ts: string, 
   ]);
 }
 
-/** Whether nothing in it could be for the bot once a part is taken away, so that mutants of it are silent too. */
+/** Whether no mutation of the event can address the bot. */
 export function staysSilent(event: EventBody, { botUser }: EventIdentities): boolean {
   return !JSON.stringify(event).includes(botUser);
 }
 
-/** A mention as Slack sends it; what comes of its mutants is open. */
+/** A mention as Slack sends it; a mutation of it may or may not start a turn. */
 export function mentionEvent({ botUser }: EventIdentities, channel: string, ts: string): EventBody {
   return {
     type: 'app_mention',
@@ -164,7 +169,7 @@ export function mentionEvent({ botUser }: EventIdentities, channel: string, ts: 
   };
 }
 
-/** Presses and commands, as forms or envelopes carry them. */
+/** A random block action, view submission, shortcut or command. */
 export function interaction({ workspace }: EventIdentities, channel: string, random: Random): EventBody {
   const value = pick(random, ['0190a0b0-c0d0-7000-8000-000000000001', 'nonsense', '']);
   const press = {
@@ -208,7 +213,7 @@ export function interaction({ workspace }: EventIdentities, channel: string, ran
   ]);
 }
 
-/** The recorded payloads of a folder, as if they were for our workspace; none where there is no folder. */
+/** The recorded events in a folder, redirected to our workspace. */
 export function recordedPayloads(folder: string | undefined, { workspace }: EventIdentities): EventBody[] {
   if (folder === undefined) return [];
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));

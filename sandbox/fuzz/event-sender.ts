@@ -4,14 +4,14 @@ import type { FuzzCase } from './fuzz-case.ts';
 
 const REQUEST_TIMEOUT_MS = 20_000;
 
-/** What an answer of the HTTP receiver tells. */
+/** A response of the HTTP receiver. */
 export interface HttpResult {
   status: number;
-  /** Whether it should have been refused for its signature. */
+  /** Whether the receiver had to refuse it because of its signature. */
   unsigned: boolean;
 }
 
-/** Sends a case as Slack sends requests; throws where no answer comes. */
+/** Sends a case as Slack does. @throws without a response within 20 s */
 export async function sendByHttp(
   port: number,
   signingSecret: string,
@@ -35,18 +35,18 @@ export async function sendByHttp(
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
   await response.body?.cancel();
-  return { status: response.status, unsigned: signature !== 'well' };
+  return { status: response.status, unsigned: signature !== 'valid' };
 }
 
 /**
- * Sends a case to a Socket Mode connection: sound envelopes wait for their acknowledgement (or a second), torn ones
- * are frames that nobody acknowledges. There are no signatures there, so such cases are left out.
+ * Sends a case over Socket Mode. Valid envelopes wait up to a second for their acknowledgement; malformed frames do not
+ * wait. Cases with an invalid signature are skipped, because Socket Mode has no signatures.
  */
 export async function sendBySocket(
   slack: SlackWorkspace,
   { kind, body, signature }: FuzzCase,
 ): Promise<void> {
-  if (signature !== 'well') return;
+  if (signature !== 'valid') return;
   if (typeof body === 'string') slack.sendFrame(body);
   else await slack.deliverRaw(kind === 'event' ? 'events_api' : 'interactive', body);
 }

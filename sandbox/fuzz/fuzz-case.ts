@@ -8,29 +8,29 @@ import {
 } from './event-samples.ts';
 import { mutate, pick, type Random } from './mutation.ts';
 
-/** One thing to send. */
+/** One request to send. */
 export interface FuzzCase {
   kind: 'event' | 'interaction';
-  /** The body; a string is sent as it is, though it may be no JSON. */
+  /** The body; a string is sent unchanged and may be invalid JSON. */
   body: unknown;
-  /** How it is signed by HTTP; whatever is not `well` must be refused. */
-  signature: 'well' | 'wrong' | 'missing' | 'old' | 'future';
+  /** Its signature over HTTP; the receiver must refuse all but `valid`. */
+  signature: 'valid' | 'wrong' | 'missing' | 'old' | 'future';
 }
 
-/** What channels are called in which nothing may come of anything. */
+/** The id prefix of channels in which no event may have an effect. */
 export const SILENT_CHANNEL_PREFIX = 'CSILENT';
 
-/** A stream of cases, the same for the same random numbers. */
+/** An endless stream of cases, the same for the same random numbers. */
 export function* fuzzCases(
-  cast: EventIdentities,
+  identities: EventIdentities,
   recordings: readonly unknown[],
   random: Random,
 ): Generator<FuzzCase> {
-  for (let number = 1; ; number += 1) yield oneCase(cast, recordings, random, number);
+  for (let number = 1; ; number += 1) yield oneCase(identities, recordings, random, number);
 }
 
 function oneCase(
-  cast: EventIdentities,
+  identities: EventIdentities,
   recordings: readonly unknown[],
   random: Random,
   number: number,
@@ -39,40 +39,45 @@ function oneCase(
   const ts = `17${String(number).padStart(8, '0')}.000100`;
   const eventId = `EvFuzz${number}`;
   const roll = random();
-  // A mention that is not signed well is silent too.
+  // A mention with an invalid signature must have no effect.
   if (roll < 0.05) {
-    const body = wrapEvent(cast, mentionEvent(cast, channel, ts), eventId);
+    const body = wrapEvent(identities, mentionEvent(identities, channel, ts), eventId);
     return { kind: 'event', body, signature: pick(random, ['wrong', 'missing', 'old', 'future']) };
   }
-  if (roll < 0.08) return { kind: 'event', body: tornBody(cast, channel, ts, random), signature: 'well' };
+  if (roll < 0.08)
+    return { kind: 'event', body: malformedBody(identities, channel, ts, random), signature: 'valid' };
   if (roll < 0.12) {
-    const body = interaction(cast, channel, random);
-    return { kind: 'interaction', body: random() < 0.5 ? body : mutate(body, random), signature: 'well' };
+    const body = interaction(identities, channel, random);
+    return { kind: 'interaction', body: random() < 0.5 ? body : mutate(body, random), signature: 'valid' };
   }
-  // Mentions that somebody tampered with, in channels that Slack does not know: few, for each may become a turn.
+  // Mutated mentions in unknown channels: only a few, because each may start a turn.
   if (roll < 0.123) {
-    const body = wrapEvent(cast, mentionEvent(cast, `CLOUD${number}`, ts), eventId);
-    return { kind: 'event', body: random() < 0.3 ? body : mutate(body, random), signature: 'well' };
+    const body = wrapEvent(identities, mentionEvent(identities, `CLOUD${number}`, ts), eventId);
+    return { kind: 'event', body: random() < 0.3 ? body : mutate(body, random), signature: 'valid' };
   }
   if (roll < 0.25 && recordings.length > 0) {
     const recording = recordings[Math.floor(random() * recordings.length)];
-    return { kind: 'event', body: mutate(redirectMentions(recording), random), signature: 'well' };
+    return { kind: 'event', body: mutate(redirectMentions(recording), random), signature: 'valid' };
   }
   if (roll < 0.27) {
-    const stranger = { ...cast, workspace: 'TSTRANGER' };
+    const stranger = { ...identities, workspace: 'TSTRANGER' };
     return {
       kind: 'event',
-      body: wrapEvent(stranger, mentionEvent(cast, channel, ts), eventId),
-      signature: 'well',
+      body: wrapEvent(stranger, mentionEvent(identities, channel, ts), eventId),
+      signature: 'valid',
     };
   }
-  const event = silentEvent(cast, channel, ts, random);
-  const body = wrapEvent(cast, event, eventId);
-  const bend = staysSilent(event, cast) && random() < 0.7;
-  return { kind: 'event', body: bend ? { ...body, event: mutate(event, random) } : body, signature: 'well' };
+  const event = silentEvent(identities, channel, ts, random);
+  const body = wrapEvent(identities, event, eventId);
+  const isMutated = staysSilent(event, identities) && random() < 0.7;
+  return {
+    kind: 'event',
+    body: isMutated ? { ...body, event: mutate(event, random) } : body,
+    signature: 'valid',
+  };
 }
 
-/** A recording of a mention must not become one of ours: it is of another workspace. */
+/** Keeps a recorded mention or direct message from addressing our bot. */
 function redirectMentions(recording: unknown): unknown {
   return JSON.parse(
     JSON.stringify(recording)
@@ -81,9 +86,9 @@ function redirectMentions(recording: unknown): unknown {
   );
 }
 
-/** A body that is no JSON, or JSON of nothing. */
-function tornBody(cast: EventIdentities, channel: string, ts: string, random: Random): string {
-  const whole = JSON.stringify(wrapEvent(cast, silentEvent(cast, channel, ts, random), 'EvTorn'));
+/** A body that is invalid JSON, or JSON without an event. */
+function malformedBody(identities: EventIdentities, channel: string, ts: string, random: Random): string {
+  const whole = JSON.stringify(wrapEvent(identities, silentEvent(identities, channel, ts, random), 'EvTorn'));
   const cut = whole.slice(0, Math.floor(random() * whole.length));
   return pick(random, [
     cut,

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
-/** What the command line asks for. */
+/** The command line options. */
 export interface FuzzOptions {
   events: number;
   seed: number;
@@ -12,7 +12,7 @@ const schema = z.object({
   seed: z.coerce.number().int().nonnegative().default(1),
 });
 
-/** The command line does not make options. */
+/** The command line is invalid; `message` names the options at fault and shows the usage. */
 export class FuzzOptionsError extends Error {
   readonly code = 'bad_options';
 
@@ -22,7 +22,7 @@ export class FuzzOptionsError extends Error {
   }
 }
 
-/** Reads the command line, without `node` and the file's name. Throws FuzzOptionsError. */
+/** Parses the arguments after the script's name. @throws FuzzOptionsError */
 export function parseFuzzOptions(args: readonly string[]): FuzzOptions {
   const option = { type: 'string' } as const;
   let values: unknown;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startAgentService } from '../agent/agent-service.ts';
-import { BotProcess, compileCacheSettings } from '../chaos/bot-process.ts';
+import { BotProcess, compileCacheSettings } from '../bot-process.ts';
+import { serviceSettings } from '../bot-settings.ts';
 import { startPostgresServer } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { recordedPayloads } from './event-samples.ts';
@@ -13,53 +14,57 @@ import { type FuzzCase, fuzzCases, SILENT_CHANNEL_PREFIX } from './fuzz-case.ts'
 import type { FuzzOptions } from './fuzz-options.ts';
 import { HeapMonitor } from './heap-monitor.ts';
 
-/** Requests on their way at one time, on each border. */
+/** Concurrent requests on each transport. */
 const CONCURRENCY = 40;
 const HEAP_SAMPLES = 60;
 const ANSWER_TIMEOUT_MS = 60_000;
-/** A heap may breathe by so much (MiB). */
+/** How much the heap may grow (MiB). */
 const MAX_HEAP_GROWTH_MIB = 16;
 
-/** What a run found. */
+/** The outcome of a run; its fields are the keys of the printed JSON. */
 export interface FuzzReport {
   fuzz: 'events';
   events: number;
   seed: number;
   seconds: number;
-  /** Answers of the HTTP receiver by status. */
+  /** Responses of the HTTP receiver, by status. */
   statuses: Record<string, number>;
   heapGrowthMiB: { http: number; socket: number };
-  /** Real questions that were asked between the events, and answered. */
+  /** Real questions asked between the events, and how many of them were answered. */
   questions: number;
   answered: number;
-  /** Sentences; empty where all is well. */
+  /** One sentence for each problem. */
   harm: string[];
 }
 
-/** One run from start to end; nothing of it is left. `tell` hears how far it is. */
+/** Performs one run and cleans up after it. `onProgress` receives progress messages. */
 export async function runFuzz(
   { events, seed }: FuzzOptions,
   onProgress: (line: string) => void = () => undefined,
 ): Promise<FuzzReport> {
   await using undo = new AsyncDisposableStack();
   const began = performance.now();
-  const stage = await prepare(seed, undo);
-  const { slack, http, socket, database } = stage;
+  const setup = await prepare(seed, undo);
+  const { slack, http, socket, database } = setup;
   const [httpPort, socketPort] = [http.port ?? 0, socket.port ?? 0];
   const memory = { http: new HeapMonitor(httpPort), socket: new HeapMonitor(socketPort) };
-  const cast = { workspace: slack.team.id, botUser: slack.bot.userId, botId: slack.bot.botId };
-  const stream = fuzzCases(cast, recordedPayloads(process.env.SLACK_PAYLOADS, cast), seededRandom(seed));
+  const identities = { workspace: slack.team.id, botUser: slack.bot.userId, botId: slack.bot.botId };
+  const stream = fuzzCases(
+    identities,
+    recordedPayloads(process.env.SLACK_PAYLOADS, identities),
+    seededRandom(seed),
+  );
   const report: FuzzReport = {
     ...{ fuzz: 'events', events, seed, seconds: 0, statuses: {}, questions: 0, answered: 0, harm: [] },
     heapGrowthMiB: { http: 0, socket: 0 },
   };
-  const asked = new Questions(slack);
+  const questions = new Questions(slack);
   let sent = 0;
   const half = Math.ceil(events / 2);
   const step = Math.ceil(events / HEAP_SAMPLES);
-  const work = async (border: { left: number }, send: (next: FuzzCase) => Promise<void>) => {
-    while (border.left > 0 && http.alive && socket.alive) {
-      border.left -= 1;
+  const work = async (transport: { left: number }, send: (next: FuzzCase) => Promise<void>) => {
+    while (transport.left > 0 && http.alive && socket.alive) {
+      transport.left -= 1;
       const { value, done } = stream.next();
       if (done === true) return;
       sent += 1;
@@ -67,34 +72,34 @@ export async function runFuzz(
       if (number % step === 0) {
         await Promise.all([memory.http.sample(), memory.socket.sample()]).catch(() => undefined);
         if (number % (step * 6) === 0) {
-          asked.ask();
+          questions.ask();
           onProgress(`${number} events after ${Math.round((performance.now() - began) / 1_000)} s`);
         }
       }
       await send(value);
     }
   };
-  const borders = { http: { left: half }, socket: { left: events - half } };
+  const remaining = { http: { left: half }, socket: { left: events - half } };
   const byHttp = async (next: FuzzCase) => {
     const answer = await sendByHttp(httpPort, slack.signingSecret, next).catch((error: unknown) => {
-      report.harm.push(`no answer by HTTP (${causeOf(error)}) to ${shortened(next)}`);
+      report.harm.push(`no HTTP response (${causeOf(error)}) to ${shortened(next)}`);
     });
     if (answer === undefined) return;
     report.statuses[answer.status] = (report.statuses[answer.status] ?? 0) + 1;
-    if (answer.status >= 500) report.harm.push(`answered ${answer.status}: ${shortened(next)}`);
+    if (answer.status >= 500) report.harm.push(`response ${answer.status} to ${shortened(next)}`);
     if (answer.unsigned && answer.status !== 401)
-      report.harm.push(`not refused although ${next.signature} signed: ${shortened(next)}`);
+      report.harm.push(`accepted despite its ${next.signature} signature: ${shortened(next)}`);
   };
   const bySocket = (next: FuzzCase) => sendBySocket(slack, next);
   await Promise.all(
     Array.from({ length: CONCURRENCY }, () => [
-      work(borders.http, byHttp),
-      work(borders.socket, bySocket),
+      work(remaining.http, byHttp),
+      work(remaining.socket, bySocket),
     ]).flat(),
   );
-  report.questions = asked.count;
-  report.answered = await asked.answered(database);
-  if (report.answered < report.questions) report.harm.push('a real question got no answer');
+  report.questions = questions.count;
+  report.answered = await questions.answered(database);
+  if (report.answered < report.questions) report.harm.push('a real question was not answered');
   report.heapGrowthMiB = { http: memory.http.growthMiB(), socket: memory.socket.growthMiB() };
   for (const [name, growth] of Object.entries(report.heapGrowthMiB)) {
     if (growth > MAX_HEAP_GROWTH_MIB) report.harm.push(`the heap grew by ${growth} MiB (${name})`);
@@ -102,12 +107,12 @@ export async function runFuzz(
   for (const [name, bot] of Object.entries({ http, socket })) {
     if (bot.alive) continue;
     report.harm.unshift(
-      `the process ended (${name}): ${await fatalLogLines(join(stage.folder, `${name}.log`))}`,
+      `the process ended (${name}): ${await fatalLogLines(join(setup.folder, `${name}.log`))}`,
     );
   }
   report.harm.push(...(await unexpectedRows(database)));
   for (const [name, bot] of Object.entries({ http, socket })) {
-    if (!(await bot.stop())) report.harm.push(`the process did not stop when asked (${name})`);
+    if (!(await bot.stop())) report.harm.push(`the process did not shut down in time (${name})`);
   }
   report.seconds = Math.round((performance.now() - began) / 100) / 10;
   return report;
@@ -125,29 +130,22 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
   const shared = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
     SLACK_BOT_TOKEN: slack.botToken,
-    SLACK_API_URL: slack.apiUrl,
     SLACK_EDITS_PER_MINUTE: '3000',
-    AGENT_BASE_URL: agent.url,
-    AGENT_API_KEY: agent.apiKey,
-    PRIVATE_HOSTS: '127.0.0.1',
     DATABASE_URL: database.url,
-    PORT: '0',
-    HOST: '127.0.0.1',
-    // What is refused is logged as a warning, and that is thousands of lines.
-    LOG_LEVEL: 'info',
   };
-  const start = async (name: string, settings: Record<string, string>) => {
-    const bot = new BotProcess({ ...shared, ...settings }, join(folder, `${name}.log`));
+  const start = async (transport: 'http' | 'socket') => {
+    const settings = { ...shared, ...serviceSettings(slack, agent, transport) };
+    const bot = new BotProcess(settings, join(folder, `${transport}.log`));
     undo.defer(async () => void (bot.alive && (await bot.kill())));
-    if (!(await bot.ready())) throw new Error(`The bot does not start (${name}).`);
+    if (!(await bot.ready())) throw new Error(`The bot did not start (${transport}).`);
     return bot;
   };
-  const http = await start('http', { SLACK_SIGNING_SECRET: slack.signingSecret });
-  const socket = await start('socket', { SLACK_APP_TOKEN: slack.appToken });
+  const http = await start('http');
+  const socket = await start('socket');
   return { slack, http, socket, database: database.connection, folder };
 }
 
-/** Real questions of a real person, which the bot must still answer. */
+/** Real questions of real people, which the bot must still answer. */
 class Questions {
   readonly #slack: SlackWorkspace;
   readonly #channels: string[] = [];
@@ -168,7 +166,7 @@ class Questions {
     this.#channels.push(channel.id);
   }
 
-  /** How many turns came to their end, after some patience. */
+  /** The number of completed turns, after at most a minute. */
   async answered(connection: pg.ClientConfig): Promise<number> {
     const client = new pg.Client(connection);
     await client.connect();
@@ -189,14 +187,14 @@ class Questions {
   }
 }
 
-/** Why a process ended, by its own log. */
+/** The log lines that show why a process ended. */
 async function fatalLogLines(log: string): Promise<string> {
   const lines = (await readFile(log, 'utf8')).split('\n');
   const fatal = lines.filter((line) => line.includes('"level":60') || !line.startsWith('{'));
   return fatal.slice(-20).join('\n').slice(0, 4_000);
 }
 
-/** Rows for what should have stayed silent. */
+/** Reports rows of events that must have no effect. */
 async function unexpectedRows(connection: pg.ClientConfig): Promise<string[]> {
   const client = new pg.Client(connection);
   await client.connect();
@@ -207,7 +205,11 @@ async function unexpectedRows(connection: pg.ClientConfig): Promise<string[]> {
         `select channel from ${table} where channel like $1 or workspace = 'TSTRANGER' limit 5`,
         [`${SILENT_CHANNEL_PREFIX}%`],
       );
-      found.push(...rows.map(({ channel }) => `a row in ${table} for ${channel}, which should be silent`));
+      found.push(
+        ...rows.map(
+          ({ channel }) => `${table} has a row for an event in ${channel}, which must have no effect`,
+        ),
+      );
     }
     return found;
   } finally {

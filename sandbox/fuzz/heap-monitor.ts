@@ -1,6 +1,6 @@
 const HEAP_METRIC = /^nodejs_heap_size_used_bytes (\d+(?:\.\d+)?(?:e\+?\d+)?)$/m;
 
-/** What a process's heap holds over time: the least of some samples is what no collection frees. */
+/** Samples the heap size of a process: the minimum of several samples approximates what no collection frees. */
 export class HeapMonitor {
   readonly #port: number;
   readonly #samples: number[] = [];
@@ -15,7 +15,7 @@ export class HeapMonitor {
     if (Number.isFinite(bytes)) this.#samples.push(bytes);
   }
 
-  /** MiB by which the least of the last third lies above the least of the third before: the first warms up. */
+  /** MiB between the minimum of the second third of the samples and that of the last; the first third is warm-up. */
   growthMiB(): number {
     const third = Math.floor(this.#samples.length / 3);
     if (third === 0) return 0;

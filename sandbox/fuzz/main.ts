@@ -11,8 +11,8 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(JSON.stringify({ ...report, harm: report.harm.length }));
     return report.harm.length === 0 ? 0 : 1;
   } catch (error) {
-    const wrong = error instanceof FuzzOptionsError;
-    console.error(...(wrong ? [error.message] : flattenSuppressedErrors(error)));
-    return wrong ? 2 : 1;
+    const isUsageError = error instanceof FuzzOptionsError;
+    console.error(...(isUsageError ? [error.message] : flattenSuppressedErrors(error)));
+    return isUsageError ? 2 : 1;
   }
 }

@@ -1,12 +1,12 @@
-/** Gives numbers from 0 up to 1. */
+/** Returns numbers in [0, 1). */
 export type Random = () => number;
 
-/** One of a list. */
+/** A random item of a list. */
 export function pick<T>(random: Random, list: readonly [T, ...T[]]): T {
   return list[Math.floor(random() * list.length)] ?? list[0];
 }
 
-/** What no field expects. None of it mentions the bot or names a direct message. */
+/** Values that no field expects. None of them mentions the bot or names a direct message. */
 const JUNK_VALUES: readonly [unknown, ...unknown[]] = [
   null,
   true,
@@ -43,7 +43,7 @@ const JUNK_VALUES: readonly [unknown, ...unknown[]] = [
   JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'),
 ];
 
-/** A copy with one to four places changed: taken away, replaced, wrapped or nested deeply. */
+/** A copy with one to four changes: a part removed, replaced, wrapped or nested deeply. */
 export function mutate(value: unknown, random: Random): unknown {
   let changed = value;
   const times = 1 + Math.floor(random() * 4);
@@ -53,7 +53,7 @@ export function mutate(value: unknown, random: Random): unknown {
 
 function mutateOnce(value: unknown, random: Random, depth: number): unknown {
   const inside = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
-  // Deeper places are more numerous, and the events' own fields are two levels down.
+  // Most of the fields, including the event's own, are two levels down or deeper.
   if (!inside || (depth > 0 && random() < 0.25)) return replacement(value, random);
   const keys = Object.keys(value);
   const key = keys[Math.floor(random() * keys.length)] ?? '';

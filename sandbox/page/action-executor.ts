@@ -9,19 +9,19 @@ const SAMPLE_SEED = 18;
 const SAMPLE_BYTES = 400_000;
 let cachedSample: Buffer | undefined;
 
-/** The table that newcomers drop: made up, the same each time. */
+/** The sample table of the welcome section, the same every time. */
 export function sampleFile(): { name: string; bytes: Buffer } {
   cachedSample ??= sampleTable(SAMPLE_SEED, SAMPLE_BYTES).csv;
   return { name: 'run-18.csv', bytes: cachedSample };
 }
 
-const NOT_ACKNOWLEDGED = 'The app did not answer within 3 seconds. In Slack you would see a warning now.';
+const NOT_ACKNOWLEDGED = 'The app did not respond within 3 seconds. Slack would now show a warning.';
 
-/** Carries deeds out in the workspace, as its verbs do. */
+/** Performs people's actions in the workspace. */
 export class ActionExecutor {
   readonly #slack: SlackWorkspace;
   readonly #uploads: BrowserUploads;
-  /** Slack's ids of the files that were sent with forms, by the keys of their uploads: a form may be sent again. */
+  /** Slack's file ids by upload key: a form that is submitted again keeps its files. */
   readonly #formFileIds = new Map<string, string>();
 
   constructor(slack: SlackWorkspace, uploads: BrowserUploads) {
@@ -29,7 +29,7 @@ export class ActionExecutor {
     this.#uploads = uploads;
   }
 
-  /** Carries a deed out. What the workspace refuses comes back as a sentence. */
+  /** Performs an action; a refusal of the workspace becomes the result's error. */
   async execute(action: ParsedUserAction): Promise<ActionResult> {
     try {
       return await this.#run(action);
@@ -104,8 +104,8 @@ export class ActionExecutor {
     return id;
   }
 
-  #assertOwnMessage({ person: who, channel, ts }: { person: string; channel: string; ts: string }): void {
-    if (this.#slack.message(channel, ts).user !== who) throw new Error('That is not your message.');
+  #assertOwnMessage({ person, channel, ts }: { person: string; channel: string; ts: string }): void {
+    if (this.#slack.message(channel, ts).user !== person) throw new Error('That is not your message.');
   }
 }
 

@@ -9,7 +9,7 @@ const CONTENT_TYPES: Record<string, string> = {
   ts: 'text/javascript; charset=utf-8',
 };
 
-/** A file of the page, as the browser takes it. TypeScript loses its types and keeps its lines. */
+/** A file of the page for the browser. TypeScript loses its types and keeps its line numbers. */
 export async function asset(path: string): Promise<{ kind: string; body: string } | undefined> {
   const ending = /^(?:[a-z-]+\/)?[a-z-]+\.(html|css|ts)$/.exec(path)?.[1];
   const kind = CONTENT_TYPES[ending ?? ''];

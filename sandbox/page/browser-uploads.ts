@@ -13,13 +13,13 @@ const MIME_TYPES: Record<string, string> = {
   md: 'text/markdown',
 };
 
-/** Files on their way from the browser into a message; they lie in a temporary folder. */
+/** Holds files from the browser in a temporary folder until a message or form uses them. */
 export class BrowserUploads {
   readonly #waiting = new Map<string, SharedFile>();
   #folder: Promise<string> | undefined;
   #count = 0;
 
-  /** Stores a body; the answer is its key. */
+  /** Stores a request's body and returns its key. */
   async receive(name: string, mime: string, body: IncomingMessage): Promise<string> {
     this.#folder ??= mkdtemp(join(tmpdir(), 'taskthread-page-'));
     this.#count += 1;
@@ -31,7 +31,7 @@ export class BrowserUploads {
     return key;
   }
 
-  /** The file of a key, once. @throws where there is none */
+  /** Removes and returns the file of a key. @throws if there is none */
   take(key: string): SharedFile {
     const file = this.#waiting.get(key);
     if (file === undefined) throw new Error('That file was not uploaded. Please attach it again.');

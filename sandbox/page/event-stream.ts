@@ -10,7 +10,7 @@ import type { ManifestCommands } from './manifest-commands.ts';
 import type { CallModel, LiveEvent } from './page-protocol.ts';
 import { messageModel, messageModels, privateModel, workspaceModel } from './view-models.ts';
 
-/** Calls that somebody sees who comes later. */
+/** Earlier calls that a newly opened page shows. */
 const RECENT_CALLS = 150;
 
 interface Reader {
@@ -18,7 +18,7 @@ interface Reader {
   response: Response;
 }
 
-/** Tells each open page what its person sees, as it happens (server-sent events). */
+/** Sends each open page what its person sees, as it happens (server-sent events). */
 export class EventStream {
   readonly #slack: SlackWorkspace;
   readonly #agent: AgentService;
@@ -28,19 +28,19 @@ export class EventStream {
   readonly #readers = new Set<Reader>();
   readonly #unsubscribers: (() => void)[];
 
-  constructor(parts: {
+  constructor(deps: {
     slack: SlackWorkspace;
     agent: AgentService;
     bot: BotSupervisor | undefined;
     switches: FaultSwitches;
-    offers: ManifestCommands;
+    manifestCommands: ManifestCommands;
   }) {
-    const { slack, agent, bot } = parts;
+    const { slack, agent, bot } = deps;
     this.#slack = slack;
     this.#agent = agent;
     this.#bot = bot;
-    this.#switches = parts.switches;
-    this.#manifestCommands = parts.offers;
+    this.#switches = deps.switches;
+    this.#manifestCommands = deps.manifestCommands;
     this.#unsubscribers = [
       slack.onChange(({ channel, message }) => {
         if (message.subtype !== undefined && /^(channel|group)_/.test(message.subtype))
@@ -48,7 +48,7 @@ export class EventStream {
         this.#sendMessage(channel, message);
       }),
       slack.onPrivateChange((user) =>
-        this.#send({ kind: 'mine', mine: privateModel(slack, user) }, (me) => me === user),
+        this.#send({ kind: 'private', privateView: privateModel(slack, user) }, (me) => me === user),
       ),
       slack.onCall((call) => {
         this.#send({ kind: 'call', call: slackCall(call) });
@@ -59,7 +59,7 @@ export class EventStream {
     ];
   }
 
-  /** Begins to tell a page; ends when it goes. */
+  /** Adds a page until its connection closes. */
   open(me: string, response: Response): void {
     response.set({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
     const reader = { me, response };
@@ -68,13 +68,13 @@ export class EventStream {
     response.on('close', () => this.#readers.delete(reader));
   }
 
-  /** Tells all pages how the switches are. */
+  /** Sends the state of the switches to all pages. */
   sendSwitches(): void {
     this.#send({ kind: 'switches', switches: this.#switches.all });
   }
 
   stop(): void {
-    for (const quiet of this.#unsubscribers) quiet();
+    for (const unsubscribe of this.#unsubscribers) unsubscribe();
     for (const { response } of this.#readers) response.end();
   }
 
@@ -85,16 +85,16 @@ export class EventStream {
     return {
       kind: 'start',
       me,
-      basics: {
+      staticInfo: {
         ...this.#manifestCommands,
         sample: { name, bytes: bytes.length },
         editsPerMinute: SLACK_LIMITS.tier3,
         slackApiUrl: slack.apiUrl,
         serviceUrl: this.#agent.url,
       },
-      world: workspaceModel(slack, me),
+      workspace: workspaceModel(slack, me),
       messages: messageModels(slack, me),
-      mine: privateModel(slack, me),
+      privateView: privateModel(slack, me),
       calls: calls.sort((one, other) => one.at - other.at).slice(-RECENT_CALLS),
       bot: this.#bot?.state,
       switches: this.#switches.all,
@@ -107,7 +107,7 @@ export class EventStream {
 
   #sendWorkspaces(): void {
     for (const me of new Set([...this.#readers].map((reader) => reader.me))) {
-      this.#send({ kind: 'world', world: workspaceModel(this.#slack, me) }, (other) => other === me);
+      this.#send({ kind: 'workspace', workspace: workspaceModel(this.#slack, me) }, (other) => other === me);
     }
   }
 
@@ -122,15 +122,15 @@ export class EventStream {
     const seen = messageModel(this.#slack, channel, message);
     const event: LiveEvent =
       seen === undefined
-        ? { kind: 'gone', channel: channel.id, ts: message.ts }
+        ? { kind: 'deleted', channel: channel.id, ts: message.ts }
         : { kind: 'message', message: seen };
     this.#send(event, (me) => channel.members.has(me));
   }
 
-  #send(event: LiveEvent, whom: (me: string) => boolean = () => true): void {
+  #send(event: LiveEvent, isRecipient: (me: string) => boolean = () => true): void {
     let line: string | undefined;
     for (const { me, response } of this.#readers) {
-      if (!whom(me)) continue;
+      if (!isRecipient(me)) continue;
       line ??= `data: ${JSON.stringify(event)}\n\n`;
       response.write(line);
     }

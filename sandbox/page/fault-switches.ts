@@ -6,7 +6,7 @@ import type { FaultSwitch } from './page-protocol.ts';
 interface FaultPlan {
   side: FaultSwitch['side'];
   name: string;
-  what: string;
+  description: string;
   call: string | RegExp;
   fault: Fault;
 }
@@ -18,14 +18,14 @@ const FAULT_PLANS: Record<string, FaultPlan> = {
   'slack-slow': {
     side: 'slack',
     name: 'Slack is slow',
-    what: 'Every call takes 2 s longer.',
+    description: 'Every call takes 2 s longer.',
     call: /./,
     fault: { kind: 'latency', ms: 2_000 },
   },
   'slack-limits-edits': {
     side: 'slack',
     name: 'Slack limits edits',
-    what: 'chat.update is refused with 429; posts still go through.',
+    description: 'chat.update is refused with 429; posts still go through.',
     call: 'chat.update',
     fault: {
       kind: 'status',
@@ -36,35 +36,35 @@ const FAULT_PLANS: Record<string, FaultPlan> = {
   },
   'slack-loses-answers': {
     side: 'slack',
-    name: 'Slack loses answers',
-    what: 'Posts take effect, but the bot never hears so. Watch for doubles: there are none.',
+    name: 'Slack loses responses',
+    description: 'Posts take effect, but the bot gets no response. It still posts nothing twice.',
     call: 'chat.postMessage',
     fault: { kind: 'lost' },
   },
   'service-slow': {
     side: 'service',
     name: 'The service is slow',
-    what: 'Every call takes 3 s longer.',
+    description: 'Every call takes 3 s longer.',
     call: /./,
     fault: { kind: 'latency', ms: 3_000 },
   },
   'service-limits': {
     side: 'service',
     name: 'The service limits calls',
-    what: 'Every call is refused with 429.',
+    description: 'Every call is refused with 429.',
     call: /./,
     fault: { kind: 'status', status: 429, headers: { 'retry-after': '3' }, body: RATE_LIMIT_BODY },
   },
   'service-down': {
     side: 'service',
     name: 'The service is down',
-    what: 'Every call is answered with 503, links included.',
+    description: 'Every call fails with 503, including download links.',
     call: /./,
     fault: { kind: 'status', status: 503, body: UNAVAILABLE_BODY },
   },
 };
 
-/** The faults that can be switched on and off while the thread is watched. */
+/** The faults that people can switch on and off on the page. */
 export class FaultSwitches {
   readonly #sides: Record<FaultSwitch['side'], Pick<SlackWorkspace | AgentService, 'faults'>>;
   readonly #on = new Map<string, () => void>();
@@ -74,11 +74,11 @@ export class FaultSwitches {
   }
 
   get all(): FaultSwitch[] {
-    return Object.entries(FAULT_PLANS).map(([id, { side, name, what }]) => ({
+    return Object.entries(FAULT_PLANS).map(([id, { side, name, description }]) => ({
       id,
       side,
       name,
-      what,
+      description,
       on: this.#on.has(id),
     }));
   }

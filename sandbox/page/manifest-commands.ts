@@ -27,14 +27,14 @@ const manifestSchema = z.looseObject({
   }),
 });
 
-/** What the app's manifest offers to people: Slack knows it from there, and so does the page. */
+/** The commands and shortcuts that the app's manifest declares. */
 export interface ManifestCommands {
   commands: ManifestCommand[];
   shortcuts: ManifestCommand[];
   messageShortcuts: ManifestCommand[];
 }
 
-/** Reads a manifest in YAML; ours when left out. */
+/** Parses a manifest in YAML; manifest.yml by default. */
 export function readManifestCommands(
   text = readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8'),
 ): ManifestCommands {

@@ -1,7 +1,7 @@
 import type { Root } from 'mdast';
 import type { BotState } from '../bot-state.ts';
 
-/** What the server tells the page, and the page asks of the server. Types only: both sides import them. */
+/** The data that the server sends to the page. Types only: both sides import them. */
 
 export type Fields = Record<string, unknown>;
 
@@ -15,14 +15,14 @@ export interface PersonModel {
 export interface ChannelModel {
   id: string;
   kind: 'channel' | 'group' | 'im' | 'mpim';
-  /** As people call it, without a mark before it. */
+  /** The displayed name, without `#`. */
   name: string;
   purpose: string;
   members: string[];
   archived: boolean;
 }
 
-/** A command or shortcut that the app's manifest offers. */
+/** A command or shortcut that the app's manifest declares. */
 export interface ManifestCommand {
   /** `/agent`, or the callback id of a shortcut. */
   id: string;
@@ -35,9 +35,9 @@ export interface FileModel {
   id: string;
   name: string;
   mime: string;
-  /** Bytes; absent where the file is gone. */
+  /** Bytes; absent if the file is deleted. */
   size?: number;
-  /** On the page's own server; absent where there is nothing to open. */
+  /** On the page's own server; absent if the file is deleted. */
   url?: string;
 }
 
@@ -49,23 +49,23 @@ export interface MessageModel {
   user: string;
   /** Slack's mrkdwn. */
   text: string;
-  /** Those of type `markdown` carry their parsed `tree`. */
+  /** Blocks of type `markdown` include their parsed `tree`. */
   blocks?: BlockModel[];
   files: FileModel[];
   /** The root's ts, for a reply. */
   thread?: string;
   subtype?: string;
   edited: boolean;
-  /** A root that was deleted and still has replies. */
+  /** Whether it is a deleted root that still has replies. */
   deleted: boolean;
-  /** Only the person who looks sees it. */
+  /** Whether only this person sees it. */
   ephemeral: boolean;
   reactions: { name: string; users: string[] }[];
-  /** What the app shows for the thread of this root: `processing`, or words of its own. */
+  /** The app's status for the thread of this root: `processing`, or its own text. */
   status?: string;
 }
 
-/** A `markdown` block with what the server read in it. */
+/** A `markdown` block with its syntax tree. */
 export interface MarkdownBlock extends Fields {
   type: 'markdown';
   text: string;
@@ -77,12 +77,12 @@ export interface ViewModel {
   hash: string;
   blocks: BlockModel[];
   title: string;
-  /** Absent where the modal has nothing to submit. */
+  /** Absent if the modal has nothing to submit. */
   submit?: string;
   close: string;
 }
 
-/** What one person alone sees. */
+/** What only one person sees. */
 export interface PrivateModel {
   ephemerals: MessageModel[];
   modal?: ViewModel;
@@ -93,7 +93,7 @@ export interface CallModel {
   side: 'slack' | 'service';
   name: string;
   ok: boolean;
-  /** HTTP status; 0 where the answer never arrived. */
+  /** HTTP status; 0 if no response arrived. */
   status: number;
   error?: string;
   ms: number;
@@ -101,13 +101,13 @@ export interface CallModel {
   at: number;
 }
 
-/** A fault or an accident that people can cause. */
+/** A fault that people can switch on. */
 export interface FaultSwitch {
   id: string;
   side: 'slack' | 'service';
   name: string;
-  /** What happens while it is on. */
-  what: string;
+  /** The effect while it is on. */
+  description: string;
   on: boolean;
 }
 
@@ -118,13 +118,13 @@ export interface WorkspaceModel {
   channels: ChannelModel[];
 }
 
-/** What never changes while the sandbox runs. */
+/** Data that does not change while the sandbox runs. */
 export interface StaticInfo {
   commands: ManifestCommand[];
   shortcuts: ManifestCommand[];
   messageShortcuts: ManifestCommand[];
   sample: { name: string; bytes: number };
-  /** chat.update calls a minute that Slack allows. */
+  /** The chat.update calls that Slack allows per minute. */
   editsPerMinute: number;
   slackApiUrl: string;
   serviceUrl: string;
@@ -134,29 +134,29 @@ export type LiveEvent =
   | {
       kind: 'start';
       me: string;
-      basics: StaticInfo;
-      world: WorkspaceModel;
+      staticInfo: StaticInfo;
+      workspace: WorkspaceModel;
       messages: MessageModel[];
-      mine: PrivateModel;
+      privateView: PrivateModel;
       calls: CallModel[];
       bot: BotState | undefined;
       switches: FaultSwitch[];
     }
-  | { kind: 'world'; world: WorkspaceModel }
+  | { kind: 'workspace'; workspace: WorkspaceModel }
   | { kind: 'message'; message: MessageModel }
-  | { kind: 'gone'; channel: string; ts: string }
-  | { kind: 'mine'; mine: PrivateModel }
+  | { kind: 'deleted'; channel: string; ts: string }
+  | { kind: 'private'; privateView: PrivateModel }
   | { kind: 'call'; call: CallModel }
   | { kind: 'bot'; bot: BotState }
   | { kind: 'switches'; switches: FaultSwitch[] };
 
-/** What came of a deed. */
+/** The outcome of an action. */
 export interface ActionResult {
   ok: boolean;
-  /** What to tell the person where it is not ok. */
+  /** The error for the person, if it failed. */
   error?: string;
-  /** The problems of a modal's fields, by block_id. */
+  /** The errors of a modal's fields, by block_id. */
   errors?: Record<string, string>;
-  /** The ts of what was said. */
+  /** The ts of the posted message. */
   ts?: string;
 }

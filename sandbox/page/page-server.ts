@@ -18,15 +18,15 @@ import { userActionSchema } from './user-action.ts';
 export interface PageServerOptions {
   slack: SlackWorkspace;
   agent: AgentService;
-  /** The bot that can be killed and started on the page. */
+  /** The bot that people can kill and start on the page. */
   bot?: BotSupervisor | undefined;
-  /** TCP ports on 127.0.0.1, of which the first free one is taken; 0 is any. */
+  /** TCP ports on 127.0.0.1; the first free one is used. 0 means any. */
   ports: number[];
-  /** Commands and shortcuts; those of manifest.yml when left out. */
-  offers?: ManifestCommands;
+  /** Commands and shortcuts; those of manifest.yml by default. */
+  manifestCommands?: ManifestCommands | undefined;
 }
 
-/** The workspace in the browser. */
+/** The running page. */
 export interface PageServer {
   readonly url: string;
   stop(): Promise<void>;
@@ -35,7 +35,7 @@ export interface PageServer {
 const switchShape = z.object({ id: z.string(), on: z.boolean() });
 const botShape = z.object({ do: z.enum(['crash', 'start']) });
 
-/** Serves the page on 127.0.0.1. */
+/** Serves the workspace as a page on 127.0.0.1. */
 export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
   const { slack, agent, bot } = options;
   const uploads = new BrowserUploads();
@@ -46,17 +46,17 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
     agent,
     bot,
     switches,
-    offers: options.offers ?? readManifestCommands(),
+    manifestCommands: options.manifestCommands ?? readManifestCommands(),
   });
   const app = express();
   app.disable('x-powered-by');
-  app.use(onlyFromHere, headers(new URL(agent.url).origin));
+  app.use(localOnly, securityHeaders(new URL(agent.url).origin));
   app.get('/live', (request, response) => {
     const { as } = request.query;
     const me = [...slack.team.people.values()].find(({ id, kind }) => id === as && kind !== 'bot');
     eventStream.open((me ?? firstPerson(slack)).id, response);
   });
-  app.post('/deed', express.json({ limit: '1mb' }), async (request, response) => {
+  app.post('/action', express.json({ limit: '1mb' }), async (request, response) => {
     const action = userActionSchema.safeParse(request.body);
     if (action.success) response.json(await executor.execute(action.data));
     else response.status(400).json({ ok: false, error: z.prettifyError(action.error) });
@@ -120,16 +120,16 @@ async function listenOn(server: Server, [port = 0, ...others]: number[]): Promis
   }
 }
 
-/** Other sites must not reach the page, neither by a name of their own for 127.0.0.1 nor by a form. */
-function onlyFromHere(request: Request, response: Response, next: NextFunction): void {
-  const host = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(request.get('host') ?? '');
-  const ours = request.method === 'GET' || request.get('x-sandbox') === 'page';
-  if (host && ours) next();
-  else response.status(403).send('This page is only for this machine.');
+/** Refuses other sites, whether they use their own name for 127.0.0.1 or a form. */
+function localOnly(request: Request, response: Response, next: NextFunction): void {
+  const isLocal = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(request.get('host') ?? '');
+  const isOurs = request.method === 'GET' || request.get('x-sandbox') === 'page';
+  if (isLocal && isOurs) next();
+  else response.status(403).send('This page is available on this machine only.');
 }
 
-/** Nothing is loaded from outside of this machine; `origin` is the agent service, which serves result pictures. */
-function headers(origin: string) {
+/** Security headers that block content from other machines; `origin` is the agent service, which serves pictures. */
+function securityHeaders(origin: string) {
   const policy = [
     `default-src 'self'`,
     `img-src 'self' blob: data: ${origin}`,
@@ -152,11 +152,11 @@ function headers(origin: string) {
 function firstPerson(slack: SlackWorkspace) {
   const first = [...slack.team.people.values()].find(({ kind }) => kind !== 'bot');
   if (first === undefined)
-    throw new Error('Nobody is in the workspace: create a person before the page opens.');
+    throw new Error('The workspace has no people: create a person before opening the page.');
   return first;
 }
 
-/** A file that people shared; `?start=4000` gives only that many bytes of its beginning, for a preview. */
+/** Sends a shared file; `?start=4000` sends only the first 4000 bytes, for a preview. */
 async function sendFile(slack: SlackWorkspace, request: Request, response: Response): Promise<void> {
   const id = String(request.params.id);
   if (!slack.hasFile(id)) {

@@ -4,7 +4,7 @@ const person = z.string();
 const place = { person, channel: z.string(), ts: z.string() };
 const values = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
 
-/** What people can do on the page. */
+/** The actions of people on the page. */
 export const userActionSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('say'),
@@ -51,6 +51,6 @@ export const userActionSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('stop-session'), ...place }),
 ]);
 
-/** A deed as the page asks for it. */
+/** An action as the page sends it. */
 export type UserAction = z.input<typeof userActionSchema>;
 export type ParsedUserAction = z.output<typeof userActionSchema>;

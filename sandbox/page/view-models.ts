@@ -13,7 +13,7 @@ import type {
   WorkspaceModel,
 } from './page-protocol.ts';
 
-/** The workspace's people and channels as one person finds them. */
+/** The people of the workspace, and the channels of one person. */
 export function workspaceModel(slack: SlackWorkspace, me: string): WorkspaceModel {
   const { team } = slack;
   const people = [...team.people.values()].map(({ id, name, realName, kind }) => ({
@@ -41,7 +41,7 @@ function nameOf(slack: SlackWorkspace, channel: Channel, me: string): string {
   return others.map((id) => (id === slack.bot.userId ? 'Taskthread' : slack.person(id).realName)).join(', ');
 }
 
-/** Every message in the channels that a person is in, oldest first. */
+/** All messages in a person's channels, oldest first. */
 export function messageModels(slack: SlackWorkspace, me: string): MessageModel[] {
   const channels = [...slack.team.channels.values()].filter((channel) => channel.members.has(me));
   return channels.flatMap((channel) =>
@@ -49,7 +49,7 @@ export function messageModels(slack: SlackWorkspace, me: string): MessageModel[]
   );
 }
 
-/** A message as it is shown; undefined where nothing of it is. */
+/** A message as the page shows it; undefined if it is deleted and not shown. */
 export function messageModel(
   slack: SlackWorkspace,
   channel: Channel,
@@ -75,7 +75,7 @@ export function messageModel(
   };
 }
 
-/** A thread's status, while there is something to show. */
+/** A thread's status, if it is visible. */
 function statusOf(slack: SlackWorkspace, channel: Channel, { ts }: Message): { status?: string } {
   const status = slack.status(channel.id, ts)?.status;
   return status === undefined || ['active', 'suspended', 'closed'].includes(status) ? {} : { status };
@@ -83,8 +83,8 @@ function statusOf(slack: SlackWorkspace, channel: Channel, { ts }: Message): { s
 
 function fileModel(file: SlackFile): FileModel {
   const common = { id: file.id, name: file.name ?? 'untitled', mime: file.mime };
-  const gone = file.deleted || ['tombstone', 'hidden_by_limit'].includes(file.kind);
-  return gone ? common : { ...common, size: file.content.size, url: `/files/${file.id}` };
+  const isDeleted = file.deleted || ['tombstone', 'hidden_by_limit'].includes(file.kind);
+  return isDeleted ? common : { ...common, size: file.content.size, url: `/files/${file.id}` };
 }
 
 function blockModel(block: Block): BlockModel {
@@ -92,13 +92,13 @@ function blockModel(block: Block): BlockModel {
   return { ...block, tree: markdownTree(block.text) };
 }
 
-/** The syntax tree of Markdown, without the places in the text. */
+/** The syntax tree of Markdown, without text positions. */
 export function markdownTree(text: string): object {
   const tree = fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
   return JSON.parse(JSON.stringify(tree, (key, value: unknown) => (key === 'position' ? undefined : value)));
 }
 
-/** What one person alone sees: ephemeral messages, the open modal, the app's Home. */
+/** What only one person sees: ephemeral messages, the open modal, the Home tab. */
 export function privateModel(slack: SlackWorkspace, me: string): PrivateModel {
   const channels = [...slack.team.channels.values()].filter((channel) => channel.members.has(me));
   const ephemerals = channels.flatMap((channel) =>

@@ -1,12 +1,12 @@
 import type { Clock, Ids } from './ids.ts';
 
-/** An organisation (Enterprise Grid) that the app is installed in as a whole. */
+/** An organisation (Enterprise Grid) that has installed the app for all its workspaces. */
 export interface Organisation {
   id: string;
   name: string;
 }
 
-/** What one installation of the app may do: of a workspace, or of a whole organisation. */
+/** One installation of the app, in a workspace or in a whole organisation, with its tokens. */
 export class AppInstallation {
   readonly organisation: Organisation | undefined;
   state: 'live' | 'revoked' | 'inactive' = 'live';
@@ -16,7 +16,7 @@ export class AppInstallation {
   #token: string;
   #refreshToken: string | undefined;
   #lifeMs: number | undefined;
-  /** When each token ends that is good, or was (ms). */
+  /** When each issued token expires (Unix time in ms). */
   readonly #ends = new Map<string, number>();
 
   constructor(of: { ids: Ids; clock: Clock; id: string; organisation: Organisation | undefined }) {
@@ -35,7 +35,7 @@ export class AppInstallation {
     return this.#refreshToken;
   }
 
-  /** Installs the app, perhaps anew: what was granted before is worth nothing any more. Tokens end after `lifeMs`. */
+  /** Installs or reinstalls the app: earlier tokens become invalid. New ones expire after `lifeMs`, if given. */
   install(lifeMs: number | undefined): void {
     this.#lifeMs = lifeMs;
     this.#ends.clear();
@@ -43,7 +43,7 @@ export class AppInstallation {
     this.state = 'live';
   }
 
-  /** Another token in place of one that will end; false where this is not its refresh token. */
+  /** Issues a new token for the current refresh token; returns false for any other. */
   refresh(refreshToken: string): boolean {
     if (this.state !== 'live' || refreshToken !== this.#refreshToken) return false;
     this.#token = this.#make(this.#lifeMs);
@@ -58,7 +58,7 @@ export class AppInstallation {
     return (this.#ends.get(token) ?? 0) <= this.#clock.now();
   }
 
-  /** Seconds that the newest token has. */
+  /** Seconds until the newest token expires. */
   get expiresIn(): number {
     return Math.floor(((this.#ends.get(this.#token) ?? 0) - this.#clock.now()) / 1_000);
   }

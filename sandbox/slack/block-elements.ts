@@ -1,11 +1,11 @@
 import { type Block, type Fields, isFields } from './model.ts';
 import { initialValues } from './view-inputs.ts';
 
-/** Gives a file object for an id; undefined where there is no such file. */
+/** Returns the file object for an id; undefined if there is no such file. */
 type FileOf = (id: string) => Fields | undefined;
 
-/** The field that holds what is chosen in an element; `value` for those that are not listed. */
-const CHOSEN: Record<string, string> = {
+/** The state field of an element's value; `value` for unlisted types. */
+const VALUE_FIELDS: Record<string, string> = {
   users_select: 'selected_user',
   channels_select: 'selected_channel',
   conversations_select: 'selected_conversation',
@@ -29,7 +29,7 @@ function elements(blockId: unknown, value: unknown): { blockId: unknown; element
   return typeof value.action_id === 'string' ? [{ blockId, element: value }, ...inside] : inside;
 }
 
-/** The action that pressing an element sends. @throws if there is no such element */
+/** The action payload of using an element. @throws if there is no such element */
 export function pressAction(
   blocks: Block[],
   click: { actionId: string; value?: string; values?: string[] },
@@ -44,7 +44,9 @@ export function pressAction(
     return values === undefined || wanted.every((value) => values.includes(value));
   });
   if (exact === undefined)
-    throw new Error(`Nothing to press: no ${click.actionId}${click.value ? ` = ${click.value}` : ''}.`);
+    throw new Error(
+      `There is no element ${click.actionId}${click.value ? ` with the value ${click.value}` : ''}.`,
+    );
   const { element, blockId } = exact;
   const common = { type: element.type, action_id: element.action_id, block_id: blockId, action_ts: actionTs };
   switch (element.type) {
@@ -60,7 +62,7 @@ export function pressAction(
   }
 }
 
-/** What can be chosen in an element; undefined where anything can. */
+/** The options of an element; undefined if it takes any value. */
 function choices(element: Fields): Fields[] | undefined {
   const groups = Array.isArray(element.option_groups) ? element.option_groups.filter(isFields) : [];
   const lists = [
@@ -73,7 +75,7 @@ function choices(element: Fields): Fields[] | undefined {
   return element.type === 'button' || element.type === 'icon_button' ? [element] : undefined;
 }
 
-/** The state of an element in which these values are chosen or written. */
+/** The state of an element with these values. */
 function chosen(element: Fields, values: string[], fileOf?: FileOf): Fields {
   const type = String(element.type);
   const [value] = values;
@@ -82,7 +84,7 @@ function chosen(element: Fields, values: string[], fileOf?: FileOf): Fields {
   if (SEVERAL_OPTIONS.includes(type)) return { selected_options: values.map(option) };
   if (ONE_OPTION.includes(type)) return { selected_option: value === undefined ? null : option(value) };
   if (type === 'file_input') return { files: values.flatMap((id) => fileOf?.(id) ?? []) };
-  const field = CHOSEN[type] ?? 'value';
+  const field = VALUE_FIELDS[type] ?? 'value';
   if (type.startsWith('multi_')) return { [field]: values };
   if (type === 'datetimepicker') return { [field]: value === undefined ? null : Number(value) };
   return { [field]: value ?? element.initial_value ?? null };
@@ -93,8 +95,8 @@ function present(fields: Fields): Fields {
 }
 
 /**
- * The state of a view, by block_id and action_id. `values` are by action_id, or by `block_id/action_id` where
- * blocks share one.
+ * The state of a view, by block_id and action_id. `values` maps an action_id to its values, or `block_id/action_id` if
+ * blocks share the action_id.
  */
 export function viewState(
   blocks: Block[],

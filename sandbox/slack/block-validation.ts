@@ -5,15 +5,15 @@ import { explainedRefusal, SlackRefusal } from './slack-refusal.ts';
 import { inputProblem } from './view-inputs.ts';
 import { TEXT_FIELDS } from './visible-text.ts';
 
-/** Where blocks are shown. */
+/** Where blocks appear. */
 export type Surface = 'message' | 'modal' | 'home';
 
-/** Characters of all block text of a message ("12,000 text characters"), and of its tables. */
+/** The most characters of a message's blocks (Slack: "12,000 text characters"), and of its tables. */
 const TEXT_LIMIT = 12_000;
 const TABLE_TEXT_LIMIT = 10_000;
 const TABLE_COLUMNS = 20;
 
-const MOST: Record<Surface, number> = { message: 50, modal: 100, home: 100 };
+const MAX_BLOCKS: Record<Surface, number> = { message: 50, modal: 100, home: 100 };
 
 const EVERYWHERE = [
   'actions',
@@ -37,7 +37,7 @@ const ALLOWED: Record<Surface, Set<string>> = {
   home: new Set([...EVERYWHERE, ...MESSAGES_AND_HOME]),
 };
 
-/** Names of the generated definitions by block type. */
+/** The generated schema definition of each block type. */
 const DEFINITIONS: Record<string, string> = {
   actions: 'ActionsBlock',
   alert: 'AlertBlock',
@@ -69,14 +69,15 @@ const ajv = new Ajv({
 const compiled = new Map<string, ValidateFunction>();
 
 /**
- * Blocks as Slack takes them: known types and fields only, within Slack's lengths and counts.
- * @throws Refusal invalid_blocks_format, invalid_blocks, msg_blocks_too_long
+ * Checks blocks as Slack does: only known types and fields, within Slack's lengths and counts.
+ * @throws SlackRefusal invalid_blocks_format, invalid_blocks, msg_blocks_too_long
  */
 export function checkBlocks(raw: unknown, surface: Surface): Block[] {
   if (!Array.isArray(raw)) throw new SlackRefusal('invalid_blocks_format');
   const blocks = raw.map((block: unknown, at) => checkBlock(block, surface, `/blocks/${at}`));
   const shown = blocks.reduce((count, block) => count + shownAs(block), 0);
-  if (shown > MOST[surface]) refuse([`no more than ${MOST[surface]} items allowed [json-pointer:/blocks]`]);
+  if (shown > MAX_BLOCKS[surface])
+    refuse([`no more than ${MAX_BLOCKS[surface]} items allowed [json-pointer:/blocks]`]);
   checkIds(blocks);
   checkTables(blocks);
   if (surface === 'message' && textLength(blocks) > TEXT_LIMIT) throw new SlackRefusal('msg_blocks_too_long');
@@ -110,7 +111,7 @@ function validator(definition: string): ValidateFunction {
   return made;
 }
 
-/** The errors that lie deepest, without those of the branches of a union that are for another type. */
+/** The most specific errors, without those of union branches for other types. */
 function explain(errors: ErrorObject[], pointer: string): string[] {
   const meant = errors.filter((error) => error.keyword !== 'anyOf' && !isForOtherType(error));
   if (meant.length === 0)
@@ -134,7 +135,7 @@ function isForOtherType({ keyword, instancePath, parentSchema, data }: ErrorObje
   return wanted !== undefined && isFields(data) && data.type !== wanted;
 }
 
-/** Rules between fields, which a schema made from types does not know. */
+/** Checks rules between fields, which the schema from the types cannot express. */
 function problemOf(block: Record<string, unknown>, type: string): string | undefined {
   if (type === 'section' && block.text === undefined && block.fields === undefined)
     return 'missing field: text or fields';
@@ -167,7 +168,7 @@ function urls(value: unknown): string[] {
   });
 }
 
-/** How many blocks a block becomes: Slack takes a markdown block apart. */
+/** How many blocks Slack shows for this one: it splits a markdown block. */
 function shownAs(block: Block): number {
   if (block.type !== 'markdown' || typeof block.text !== 'string') return 1;
   let count = 0;
@@ -182,8 +183,8 @@ function shownAs(block: Block): number {
     }
     if (mark !== undefined) fence = mark;
     const isTable = /^\s*\|.*\|\s*$/.test(line);
-    const stands = /^#{1,6}\s/.test(line) || /^\s*(---+|\*\*\*+|___+)\s*$/.test(line);
-    if (stands || (isTable && !inTable)) {
+    const isSeparateBlock = /^#{1,6}\s/.test(line) || /^\s*(---+|\*\*\*+|___+)\s*$/.test(line);
+    if (isSeparateBlock || (isTable && !inTable)) {
       count += 1;
       inText = false;
     } else if (!isTable && line.trim() !== '' && !inText) {
@@ -221,12 +222,13 @@ function checkTables(blocks: Block[]): void {
   for (const table of tables) {
     const rows: unknown[] = Array.isArray(table.rows) ? table.rows : [];
     const wide = rows.some((row) => Array.isArray(row) && (row.length > TABLE_COLUMNS || row.length === 0));
-    if (wide) refuse([`a row has 1 to ${TABLE_COLUMNS} cells`]);
+    if (wide) refuse([`a row must have 1 to ${TABLE_COLUMNS} cells`]);
   }
-  if (textLength(tables) > TABLE_TEXT_LIMIT) refuse([`tables hold at most ${TABLE_TEXT_LIMIT} characters`]);
+  if (textLength(tables) > TABLE_TEXT_LIMIT)
+    refuse([`tables must have at most ${TABLE_TEXT_LIMIT} characters`]);
 }
 
-/** Characters of all texts in blocks. */
+/** The number of characters in all texts of blocks. */
 function textLength(value: unknown): number {
   if (Array.isArray(value)) return value.reduce((sum: number, one: unknown) => sum + textLength(one), 0);
   if (!isFields(value)) return 0;

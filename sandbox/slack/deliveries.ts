@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fields } from './model.ts';
 
-/** What Slack sends to the app. */
+/** One attempt to send something to the app. */
 export interface Delivery {
   kind: 'events_api' | 'interactive' | 'slash_commands';
   payload: Fields;
   /** 0 for the first attempt. */
   attempt: number;
-  /** Why the attempt before failed. */
+  /** Why the previous attempt failed. */
   reason?: string;
 }
 
-/** What became of one attempt. */
+/** The outcome of one attempt. */
 export type DeliveryOutcome =
   | { acked: true; body?: unknown }
   | { acked: false; reason: string; noRetry?: boolean };
 
-/** A way to the app: Socket Mode or HTTP. */
+/** A connection to the app: Socket Mode or HTTP. */
 export interface DeliveryTransport {
   deliver(delivery: Delivery): Promise<DeliveryOutcome>;
 }
@@ -27,18 +27,18 @@ export interface DeliveryStats {
   acked: number;
   /** Attempts after the first. */
   retries: number;
-  /** Given up after the last attempt. */
+  /** Never acknowledged. */
   lost: number;
-  /** Sent again although acknowledged. */
+  /** Sent again after an acknowledgement. */
   duplicates: number;
   /** Events by type, each counted once. */
   events: Record<string, number>;
 }
 
-/** Waits before attempts 1, 2 and 3, in ms: at once, a minute, five minutes. */
+/** Waits before retries 1, 2 and 3 (ms): none, a minute, five minutes. */
 const RETRY_WAITS = [0, 60_000, 300_000];
 
-/** Slack's outbox: sends each event until it is acknowledged or its attempts are used up. */
+/** Slack's outbox: sends each event until it is acknowledged or out of retries. */
 export class Deliveries {
   readonly stats: DeliveryStats = { sent: 0, acked: 0, retries: 0, lost: 0, duplicates: 0, events: {} };
   readonly #retryScale: number;
@@ -48,23 +48,23 @@ export class Deliveries {
   #open = 0;
   #waiting: (() => void)[] = [];
 
-  /** `retryScale` multiplies the waits of Slack's retry clock. */
+  /** `retryScale` multiplies the waits between retries. */
   constructor(transport: DeliveryTransport, retryScale: number) {
     this.#transport = transport;
     this.#retryScale = retryScale;
   }
 
-  /** Changes the way to the app, for attempts from now on. */
+  /** Uses another transport for all further attempts. */
   use(transport: DeliveryTransport): void {
     this.#transport = transport;
   }
 
-  /** Called with each event that was acknowledged. */
+  /** Adds a listener for each acknowledged event. */
   onAcknowledged(listener: (payload: Fields) => void): void {
     this.#listeners.add(listener);
   }
 
-  /** Sends an event, `afterMs` from now; `twice` sends it once more although it was acknowledged. */
+  /** Sends an event after `afterMs`; `twice` sends it again after its acknowledgement. */
   event(payload: Fields, type: string, afterMs: number, twice: boolean): void {
     this.stats.events[type] = (this.stats.events[type] ?? 0) + 1;
     this.track(async () => {
@@ -76,7 +76,7 @@ export class Deliveries {
     });
   }
 
-  /** Sends what a person did; the person sees an error when nobody acknowledges, and nothing is sent again. */
+  /** Sends an interaction, without retries: the person sees an error if the app does not acknowledge it. */
   async interaction(kind: 'interactive' | 'slash_commands', payload: Fields): Promise<DeliveryOutcome> {
     this.stats.sent += 1;
     this.#open += 1;
@@ -90,7 +90,7 @@ export class Deliveries {
     }
   }
 
-  /** Does something that `settled` waits for. */
+  /** Runs work that `settled` waits for. */
   track(work: () => Promise<void>): void {
     this.#open += 1;
     void work()
@@ -100,12 +100,12 @@ export class Deliveries {
       .finally(() => this.#done());
   }
 
-  /** Waits inside `hold`; rejects when the workspace stops. */
+  /** Waits inside `track`; rejects when the workspace stops. */
   async wait(ms: number): Promise<void> {
     await this.#sleep(ms);
   }
 
-  /** Resolves when nothing is on its way to the app. */
+  /** Resolves when no delivery or tracked work is open. */
   async settled(): Promise<void> {
     while (this.#open > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

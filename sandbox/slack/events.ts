@@ -3,20 +3,20 @@ import type { Clock, Ids, Random } from './ids.ts';
 import type { Channel, ChannelKind, Fields, Team } from './model.ts';
 import { SlidingWindow } from './rate-limits.ts';
 
-/** How the copies of one message are sent: `message` and, when the bot is mentioned, `app_mention`. */
+/** How the events of one message are sent: `message` and, if the bot is mentioned, `app_mention`. */
 export interface DeliveryBehaviour {
   order: 'mentionFirst' | 'messageFirst' | 'random';
-  /** Between the two copies, in ms. */
+  /** Between the two events, in ms. */
   gapMs: number;
-  /** Chance of 0 to 1 that an acknowledged event is sent once more. */
+  /** Probability (0 to 1) that an acknowledged event is sent again. */
   duplicateChance: number;
-  /** Events for an organisation's installation name the organisation where else its workspace stands. */
+  /** Events for an organisation's installation name the organisation instead of the workspace. */
   organisationOnly: boolean;
 }
 
 const SUFFIX: Record<ChannelKind, string> = { channel: 'channels', group: 'groups', im: 'im', mpim: 'mpim' };
 
-/** The prefix of the scopes for a kind of conversation: `channels:history`, `im:read`. */
+/** The scope prefix of a kind of conversation, such as `channels` in `channels:history`. */
 export function scopePrefix(kind: ChannelKind): string {
   return SUFFIX[kind];
 }
@@ -29,7 +29,7 @@ const SCOPES: Record<string, string> = {
 
 const HOUR = 3_600_000;
 
-/** Wraps what happens into Slack's events and hands it to the outbox, where the app may and wants to know. */
+/** Wraps events and hands them to the outbox, if the app subscribes to them and has the scopes. */
 export class Events {
   readonly #deliveries: Deliveries;
   readonly #ids: Ids;
@@ -46,7 +46,7 @@ export class Events {
     ids: Ids;
     clock: Clock;
     random: Random;
-    habits: DeliveryBehaviour;
+    behaviour: DeliveryBehaviour;
     scopes: Set<string>;
     subscribed: string[] | undefined;
     eventsPerHour: number;
@@ -55,18 +55,18 @@ export class Events {
     this.#ids = options.ids;
     this.#clock = options.clock;
     this.#random = options.random;
-    this.#behaviour = options.habits;
+    this.#behaviour = options.behaviour;
     this.#scopes = options.scopes;
     this.#subscribed = options.subscribed === undefined ? undefined : new Set(options.subscribed);
     this.#eventsPerHour = options.eventsPerHour;
   }
 
-  /** How the copies of messages are sent from now on. */
+  /** How the events of a message are sent; may be changed at any time. */
   get behaviour(): DeliveryBehaviour {
     return this.#behaviour;
   }
 
-  /** Sends one event; `from` is the home workspace of who caused it. */
+  /** Sends one event; `from` is the home workspace of the person who caused it. */
   emit(team: Team, event: Fields, place: { channel?: Channel; from?: string; afterMs?: number } = {}): void {
     const type = String(event.type);
     const name = type === 'message' && place.channel ? `message.${SUFFIX[place.channel.kind]}` : type;
@@ -78,7 +78,7 @@ export class Events {
     this.#send(team, event, name, place);
   }
 
-  /** Sends the copies of a message: `message`, and `app_mention` where the bot was mentioned. */
+  /** Sends the events of a message: `message`, and `app_mention` if the bot is mentioned. */
   emitMessage(
     team: Team,
     message: Fields,
@@ -153,7 +153,7 @@ export class Events {
   }
 }
 
-/** Events that still arrive when the token is dead. */
+/** Events that arrive even without a valid token. */
 const UNINSTALL_EVENTS = new Set(['app_uninstalled', 'tokens_revoked']);
 
 function scopeOf(type: string, kind: ChannelKind | undefined): string | undefined {

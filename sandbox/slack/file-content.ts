@@ -4,11 +4,11 @@ import { createReadStream, statSync } from 'node:fs';
 export interface FileContent {
   /** Bytes. */
   readonly size: number;
-  /** The bytes from `start` up to but without `end`. */
+  /** The bytes from `start` (inclusive) to `end` (exclusive). */
   read(start: number, end: number): AsyncIterable<Uint8Array>;
 }
 
-/** Where a file's bytes come from: memory, a file on disk, or a function for a file of any size. */
+/** The source of a file's bytes: memory, a file on disk, or a function for a file of any size. */
 export type ContentSource =
   | { bytes: Uint8Array | string }
   | { path: string }
@@ -59,7 +59,7 @@ function madeContent(size: number, make: (offset: number, length: number) => Uin
   };
 }
 
-/** Bytes that depend on their place only, made by copying: fast enough for gigabytes. */
+/** Generates bytes from their offset by copying a pattern: fast enough for gigabytes. */
 function pattern(): (offset: number, length: number) => Uint8Array {
   const period = 65_521;
   const block = Buffer.alloc(CHUNK + period);

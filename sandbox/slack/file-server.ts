@@ -8,34 +8,34 @@ import type { SlackFile, Team } from './model.ts';
 import { fileBoundary, filePart } from './multipart-form.ts';
 import type { World } from './world.ts';
 
-/** A place that files.getUploadURLExternal gave out. */
+/** An upload that files.getUploadURLExternal started. */
 export interface Upload {
   team: Team;
   fileId: string;
   name: string;
   length: number;
   path: string;
-  /** Set once the bytes are here. */
+  /** Whether all bytes have arrived. */
   complete: boolean;
 }
 
 const LOGIN_PAGE =
   '<!DOCTYPE html><html><head><title>Slack</title></head><body>Sign in to continue</body></html>';
 
-/** Files' bytes: downloads with Slack's traps, and uploads, which go through a folder on disk. */
+/** Serves downloads, with Slack's peculiarities, and receives uploads into a temporary folder. */
 export class FileServer {
   readonly #world: World;
   readonly #mayRead: () => boolean;
   readonly #uploads = new Map<string, Upload>();
   #folder: string | undefined;
 
-  /** `mayRead`: whether the app has files:read. */
+  /** `mayRead` returns whether the app has the scope files:read. */
   constructor(world: World, mayRead: () => boolean) {
     this.#world = world;
     this.#mayRead = mayRead;
   }
 
-  /** Starts an upload of `length` bytes; the answer has the id that the file will have. */
+  /** Starts an upload of `length` bytes; returns its URL and the id of the future file. */
   startUpload(team: Team, name: string, length: number): { url: string; fileId: string } {
     this.#folder ??= mkdtempSync(join(tmpdir(), 'sandbox-slack-'));
     const key = this.#world.ids.letters(32);
@@ -45,7 +45,7 @@ export class FileServer {
     return { url: `${this.#world.baseUrl}/upload/v1/${key}`, fileId };
   }
 
-  /** The upload of this file id, and takes it away once it is complete. */
+  /** Removes and returns the upload of this file id, if it is complete. */
   finishUpload(team: Team, fileId: string): Upload | undefined {
     for (const [key, upload] of this.#uploads) {
       if (upload.fileId !== fileId || upload.team !== team || !upload.complete) continue;
@@ -55,7 +55,7 @@ export class FileServer {
     return undefined;
   }
 
-  /** POST of the bytes, raw or as a multipart form. */
+  /** Handles the POST of the bytes, raw or as a multipart form. */
   async receive(key: string, request: Request, response: Response): Promise<void> {
     const upload = this.#uploads.get(key);
     if (upload === undefined) {
@@ -83,7 +83,7 @@ export class FileServer {
     response.type('text/plain').send(`OK - ${bytes}`);
   }
 
-  /** GET of url_private or url_private_download. */
+  /** Handles the GET of url_private or url_private_download. */
   async send(fileId: string, request: Request, response: Response): Promise<void> {
     const file = this.#world.files.get(fileId);
     const token = /^Bearer (.+)$/.exec(request.get('authorization') ?? '')?.[1];
@@ -155,14 +155,14 @@ async function stream(file: SlackFile, request: Request, response: Response): Pr
   try {
     const bytes = Readable.from(file.content.read(start, cutAt), { objectMode: false });
     await pipeline(bytes, response, { end: cutAt === end });
-    // What was written is on its way before the connection is cut.
+    // The written bytes leave before the connection is cut.
     if (cutAt < end) setTimeout(() => response.destroy(), 20);
   } catch {
     response.destroy();
   }
 }
 
-/** The bytes asked for, as [start, end). */
+/** The requested bytes as [start, end); undefined if the range is invalid. */
 function wanted(header: string | undefined, size: number): [number, number] | undefined {
   if (header === undefined) return [0, size];
   const match = /^bytes=(\d*)-(\d*)$/.exec(header);

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createGenerator } from 'ts-json-schema-generator';
 import { isFields } from './model.ts';
 
-/** Limits that Slack's comments state: characters of a string or of a text object, or items of a list. */
+/** Limits from Slack's documentation: characters of a string or text object, or items of a list. */
 const LIMITS: Record<
   string,
   { length?: [number, number]; text?: [number, number]; items?: [number, number] }
@@ -64,7 +64,7 @@ const LIMITS: Record<
   'VideoBlock.title': { text: [1, 199] },
 };
 
-/** Limits that hold wherever a field of this name is met. */
+/** Limits of every field with this name. */
 const EVERYWHERE: Record<string, [number, number]> = { block_id: [1, 255], action_id: [1, 255] };
 
 const schema: unknown = createGenerator({
@@ -78,7 +78,7 @@ const schema: unknown = createGenerator({
 const definitions = isFields(schema) && isFields(schema.definitions) ? schema.definitions : {};
 const unused = new Set(Object.keys(LIMITS));
 for (const [name, definition] of Object.entries(definitions)) limit(name, definition);
-if (unused.size > 0) throw new Error(`No such fields in @slack/types: ${[...unused].join(', ')}`);
+if (unused.size > 0) throw new Error(`@slack/types has no such fields: ${[...unused].join(', ')}`);
 withoutFreeForm(definitions);
 writeFileSync(
   new URL('./blocks.generated.json', import.meta.url),
@@ -112,16 +112,16 @@ function limit(name: string, definition: unknown): void {
   }
 }
 
-/** What the types say about a field; an option's `description` is a field itself. */
+/** Whether this is a comment from the types; an option's `description` is a field of its own. */
 function isComment(key: string, value: unknown): boolean {
   return key === 'description' && typeof value === 'string';
 }
 
-/** The types let a plan hold anything (`Record<string, unknown>`); Slack wants task cards. */
+/** The types allow anything in a plan (`Record<string, unknown>`); Slack requires task cards. */
 function withoutFreeForm(all: Record<string, unknown>): void {
   delete all['Record<string,unknown>'];
   const plan = all.PlanBlock;
   if (!isFields(plan) || !isFields(plan.properties))
-    throw new Error('@slack/types has no PlanBlock any more.');
+    throw new Error('@slack/types no longer has a PlanBlock.');
   plan.properties.tasks = { type: 'array', items: { $ref: '#/definitions/TaskCardBlock' } };
 }

@@ -1,19 +1,19 @@
 import { createHmac } from 'node:crypto';
 import type { Delivery, DeliveryOutcome, DeliveryTransport } from './deliveries.ts';
 import type { Clock } from './ids.ts';
-import type { Fields } from './model.ts';
+import { type Fields, parseJson } from './model.ts';
 
-/** Where the app listens; all three are the same address with Bolt's receivers. */
+/** The app's addresses; with Bolt's receivers all three are the same. */
 export interface HttpAddresses {
   eventsUrl: string;
   interactivityUrl?: string;
   commandsUrl?: string;
 }
 
-/** How long the check of a new address waits for its answer (ms). */
+/** How long the check of a new address waits for the response (ms). */
 const CHALLENGE_TIMEOUT_MS = 3_000;
 
-/** Signed requests to the app's own server. */
+/** Sends signed requests to the app's own server. */
 export class HttpEvents implements DeliveryTransport {
   readonly #addresses: HttpAddresses;
   readonly #signingSecret: string;
@@ -32,7 +32,7 @@ export class HttpEvents implements DeliveryTransport {
     this.#ackTimeoutMs = options.ackTimeoutMs;
   }
 
-  /** Slack's check of a new events address. @throws if the app does not give the challenge back */
+  /** Performs Slack's check of a new events address. @throws if the app does not return the challenge */
   async verify(challenge: string, token: string): Promise<void> {
     const body = JSON.stringify({ type: 'url_verification', challenge, token });
     const outcome = await this.#post(
@@ -97,7 +97,7 @@ export class HttpEvents implements DeliveryTransport {
         signal: AbortSignal.timeout(timeoutMs),
       });
       const text = await response.text();
-      if (response.ok) return text === '' ? { acked: true } : { acked: true, body: parsed(text) };
+      if (response.ok) return text === '' ? { acked: true } : { acked: true, body: parseJson(text) };
       const noRetry = response.headers.get('x-slack-no-retry') === '1';
       return { acked: false, reason: 'http_error', noRetry };
     } catch (error) {
@@ -111,12 +111,4 @@ function commandForm(payload: Fields): URLSearchParams {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(payload)) form.set(name, String(value));
   return form;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

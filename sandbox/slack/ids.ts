@@ -1,7 +1,7 @@
-/** Gives numbers from 0 up to 1. */
+/** Returns numbers in [0, 1). */
 export type Random = () => number;
 
-/** Where the sandbox reads the time; `now` is Unix time in ms. */
+/** The sandbox's clock; `now` is Unix time in ms. */
 export interface Clock {
   now(): number;
 }
@@ -19,7 +19,7 @@ export function seededRandom(seed: number): Random {
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-/** Makes ids and timestamps in Slack's shapes; none is given twice. */
+/** Creates unique ids and timestamps in Slack's formats. */
 export class Ids {
   readonly #random: Random;
   readonly #clock: Clock;
@@ -50,7 +50,7 @@ export class Ids {
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
   }
 
-  /** A message timestamp: seconds with six decimals, always later than the one before. */
+  /** A message timestamp: seconds with six decimals, always later than the previous one. */
   ts(): string {
     const micros = Math.max(this.#lastMicros + 1, Math.floor((this.#clock.now() + this.#random()) * 1000));
     this.#lastMicros = micros;

@@ -15,17 +15,17 @@ import {
 import { SlackRefusal } from './slack-refusal.ts';
 import type { World } from './world.ts';
 
-/** What came of a person's click, command or submission. */
+/** The outcome of a click, command or submission. */
 export interface InteractionResult {
-  /** False: the person saw an error. */
+  /** Whether the app acknowledged it; otherwise the person sees an error. */
   acked: boolean;
-  /** What the app acknowledged with, if anything. */
+  /** The body of the acknowledgement, if any. */
   body: unknown;
   triggerId: string;
   responseUrl: string;
 }
 
-/** Where a response_url leads. */
+/** What a response_url refers to. */
 export interface ResponseTarget {
   team: Team;
   user: string;
@@ -55,7 +55,7 @@ const response = z.looseObject({
   thread_ts: z.string().optional(),
 });
 
-/** trigger_ids, response_urls, and the sending of what people do with buttons, commands and views. */
+/** Sends interactions to the app, and manages trigger_ids and response_urls. */
 export class Interactions {
   readonly #world: World;
   readonly #messages: Messages;
@@ -71,7 +71,7 @@ export class Interactions {
     this.#triggerMs = options.triggerMs;
   }
 
-  /** Uses up a trigger_id; the answer is the person. @throws Refusal invalid_trigger_id, expired_trigger_id, exchanged_trigger_id */
+  /** Uses up a trigger_id and returns its person. @throws SlackRefusal invalid_trigger_id, expired_trigger_id, exchanged_trigger_id */
   useTrigger(team: Team, id: string | undefined): string {
     const trigger = this.#triggers.get(id ?? '');
     if (trigger === undefined || trigger.teamId !== team.id) throw new SlackRefusal('invalid_trigger_id');
@@ -81,7 +81,7 @@ export class Interactions {
     return trigger.user;
   }
 
-  /** Sends an interaction with what all of them carry. */
+  /** Sends an interaction with the fields that all of them share. */
   async send(
     team: Team,
     person: Person,
@@ -95,7 +95,7 @@ export class Interactions {
       user: { id: person.id, username: person.name, name: person.name, team_id: person.homeTeamId },
       api_app_id: team.bot.appId,
       token: 'verification-token',
-      // For an organisation's installation Slack leaves the team out: the person's says where it was.
+      // For an organisation's installation Slack omits the team: the person's team_id names the workspace.
       team: organisation === undefined ? { id: team.id, domain: team.domain } : null,
       enterprise: organisation ?? null,
       is_enterprise_install: organisation !== undefined,
@@ -106,7 +106,7 @@ export class Interactions {
     return { ...result(outcome, triggerId, responseUrl), outcome };
   }
 
-  /** Sends a slash command; an answer in the acknowledgement is shown. */
+  /** Sends a slash command and shows a response in the acknowledgement. */
   async command(
     team: Team,
     person: Person,
@@ -140,7 +140,7 @@ export class Interactions {
     return said;
   }
 
-  /** POST to a response_url: at most five times within half an hour. The answer is an HTTP status and a body. */
+  /** Handles a POST to a response_url (five times within half an hour); returns the HTTP status and body. */
   answer(key: string, body: unknown): { status: number; body: string } {
     const open = this.#responses.get(key);
     if (open === undefined || open.left <= 0 || open.expires < this.#world.clock.now()) {

@@ -3,7 +3,7 @@ import type { Block, Channel, Ephemeral, Fields, Message } from './model.ts';
 import { messageJson } from './slack-objects.ts';
 import type { World } from './world.ts';
 
-/** A message that is about to be posted. */
+/** A message to post. */
 export interface Draft {
   user: string;
   botId?: string | undefined;
@@ -20,17 +20,17 @@ export interface Draft {
   broadcast?: boolean | undefined;
 }
 
-/** What a message says after an edit; `blocks: undefined` removes them. */
+/** The new content of a message; `blocks: undefined` removes the blocks. */
 export interface Edit {
   text: string;
   blocks: Block[] | undefined;
   attachments?: unknown[] | undefined;
   metadata?: Fields | undefined;
-  /** Whether "(edited)" is shown; not for unfurls and for updates with blocks. */
+  /** Who edited it, to show "(edited)"; absent for unfurls and for updates with blocks. */
   editedBy?: string | undefined;
 }
 
-/** Posts, edits and deletes messages, and tells the app. */
+/** Posts, edits and deletes messages, and sends the events. */
 export class Messages {
   readonly #world: World;
   readonly #events: Events;
@@ -40,7 +40,7 @@ export class Messages {
     this.#events = events;
   }
 
-  /** Posts and sends `message` (and `app_mention`) where the bot is a member. */
+  /** Posts a message and, if the bot is a member, sends `message` (and `app_mention`). */
   post(channel: Channel, draft: Draft): Message {
     const message = this.#store(channel, draft);
     this.#world.changed('posted', channel, message);
@@ -57,7 +57,7 @@ export class Messages {
     return message;
   }
 
-  /** Posts, then sends only the `app_mention`: the mention that invited the bot. */
+  /** Posts the mention that invites the bot, and sends only the `app_mention`. */
   postInvitation(channel: Channel, draft: Draft, invite: () => void): Message {
     const message = this.#store(channel, draft);
     this.#world.changed('posted', channel, message);
@@ -67,7 +67,7 @@ export class Messages {
     return message;
   }
 
-  /** Posts what only one person sees. */
+  /** Posts an ephemeral message. */
   postEphemeral(channel: Channel, seen: Omit<Ephemeral, 'ts'>): Ephemeral {
     const ephemeral = { ts: this.#world.ids.ts(), ...seen };
     channel.ephemerals.push(ephemeral);
@@ -93,7 +93,7 @@ export class Messages {
     });
   }
 
-  /** Deletes; a root with replies stays as a tombstone, as in Slack. */
+  /** Deletes a message; a root with replies becomes a tombstone, as in Slack. */
   remove(channel: Channel, message: Message): void {
     const before = messageJson(this.#world, channel, message, true);
     const hasReplies = this.#world.thread(channel, message.ts).some((one) => one.ts !== message.ts);
@@ -116,7 +116,7 @@ export class Messages {
     this.#changed(channel, 'message_deleted', { deleted_ts: message.ts, previous_message: before });
   }
 
-  /** Adds or takes back a reaction. The answer is false when there is nothing to do. */
+  /** Adds or removes a reaction; returns false if there is nothing to change. */
   react(channel: Channel, message: Message, user: string, name: string, on: boolean): boolean {
     const users = message.reactions.get(name) ?? [];
     if (users.includes(user) === on) return false;

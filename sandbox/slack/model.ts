@@ -1,7 +1,7 @@
 import type { AppInstallation } from './app-installation.ts';
 import type { FileContent } from './file-content.ts';
 
-/** A Block Kit block; what it may hold is checked by blocks.ts. */
+/** A Block Kit block; block-validation.ts checks its content. */
 export interface Block {
   type: string;
   [field: string]: unknown;
@@ -10,19 +10,28 @@ export interface Block {
 /** A JSON object. */
 export type Fields = Record<string, unknown>;
 
+/** Parses JSON; returns invalid JSON unchanged. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Whether a value is a JSON object. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An installation of the app in one workspace, and all that lives in that workspace. */
+/** A workspace with everything in it, and its installation of the app. */
 export interface Team {
   id: string;
   name: string;
   domain: string;
-  /** What the app may do here; all workspaces of an organisation share one. */
+  /** All workspaces of an organisation share one. */
   installation: AppInstallation;
-  /** The organisation took the app from this workspace. */
+  /** The organisation has removed the app from this workspace. */
   isWithdrawn: boolean;
   bot: { userId: string; botId: string; appId: string; name: string };
   people: Map<string, Person>;
@@ -34,13 +43,13 @@ export type PersonKind = 'member' | 'guest' | 'single_guest' | 'stranger' | 'bot
 
 export interface Person {
   id: string;
-  /** The workspace in which this person is seen; a stranger's home is another one. */
+  /** The workspace in which this person appears; a stranger's home workspace is another one. */
   teamId: string;
   homeTeamId: string;
   name: string;
   realName: string;
   kind: PersonKind;
-  /** The organisation (Enterprise Grid) that this workspace belongs to; the person's home may be another of its own. */
+  /** The organisation (Enterprise Grid) of this workspace; the person's home may be another of its workspaces. */
   organisation?: string;
   /** An admin of the workspace. */
   admin: boolean;
@@ -74,7 +83,7 @@ export interface Channel {
   ephemerals: Ephemeral[];
 }
 
-/** What a message said from `at` (Unix time in ms) on. */
+/** The content of a message from `at` (Unix time in ms) on. */
 export interface Version {
   at: number;
   text: string;
@@ -98,17 +107,17 @@ export interface Message {
   clientMsgId?: string;
   metadata?: Fields;
   edited?: { user: string; ts: string };
-  /** Text that is streamed into it; the stream's life ends at `until` (Unix time in ms) at the latest. */
+  /** The open stream into this message; it expires at `until` (Unix time in ms). */
   stream?: { markdown: string; blocks: Block[]; until: number };
-  /** Person ids by name of the emoji. */
+  /** Person ids by emoji name. */
   reactions: Map<string, string[]>;
-  /** Every text that was visible, oldest first. */
+  /** Every version, oldest first. */
   versions: Version[];
   /** Unix time in ms. */
   deletedAt?: number;
 }
 
-/** A message that one person sees. */
+/** A message that only one person sees. */
 export interface Ephemeral {
   ts: string;
   user: string;
@@ -120,7 +129,7 @@ export interface Ephemeral {
 export type FileKind =
   | 'hosted'
   | 'snippet'
-  /** Lives at a third party; the bot's token does not open it. */
+  /** Stored at a third party; the bot's token gives no access. */
   | 'external'
   /** Deleted. */
   | 'tombstone'
@@ -128,21 +137,21 @@ export type FileKind =
   | 'hidden_by_limit'
   /** Slack Connect: the event carries only the id; files.info has the rest. */
   | 'connect_stub'
-  /** Not ready at first: no url_private in the event, then complete. */
+  /** Incomplete at first: the event has no url_private. */
   | 'processing'
-  /** What Slack keeps like files and hands out to nobody. */
+  /** Kinds that Slack stores like files but lets nobody download. */
   | 'canvas'
   | 'list'
   | 'post'
-  /** Each connection is cut after a third of the file; ranges are answered. */
+  /** Each connection is cut after a third of the file; range requests work. */
   | 'breaks_off'
-  /** The same, and the file is another one afterwards. */
+  /** Like `breaks_off`, and the content changes afterwards. */
   | 'changes'
-  /** The download answers 200 with a login page in HTML. */
+  /** The download returns 200 with a login page in HTML. */
   | 'no_scope'
-  /** The download answers 302 to the login page. */
+  /** The download redirects (302) to the login page. */
   | 'redirect'
-  /** Content-Length promises more than is sent; then the connection is cut. */
+  /** Content-Length is larger than the content; then the connection is cut. */
   | 'lying_length'
   /** The file object's `size` is not the number of bytes. */
   | 'lying_size';
@@ -160,9 +169,9 @@ export interface SlackFile {
   created: number;
   /** Unix time in ms from which a `processing` file is ready. */
   readyAt: number;
-  /** Channel id and ts of each message that shows it. */
+  /** Channel id and ts of each message that contains it. */
   shares: { channel: string; ts: string; threadTs?: string }[];
-  /** Put into a modal's file input. */
+  /** Whether a person added it to a modal's file input. */
   givenToApp?: boolean;
   deleted: boolean;
 }

@@ -1,4 +1,4 @@
-/** The boundary of a multipart form, if the content type is one. */
+/** The boundary of a multipart form; undefined for other content types. */
 export function fileBoundary(contentType: string): string | undefined {
   return /^multipart\/form-data;.*boundary="?([^";]+)"?/.exec(contentType)?.[1];
 }

@@ -4,13 +4,13 @@ import type { Fields, Team } from './model.ts';
 import { SlackRefusal } from './slack-refusal.ts';
 import { type Method, maybe, method, type WorkspaceDeps } from './web-api-method.ts';
 
-/** What somebody agreed to, until the app asks for its token. */
+/** An approved installation whose token the app has not fetched. */
 interface Code {
   team: Team;
   redirectUri: string | undefined;
 }
 
-/** Installing the app in a workspace or an organisation by OAuth; every person who is asked says yes. */
+/** Installs the app in a workspace or organisation by OAuth; everybody approves. */
 export class OAuth {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -23,7 +23,7 @@ export class OAuth {
     this.clientSecret = deps.world.ids.letters(32).toLowerCase();
   }
 
-  /** A code that oauth.v2.access takes once. */
+  /** A code that oauth.v2.access accepts once. */
   code(team: Team, redirectUri?: string): string {
     const code = this.#deps.world.ids.letters(24);
     this.#codes.set(code, { team, redirectUri });
@@ -31,8 +31,8 @@ export class OAuth {
   }
 
   /**
-   * GET /oauth/v2/authorize: back to the app with a code; `team` names the workspace, `cancel` says no. A workspace of
-   * an organisation stands for all of it.
+   * Handles GET /oauth/v2/authorize: redirects to the app with a code. The parameter `team` selects the workspace (one of
+   * an organisation stands for the whole organisation); `cancel` declines.
    */
   authorize(request: Request, response: Response): void {
     const query = new URL(request.originalUrl, 'http://localhost').searchParams;
@@ -76,23 +76,23 @@ export class OAuth {
 
   #refreshed(refreshToken: string): Fields {
     const teams = [...this.#deps.world.teams.values()];
-    const team = teams.find(({ installation: grant }) => grant.refresh(refreshToken));
+    const team = teams.find(({ installation }) => installation.refresh(refreshToken));
     if (team === undefined) throw new SlackRefusal('invalid_refresh_token');
     return this.#answer(team);
   }
 
   #answer(team: Team): Fields {
-    const { installation: grant, bot } = team;
-    const { organisation } = grant;
+    const { installation, bot } = team;
+    const { organisation } = installation;
     return {
       app_id: bot.appId,
       authed_user: { id: [...team.people.keys()][0] },
       scope: [...this.#deps.settings.scopes].join(','),
       token_type: 'bot',
-      access_token: grant.token,
-      ...(grant.refreshToken === undefined
+      access_token: installation.token,
+      ...(installation.refreshToken === undefined
         ? {}
-        : { refresh_token: grant.refreshToken, expires_in: grant.expiresIn }),
+        : { refresh_token: installation.refreshToken, expires_in: installation.expiresIn }),
       bot_user_id: bot.userId,
       team: organisation === undefined ? { id: team.id, name: team.name } : null,
       enterprise: organisation ?? null,

@@ -1,21 +1,21 @@
 import type { Clock } from './ids.ts';
 
-/** How much of each method Slack allows; docs.slack.dev/apis/web-api/rate-limits */
+/** Slack's rate limits; https://docs.slack.dev/apis/web-api/rate-limits */
 export interface Limits {
-  /** Calls per minute, workspace and method, by tier. */
+  /** Calls per minute for each workspace and method, by tier. */
   tier1: number;
   tier2: number;
   tier3: number;
   tier4: number;
-  /** Calls per minute of the methods with a limit of their own ("hundreds per minute"). */
+  /** Calls per minute of methods with a special limit (Slack: "hundreds per minute"). */
   special: number;
-  /** Calls per minute of single methods, over their tier. */
+  /** Calls per minute of single methods, in place of their tier. */
   methods: Record<string, number>;
-  /** chat.postMessage: this many in any window of this many seconds, per channel (1 a second). */
+  /** chat.postMessage per channel: at most this many in any window of this many seconds (1 a second). */
   postBurst: number;
-  /** chat.postMessage: per minute and workspace. */
+  /** chat.postMessage per workspace and minute. */
   postsPerMinute: number;
-  /** Retry-After of a refusal, in seconds; until then the same calls are refused again. */
+  /** Retry-After in seconds; until then Slack refuses the same calls. */
   retryAfterSeconds: number;
   /** Event deliveries per workspace and hour. */
   eventsPerHour: number;
@@ -38,15 +38,15 @@ export type Tier = 'tier1' | 'tier2' | 'tier3' | 'tier4' | 'special' | 'post' | 
 
 const MINUTE = 60_000;
 
-/** At most `most` events in any window of `ms`. */
+/** Allows at most `max` events in any window of `ms`. */
 export class SlidingWindow {
-  readonly #most: number;
+  readonly #max: number;
   readonly #ms: number;
   #times: number[] = [];
   #head = 0;
 
-  constructor(most: number, ms: number) {
-    this.#most = most;
+  constructor(max: number, ms: number) {
+    this.#max = max;
     this.#ms = ms;
   }
 
@@ -58,7 +58,7 @@ export class SlidingWindow {
       this.#times = this.#times.slice(this.#head);
       this.#head = 0;
     }
-    return this.#times.length - this.#head < this.#most;
+    return this.#times.length - this.#head < this.#max;
   }
 
   add(now: number): void {
@@ -66,43 +66,43 @@ export class SlidingWindow {
   }
 }
 
-interface Gate {
+interface MethodLimit {
   window: SlidingWindow;
-  heldUntil: number;
+  refusedUntil: number;
 }
 
-/** Slack's rate limits: strict sliding windows. A refused call takes no place in a window. */
+/** Slack's rate limits as strict sliding windows. Refused calls do not count. */
 export class RateLimits {
   /** Refused calls by method. */
   readonly refused: Record<string, number> = {};
   readonly #limits: Limits | undefined;
   readonly #clock: Clock;
   readonly #commercial: boolean;
-  readonly #gates = new Map<string, Gate>();
+  readonly #methodLimits = new Map<string, MethodLimit>();
 
-  /** `commercial`: an app outside the Marketplace that is distributed (conversations.replies once a minute). */
+  /** `commercial`: the app is distributed outside the Marketplace (history and replies once a minute). */
   constructor(limits: Partial<Limits> | 'off', clock: Clock, commercial: boolean) {
     this.#limits = limits === 'off' ? undefined : { ...SLACK_LIMITS, ...limits };
     this.#clock = clock;
     this.#commercial = commercial;
   }
 
-  /** Takes one call; the answer is 0, or the seconds of Retry-After. */
+  /** Counts one call; returns 0, or the seconds of Retry-After. */
   take(method: string, tier: Tier, teamId: string, channel: string): number {
     const limits = this.#limits;
     if (limits === undefined || tier === 'none') return 0;
     const now = this.#clock.now();
-    const gates = this.#rules(limits, method, tier, teamId, channel).map(([key, most, ms]) =>
-      this.#gate(key, most, ms),
+    const methodLimits = this.#rules(limits, method, tier, teamId, channel).map(([key, max, ms]) =>
+      this.#methodLimit(key, max, ms),
     );
-    const held = Math.max(...gates.map((gate) => gate.heldUntil));
-    if (held > now) return this.#refuse(method, (held - now) / 1000);
-    const full = gates.find((gate) => !gate.window.fits(now));
+    const refusedUntil = Math.max(...methodLimits.map(({ refusedUntil }) => refusedUntil));
+    if (refusedUntil > now) return this.#refuse(method, (refusedUntil - now) / 1000);
+    const full = methodLimits.find(({ window }) => !window.fits(now));
     if (full !== undefined) {
-      full.heldUntil = now + limits.retryAfterSeconds * 1000;
+      full.refusedUntil = now + limits.retryAfterSeconds * 1000;
       return this.#refuse(method, limits.retryAfterSeconds);
     }
-    for (const gate of gates) gate.window.add(now);
+    for (const { window } of methodLimits) window.add(now);
     return 0;
   }
 
@@ -111,12 +111,12 @@ export class RateLimits {
     return Math.max(1, Math.ceil(seconds));
   }
 
-  #gate(key: string, most: number, ms: number): Gate {
-    const known = this.#gates.get(key);
+  #methodLimit(key: string, max: number, ms: number): MethodLimit {
+    const known = this.#methodLimits.get(key);
     if (known !== undefined) return known;
-    const gate = { window: new SlidingWindow(most, ms), heldUntil: 0 };
-    this.#gates.set(key, gate);
-    return gate;
+    const added = { window: new SlidingWindow(max, ms), refusedUntil: 0 };
+    this.#methodLimits.set(key, added);
+    return added;
   }
 
   #rules(
@@ -125,7 +125,7 @@ export class RateLimits {
     tier: Exclude<Tier, 'none'>,
     teamId: string,
     channel: string,
-  ): [key: string, most: number, ms: number][] {
+  ): [key: string, max: number, ms: number][] {
     const own = limits.methods[method];
     if (own !== undefined) return [[`${teamId} ${method}`, own, MINUTE]];
     if (tier === 'post') {

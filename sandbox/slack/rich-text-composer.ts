@@ -1,13 +1,13 @@
 import type { Block, Fields } from './model.ts';
 
-/** What a person's message becomes when Slack's client sends it. */
+/** A person's message as Slack's client sends it. */
 export interface Composed {
   /** Slack's mrkdwn, with entities. */
   text: string;
   blocks: Block[];
 }
 
-/** Finds the id of a person or channel by name. */
+/** Looks up ids of people and channels by name. */
 export interface Names {
   person(name: string): string | undefined;
   channel(name: string): string | undefined;
@@ -16,7 +16,7 @@ export interface Names {
 const INLINE =
   /<@(?<user>[UW][A-Z0-9]+)>|<#(?<channel>[CG][A-Z0-9]+)(?:\|[^>]*)?>|<!(?<range>here|channel|everyone)>|<!subteam\^(?<group>S[A-Z0-9]+)[^>]*>|<(?<link>https?:[^|>\s]+)(?:\|(?<label>[^>]*))?>|(?<url>https?:\/\/[^\s<>]+)|@(?<person>[\w.-]*\w)|#(?<room>[\w-]+)|:(?<emoji>[a-z0-9_+-]+):|`(?<code>[^`\n]+)`|(?<![\w*])\*(?<bold>[^*\n]+)\*(?![\w*])|(?<![\w_])_(?<italic>[^_\n]+)_(?![\w_])|(?<![\w~])~(?<strike>[^~\n]+)~(?![\w~])/g;
 
-/** Makes the text and the rich_text block that Slack's client makes of what a person types. */
+/** Converts what a person types into text and a rich_text block, as Slack's client does. */
 export function compose(typed: string, names: Names, blockId: string): Composed {
   const parts = paragraphs(typed, names);
   return {
@@ -60,7 +60,7 @@ const isBullet = (line: string): boolean => /^[-•*] /.test(line);
 const isOrdered = (line: string): boolean => /^\d+\. /.test(line);
 const isQuote = (line: string): boolean => line.startsWith('>');
 
-/** The lines of a fence, the closing one included. */
+/** The lines of a code block, including its closing fence. */
 function takeFence(lines: string[], from: number): string[] {
   const first = lines[from] ?? '';
   if (first.length > 3 && first.endsWith('```')) return [first];
@@ -181,7 +181,7 @@ function broadcastRange(name: string | undefined): string | undefined {
   return name === 'here' || name === 'channel' || name === 'everyone' ? name : undefined;
 }
 
-/** Slack's three entities. */
+/** Escapes Slack's three control characters. */
 export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -4,7 +4,7 @@ import type { OAuth } from './oauth.ts';
 import { handleError, methodName, type WebApi } from './web-api.ts';
 import type { WorkspaceDeps } from './web-api-method.ts';
 
-/** The server's addresses: the Web API, files, uploads, response_urls and OAuth. `bodyLimit` in bytes. */
+/** The server's routes: the Web API, files, uploads, response_urls and OAuth. `bodyLimit` is in bytes. */
 export function routes(
   deps: WorkspaceDeps,
   api: WebApi,

@@ -1,15 +1,15 @@
 import type { Channel, Fields, Message, Person, SlackFile, Team } from './model.ts';
 import type { World } from './world.ts';
 
-/** Who says something: a person, another bot or our own bot. */
-function speaker(team: Team, message: Message): Fields {
+/** The author's fields: a person, another bot or our own bot. */
+function authorJson(team: Team, message: Message): Fields {
   if (message.botId === undefined) return { user: message.user };
   const name = team.people.get(message.user)?.name ?? '';
   const profile = { id: message.botId, app_id: message.appId, user_id: message.user, name, team_id: team.id };
   return { user: message.user, bot_id: message.botId, app_id: message.appId, bot_profile: profile };
 }
 
-/** A message as Slack shows it; `pushed` in events, where Slack Connect files are stubs. */
+/** A message object; `pushed` for events, where Slack Connect files are stubs. */
 export function messageJson(world: World, channel: Channel, message: Message, pushed: boolean): Fields {
   const team = world.team(channel.teamId);
   const root = message.threadTs === undefined ? undefined : channel.messages.get(message.threadTs);
@@ -17,7 +17,7 @@ export function messageJson(world: World, channel: Channel, message: Message, pu
   const people = [...new Set(replies.map((ts) => channel.messages.get(ts)?.user))];
   const home = team.people.get(message.user)?.homeTeamId ?? team.id;
   return {
-    ...speaker(team, message),
+    ...authorJson(team, message),
     type: 'message',
     ts: message.ts,
     ...(message.subtype === undefined ? {} : { subtype: message.subtype }),
@@ -69,7 +69,7 @@ function reactionsJson(message: Message): Fields {
   return { reactions };
 }
 
-/** A file object; `pushed` in events, where some files are stubs. */
+/** A file object; `pushed` for events, where some files are stubs. */
 export function fileJson(world: World, file: SlackFile, pushed: boolean): Fields {
   if (file.kind === 'tombstone' || file.deleted) return { id: file.id, mode: 'tombstone' };
   if (file.kind === 'hidden_by_limit') return { id: file.id, mode: 'hidden_by_limit', date_delete: 0 };
@@ -85,7 +85,7 @@ export function fileJson(world: World, file: SlackFile, pushed: boolean): Fields
     name: file.name,
     title: file.title,
     mimetype: file.mime,
-    filetype: keptLike[file.kind] ?? extension,
+    filetype: SPECIAL_FILE_TYPES[file.kind] ?? extension,
     pretty_type: extension.toUpperCase(),
     user: file.user,
     user_team: file.teamId,
@@ -104,8 +104,12 @@ export function fileJson(world: World, file: SlackFile, pushed: boolean): Fields
   };
 }
 
-/** The file types of what is kept like a file. */
-const keptLike: Partial<Record<SlackFile['kind'], string>> = { canvas: 'quip', list: 'list', post: 'post' };
+/** The file types of kinds that Slack stores like files. */
+const SPECIAL_FILE_TYPES: Partial<Record<SlackFile['kind'], string>> = {
+  canvas: 'quip',
+  list: 'list',
+  post: 'post',
+};
 
 function modeOf(kind: SlackFile['kind']): string {
   if (kind === 'external' || kind === 'snippet' || kind === 'list' || kind === 'post') return kind;

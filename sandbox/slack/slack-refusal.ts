@@ -1,17 +1,17 @@
-/** A Web API call that Slack answers with `ok: false`; `extra` goes into the answer. */
+/** A Web API response with `ok: false`; `extra` adds fields to it. */
 export class SlackRefusal extends Error {
   readonly code: string;
   readonly extra: Record<string, unknown>;
 
   constructor(code: string, extra: Record<string, unknown> = {}) {
-    super(`Slack refuses: ${code}`);
-    this.name = 'Refusal';
+    super(`Slack refuses the call: ${code}`);
+    this.name = 'SlackRefusal';
     this.code = code;
     this.extra = extra;
   }
 }
 
-/** A refusal that says in words what is wrong, in the place where Slack says it. */
+/** A refusal with explanations in `response_metadata`, as Slack gives them. */
 export function explainedRefusal(code: string, messages: string[]): SlackRefusal {
   return new SlackRefusal(code, {
     response_metadata: { messages: messages.map((message) => `[ERROR] ${message}`) },

@@ -28,7 +28,7 @@ export type { RecordedCall } from './web-api.ts';
 export { ALL_SCOPES, type SlackWorkspaceOptions } from './workspace-options.ts';
 export type { Change } from './world.ts';
 
-/** What the workspace class needs besides the parts that verbs use. */
+/** What the workspace needs besides the parts that its actions use. */
 interface WorkspaceServerDeps {
   server: Server;
   api: WebApi;
@@ -45,16 +45,16 @@ interface WorkspaceServerDeps {
 export class SlackWorkspace extends InteractionActions {
   readonly #server: WorkspaceServerDeps;
 
-  constructor(deps: WorkspaceDeps, machinery: WorkspaceServerDeps) {
+  constructor(deps: WorkspaceDeps, serverDeps: WorkspaceServerDeps) {
     super(deps);
-    this.#server = machinery;
+    this.#server = serverDeps;
   }
 
   /** The server's address. */
   get url(): string {
     return this.deps.world.baseUrl;
   }
-  /** For `slackApiUrl`. */
+  /** The value for Bolt's `slackApiUrl`. */
   get apiUrl(): string {
     return `${this.url}/api/`;
   }
@@ -70,7 +70,7 @@ export class SlackWorkspace extends InteractionActions {
   get clientSecret(): string {
     return this.#server.oauth.clientSecret;
   }
-  /** The first workspace; its token and bot are `botToken` and `bot`. */
+  /** The first workspace; `botToken` and `bot` belong to it. */
   get team(): Team {
     return this.teamOr(undefined);
   }
@@ -90,43 +90,43 @@ export class SlackWorkspace extends InteractionActions {
   get calls(): RecordedCall[] {
     return this.#server.api.calls;
   }
-  /** How many calls of each method were refused with 429. */
+  /** The number of calls refused with 429, by method. */
   get throttledCalls(): Record<string, number> {
     return this.#server.limits.refused;
   }
   get deliveryStats(): DeliveryStats {
     return this.deps.deliveries.stats;
   }
-  /** Order, gap and duplicates of the copies of a message; may be changed at any time. */
+  /** Order, gap and duplicates of a message's events; may be changed at any time. */
   get delivery(): DeliveryBehaviour {
     return this.deps.events.behaviour;
   }
-  /** Socket Mode connections that are open. */
+  /** The number of open Socket Mode connections. */
   get connections(): number {
     return this.deps.sockets.count;
   }
 
-  /** Called with each event (its envelope) that was acknowledged. */
+  /** Adds a listener for each acknowledged event, with its envelope. */
   onAcknowledged(listener: (payload: Record<string, unknown>) => void): void {
     this.deps.deliveries.onAcknowledged(listener);
   }
 
-  /** Called after each Web API call; the answer takes it back. */
+  /** Adds a listener for each completed Web API call; the returned function removes it. */
   onCall(listener: (call: RecordedCall) => void): () => void {
     return this.#server.api.onCall(listener);
   }
 
-  /** Called after each post, edit, deletion and reaction; the answer takes it back. */
+  /** Adds a listener for each post, edit, deletion and reaction; the returned function removes it. */
   onChange(listener: (change: Change) => void): () => void {
     return this.deps.world.onChange(listener);
   }
 
-  /** Called when what only one person sees has changed: ephemeral messages, modals, the Home tab. */
+  /** Adds a listener for changes that one person sees: ephemeral messages, modals, the Home tab. */
   onPrivateChange(listener: (user: string) => void): () => void {
     return this.deps.world.onPrivateChange(listener);
   }
 
-  /** Sends events to the app's own server from now on. @throws if the address does not answer Slack's challenge */
+  /** Sends further events to the app's own server. @throws if it does not return Slack's challenge */
   async useHttp(addresses: HttpAddresses): Promise<void> {
     const { signingSecret, ackTimeoutMs } = this.#server;
     const { world } = this.deps;
@@ -135,37 +135,37 @@ export class SlackWorkspace extends InteractionActions {
     this.deps.deliveries.use(transport);
   }
 
-  /** Sends events through Socket Mode again. */
+  /** Sends further events over Socket Mode. */
   useSockets(): void {
     this.deps.deliveries.use(this.deps.sockets);
   }
 
-  /** Asks connections to go; see Sockets.refresh. */
-  refreshSockets(reason: DisconnectReason = 'refresh_requested', most?: number): void {
-    this.deps.sockets.refresh(reason, most);
+  /** Asks connections to close; see `SocketModeServer.refresh`. */
+  refreshSockets(reason: DisconnectReason = 'refresh_requested', max?: number): void {
+    this.deps.sockets.refresh(reason, max);
   }
 
-  /** Sends a payload of any shape in a sound envelope of Socket Mode; the answer is what became of it. */
+  /** Sends any payload in a valid Socket Mode envelope and returns the outcome. */
   deliverRaw(kind: Delivery['kind'], payload: unknown): Promise<DeliveryOutcome> {
     return this.deps.sockets.deliver({ kind, payload, attempt: 0 });
   }
 
-  /** Sends any text as a frame of Socket Mode; nobody waits for an answer. */
+  /** Sends any text as a Socket Mode frame, without waiting for an acknowledgement. */
   sendFrame(text: string): void {
     this.deps.sockets.sendFrame(text);
   }
 
-  /** Cuts all Socket Mode connections without a word. */
+  /** Cuts all Socket Mode connections without a close frame. */
   cutSockets(): void {
     this.deps.sockets.cut();
   }
 
-  /** Resolves when every event is acknowledged or given up. */
+  /** Resolves when every event is acknowledged or given up, and every uploaded file is posted. */
   settled(): Promise<void> {
     return this.deps.deliveries.settled();
   }
 
-  /** What the app shows for a thread (`processing`, a line of its own, ...), if anything. */
+  /** The status that the app shows for a thread (`processing`, or its own text), if any. */
   status(channel: string, threadTs: string): ThreadStatus | undefined {
     const status = this.#server.statuses.get(`${channel} ${threadTs}`);
     const isOver = status?.until !== undefined && status.until <= this.deps.world.clock.now();
@@ -221,8 +221,8 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
   const address = server.address();
   world.baseUrl = `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`;
   const signingSecret = world.ids.letters(32).toLowerCase();
-  const machinery = { server, api, limits, oauth, faults, statuses, signingSecret, appToken, ackTimeoutMs };
-  return new SlackWorkspace(deps, machinery);
+  const serverDeps = { server, api, limits, oauth, faults, statuses, signingSecret, appToken, ackTimeoutMs };
+  return new SlackWorkspace(deps, serverDeps);
 }
 
 function listening(server: Server, port: number): Promise<void> {

@@ -5,12 +5,12 @@ import type { Delivery, DeliveryOutcome, DeliveryTransport } from './deliveries.
 import type { Ids, Random } from './ids.ts';
 import { isFields } from './model.ts';
 
-const MOST_CONNECTIONS = 10;
-const PING_MS = 5000;
-/** Slack closes a connection about this long after its warning, in ms. */
+const MAX_CONNECTIONS = 10;
+const PING_INTERVAL_MS = 5000;
+/** Slack closes a connection about this long after its warning (ms). */
 const CLOSE_AFTER_MS = 10_000;
-/** How long a stop waits for the other side's close, in ms. */
-const GOODBYE_MS = 500;
+/** How long `stop` waits for the client to close (ms). */
+const CLOSE_TIMEOUT_MS = 500;
 
 export type DisconnectReason = 'warning' | 'refresh_requested' | 'link_disabled';
 
@@ -19,7 +19,7 @@ interface Waiting {
   settle(outcome: DeliveryOutcome): void;
 }
 
-/** Socket Mode: each envelope goes to any one of up to ten connections, and waits for its acknowledgement. */
+/** Socket Mode: sends each envelope to one of up to ten connections and waits for its acknowledgement. */
 export class SocketModeServer implements DeliveryTransport {
   readonly #server = new WebSocketServer({ noServer: true });
   readonly #sockets = new Set<WebSocket>();
@@ -39,11 +39,11 @@ export class SocketModeServer implements DeliveryTransport {
     this.#appId = options.appId;
     this.#pings = setInterval(() => {
       for (const socket of this.#sockets) socket.ping();
-    }, PING_MS);
+    }, PING_INTERVAL_MS);
     this.#pings.unref();
   }
 
-  /** Connections that are open. */
+  /** The number of open connections. */
   get count(): number {
     return this.#sockets.size;
   }
@@ -55,7 +55,7 @@ export class SocketModeServer implements DeliveryTransport {
     return ticket;
   }
 
-  /** Takes WebSocket connections of this server. */
+  /** Accepts WebSocket connections on this server. */
   attach(server: Server): void {
     server.on('upgrade', (request: IncomingMessage, socket, head) => {
       const ticket = new URL(request.url ?? '/', 'http://localhost').searchParams.get('ticket') ?? '';
@@ -67,7 +67,7 @@ export class SocketModeServer implements DeliveryTransport {
     });
   }
 
-  /** Sends the envelope; not acknowledged within the time or before the connection closes means no. */
+  /** Sends an envelope; it fails if it is not acknowledged in time or the connection closes first. */
   deliver(delivery: Omit<Delivery, 'payload'> & { payload: unknown }): Promise<DeliveryOutcome> {
     const open = [...this.#sockets].filter((socket) => socket.readyState === WebSocket.OPEN);
     const socket = open[Math.floor(this.#random() * open.length)];
@@ -88,11 +88,11 @@ export class SocketModeServer implements DeliveryTransport {
   }
 
   /**
-   * Asks connections to go, as Slack does every few hours. `warning` is sent about 10 s before the close;
-   * `link_disabled` (Socket Mode was switched off) closes at once. `most` limits how many are asked.
+   * Asks connections to close, as Slack does every few hours. They close after 10 s, or at once for `link_disabled`
+   * (Socket Mode was switched off). `max` limits the number of connections.
    */
-  refresh(reason: DisconnectReason, most = Number.POSITIVE_INFINITY): void {
-    for (const socket of [...this.#sockets].slice(0, most)) {
+  refresh(reason: DisconnectReason, max = Number.POSITIVE_INFINITY): void {
+    for (const socket of [...this.#sockets].slice(0, max)) {
       socket.send(JSON.stringify({ type: 'disconnect', reason, debug_info: { host: 'sandbox' } }));
       const close = () => socket.close(1000);
       if (reason === 'link_disabled') close();
@@ -104,18 +104,18 @@ export class SocketModeServer implements DeliveryTransport {
     }
   }
 
-  /** Sends any text to any one connection. */
+  /** Sends any text to a random connection. */
   sendFrame(text: string): void {
     const open = [...this.#sockets];
     open[Math.floor(this.#random() * open.length)]?.send(text);
   }
 
-  /** Cuts all connections without a word. */
+  /** Cuts all connections without a close frame. */
   cut(): void {
     for (const socket of this.#sockets) socket.terminate();
   }
 
-  /** Closes all connections; resolves when they are gone. */
+  /** Closes all connections; resolves when they are closed. */
   async stop(): Promise<void> {
     clearInterval(this.#pings);
     for (const timer of this.#timers) clearTimeout(timer);
@@ -125,19 +125,19 @@ export class SocketModeServer implements DeliveryTransport {
       (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
     );
     for (const socket of this.#sockets) socket.close(1001);
-    await Promise.race([Promise.all(gone), sleep(GOODBYE_MS, undefined, { ref: false })]);
+    await Promise.race([Promise.all(gone), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     this.cut();
     this.#server.close();
   }
 
   #open(socket: WebSocket): void {
-    if (this.#sockets.size >= MOST_CONNECTIONS) {
+    if (this.#sockets.size >= MAX_CONNECTIONS) {
       socket.send(JSON.stringify({ type: 'disconnect', reason: 'too_many_websockets' }));
       socket.close(1008);
       return;
     }
     this.#sockets.add(socket);
-    socket.on('message', (data) => this.#heard(data));
+    socket.on('message', (data) => this.#onMessage(data));
     socket.on('error', () => socket.terminate());
     socket.on('close', () => {
       this.#sockets.delete(socket);
@@ -156,7 +156,7 @@ export class SocketModeServer implements DeliveryTransport {
     socket.ping();
   }
 
-  #heard(data: RawData): void {
+  #onMessage(data: RawData): void {
     let said: unknown;
     try {
       said = JSON.parse(textOf(data));

@@ -1,9 +1,9 @@
 import { type Block, type Fields, isFields } from './model.ts';
 
-/** Characters that a text input takes (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
+/** The most characters of a text input (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
 const MAX_TEXT = 3000;
 
-/** What is wrong with an input block that its types do not tell; undefined where nothing is. */
+/** A problem with an input block that its types cannot express; undefined if there is none. */
 export function inputProblem(block: Fields): string | undefined {
   const { element } = block;
   if (!isFields(element)) return undefined;
@@ -19,7 +19,7 @@ export function inputProblem(block: Fields): string | undefined {
   return undefined;
 }
 
-/** The labels of inputs that Slack's client wants filled in before it lets a form be sent. */
+/** The labels of required inputs that are empty; Slack's client does not submit a form with any. */
 export function emptyInputs(
   blocks: readonly Block[],
   values: Record<string, Record<string, Fields>>,
@@ -28,18 +28,18 @@ export function emptyInputs(
     if (block.type !== 'input' || block.optional === true) return [];
     const states = Object.values(values[String(block.block_id)] ?? {});
     const isFilled = states.some((state) =>
-      Object.entries(state).some(([field, value]) => field !== 'type' && isSomething(value)),
+      Object.entries(state).some(([field, value]) => field !== 'type' && hasContent(value)),
     );
     return isFilled ? [] : [isFields(block.label) ? String(block.label.text) : String(block.block_id)];
   });
 }
 
-function isSomething(value: unknown): boolean {
+function hasContent(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return value !== null && value !== undefined && value !== '';
 }
 
-/** What an element holds before anybody touches it. */
+/** The initial values of an element. */
 export function initialValues(element: Fields): string[] {
   const option = (one: unknown) => (isFields(one) ? [String(one.value)] : []);
   if (Array.isArray(element.initial_options)) return element.initial_options.flatMap(option);

@@ -4,7 +4,7 @@ import type { Block, Fields, Team } from './model.ts';
 import { explainedRefusal, SlackRefusal } from './slack-refusal.ts';
 import type { World } from './world.ts';
 
-/** A modal or a Home tab that is open for one person. */
+/** A modal or Home tab of one person. */
 export interface View {
   id: string;
   teamId: string;
@@ -17,9 +17,9 @@ export interface View {
   privateMetadata: string;
   notifyOnClose: boolean;
   clearOnClose: boolean;
-  /** title, submit and close of a modal. */
+  /** The modal's title, submit and close texts. */
   texts: Fields;
-  /** What a person filled in, by block_id and action_id. */
+  /** The input values, by block_id and action_id. */
   values: Record<string, Record<string, Fields>>;
 }
 
@@ -48,10 +48,10 @@ const shape = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Modals may be stacked this high. */
-const STACK = 3;
+/** The most modals on top of each other. */
+const MAX_STACK = 3;
 
-/** The modals and Home tabs of all people. */
+/** The open modals and the Home tabs of all people. */
 export class Views {
   readonly #world: World;
   readonly #homes = new Map<string, View>();
@@ -65,28 +65,28 @@ export class Views {
     return this.#homes.get(user);
   }
 
-  /** The modals that are open for a person; the last is on top. */
+  /** A person's open modals; the last is on top. */
   stack(user: string): View[] {
     return this.#stacks.get(user) ?? [];
   }
 
-  /** @throws Refusal invalid_arguments, duplicate_external_id */
+  /** @throws SlackRefusal invalid_arguments, duplicate_external_id */
   open(team: Team, user: string, raw: unknown): View {
     const view = this.#make(team, user, raw, 'modal');
     this.#show(user, [view]);
     return view;
   }
 
-  /** @throws Refusal push_limit_reached, invalid_arguments */
+  /** @throws SlackRefusal push_limit_reached, invalid_arguments */
   push(team: Team, user: string, raw: unknown): View {
     const stack = this.stack(user);
-    if (stack.length >= STACK) throw new SlackRefusal('push_limit_reached');
+    if (stack.length >= MAX_STACK) throw new SlackRefusal('push_limit_reached');
     const view = this.#make(team, user, raw, 'modal');
     this.#show(user, [...stack, view]);
     return view;
   }
 
-  /** @throws Refusal not_found, hash_conflict, invalid_arguments */
+  /** @throws SlackRefusal not_found, hash_conflict, invalid_arguments */
   update(
     team: Team,
     named: { id?: string | undefined; externalId?: string | undefined },
@@ -107,7 +107,7 @@ export class Views {
     return old;
   }
 
-  /** @throws Refusal hash_conflict, invalid_arguments */
+  /** @throws SlackRefusal hash_conflict, invalid_arguments */
   publish(team: Team, user: string, hash: string | undefined, raw: unknown): View {
     const old = this.#homes.get(user);
     if (hash !== undefined && old !== undefined && hash !== old.hash) throw new SlackRefusal('hash_conflict');
@@ -175,7 +175,7 @@ export class Views {
   }
 }
 
-/** Slack answers bad blocks of a view with `invalid_arguments`. */
+/** Slack reports invalid blocks of a view as `invalid_arguments`. */
 function viewBlocks(raw: unknown[], type: View['type']): Block[] {
   try {
     return checkBlocks(raw, type);
@@ -185,7 +185,7 @@ function viewBlocks(raw: unknown[], type: View['type']): Block[] {
   }
 }
 
-/** A view object as Slack shows it. */
+/** A view object. */
 export function viewJson(team: Team, view: View, root?: View, previous?: View): Fields {
   return {
     id: view.id,

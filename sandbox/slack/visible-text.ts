@@ -1,9 +1,9 @@
 import { type Fields, isFields } from './model.ts';
 
-/** Fields that hold text for readers. */
+/** Fields that contain visible text. */
 export const TEXT_FIELDS = new Set(['text', 'title', 'caption', 'alt_text']);
 
-/** What a reader sees of blocks, one line per text, without styles; for tests and benchmarks. */
+/** The visible text of blocks, one line per text, without styles; for tests, benchmarks and the demo. */
 export function visibleText(value: unknown): string {
   if (Array.isArray(value)) return value.map(visibleText).filter(Boolean).join('\n');
   if (!isFields(value)) return '';

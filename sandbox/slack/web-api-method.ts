@@ -4,7 +4,7 @@ import type { Events } from './events.ts';
 import type { FileServer } from './file-server.ts';
 import type { Interactions } from './interactions.ts';
 import type { Messages } from './messages.ts';
-import { type Fields, isFields, type Team } from './model.ts';
+import { type Fields, isFields, parseJson, type Team } from './model.ts';
 import type { Tier } from './rate-limits.ts';
 import { explainedRefusal } from './slack-refusal.ts';
 import type { SocketModeServer } from './socket-mode-server.ts';
@@ -24,39 +24,39 @@ export interface WorkspaceDeps {
   settings: Settings;
 }
 
-/** What the sandbox's Slack is like. */
+/** The properties of this Slack and of the app. */
 export interface Settings {
   scopes: Set<string>;
-  /** Distributed outside the Marketplace: 15 objects per page and one call a minute for history and replies. */
+  /** Whether the app is distributed outside the Marketplace: 15 objects a page and one call a minute for history and replies. */
   commercial: boolean;
-  /** Whether `client_msg_id` stops a second post (undocumented at Slack, so an app must live without). */
+  /** Whether `client_msg_id` prevents duplicate posts (undocumented at Slack, so an app must not rely on it). */
   clientMsgIdDedupe: boolean;
   /** Whether the app is declared an agent. */
   agent: boolean;
-  /** After how long tokens end (ms), where they do. */
+  /** Lifetime of tokens (ms), if they expire. */
   rotation: number | undefined;
-  /** Between completeUploadExternal and the message that shows the file, in ms. */
+  /** Between completeUploadExternal and the message with the file, in ms. */
   shareDelayMs: number;
-  /** JSON characters of message metadata; not published by Slack. */
+  /** The most JSON characters of message metadata; Slack publishes no number. */
   metadataLimit: number;
-  /** Life of a trigger_id, in ms. */
+  /** Lifetime of a trigger_id, in ms. */
   triggerMs: number;
-  /** Life of a stream, however often it is appended to, in ms. */
+  /** Lifetime of a stream in ms, regardless of appends. */
   streamMs: number;
-  /** Types of blocks that messages may not hold, as for an app that lacks a feature. */
+  /** Block types that Slack refuses in messages, as for an app without a feature. */
   refusedBlocks: ReadonlySet<string>;
 }
 
 /** One Web API method. */
 export interface Method {
   tier: Tier;
-  /** Scopes of which all are needed; scopes that depend on the channel are checked by the method itself. */
+  /** All required scopes; the method itself checks scopes that depend on the channel. */
   scopes: string[];
   token: 'bot' | 'app' | 'none';
   run(args: Fields, team: Team): Fields | Promise<Fields>;
 }
 
-/** Makes a method: its arguments are checked, then `run` gives the answer or throws a Refusal. */
+/** Defines a method: checks the arguments, then `run` returns the response or throws a SlackRefusal. */
 export function method<Args>(
   rules: { tier: Tier; scopes?: string[]; token?: Method['token'] },
   args: z.ZodType<Args>,
@@ -79,35 +79,26 @@ export function method<Args>(
   };
 }
 
-/** A text argument; forms carry everything as text. */
+/** A text argument; forms send everything as text. */
 export const text = z.union([z.string(), z.number().transform(String)]);
 
-/** An optional text argument, for which empty means left out. */
+/** An optional text argument; an empty one counts as absent. */
 export const maybe = text.optional().transform((value) => (value === '' ? undefined : value));
 
-/** A yes-or-no argument; left out means no. */
+/** A boolean argument; false by default. */
 export const flag = z
   .union([z.boolean(), z.string().transform((value) => value === 'true' || value === '1')])
   .optional()
   .transform((value) => value ?? false);
 
-/** A whole number. */
+/** An integer argument. */
 export const count = z.coerce.number().int();
 
-/** An argument that a form carries as JSON; text that is not JSON stays text. */
+/** An argument that forms send as JSON; invalid JSON stays text. */
 export const json = z
   .unknown()
   .optional()
-  .transform((value) => (typeof value === 'string' ? parsed(value) : value));
+  .transform((value) => (value === '' ? undefined : typeof value === 'string' ? parseJson(value) : value));
 
 /** An optional argument that is a JSON object. */
 export const object = json.pipe(z.custom<Fields>(isFields).optional()).optional();
-
-function parsed(value: string): unknown {
-  if (value === '') return undefined;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
-}

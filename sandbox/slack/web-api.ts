@@ -5,24 +5,24 @@ import { SlackRefusal } from './slack-refusal.ts';
 import type { Method } from './web-api-method.ts';
 import type { World } from './world.ts';
 
-/** A Web API call as it was seen by the server. */
+/** A Web API call as the server recorded it. */
 export interface RecordedCall {
   method: string;
-  /** The workspace of the token; empty when it is not known. */
+  /** The workspace of the token; empty if the token is unknown. */
   teamId: string;
-  /** The arguments, long texts cut to 300 characters, without the token. */
+  /** The arguments without secrets; texts are cut to 300 characters. */
   args: Fields;
   ok: boolean;
   error?: string;
-  /** HTTP status; 0 when the answer did not reach the app. */
+  /** HTTP status; 0 if the response did not reach the app. */
   status: number;
-  /** When it came, Unix time in ms. */
+  /** When it arrived, Unix time in ms. */
   at: number;
   /** How long it took, in ms. */
   ms: number;
 }
 
-/** The Web API's door: tokens, scopes, rate limits, then the method. */
+/** Handles Web API calls: checks token, rate limits and scopes, then runs the method. */
 export class WebApi {
   readonly calls: RecordedCall[] = [];
   readonly #open = new WeakMap<Response, RecordedCall>();
@@ -52,7 +52,7 @@ export class WebApi {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Records every call, also those that a fault answers. */
+  /** Records every call, including those that a fault intercepts. */
   recorder(): RequestHandler {
     return (request, response, next) => {
       const started = performance.now();
@@ -98,7 +98,7 @@ export class WebApi {
     }
   }
 
-  /** Answers, and records the outcome before the app can see it. */
+  /** Sends the response; records the outcome before the app can see it. */
   #reply(response: Response, status: number, answer: Fields): void {
     const call = this.#open.get(response);
     if (call !== undefined) {
@@ -141,7 +141,7 @@ export class WebApi {
     return team;
   }
 
-  /** App-level calls and calls without a token belong to no workspace: their limits are counted under the first. */
+  /** App-level calls and calls without a token belong to no workspace: their limits count for the first one. */
   #anyTeam(method: Method, token: string): Team {
     if (method.token === 'app' && token === '') throw new SlackRefusal('not_authed');
     if (method.token === 'app' && token !== this.#appToken) {
@@ -152,9 +152,9 @@ export class WebApi {
     return first;
   }
 
-  /** The token's workspace; of an organisation's token, the one that is named, or that has the channel or person. */
+  /** The token's workspace; for an organisation's token, the one that is named or has the channel or person. */
   #teamOf(token: string, args: Fields = {}): Team | undefined {
-    const teams = [...this.#world.teams.values()].filter(({ installation: grant }) => grant.hasIssued(token));
+    const teams = [...this.#world.teams.values()].filter(({ installation }) => installation.hasIssued(token));
     if (teams.length < 2) return teams[0];
     const named = (...values: unknown[]) => values.find((value) => typeof value === 'string') ?? '';
     const place = named(args.channel, args.channel_id);
@@ -196,7 +196,7 @@ function summary(args: Fields): Fields {
   );
 }
 
-/** The last handler: a body that cannot be read, or a bug of the sandbox. */
+/** The last handler: an unreadable body, or a bug in the sandbox. */
 export function handleError(error: unknown, _request: Request, response: Response, next: NextFunction): void {
   if (response.headersSent) {
     next(error);

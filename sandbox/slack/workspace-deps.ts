@@ -10,7 +10,7 @@ import type { Settings, WorkspaceDeps } from './web-api-method.ts';
 import type { SlackWorkspaceOptions } from './workspace-options.ts';
 import type { World } from './world.ts';
 
-/** Puts the parts of a workspace together. */
+/** Creates and connects the parts of a workspace. */
 export function createWorkspaceDeps(
   world: World,
   settings: Settings,
@@ -27,7 +27,13 @@ export function createWorkspaceDeps(
     ids,
     clock,
     random,
-    habits: { order: 'random', gapMs: 0, duplicateChance: 0, organisationOnly: false, ...options.delivery },
+    behaviour: {
+      order: 'random',
+      gapMs: 0,
+      duplicateChance: 0,
+      organisationOnly: false,
+      ...options.delivery,
+    },
     scopes: settings.scopes,
     subscribed: options.events,
     eventsPerHour:

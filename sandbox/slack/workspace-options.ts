@@ -5,7 +5,7 @@ import type { Clock, Random } from './ids.ts';
 import type { Limits } from './rate-limits.ts';
 import type { Settings } from './web-api-method.ts';
 
-/** Every scope that the sandbox knows. */
+/** Every scope that this Slack knows. */
 export const ALL_SCOPES = [
   ...[
     'app_mentions:read',
@@ -37,49 +37,49 @@ export const ALL_SCOPES = [
 ];
 
 export interface SlackWorkspaceOptions {
-  /** Workspaces; one called Sandbox when left out. The app is installed in them unless they say no. */
+  /** Workspaces; by default one named Sandbox. The app is installed unless `installed` is false. */
   teams?: { id?: string; name: string; installed?: boolean; organisation?: Organisation }[];
-  /** Tokens end after so long (ms; Slack's twelve hours) and are renewed; they do not end when left out. */
+  /** Lifetime of tokens (ms; 12 hours at Slack); by default they do not expire. */
   rotation?: number;
-  /** TCP port on 127.0.0.1; a free one when left out. */
+  /** TCP port on 127.0.0.1; a free one by default. */
   port?: number;
-  /** Scopes of the bot's token; all when left out. */
+  /** Scopes of the bot's token; all by default. */
   scopes?: string[];
-  /** Events that the app subscribes to (`app_mention`, `message.channels`, ...); all when left out. */
+  /** Events that the app subscribes to (`app_mention`, `message.channels`, ...); all by default. */
   events?: string[];
-  /** Changes to Slack's rate limits, or none at all. */
+  /** Changes to Slack's rate limits, or `off`. */
   limits?: Partial<Limits> | 'off';
-  /** Multiplies the waits before an event is sent again (at once, 1 min, 5 min); 1 when left out. */
+  /** Multiplies the waits before retries of an event (none, 1 min, 5 min); 1 by default. */
   retryScale?: number;
-  /** How long Slack waits for an acknowledgement, in ms; 3000 when left out. */
+  /** How long Slack waits for an acknowledgement, in ms; 3000 by default. */
   ackTimeoutMs?: number;
-  /** Largest body of a Web API call, in bytes; 4 MiB when left out. */
+  /** Largest body of a Web API call, in bytes; 4 MiB by default. */
   bodyLimit?: number;
   faults?: Faults;
   /** A seeded one makes ids, order and duplicates repeatable. */
   random?: Random;
   clock?: Clock;
-  /** Random order, no gap and no duplicates when left out. */
+  /** By default random order, no gap and no duplicates. */
   delivery?: Partial<DeliveryBehaviour>;
-  /** Distributed outside the Marketplace: history and replies once a minute, 15 objects. */
+  /** Whether the app is distributed outside the Marketplace: history and replies once a minute, 15 objects. */
   commercial?: boolean;
-  /** Whether a second post with the same client_msg_id is answered with the first; yes when left out. */
+  /** Whether a second post with the same client_msg_id returns the first; true by default. */
   clientMsgIdDedupe?: boolean;
   /** Whether the app is declared an agent (agents.sessions.*). */
   agent?: boolean;
-  /** From completeUploadExternal to the message with the file, in ms; 150 when left out. */
+  /** From completeUploadExternal to the message with the file, in ms; 150 by default. */
   shareDelayMs?: number;
-  /** JSON characters of message metadata; 16,000 when left out (Slack publishes no number). */
+  /** The most JSON characters of message metadata; 16,000 by default (Slack publishes no number). */
   metadataLimit?: number;
-  /** Life of a trigger_id, in ms; 3000 when left out. */
+  /** Lifetime of a trigger_id, in ms; 3000 by default. */
   triggerMs?: number;
-  /** Life of a stream, in ms; 300,000 when left out (Slack publishes no number; 303 to 318 s were measured). */
+  /** Lifetime of a stream, in ms; 300,000 by default (Slack publishes no number; 303 to 318 s were measured). */
   streamMs?: number;
-  /** Types of blocks that messages may not hold, as for an app that lacks a feature. */
+  /** Block types that Slack refuses in messages, as for an app without a feature. */
   refusedBlocks?: string[];
 }
 
-/** The settings of methods, with what is usual where nothing is said. */
+/** The settings from the options and their defaults. */
 export function settingsOf(options: SlackWorkspaceOptions): Settings {
   return {
     scopes: new Set(options.scopes ?? ALL_SCOPES),

@@ -14,7 +14,7 @@ import type {
 } from './model.ts';
 import { SlackRefusal } from './slack-refusal.ts';
 
-/** Something that people in a channel can see happening. */
+/** A change that people in a channel can see. */
 export interface Change {
   kind: 'posted' | 'edited' | 'deleted' | 'reaction';
   /** Unix time in ms. */
@@ -33,12 +33,12 @@ export interface NewFile {
 /** How long a `processing` file has no url_private, in ms. */
 const PROCESSING_MS = 500;
 
-/** All that exists in the sandbox's workspaces, and questions about it. */
+/** The state of all workspaces. */
 export class World {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly random: Random;
-  /** The address of the server, without a slash at the end; known once it listens. */
+  /** The server's address without a trailing slash; set once it listens. */
   baseUrl = '';
   readonly teams = new Map<string, Team>();
   readonly files = new Map<string, SlackFile>();
@@ -60,7 +60,7 @@ export class World {
     for (const listener of this.#listeners) listener({ kind, at: this.clock.now(), channel, message });
   }
 
-  /** Called when what only this person sees has changed: ephemeral messages, modals, the Home tab. */
+  /** Adds a listener for changes that one person sees: ephemeral messages, modals, the Home tab. */
   onPrivateChange(listener: (user: string) => void): () => void {
     this.#privateListeners.add(listener);
     return () => this.#privateListeners.delete(listener);
@@ -70,10 +70,10 @@ export class World {
     for (const listener of this.#privateListeners) listener(user);
   }
 
-  /** Adds a workspace in which the app `appId` is installed, or whose organisation has installed it. */
+  /** Adds a workspace that, or whose organisation, has installed the app. */
   addTeam(appId: string, name: string, id = this.ids.next('T'), organisation?: Organisation): Team {
     const sibling = [...this.teams.values()].find(
-      ({ installation: grant }) => organisation !== undefined && grant.organisation?.id === organisation.id,
+      ({ installation }) => organisation !== undefined && installation.organisation?.id === organisation.id,
     );
     const { ids, clock } = this;
     const team: Team = {
@@ -165,13 +165,13 @@ export class World {
     return added;
   }
 
-  /** The direct conversation of the bot with a person; made when there is none. */
+  /** The direct messages of the bot with a person; created if missing. */
   dm(team: Team, userId: string): Channel {
     const known = [...team.channels.values()].find((one) => one.kind === 'im' && one.members.has(userId));
     return known ?? this.addChannel(team, 'im', '', userId, [userId, team.bot.userId]);
   }
 
-  /** The group conversation of exactly these people and the bot; made when there is none. */
+  /** The group direct messages of exactly these people and the bot; created if missing. */
   groupDm(team: Team, userIds: string[]): Channel {
     const members = new Set([...userIds, team.bot.userId]);
     const known = [...team.channels.values()].find(
@@ -209,7 +209,7 @@ export class World {
     throw new Error(`The sandbox has no person ${id}.`);
   }
 
-  /** A channel as the bot finds it. @throws Refusal channel_not_found */
+  /** A channel that the bot can see. @throws SlackRefusal channel_not_found */
   visibleChannel(team: Team, id: string): Channel {
     const channel = team.channels.get(id);
     const hidden =
@@ -218,14 +218,14 @@ export class World {
     return channel;
   }
 
-  /** A channel that the bot is in. @throws Refusal channel_not_found, not_in_channel */
+  /** A channel of which the bot is a member. @throws SlackRefusal channel_not_found, not_in_channel */
   joinedChannel(team: Team, id: string): Channel {
     const channel = this.visibleChannel(team, id);
     if (!channel.members.has(team.bot.userId)) throw new SlackRefusal('not_in_channel');
     return channel;
   }
 
-  /** The root and the replies of a thread that still exist, oldest first. */
+  /** The thread's root and replies, without deleted ones, oldest first. */
   thread(channel: Channel, rootTs: string): Message[] {
     return [rootTs, ...(channel.threads.get(rootTs) ?? [])]
       .map((ts) => channel.messages.get(ts))

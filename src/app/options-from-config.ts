@@ -26,7 +26,11 @@ export function oauthOptions(config: Config, keyring: Keyring | undefined) {
 }
 
 /** How workspaces install the app. */
-export function oauthPagesDeps(config: Config, store: Store, tenancy: OAuthInstallations): OAuthPagesDeps {
+export function oauthPagesDeps(
+  config: Config,
+  store: Store,
+  oauthInstallations: OAuthInstallations,
+): OAuthPagesDeps {
   return {
     clientId: config.SLACK_CLIENT_ID ?? '',
     clientSecret: config.SLACK_CLIENT_SECRET ?? '',
@@ -34,8 +38,8 @@ export function oauthPagesDeps(config: Config, store: Store, tenancy: OAuthInsta
     publicUrl: config.PUBLIC_URL ?? '',
     slackApiUrl: config.SLACK_API_URL,
     secretKeys: config.SECRET_KEY ?? [],
-    markStateUsed: (state) => store.installations.useOAuthState(state),
-    saveInstallation: (granted) => tenancy.install(granted),
+    markStateUsed: (state) => store.oauthStates.markUsed(state),
+    saveInstallation: (granted) => oauthInstallations.install(granted),
   };
 }
 

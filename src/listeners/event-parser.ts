@@ -3,7 +3,6 @@ import type { StopTrigger } from '../relay/controls/stop-triggers.ts';
 import {
   type InboxEvent,
   type IncomingMessage,
-  isDirectChannel,
   isUserMessageSubtype,
   messageContent,
 } from '../relay/runtime/incoming-message.ts';
@@ -25,7 +24,6 @@ const messageSchema = z.looseObject({
   subtype: z.string().optional(),
   edited: z.looseObject({ ts: slackTs }).optional(),
   channel: slackId.optional(),
-  channel_type: z.string().optional(),
 });
 type SlackMessage = z.output<typeof messageSchema>;
 
@@ -181,11 +179,7 @@ export function parseInboxEvent(
   const event = parsed.data;
   if (event.type === 'channel_rename' || event.type === 'group_rename')
     return { kind: 'renaming', workspace: envelope.workspace, channel: event.channel.id };
-  const location = {
-    workspace: envelope.workspace,
-    channel: event.channel,
-    channelKind: channelKindOf(event),
-  };
+  const location = { workspace: envelope.workspace, channel: event.channel };
   if (event.type === 'message' && event.subtype === 'message_changed') {
     return parseEdit(location, bot, event.message, event.previous_message);
   }
@@ -213,16 +207,7 @@ export function parseInboxEvent(
 /** Messages that Slack writes when a channel gets a new purpose. */
 const PURPOSE_SUBTYPES: ReadonlySet<string> = new Set(['channel_purpose', 'group_purpose']);
 
-type MessageLocation = Pick<IncomingMessage, 'workspace' | 'channel' | 'channelKind'>;
-
-function channelKindOf(event: {
-  channel: string;
-  channel_type?: string | undefined;
-}): IncomingMessage['channelKind'] {
-  const kind = event.channel_type;
-  if (kind === 'channel' || kind === 'group' || kind === 'im' || kind === 'mpim') return kind;
-  return isDirectChannel(event.channel) ? 'im' : 'unknown';
-}
+type MessageLocation = Pick<IncomingMessage, 'workspace' | 'channel'>;
 
 function isFromBot(message: SlackMessage, bot: { userId: string; botId: string }): boolean {
   return message.user === bot.userId || (message.bot_id ?? message.app_id ?? null) !== null;

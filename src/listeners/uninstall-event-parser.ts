@@ -46,8 +46,8 @@ export function parseUninstallEvent(body: unknown, now: () => number = Date.now)
     case 'tokens_revoked':
       return { ...where, kind: 'revoked', people: event.tokens.oauth ?? [], bots: event.tokens.bot ?? [] };
     case 'team_access_revoked':
-      return { ...where, kind: 'withdrawn', from: event.team_ids };
+      return { ...where, kind: 'access_revoked', from: event.team_ids };
     case 'team_access_granted':
-      return { ...where, kind: 'granted', to: event.team_ids };
+      return { ...where, kind: 'access_granted', to: event.team_ids };
   }
 }

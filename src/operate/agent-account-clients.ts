@@ -1,8 +1,8 @@
 import { AgentClient } from '../agent/agent-client.ts';
 import { AgentNotFoundError } from '../agent/errors.ts';
 import type { Config } from '../config.ts';
-import type { StartedTask } from '../store/audit/erasure.ts';
 import type { Store } from '../store/store.ts';
+import type { StartedTask } from '../store/tasks/task-records.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
 import { encryptionContext } from '../store/workspaces/encryption-context.ts';
 import { Keyring } from '../store/workspaces/keyring.ts';

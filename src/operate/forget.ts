@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
-import type { StartedTask } from '../store/audit/erasure.ts';
 import type { Store } from '../store/store.ts';
+import type { StartedTask } from '../store/tasks/task-records.ts';
 import { AgentAccountClients } from './agent-account-clients.ts';
 import { runCommand, UsageError } from './command-runner.ts';
 import { withOperatorStore } from './operator-store.ts';
@@ -53,7 +53,7 @@ export function parseForgetRequest(args: readonly string[]): ForgetRequest {
  * after the part under way.
  */
 export async function forget(
-  store: Pick<Store, 'erasure'>,
+  store: Pick<Store, 'erasure' | 'tasks'>,
   request: ForgetRequest,
   deleteTask: (task: StartedTask) => Promise<void>,
   print: (line: string) => void,
@@ -73,7 +73,7 @@ export async function forget(
     print('Its projects and tasks at the agent service are still there.');
     return;
   }
-  const tasks = await store.erasure.tasksStartedBy(workspace, request.user);
+  const tasks = await store.tasks.startedBy(workspace, request.user);
   const own = request.tasks ? tasks.filter(({ alone }) => alone) : [];
   for (const task of own) await deleteTask(task);
   const messages = await store.erasure.eraseUser(workspace, request.user);

@@ -4,8 +4,9 @@ import type { CallAttempt } from '../agent/client-options.ts';
 import type { PermitStore } from '../slack/permit-store.ts';
 import type { SlackCallRecord } from '../slack/slack-client.ts';
 import type { Turn } from '../store/schema.ts';
-import { type Stats, TURN_STATES } from '../store/stats.ts';
+import type { Stats } from '../store/stats.ts';
 import type { TurnStep } from '../store/threads/turn-steps.ts';
+import { TURN_STATES } from '../store/threads/turn-steps.ts';
 
 /** Where figures come from that are asked for only when somebody looks. */
 export interface MetricSources {

@@ -39,13 +39,13 @@ export async function rotateKey(
     else count.left += 1;
   };
   const { installations, accounts } = store;
-  for (const { workspace, sealed } of await installations.sealed()) {
+  for (const { workspace, sealed } of await installations.allEncrypted()) {
     const context = encryptionContext.installation(workspace);
     await reencrypt(`the tokens of ${workspace}`, sealed, context, (text) =>
       installations.replaceEncrypted(workspace, sealed, text),
     );
   }
-  for (const { sealed, ...key } of await accounts.sealed()) {
+  for (const { sealed, ...key } of await accounts.allEncrypted()) {
     const what = `the key of the account ${key.account} of ${key.workspace}`;
     await reencrypt(what, sealed, encryptionContext.account(key), (text) =>
       accounts.replaceEncrypted(key, sealed, text),

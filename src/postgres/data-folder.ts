@@ -1,27 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { DatabaseError, errorCode } from './errors.ts';
+import { EmbeddedServerError, errorCode } from './errors.ts';
 import type { ServerBinaries } from './server-binaries.ts';
 import { type OsUser, runProgram } from './server-process.ts';
 
 /** The user that many systems call `nobody`: PostgreSQL refuses to run as root. */
 const NOBODY: OsUser = { uid: 65534, gid: 65534 };
 
-/** The name of the database's superuser and of the database. */
+/** The name of the superuser and of the database. */
 export const DATABASE_NAME = 'taskthread';
 
 const MAX_DRAFT_AGE_MS = 600_000;
 
-/** The folder of a database's files, and who the server must run as to use it. */
+/** The folder of a database's files, and the user that the server runs as. */
 export interface DataFolder {
   path: string;
   osUser: OsUser | undefined;
 }
 
 /**
- * Finds the database's files below `folder`, or makes new ones.
- * @throws StoreError `folder_unusable`, `other_version`
+ * Finds the database's files in `folder`, or creates them.
+ * @throws EmbeddedServerError `folder_unusable`, `other_version`
  */
 export async function prepareDataFolder(
   folder: string,
@@ -44,26 +44,26 @@ export async function prepareDataFolder(
     await checkVersion(data, binaries);
     return { path: data, osUser };
   } catch (cause) {
-    if (cause instanceof DatabaseError) throw cause;
+    if (cause instanceof EmbeddedServerError) throw cause;
     const message = failureText(cause);
-    // initdb insists on a name, which users that a container platform makes up do not have.
+    // initdb requires a user name, which users assigned by a container platform do not have.
     if (message.includes('could not look up effective user ID')) {
-      throw new DatabaseError(
+      throw new EmbeddedServerError(
         'server_failed',
-        `The user that the database server runs as has no name in /etc/passwd (${message}): add one, start as a user ` +
-          'that has one, or set DATABASE_URL.',
+        `The database server's user has no name in /etc/passwd (${message}): add one, start as a user that has one, ` +
+          'or set DATABASE_URL.',
         { cause },
       );
     }
-    throw new DatabaseError(
+    throw new EmbeddedServerError(
       'folder_unusable',
-      `The database's folder ${data} cannot be used (${message}): mend its rights or free some room.`,
+      `The database's folder ${data} cannot be used (${message}): fix its permissions or free some space.`,
       { cause },
     );
   }
 }
 
-/** As root, the server runs as whoever owns the files, or as nobody. */
+/** The user that the server runs as if we are root: the owner of the files, or nobody. */
 function osUserFor(found: { uid: number; gid: number } | undefined): OsUser {
   return found === undefined || found.uid === 0 ? NOBODY : { uid: found.uid, gid: found.gid };
 }
@@ -73,16 +73,16 @@ async function checkReachable(parent: string, osUser: OsUser | undefined): Promi
   try {
     await runProgram('/bin/sh', ['-c', 'cd -- "$1"', 'sh', parent], osUser);
   } catch (cause) {
-    throw new DatabaseError(
+    throw new EmbeddedServerError(
       'folder_unusable',
-      `The database server does not run as root but as user ${osUser.uid}, who cannot enter ${parent}: ` +
-        'use a folder outside of home folders, start as another user than root, or set DATABASE_URL.',
+      `The database server runs as user ${osUser.uid} instead of root, who cannot open ${parent}: ` +
+        'use a folder outside home folders, start as a user other than root, or set DATABASE_URL.',
       { cause },
     );
   }
 }
 
-/** Makes the files beside their place and moves them there whole, so that a broken start leaves nothing behind. */
+/** Creates the files in a draft folder and moves that into place, so that an interrupted start leaves nothing behind. */
 async function createDataFolder(
   data: string,
   binaries: ServerBinaries,
@@ -107,7 +107,7 @@ async function createDataFolder(
     ];
     await runProgram(binaries.initdb, fsync ? args : [...args, '--no-sync'], osUser);
     await rename(draft, data).catch((error: unknown) => {
-      // Another process was faster; its files are as good.
+      // Another process was faster; its files are just as good.
       if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
     });
   } finally {
@@ -115,7 +115,7 @@ async function createDataFolder(
   }
 }
 
-/** What a start that was killed left; a draft of another process that starts now is seconds old. */
+/** Removes the drafts of starts that were killed; a draft of a process that is starting now is seconds old. */
 async function removeOldDrafts(data: string): Promise<void> {
   const parent = path.dirname(data);
   for (const name of await readdir(parent)) {
@@ -133,14 +133,14 @@ async function checkVersion(data: string, binaries: ServerBinaries): Promise<voi
   });
   if (version === undefined) {
     const names = await readdir(data);
-    throw new DatabaseError(
+    throw new EmbeddedServerError(
       'folder_unusable',
-      `${data} holds no database but ${names.length} other files; move it away or use another folder.`,
+      `${data} contains ${names.length} files but no database: move it away or use another folder.`,
     );
   }
   const major = version.trim();
   if (major === binaries.major) return;
-  throw new DatabaseError(
+  throw new EmbeddedServerError(
     'other_version',
     `${data} was written by PostgreSQL ${major}, and this release runs ${binaries.major}. With the programs of ` +
       `PostgreSQL ${major}: "pg_ctl -D ${data} -o '-k /tmp -h \\"\\"' start", ` +

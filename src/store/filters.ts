@@ -2,39 +2,44 @@ import { sql } from 'kysely';
 import type { MessageKey, ProjectKey, ThreadKey } from './keys.ts';
 import type { TurnId } from './schema.ts';
 
-/** The rows of a thread: for tables with `workspace`, `channel` and `root`. */
+/** Rows of a thread, for tables with `workspace`, `channel` and `root`. */
 export function inThread({ workspace, channel, root }: ThreadKey) {
   return sql<boolean>`(workspace, channel, root) = (${workspace}, ${channel}, ${root})`;
 }
 
-/** The rows of a message: for tables with `workspace`, `channel` and `ts`. */
+/** Rows of a message, for tables with `workspace`, `channel` and `ts`. */
 export function ofMessage({ workspace, channel, ts }: MessageKey) {
   return sql<boolean>`(workspace, channel, ts) = (${workspace}, ${channel}, ${ts})`;
 }
 
-/** The turn itself: for the table of turns. */
+/** The turn itself, for the table of turns. */
 export function isTurn({ workspace, id }: TurnId) {
   return sql<boolean>`(workspace, id) = (${workspace}, ${id})`;
 }
 
-/** The rows of a turn: for tables with `workspace` and `turn`. */
+/** Rows of a turn, for tables with `workspace` and `turn`. */
 export function ofTurn({ workspace, id }: TurnId) {
   return sql<boolean>`(workspace, turn) = (${workspace}, ${id})`;
 }
 
-/** A channel's project under an account: for the table of projects. */
+/** A channel's project under a service account, for the table of projects. */
 export function ofProject({ workspace, channel, account }: ProjectKey) {
   return sql<boolean>`(workspace, channel, account) = (${workspace}, ${channel}, ${account})`;
 }
 
-/** Whether a message has its turn; `also` narrows which. For tables named messages. */
-export function hasTurn(also = sql<boolean>`true`) {
+/** Whether a message has a turn that meets `condition`, for the table of messages. */
+export function hasTurn(condition = sql<boolean>`true`) {
   return sql<boolean>`exists (
     select from turns where turns.workspace = messages.workspace and turns.channel = messages.channel
-      and turns.message_ts = messages.ts and ${also})`;
+      and turns.message_ts = messages.ts and ${condition})`;
 }
 
-/** Whether a message may go: its thread is not held, or a button sent it again. For tables named messages. */
+/** Whether a message may be sent: its thread is not paused, or a button sent it again. For the table of messages. */
 export const maySend = sql<boolean>`(messages.resends is not null or not exists (
   select from threads where threads.workspace = messages.workspace and threads.channel = messages.channel
-    and threads.root = messages.root and threads.held_turn is not null))`;
+    and threads.root = messages.root and threads.paused_by_turn_id is not null))`;
+
+/** Whether no process holds the claim on a row; `until` is the column with the end of the claim. */
+export function isUnclaimed(until = 'claimed_until') {
+  return sql<boolean>`(${sql.ref(until)} is null or ${sql.ref(until)} < clock_timestamp())`;
+}

@@ -1,20 +1,25 @@
 import type { SlackTs } from './schema.ts';
 
-/** Names one thread: `root` is the ts of its first message. */
+/** Identifies a thread; `root` is the ts of its first message. */
 export interface ThreadKey {
   workspace: string;
   channel: string;
   root: SlackTs;
 }
 
-/** Names one message in Slack. */
+/** A thread's key as text: the queue's singleton key, and the name of the thread's advisory lock. */
+export function threadKeyText({ workspace, channel, root }: ThreadKey): string {
+  return `${workspace}/${channel}/${root}`;
+}
+
+/** Identifies a message in Slack. */
 export interface MessageKey {
   workspace: string;
   channel: string;
   ts: SlackTs;
 }
 
-/** Names a channel's project under one service account. */
+/** Identifies a channel's project under a service account. */
 export interface ProjectKey {
   workspace: string;
   channel: string;

@@ -4,15 +4,15 @@ import { type Database, openDatabase } from './database.ts';
 
 /** Where the database is. */
 export interface DatabaseLocation {
-  /** A PostgreSQL that runs already. */
+  /** The address of a running PostgreSQL. */
   url: string | undefined;
-  /** The folder of the embedded server's files, where there is no url. */
+  /** The folder of the embedded server's files, used without a url. */
   folder: string;
 }
 
 /**
- * Opens the database, and starts the embedded server where no other is named. What has to be closed is added to
- * `undo` as soon as it is open. Throws a StoreError that says what to mend.
+ * Opens the database; without a url, starts the embedded server first. Adds what must be closed to `undo` as soon as it
+ * is open. Throws a StoreError or an EmbeddedServerError, which say how to fix it.
  */
 export async function openStore(
   { url, folder }: DatabaseLocation,

@@ -1,4 +1,4 @@
-/** A value as JSON that PostgreSQL takes: it refuses NUL characters and halves of surrogate pairs in any text. */
+/** A value as JSON that PostgreSQL accepts: without NUL characters and lone surrogates, which it rejects. */
 export function toPostgresJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
     if (typeof part === 'string') return withoutInvalidCharacters(part);

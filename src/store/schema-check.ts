@@ -1,18 +1,18 @@
 import pg from 'pg';
-import { toDatabaseError } from '../postgres/errors.ts';
-import { migrations } from './migrations.ts';
+import { toStoreError } from './errors.ts';
+import { BASELINE, migrations, refuseUnreleasedSchema } from './migrations.ts';
 
-/** What a database is like, before anything is changed in it. */
+/** The state of a database before anything is changed in it. */
 export interface SchemaCheck {
   /** Like 18.4. */
   serverVersion: string;
   majorVersion: number;
-  /** Migrations that are still to be made, and those that only a newer release knows. */
+  /** Migrations that are still to be applied, and applied ones that only a newer release knows. */
   pending: string[];
   unknown: string[];
-  /** Whether our user may make the tables that are missing. */
+  /** Whether our user may create the missing tables. */
   mayCreateTables: boolean;
-  /** What is sealed in it: one text for each key that was used. */
+  /** One encrypted text for each key that was used. */
   encryptedSamples: string[];
   /** The workspaces and organisations that have installed the app, with the organisation that each belongs to. */
   installations: { workspace: string; enterprise: string | null }[];
@@ -20,7 +20,7 @@ export interface SchemaCheck {
   databaseTime: Date;
 }
 
-/** Looks at a database and changes nothing. Throws a StoreError. */
+/** Inspects a database without changing it. Throws a StoreError. */
 export async function checkSchema(settings: pg.ClientConfig): Promise<SchemaCheck> {
   const client = new pg.Client({ ...settings, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
   client.on('error', () => undefined);
@@ -30,39 +30,40 @@ export async function checkSchema(settings: pg.ClientConfig): Promise<SchemaChec
       version: string;
       number: string;
       now: Date;
-      may: boolean;
-      known: boolean;
+      mayCreate: boolean;
+      hasMigrations: boolean;
     }>(`
       select current_setting('server_version') as version, current_setting('server_version_num') as number,
         clock_timestamp() as now,
         has_schema_privilege(current_schema(), 'create')
-          and (to_regnamespace('pgboss') is not null or has_database_privilege(current_database(), 'create')) as may,
-        to_regclass('kysely_migration') is not null as known`);
+          and (to_regnamespace('pgboss') is not null or has_database_privilege(current_database(), 'create')) as "mayCreate",
+        to_regclass('kysely_migration') is not null as "hasMigrations"`);
     const row = rows[0];
-    if (row === undefined) throw new Error('The database answered nothing.');
-    const applied = row.known
+    if (row === undefined) throw new Error('The database returned no row.');
+    const applied = row.hasMigrations
       ? (await client.query<{ name: string }>('select name from kysely_migration')).rows.map(
           ({ name }) => name,
         )
       : [];
+    refuseUnreleasedSchema(applied);
     return {
       serverVersion: row.version.split(' ')[0] ?? row.version,
       majorVersion: Math.floor(Number(row.number) / 10_000),
       pending: Object.keys(migrations).filter((name) => !applied.includes(name)),
       unknown: applied.filter((name) => !(name in migrations)),
-      encryptedSamples: applied.includes('0013-workspaces') ? await encryptedSamplesOf(client) : [],
-      installations: applied.includes('0013-workspaces') ? await installationsOf(client) : [],
-      mayCreateTables: row.may,
+      encryptedSamples: applied.includes(BASELINE) ? await encryptedSamplesOf(client) : [],
+      installations: applied.includes(BASELINE) ? await installationsOf(client) : [],
+      mayCreateTables: row.mayCreate,
       databaseTime: row.now,
     };
   } catch (error) {
-    throw toDatabaseError(error);
+    throw toStoreError(error);
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
-/** The form and the key's id stand before the second dot. */
+/** The format version and the key's id stand before the second dot. */
 async function encryptedSamplesOf(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ sealed: string }>(`
     select min(sealed) as sealed from (

@@ -2,7 +2,6 @@ import type { Kysely, Transaction } from 'kysely';
 import { AuditTrail } from './audit/audit-trail.ts';
 import { Erasure } from './audit/erasure.ts';
 import { FeedbackRatings } from './audit/feedback-ratings.ts';
-import { IntroductionNotices } from './audit/introduction-notices.ts';
 import { OneTimeNotices } from './audit/one-time-notices.ts';
 import { Retention } from './audit/retention.ts';
 import type { PreparedQuery } from './database.ts';
@@ -21,6 +20,7 @@ import { RunningTurns } from './tasks/running-turns.ts';
 import { TaskDeletions } from './tasks/task-deletions.ts';
 import { TaskRecords } from './tasks/task-records.ts';
 import { TaskStarts } from './tasks/task-starts.ts';
+import { EarlyEdits } from './threads/early-edits.ts';
 import { InboxWriter } from './threads/inbox-writer.ts';
 import { Messages } from './threads/messages.ts';
 import { OrphanReplyIds } from './threads/orphan-reply-ids.ts';
@@ -33,10 +33,11 @@ import { TurnUsage } from './threads/turn-usage.ts';
 import { Turns } from './threads/turns.ts';
 import { Accounts } from './workspaces/accounts.ts';
 import { Installations } from './workspaces/installations.ts';
+import { OAuthStates } from './workspaces/oauth-states.ts';
 import { WorkspaceSettingsStore } from './workspaces/workspace-settings-store.ts';
 import { Workspaces } from './workspaces/workspaces.ts';
 
-/** Every table's questions on one connection pool, or inside one transaction. */
+/** All queries, on one connection pool or inside one transaction. */
 export class Store {
   readonly db: Kysely<Tables>;
   readonly inbox: InboxWriter;
@@ -48,9 +49,10 @@ export class Store {
   readonly runningTurns: RunningTurns;
   readonly feedback: FeedbackRatings;
   readonly pausedThreads: PausedThreads;
-  readonly introductionNotices: IntroductionNotices;
   readonly installations: Installations;
   readonly messages: Messages;
+  readonly earlyEdits: EarlyEdits;
+  readonly oauthStates: OAuthStates;
   readonly erasure: Erasure;
   readonly posts: Posts;
   readonly projectNames: ProjectNames;
@@ -74,7 +76,7 @@ export class Store {
   readonly workspaceSettings: WorkspaceSettingsStore;
   readonly #onStep: OnStep | undefined;
 
-  /** `onStep` hears of every step of a turn that is recorded, for logs and figures. */
+  /** `onStep` is called for every recorded step of a turn, for logs and metrics. */
   constructor(db: Kysely<Tables>, onStep?: OnStep, prepared?: PreparedQuery) {
     this.#onStep = onStep;
     this.db = db;
@@ -87,9 +89,10 @@ export class Store {
     this.runningTurns = new RunningTurns(db);
     this.feedback = new FeedbackRatings(db);
     this.pausedThreads = new PausedThreads(db);
-    this.introductionNotices = new IntroductionNotices(db);
     this.installations = new Installations(db);
     this.messages = new Messages(db);
+    this.earlyEdits = new EarlyEdits(db);
+    this.oauthStates = new OAuthStates(db);
     this.erasure = new Erasure(db);
     this.posts = new Posts(db);
     this.projectNames = new ProjectNames(db);
@@ -113,12 +116,12 @@ export class Store {
     this.workspaceSettings = new WorkspaceSettingsStore(db);
   }
 
-  /** Runs `work` in one transaction; a throw rolls it back. */
+  /** Runs `work` in one transaction, which an error rolls back. */
   async transaction<T>(work: (store: Store, trx: Transaction<Tables>) => Promise<T>): Promise<T> {
     return this.db.transaction().execute((trx) => work(this.within(trx), trx));
   }
 
-  /** The same questions inside a transaction. */
+  /** The same queries inside a transaction. */
   protected within(trx: Transaction<Tables>): Store {
     return new Store(trx, this.#onStep);
   }

@@ -1,155 +1,213 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { findViolations, importsOf, LAYERS, readTree, withoutComments } from './rules.ts';
+import { importsOf, ROOMS, readTree, type Tree, violations, withoutComments } from './rules.ts';
 
-const source = fileURLToPath(new URL('../../src', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The violations of some files in a made-up tree where every folder has a README that names what is in it. */
+function violationsOf(files: Readonly<Record<string, string>>): string[] {
+  const paths = Object.keys(files);
+  const names = paths.flatMap((path) => path.split('/')).map((part) => `\`${part}\` \`${part}/\``);
+  const folders = paths.flatMap((path) =>
+    path
+      .split('/')
+      .slice(0, -1)
+      .map((_, depth, parts) => parts.slice(0, depth + 1).join('/')),
+  );
+  const readmes = folders.map((folder): [string, string] => [`${folder}/README.md`, names.join(' ')]);
+  return violations(new Map([...readmes, ...Object.entries(files)]));
+}
 
 describe('the house', () => {
+  const tree = readTree(root, ['src', 'sandbox']);
+
   it('keeps its rules', () => {
-    const tree = readTree(source);
-    expect(tree.size).toBeGreaterThan(0);
-    expect(findViolations(tree)).toEqual([]);
+    expect(violations(tree)).toEqual([]);
+  });
+
+  it('is seen whole: every import of every file is read, and leads to a file or a package', () => {
+    const code = [...tree].filter(([path]) => path.endsWith('.ts'));
+    expect(code.length).toBeGreaterThan(500);
+    const silent = code.filter(([, text]) => /^import\b/m.test(text) && importsOf(text).length === 0);
+    expect(silent.map(([path]) => path)).toEqual([]);
+    const unread = code.filter(
+      ([, text]) => (text.match(/^\s*\} from '|^import .* from '/gm)?.length ?? 0) > importsOf(text).length,
+    );
+    expect(unread.map(([path]) => path)).toEqual([]);
+  });
+
+  it('has rooms that lead to no circle', () => {
+    const reach = (room: string, seen = new Set<string>()): Set<string> => {
+      for (const next of ROOMS[room]?.uses ?? []) if (!seen.has(next)) reach(next, seen.add(next));
+      return seen;
+    };
+    for (const room of Object.keys(ROOMS)) expect([...reach(room)]).not.toContain(room);
   });
 });
 
-/** The breaches of one file in a made-up tree where all folders have their README, which names what is in it. */
-function breachesOf(path: string, text: string): string[] {
-  const parts = path.split('/');
-  const readme = parts.map((part) => `\`${part}/`).join(' ');
-  const folders = parts.slice(1).map((_, depth) => parts.slice(0, depth + 1).join('/'));
-  const readmes = folders.map((name): [string, string] => [`${name}/README.md`, readme]);
-  return findViolations(new Map([...readmes, [path, text]]));
-}
-
-describe('the import rules', () => {
+describe('an import', () => {
   it.each([
-    ['relay/turn.ts', `import { post } from '../slack/posting.ts';`],
-    ['relay/turn/steps.ts', `import { a } from './reply.ts';\nimport { b } from '../dispatcher.ts';`],
-    ['listen/app.ts', `import { App } from '@slack/bolt';\nimport { inbox } from '../relay/inbox.ts';`],
-    ['slack/client.ts', `import { WebClient } from '@slack/web-api';`],
-    ['reply/answer.ts', `import type { Message } from '../agent/types.ts';\nimport { z } from 'zod';`],
-    ['main.ts', `import { start } from './app.ts';\nimport { config } from './config.ts';`],
     [
-      'operate/doctor.ts',
-      `import type { Config } from '../config.ts';\nimport { ask } from '../agent/client.ts';`,
+      'down from the relay to Slack',
+      'src/relay/turns/turn.ts',
+      `import { post } from '../../slack/posting.ts';`,
     ],
-    ['sandbox/demo.ts', `import { start } from '../app.ts';\nimport type { A } from '../agent/types.ts';`],
-    ['agent/errors.ts', `export * from './codes.ts';\nexport const value = { download_url: '' };`],
-  ])('allow what %s does', (path, text) => {
-    expect(breachesOf(path, text)).toEqual([]);
+    ['down inside the relay', 'src/relay/turns/turn.ts', `import { send } from '../sending/sender.ts';`],
+    ['beside it in its own room', 'src/slack/client.ts', `import { a } from './errors.ts';`],
+    ['of Slack in a listener', 'src/listeners/app.ts', `import { App } from '@slack/bolt';`],
+    ['of a type for rendering', 'src/render/a.ts', `import type { Message } from '../agent/schema.ts';`],
+    ['of what all features share', 'src/features/home/a.ts', `import { open } from '../open-modal.ts';`],
+    ['of the app in the sandbox', 'sandbox/demo.ts', `import { startApp } from '../src/app.ts';`],
+  ])('may lead %s', (_, path, text) => {
+    expect(violationsOf({ [path]: text })).toEqual([]);
   });
 
   it.each([
     [
-      'relay importing listen',
-      'relay/turn.ts',
-      `import { a } from '../listen/app.ts';`,
-      /relay may import .*not listen/,
+      'up to another room',
+      'src/relay/turns/a.ts',
+      `import { a } from '../../listeners/a.ts';`,
+      /may not import src\/listeners/,
     ],
-    ['slack importing agent', 'slack/client.ts', `import { a } from '../agent/client.ts';`, /not agent/],
     [
-      'agent importing types of slack',
-      'agent/client.ts',
-      `import type { A } from '../slack/a.ts';`,
-      /not slack/,
+      'up inside the relay',
+      'src/relay/sending/a.ts',
+      `import { a } from '../turns/turn.ts';`,
+      /may not import src\/relay\/turns/,
     ],
-    ['store importing relay', 'store/queue.ts', `export { a } from '../relay/a.ts';`, /not relay/],
-    ['reply importing values', 'reply/a.ts', `import { a } from '../agent/a.ts';`, /only `import type`/],
+    ['from one service to the other', 'src/slack/a.ts', `import { a } from '../agent/a.ts';`, /src\/agent/],
     [
-      'reply importing marked values',
-      'reply/a.ts',
+      'from one feature to another',
+      'src/features/home/a.ts',
+      `import { a } from '../tasks/a.ts';`,
+      /features do not import each other/,
+    ],
+    [
+      'from what features share to one of them',
+      'src/features/open-modal.ts',
+      `import { a } from './home/a.ts';`,
+      /may not import one of them/,
+    ],
+    [
+      'from the product to the sandbox',
+      'src/app.ts',
+      `import '../sandbox/demo.ts';`,
+      /may not import sandbox/,
+    ],
+    [
+      'to a value for rendering',
+      'src/render/a.ts',
+      `import { a } from '../agent/a.ts';`,
+      /only `import type`/,
+    ],
+    [
+      'to a value marked as a type in place',
+      'src/render/a.ts',
       `import { type A } from '../agent/a.ts';`,
       /only `import type`/,
     ],
-    ['reply importing types of slack', 'reply/a.ts', `import type { A } from '../slack/a.ts';`, /not slack/],
-    ['relay importing config', 'relay/a.ts', `import type { Config } from '../config.ts';`, /not config/],
-    ['anything importing the sandbox', 'app.ts', `import './sandbox/demo.ts';`, /not sandbox/],
-    ['a dynamic import', 'relay/a.ts', `const a = await import('../app.ts');`, /not app/],
     [
-      'an import over several lines',
-      'slack/a.ts',
+      'dynamically',
+      'src/relay/turns/a.ts',
+      `const a = await import('../../app.ts');`,
+      /may not import src\/app/,
+    ],
+    [
+      'over several lines',
+      'src/slack/a.ts',
       `import {\n  a,\n  b,\n} from '../store/a.ts';`,
-      /not store/,
+      /may not import src\/store/,
     ],
-    ['main.ts being imported', 'app.ts', `import { a } from './main.ts';`, /not main/],
-    ['an import from outside', 'app.ts', `import { a } from '../test/a.ts';`, /outside src/],
+    ['to main.ts', 'src/app.ts', `import { a } from './main.ts';`, /may not import src\/main/],
     [
-      'Slack in the relay',
-      'relay/a.ts',
+      "to Slack's packages from the relay",
+      'src/relay/turns/a.ts',
       `import type { B } from '@slack/types';`,
-      /only listen, slack, sandbox may/,
+      /only src\/listeners, src\/slack, sandbox may/,
     ],
-    [
-      'Slack in the reply',
-      'reply/a.ts',
-      `import type { B } from '@slack/types';`,
-      /only listen, slack, sandbox may/,
-    ],
-    ['a room of its own', 'cellar/a.ts', '', /no room of the house/],
-  ])('find %s', (_, path, text, message) => {
-    const found = breachesOf(path, text);
+    ['from an unknown room', 'src/cellar/a.ts', `import { a } from '../app.ts';`, /no room of the house/],
+  ])('may not lead %s', (_, path, text, message) => {
+    const found = violationsOf({ [path]: text });
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(message);
     expect(found[0]).toContain(path);
   });
+});
 
-  it('make no two rooms use each other', () => {
-    const reach = (room: string, seen = new Set<string>()): Set<string> => {
-      for (const next of LAYERS[room]?.uses ?? []) {
-        if (!seen.has(next)) reach(next, seen.add(next));
-      }
-      return seen;
-    };
-    for (const room of Object.keys(LAYERS)) expect([...reach(room)]).not.toContain(room);
+describe('a circle', () => {
+  it('of two files is found, also one of types', () => {
+    const found = violationsOf({
+      'src/slack/a.ts': `import { b } from './b.ts';`,
+      'src/slack/b.ts': `import type { a } from './a.ts';`,
+    });
+    expect(found).toEqual([expect.stringContaining('src/slack/a.ts > src/slack/b.ts')]);
+  });
+
+  it('of two folders is found where no files import each other in one', () => {
+    const found = violationsOf({
+      'src/render/one/a.ts': `import { b } from '../two/b.ts';`,
+      'src/render/one/c.ts': '',
+      'src/render/two/b.ts': '',
+      'src/render/two/d.ts': `import { c } from '../one/c.ts';`,
+    });
+    expect(found).toEqual([expect.stringContaining('src/render/one/ > src/render/two/')]);
   });
 });
 
 describe('the other rules', () => {
   it.each([
-    ['a key', 'relay/a.ts', 'send({ file_ids: [] });'],
-    ['a string', 'store/a.ts', `read('file_ids');`],
-    ['a property', 'slack/a.ts', 'message.input.file_ids.length;'],
+    ['a key', 'src/relay/turns/a.ts', 'send({ file_ids: [] });'],
+    ['a string', 'src/store/a.ts', `read('file_ids');`],
+    ['a property', 'src/slack/a.ts', 'message.input.file_ids.length;'],
   ])("find a service's field as %s", (_, path, text) => {
-    expect(breachesOf(path, text)).toEqual([
+    expect(violationsOf({ [path]: text })).toEqual([
       expect.stringContaining('uses file_ids, a field of the service'),
     ]);
   });
 
   it('let comments and longer names mention a field', () => {
-    expect(breachesOf('relay/a.ts', '// file_ids\n/* file_ids */\nconst my_file_ids = 1;')).toEqual([]);
+    const text = '// file_ids\n/* file_ids */\nconst my_file_ids = 1;';
+    expect(violationsOf({ 'src/relay/turns/a.ts': text })).toEqual([]);
   });
 
   it.each([
-    ['relay/utils.ts', /no utils/],
-    ['helpers/a.ts', /no helpers/],
-    ['relay/helper/a.ts', /no helpers/],
+    ['src/store/utils.ts', /no utils/],
+    ['src/store/helpers/a.ts', /no helpers/],
   ])('refuse the name %s', (path, message) => {
-    expect(breachesOf(path, '').join('\n')).toMatch(message);
+    expect(violationsOf({ [path]: '' }).join('\n')).toMatch(message);
   });
 
   it('find a file that has grown too long', () => {
-    expect(breachesOf('relay/a.ts', '\n'.repeat(350))).toEqual([]);
-    expect(breachesOf('relay/a.ts', '\n'.repeat(351))).toEqual([expect.stringContaining('351 lines')]);
+    expect(violationsOf({ 'src/store/a.ts': '\n'.repeat(350) })).toEqual([]);
+    expect(violationsOf({ 'src/store/a.ts': '\n'.repeat(351) })).toEqual([
+      expect.stringContaining('351 lines'),
+    ]);
   });
 
   it('find a folder without a README, at any depth', () => {
-    expect(findViolations(new Map([['relay/reading/a.ts', '']]))).toEqual([
-      expect.stringContaining('relay has no README.md'),
-      expect.stringContaining('relay/reading has no README.md'),
+    const tree: Tree = new Map([['src/relay/reading/a.ts', '']]);
+    expect(violations(tree)).toEqual([
+      expect.stringContaining('src/relay has no README.md'),
+      expect.stringContaining('src/relay/reading has no README.md'),
     ]);
   });
 
   it('find a README that does not name a file or a folder', () => {
-    const tree = { 'relay/README.md': '`a.ts`', 'relay/a.ts': '', 'relay/b.ts': '', 'relay/c/README.md': '' };
-    expect(findViolations(new Map(Object.entries(tree)))).toEqual([
-      expect.stringContaining('relay/README.md does not name `b.ts`'),
-      expect.stringContaining('relay/README.md does not name `c/`'),
+    const tree = {
+      'src/store/README.md': '`a.ts`',
+      'src/store/a.ts': '',
+      'src/store/b.ts': '',
+      'src/store/c/README.md': '',
+    };
+    expect(violations(new Map(Object.entries(tree)))).toEqual([
+      expect.stringContaining('src/store/README.md does not name `b.ts`'),
+      expect.stringContaining('src/store/README.md does not name `c/`'),
     ]);
   });
 
   it('find a README that is too long', () => {
-    const tree = new Map([['relay/README.md', 'line\n'.repeat(31)]]);
-    expect(findViolations(tree)).toEqual([expect.stringContaining('31 lines')]);
+    const tree = new Map([['src/store/README.md', 'line\n'.repeat(31)]]);
+    expect(violations(tree)).toEqual([expect.stringContaining('31 lines')]);
   });
 });
 

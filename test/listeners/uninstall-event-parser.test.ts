@@ -38,12 +38,12 @@ describe('an event about the end of an installation', () => {
     const ofAll = { authorizations: [{ enterprise_id: 'E1', team_id: 'T1', is_enterprise_install: true }] };
     const departure = parseUninstallEvent(envelope({ type: 'app_uninstalled' }, ofAll));
     expect(departure).toMatchObject({ workspace: undefined, organisation: 'E1' });
-    const withdrawn = parseUninstallEvent(
+    const revoked = parseUninstallEvent(
       envelope({ type: 'team_access_revoked', team_ids: ['T1', 'T2'] }, ofAll),
     );
-    expect(withdrawn).toMatchObject({ kind: 'withdrawn', organisation: 'E1', from: ['T1', 'T2'] });
+    expect(revoked).toMatchObject({ kind: 'access_revoked', organisation: 'E1', from: ['T1', 'T2'] });
     const granted = parseUninstallEvent(envelope({ type: 'team_access_granted', team_ids: ['T1'] }, ofAll));
-    expect(granted).toMatchObject({ kind: 'granted', organisation: 'E1', to: ['T1'] });
+    expect(granted).toMatchObject({ kind: 'access_granted', organisation: 'E1', to: ['T1'] });
   });
 
   test('is nothing else', () => {

@@ -94,7 +94,7 @@ async function parentOf(pid: number): Promise<number> {
 }
 
 describe('one start after the other', () => {
-  test('the data is there again, in UTF8, and the server has no TCP port', async () => {
+  test('the data persists, in UTF8, and the server has no TCP port', async () => {
     const first = await start();
     await ask(first, "create table kept as select 'ä' as word");
     await first.stop();
@@ -109,7 +109,7 @@ describe('one start after the other', () => {
     ).toEqual([{ encoding: 'UTF8', tcp: '', fsync: 'off', wal: '256MB' }]);
   });
 
-  test('a pid that was left over and now names another process does not block the start', async () => {
+  test('a leftover pid of another process does not block the start', async () => {
     await (await start()).stop();
     const sleeper = spawn('sleep', ['60']);
     children.push(sleeper);
@@ -131,14 +131,14 @@ describe('one start after the other', () => {
   });
 });
 
-describe('two at the same folder', () => {
-  test('the second start is refused, and the first goes on', async () => {
+describe('two processes on the same folder', () => {
+  test('the second start is rejected, and the first keeps running', async () => {
     const first = await start();
     await expect(start()).rejects.toMatchObject({ code: 'already_running' });
     expect(await ask(first, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('of three first starts at the same moment one wins', async () => {
+  test('one of three simultaneous first starts wins', async () => {
     const outcomes = await Promise.allSettled([start(), start(), start()]);
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
@@ -156,7 +156,7 @@ describe('an owner that is killed', () => {
     expect(await ask(await start(), 'select word from kept')).toEqual([{ word: 'kept' }]);
   });
 
-  test("and whose server's holder is killed too leaves an orphan, which the next start stops", async () => {
+  test("and whose server's supervisor is killed too leaves an orphan, which the next start stops", async () => {
     const owner = await startOwner();
     const orphan = await serverPid();
     // The shell that holds the server, and its child that waits at the pipe, are one process group.
@@ -191,7 +191,7 @@ async function siblingOf(pid: number, parent: number): Promise<number> {
 }
 
 describe('a server that fails while we live', () => {
-  test('a crash of one of its processes is got over, and the folder stays ours', async () => {
+  test('a crash of one of its processes is survived, and the folder stays ours', async () => {
     const server = await start();
     const walwriter = () =>
       ask<{ pid: number }>(server, "select pid from pg_stat_activity where backend_type = 'walwriter'");
@@ -202,15 +202,15 @@ describe('a server that fails while we live', () => {
     await expect(start()).rejects.toMatchObject({ code: 'already_running' });
   });
 
-  test('its end is told', async () => {
+  test('its end is reported', async () => {
     const server = await start();
     process.kill(await serverPid(), 'SIGKILL');
     expect(await server.lost).toMatchObject({ code: 'server_failed' });
   });
 });
 
-describe('a folder that cannot be used is refused with a way out', () => {
-  test('data of another major version', async () => {
+describe('a folder that cannot be used is rejected with a remedy', () => {
+  test('with data of another major version', async () => {
     await (await start()).stop();
     await writeFile(path.join(folder, 'postgres', 'PG_VERSION'), '17\n');
     await expect(start()).rejects.toMatchObject({
@@ -219,13 +219,13 @@ describe('a folder that cannot be used is refused with a way out', () => {
     });
   });
 
-  test('other files where the database should be', async () => {
+  test('with other files in place of the database', async () => {
     await mkdir(path.join(folder, 'postgres'));
     await writeFile(path.join(folder, 'postgres', 'letter.txt'), 'hello');
     await expect(start()).rejects.toMatchObject({ code: 'folder_unusable' });
   });
 
-  test('a folder below one that the server may not enter', async () => {
+  test('below a folder that the server cannot open', async () => {
     const closed = path.join(folder, 'closed');
     await mkdir(closed, { mode: 0o500 });
     await expect(start(path.join(closed, 'data'))).rejects.toMatchObject({
@@ -236,7 +236,7 @@ describe('a folder that cannot be used is refused with a way out', () => {
 });
 
 describe("the server's programs", () => {
-  test('are unpacked by several at once, and again when some are missing', async () => {
+  test('are unpacked by several processes at once, and again if some are missing', async () => {
     const all = await Promise.all([1, 2, 3].map(() => unpackBinaries(folder)));
     const { postgres, major } = all[0] ?? { postgres: '', major: '' };
     expect(all.every((binaries) => binaries.postgres === postgres)).toBe(true);
@@ -246,7 +246,7 @@ describe("the server's programs", () => {
     expect((await readFile(postgres)).byteLength).toBeGreaterThan(1_000_000);
   });
 
-  test('are not taken from a folder that others may change', async () => {
+  test('are not used from a folder that others can change', async () => {
     const { postgres } = await unpackBinaries(folder);
     await chmod(path.join(postgres, '..', '..'), 0o777);
     await expect(unpackBinaries(folder)).rejects.toMatchObject({ code: 'folder_unusable' });

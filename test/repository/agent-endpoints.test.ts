@@ -4,7 +4,7 @@ import { AgentClient } from '../../src/agent/agent-client.ts';
 import type { CallAttempt } from '../../src/agent/client-options.ts';
 import { FileCalls } from '../../src/agent/file-calls.ts';
 import { apiKey, localServer } from '../support/local-server.ts';
-import { readReadme } from './readme-tables.ts';
+import { readPage } from './generated-pages.ts';
 
 const file = { projectId: 'p', filename: 'f', sizeBytes: 1, mimeType: 'text/plain' };
 
@@ -33,7 +33,7 @@ const calls: Readonly<Record<string, (client: AgentClient) => Promise<unknown>>>
 };
 
 /** Methods that call no endpoint: signed links, and what the client is made of. */
-const others = ['constructor', 'close', 'dialect', 'partMemory', 'download', 'putLink'];
+const others = ['constructor', 'close', 'serviceOptions', 'uploadMemory', 'openSignedLink', 'uploadToLink'];
 
 /** The document and the client name the ids in paths differently. */
 function withoutNames(endpoint: string): string {
@@ -55,9 +55,9 @@ async function endpointsOfClient(): Promise<string[]> {
   return [...new Set(tries.map(({ call }) => withoutNames(call)))].sort();
 }
 
-/** The rows of the README's table: endpoint, place, path of the test. */
+/** The rows of the page: endpoint, place, path of the test. */
 async function rows(): Promise<{ endpoint: string; where: string; proof: string }[]> {
-  const text = await readReadme();
+  const text = await readPage('docs/endpoints.md');
   return [...text.matchAll(/^\| `([A-Z]+ \/[^`]*)` \| (.+) \| `(test\/[^`]+)` \|$/gm)].map(
     ([, endpoint = '', where = '', proof = '']) => ({ endpoint, where, proof }),
   );
@@ -68,13 +68,13 @@ test('every method of the client that calls an endpoint is known here', () => {
   expect([...new Set(methods)].sort()).toEqual([...Object.keys(calls), ...others].sort());
 });
 
-test("the README's table has each endpoint that the client calls, once", async () => {
+test('docs/endpoints.md has each endpoint that the client calls, once', async () => {
   const listed = (await rows()).map(({ endpoint }) => withoutNames(endpoint));
   expect(listed.toSorted()).toEqual(await endpointsOfClient());
   expect(listed).toHaveLength(17);
 });
 
-test("the tests that the README's table names are there", async () => {
+test('the tests that docs/endpoints.md names are there', async () => {
   const missing = (await rows()).filter(
     ({ proof }) => !existsSync(new URL(`../../${proof}`, import.meta.url)),
   );

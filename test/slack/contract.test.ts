@@ -134,7 +134,10 @@ describe('errors', () => {
     await expect(posting.edit({ ...edit, render: () => ({ text: 'x' }) })).rejects.toMatchObject({
       code: 'message_gone',
     });
-    await expect(posting.openDm('U1')).rejects.toMatchObject({ code: 'unauthorized', dead: false });
+    await expect(posting.openDm('U1')).rejects.toMatchObject({
+      code: 'unauthorized',
+      isInstallationDead: false,
+    });
     slack.archive(channel);
     await expect(posting.post({ ...request, key: 'turn-1/1' })).rejects.toMatchObject({
       slackCode: 'is_archived',
@@ -142,7 +145,7 @@ describe('errors', () => {
     slack.revokeToken();
     await expect(posting.post({ ...request, key: 'turn-1/2' })).rejects.toMatchObject({
       code: 'unauthorized',
-      dead: true,
+      isInstallationDead: true,
     });
   });
 

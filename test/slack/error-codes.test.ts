@@ -32,10 +32,10 @@ test.each([
 });
 
 test('only a token that no longer works makes an installation dead', () => {
-  expect(errorForCode('auth.test', 'account_inactive')).toMatchObject({ dead: true });
+  expect(errorForCode('auth.test', 'account_inactive')).toMatchObject({ isInstallationDead: true });
   expect(errorForCode('auth.test', 'missing_scope', { neededScopes: 'users:read' })).toMatchObject({
-    dead: false,
-    needed: 'users:read',
+    isInstallationDead: false,
+    neededScopes: 'users:read',
   });
 });
 
@@ -44,5 +44,5 @@ test('every error keeps its cause and names the method and the code', () => {
   const error = errorForCode('chat.delete', 'cant_delete_message', { cause });
   expect(error.cause).toBe(cause);
   expect(error.message).toMatch(/^chat\.delete: cant_delete_message\. \S/);
-  expect(error.name).toBe('MessageGone');
+  expect(error.name).toBe('MessageGoneError');
 });

@@ -345,6 +345,6 @@ describe('a look at a shared file', () => {
   test('learns the name of a stub', async () => {
     scene.slack.on('files.info', { body: { ok: true, file: file() } });
     const looked = await downloads.resolve({ id: 'F1', mode: 'file_access', file_access: 'check_file_info' });
-    expect(looked).toMatchObject({ file: { name: 'data.csv' }, verdict: { do: 'download' } });
+    expect(looked).toMatchObject({ file: { name: 'data.csv' }, decision: { do: 'download' } });
   });
 });

@@ -154,7 +154,7 @@ describe('an error', () => {
     });
     const error = await failure(client().call('scope', {}, { schema }));
     expect(error).toBeInstanceOf(SlackAuthError);
-    expect(error).toMatchObject({ dead: false, needed: 'reactions:write' });
+    expect(error).toMatchObject({ isInstallationDead: false, neededScopes: 'reactions:write' });
     expect(error.message).toContain('reactions:write');
   });
 

@@ -30,6 +30,6 @@ test('a dead token says so', async () => {
   const slack = await new ScriptedSlack().start();
   slack.on('auth.test', { body: { ok: false, error: 'invalid_auth' } });
   const failed = identifyToken({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });
-  await expect(failed).rejects.toMatchObject({ code: 'unauthorized', dead: true });
+  await expect(failed).rejects.toMatchObject({ code: 'unauthorized', isInstallationDead: true });
   await slack.stop();
 });

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { pino } from 'pino';
 import { describe, expect, inject, test } from 'vitest';
-import { DatabaseError, toDatabaseError } from '../../src/postgres/errors.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { StoreError, toStoreError } from '../../src/store/errors.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { Store } from '../../src/store/store.ts';
 import { copyTemplateDatabase, dropDatabase, freshDatabase } from '../support/fresh-database.ts';
@@ -19,13 +19,13 @@ describe('values', () => {
     expect(rows).toEqual([{ ts: '1792000000.000100', bytes: 5_368_709_120 }]);
   });
 
-  test('a bigint that a number cannot hold is refused rather than bent', async () => {
+  test('a bigint beyond the safe integers throws', async () => {
     await expect(database.pool.query('select 9007199254740993::bigint')).rejects.toThrow(RangeError);
   });
 });
 
 describe('migrations', () => {
-  test('several processes may start on an empty database at once', async () => {
+  test('several processes can start on an empty database at once', async () => {
     const name = `empty_${Date.now()}`;
     await database.pool.query(`create database ${name}`);
     const embedded = { connection: { ...server, database: name } };
@@ -49,8 +49,8 @@ describe('migrations', () => {
 
   const future = "insert into kysely_migration values ('9999-future', now()::text)";
 
-  test('an older release starts beside a newer one, leaves its tables as they are, and says so', async () => {
-    const connection = await recorded(`${future}; alter table lanes add column future text`);
+  test('an older release starts beside a newer one, leaves its tables alone, and logs a warning', async () => {
+    const connection = await recorded(`${future}; alter table rate_limits add column future text`);
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
     const opened = await Promise.all([1, 2].map(() => openDatabase({ embedded: { connection }, log })));
@@ -66,25 +66,27 @@ describe('migrations', () => {
     expect(told).toHaveLength(2);
   });
 
-  test('one that a newer release has used without what this one needs is refused', async () => {
-    const last = Object.keys(migrations).at(-1);
-    const connection = await recorded(`${future}; delete from kysely_migration where name = '${last}'`);
+  test('a database from before the baseline is refused with what to do', async () => {
+    const connection = await recorded(`update kysely_migration set name = '0000-engine'`);
     const opening = openDatabase({ embedded: { connection }, log: silentLog });
-    await expect(opening).rejects.toMatchObject({ code: 'migration_failed' });
+    await expect(opening).rejects.toMatchObject({
+      code: 'migration_failed',
+      message: expect.stringMatching(/older, unreleased version of Taskthread: start with an empty database/),
+    });
     await dropDatabase(connection);
   });
 });
 
 describe('outages', () => {
-  test('a connection that is cut in use arrives as an error of the store, and the pool goes on', async () => {
+  test('a connection that breaks in use throws a StoreError, and the pool keeps working', async () => {
     const held = database.kysely.transaction().execute(async (trx) => {
       await database.pool.query(
         'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
       );
-      await trx.selectFrom('lanes').selectAll().execute();
+      await trx.selectFrom('rate_limits').selectAll().execute();
     });
     await expect(held).rejects.toMatchObject({ name: 'StoreError', code: 'unavailable' });
-    expect(await database.kysely.selectFrom('lanes').selectAll().execute()).toEqual([]);
+    expect(await database.kysely.selectFrom('rate_limits').selectAll().execute()).toEqual([]);
   });
 
   test('a database that cannot be reached is unavailable, and one that does not exist is denied', async () => {
@@ -96,7 +98,7 @@ describe('outages', () => {
   });
 
   test.each(['postgres://u:%ff@127.0.0.1:1/d', 'postgres://u:p/w@127.0.0.1:1/d'])(
-    '%s names the setting',
+    '%s is rejected with the name of the setting',
     async (url) => {
       const none = openDatabase({ url, log: silentLog });
       await expect(none).rejects.toMatchObject({
@@ -106,17 +108,17 @@ describe('outages', () => {
     },
   );
 
-  test('a full disk has a code of its own, and a broken constraint stays what it is', async () => {
+  test('a full disk has its own code, and a violated constraint is not mapped', async () => {
     const full = Object.assign(new Error('could not extend file'), { code: '53100' });
-    expect(toDatabaseError(full)).toMatchObject({ code: 'disk_full', cause: full });
-    const row = { workspace: 'T1', lane: 'edits' };
-    await database.kysely.insertInto('lanes').values(row).execute();
-    const again = database.kysely.insertInto('lanes').values(row).execute();
-    await expect(again).rejects.not.toBeInstanceOf(DatabaseError);
+    expect(toStoreError(full)).toMatchObject({ code: 'disk_full', cause: full });
+    const row = { workspace: 'T1', limit_key: 'edits' };
+    await database.kysely.insertInto('rate_limits').values(row).execute();
+    const again = database.kysely.insertInto('rate_limits').values(row).execute();
+    await expect(again).rejects.not.toBeInstanceOf(StoreError);
     await expect(again).rejects.toMatchObject({ code: '23505' });
   });
 
-  test('a statement that takes too long is ended', async () => {
+  test('a statement that takes too long is cancelled', async () => {
     const { rows } = await database.pool.query("select current_setting('statement_timeout') as most");
     expect(rows).toEqual([{ most: '30s' }]);
   });

@@ -6,7 +6,7 @@ import { freshDatabase } from '../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
 
-test('any value is taken by PostgreSQL, and well-formed ones come back as they were', async () => {
+test('PostgreSQL accepts any value, and returns well-formed ones unchanged', async () => {
   const anything = fc.jsonValue({ stringUnit: 'binary' });
   await fc.assert(
     fc.asyncProperty(anything, async (value) => {

@@ -16,17 +16,17 @@ const POLL_INTERVAL_MS = 25;
 
 type Saying = Parameters<SlackWorkspace['say']>[0];
 
-/** A stage with people on it, and short words for what tests do there. */
+/** A sandbox with people in it, and short methods for what tests do there. */
 export class AppScene {
   readonly sandbox: InProcessSandbox;
   readonly ada: Person;
   readonly grace: Person;
   #channels = 0;
 
-  constructor(stage: InProcessSandbox) {
-    this.sandbox = stage;
-    this.ada = stage.slack.createPerson({ name: 'ada', realName: 'Ada' });
-    this.grace = stage.slack.createPerson({ name: 'grace', realName: 'Grace' });
+  constructor(sandbox: InProcessSandbox) {
+    this.sandbox = sandbox;
+    this.ada = sandbox.slack.createPerson({ name: 'ada', realName: 'Ada' });
+    this.grace = sandbox.slack.createPerson({ name: 'grace', realName: 'Grace' });
   }
 
   get slack() {
@@ -150,7 +150,7 @@ export async function openAppScene(
   whenDone: (close: () => Promise<void>) => void = afterAll,
 ): Promise<AppScene> {
   const connection = await copyTemplateDatabase();
-  const stage = await startInProcessSandbox({
+  const sandbox = await startInProcessSandbox({
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
     databaseUrl: connectionUrl(connection),
     ...options,
@@ -160,8 +160,8 @@ export async function openAppScene(
     settings: { SLACK_EDITS_PER_MINUTE: '3000', ...options.settings },
   });
   whenDone(async () => {
-    await stage.stop();
+    await sandbox.stop();
     await dropDatabase(connection);
   });
-  return new AppScene(stage);
+  return new AppScene(sandbox);
 }

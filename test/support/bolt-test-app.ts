@@ -19,7 +19,7 @@ export async function call(slack: SlackWorkspace, method: string, args: object):
 }
 
 /** What the app's manifest would offer. */
-export const offers = {
+export const testCommands = {
   commands: [{ id: '/agent', name: '/agent', description: 'Manage tasks', hint: 'status | help' }],
   shortcuts: [{ id: 'start', name: 'Ask the agent', description: '', hint: '' }],
   messageShortcuts: [{ id: 'about', name: 'Ask the agent about this', description: '', hint: '' }],

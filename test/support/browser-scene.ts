@@ -13,20 +13,20 @@ if (!found) console.warn('Tests of the page are passed over: no Chromium was fou
 /** Tests in a browser; passed over, with the reason printed, where there is none. */
 export const describeInBrowser = found ? describe : describe.skip;
 
-/** A playground and a browser; to be closed at the end. */
+/** A sandbox and a browser; to be closed at the end. */
 export async function openBrowserScene(options: InteractiveSandboxOptions): Promise<BrowserScene> {
   // A busy machine must not make windows too late: what a test waits for is the page, not Slack's deadlines.
   const unhurried = { triggerMs: 30_000, ackTimeoutMs: 30_000 };
-  const playground = await startInteractiveSandbox({ ...options, slack: { ...unhurried, ...options.slack } });
+  const sandbox = await startInteractiveSandbox({ ...options, slack: { ...unhurried, ...options.slack } });
   try {
-    return new BrowserScene(playground, await startBrowser());
+    return new BrowserScene(sandbox, await startBrowser());
   } catch (error) {
-    await playground.stop();
+    await sandbox.stop();
     throw error;
   }
 }
 
-/** People at the playground's page. */
+/** People who use the sandbox's page. */
 export class BrowserScene {
   readonly sandbox: InteractiveSandbox;
   readonly #browser: Browser;
@@ -34,8 +34,8 @@ export class BrowserScene {
   readonly problems: string[] = [];
   readonly hosts = new Set<string>();
 
-  constructor(playground: InteractiveSandbox, browser: Browser) {
-    this.sandbox = playground;
+  constructor(sandbox: InteractiveSandbox, browser: Browser) {
+    this.sandbox = sandbox;
     this.#browser = browser;
   }
 

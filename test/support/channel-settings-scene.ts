@@ -66,7 +66,7 @@ export async function saveChannelSettings(
 /** What the audit trail tells of a channel. */
 export async function auditRows(scene: AppScene, channel: Channel, kind: 'setting' | 'refusal') {
   const rows = await scene.sandbox.bot.store.db
-    .selectFrom('audit')
+    .selectFrom('audit_events')
     .select(['person', 'details'])
     .where('channel', '=', channel.id)
     .where('kind', '=', kind)

@@ -4,7 +4,7 @@ const thread = 'C1/1.000001';
 
 /** A post as it stands in a thread at the end. */
 export function post(shown: Partial<BotPost>): BotPost {
-  return { answer: '', aside: '', key: undefined, looksUnfinished: false, ...shown };
+  return { answer: '', otherText: '', key: undefined, looksUnfinished: false, ...shown };
 }
 
 function said(ts: string, text: string, files: string[] = []): SaidMessage {
@@ -25,11 +25,11 @@ export function undamagedRun() {
     results: ['result-1.csv'],
   } satisfies ServiceTask;
   const posts = [
-    post({ key: 't1/reply:0', answer: 'First reply.', aside: 'Took 3 s.' }),
+    post({ key: 't1/reply:0', answer: 'First reply.', otherText: 'Took 3 s.' }),
     post({ key: 't1/reply:1', answer: 'It has two paragraphs.' }),
-    post({ key: 't1/results:0', aside: '1 file from the agent\nresult-1.csv\nDownload' }),
-    post({ key: 't2/reply:0', answer: 'Second reply.', aside: 'Took 3 s.' }),
-    post({ key: 't3/reply:0', answer: 'Third reply.', aside: 'Took 3 s.' }),
+    post({ key: 't1/results:0', otherText: '1 file from the agent\nresult-1.csv\nDownload' }),
+    post({ key: 't2/reply:0', answer: 'Second reply.', otherText: 'Took 3 s.' }),
+    post({ key: 't3/reply:0', answer: 'Third reply.', otherText: 'Took 3 s.' }),
   ];
   return {
     said: [
@@ -38,8 +38,8 @@ export function undamagedRun() {
       said('1.000003', 'go on'),
     ],
     tasks: [task],
-    threads: [{ thread, posts, marks: 0 }],
-    waitedTogether: [{ thread, earlier: '1.000002', later: '1.000003' }],
+    threads: [{ thread, posts, waitingReactions: 0 }],
+    waitingPairs: [{ thread, earlier: '1.000002', later: '1.000003' }],
     sent: new Map([[thread, ['1.000001', '1.000002', '1.000003']]]),
     unfinished: 0,
   } satisfies Findings;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { compileCacheSettings } from '../../sandbox/chaos/bot-process.ts';
+import { compileCacheSettings } from '../../sandbox/bot-process.ts';
 
 /** The bot's code is compiled once for all processes of the run, also for the workers that run the tests. */
 export default async function setup(): Promise<() => Promise<void>> {

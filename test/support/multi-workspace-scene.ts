@@ -14,7 +14,7 @@ export interface InstallVisit {
   cookie: string;
 }
 
-/** Several workspaces on one stage, and browsers in which people install the app. */
+/** Several workspaces in one sandbox, and browsers in which people install the app. */
 export class MultiWorkspaceScene {
   readonly scene: AppScene;
 

@@ -10,9 +10,10 @@ export async function stopBotFor(scene: AppScene, minutes: number, meanwhile: ()
   await scene.sandbox.bot.stop();
   const database = new pg.Client({ connectionString: scene.sandbox.config.DATABASE_URL });
   await database.connect();
-  await database.query(`update workspaces set receiving_at = receiving_at - $1::int * interval '1 minute'`, [
-    minutes,
-  ]);
+  await database.query(
+    `update workspaces set last_receiving_at = last_receiving_at - $1::int * interval '1 minute'`,
+    [minutes],
+  );
   await database.end();
   const { lost } = scene.slack.deliveryStats;
   meanwhile();

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentScript } from '../../sandbox/agent/agent-script.ts';
 import { type AgentService, startAgentService } from '../../sandbox/agent/agent-service.ts';
+import { BotProcess, compileCacheSettings } from '../../sandbox/bot-process.ts';
 import { type DatabaseConnection, embeddedConnection } from '../../sandbox/chaos/bot-database.ts';
-import { BotProcess, compileCacheSettings } from '../../sandbox/chaos/bot-process.ts';
-import { botSettings } from '../../sandbox/chaos/bot-settings.ts';
+import { CallNotifier, ObservedFaults } from '../../sandbox/chaos/call-notifier.ts';
+import { chaosSettings } from '../../sandbox/chaos/chaos-settings.ts';
 import { DAMAGE_KINDS, type Damage, findDamage, type SaidMessage } from '../../sandbox/chaos/damage.ts';
 import { DatabaseObserver } from '../../sandbox/chaos/database-observer.ts';
-import { CallNotifier, type FaultTarget, ObservedFaults } from '../../sandbox/chaos/fault-profile.ts';
+import type { FaultTarget } from '../../sandbox/chaos/fault-profile.ts';
 import { collectFindings } from '../../sandbox/chaos/findings.ts';
 import {
   type Channel,
@@ -39,22 +40,22 @@ export class ProcessScene {
   readonly #channels: Channel[];
   readonly #whenDone: WhenDone;
 
-  constructor(parts: {
+  constructor(deps: {
     slack: SlackWorkspace;
     agent: AgentService;
-    ears: CallNotifier;
+    callNotifier: CallNotifier;
     settings: Record<string, string>;
     logs: string;
     connectionOf: () => Promise<DatabaseConnection>;
     whenDone: WhenDone;
   }) {
-    this.slack = parts.slack;
-    this.agent = parts.agent;
-    this.#callNotifier = parts.ears;
-    this.#settings = parts.settings;
-    this.#logs = parts.logs;
-    this.#whenDone = parts.whenDone;
-    this.observer = new DatabaseObserver(parts.connectionOf);
+    this.slack = deps.slack;
+    this.agent = deps.agent;
+    this.#callNotifier = deps.callNotifier;
+    this.#settings = deps.settings;
+    this.#logs = deps.logs;
+    this.#whenDone = deps.whenDone;
+    this.observer = new DatabaseObserver(deps.connectionOf);
     this.#ada = this.slack.createPerson({ name: 'ada', realName: 'Ada' });
     // Several, because Slack takes one post a second and channel.
     this.#channels = ['east', 'west', 'north', 'south'].map((name) => this.slack.createChannel({ name }));
@@ -122,11 +123,11 @@ export class ProcessScene {
         return this.agent.tasks.find(({ title }) => title === said?.text)?.id ?? '';
       }),
     );
-    const deaf = this.agent.onCall(({ path }) => {
+    const unsubscribe = this.agent.onCall(({ path }) => {
       for (const id of waiting) if (path.includes(id)) waiting.delete(id);
     });
     await this.until('every task is taken up', () => waiting.size === 0);
-    deaf();
+    unsubscribe();
     return performance.now() - began;
   }
 
@@ -166,37 +167,46 @@ export class ProcessScene {
   }
 }
 
-/** A crew on a database of the test's own, or each on the embedded one; gone with the test. */
+/** Starts a scene on a database of its own, or with an embedded one for each process; removed after the test. */
 export async function openProcessScene(
   whenDone: WhenDone,
   where: 'shared' | 'embedded' = 'shared',
 ): Promise<ProcessScene> {
-  const folder = await mkdtemp(join(tmpdir(), 'taskthread-crew-'));
+  const folder = await mkdtemp(join(tmpdir(), 'taskthread-scene-'));
   // The embedded server of a process that was killed may still be on its way out.
   whenDone(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   // Where we are root, the database's own user must get to its folder.
   await chmod(folder, 0o711);
-  const ears = new CallNotifier();
-  const heard = (place: FaultTarget) => new ObservedFaults(Math.random, (call) => ears.notify(place, call));
+  const callNotifier = new CallNotifier();
+  const observed = (place: FaultTarget) =>
+    new ObservedFaults(Math.random, (call) => callNotifier.notify(place, call));
   const slack = await startSlackWorkspace({
     limits: 'off',
     retryScale: 1 / 60,
     clientMsgIdDedupe: false,
-    faults: heard('slack'),
+    faults: observed('slack'),
   });
   whenDone(() => slack.stop());
-  const agent = await startAgentService({ script, faults: heard('agent') });
+  const agent = await startAgentService({ script, faults: observed('agent') });
   whenDone(() => agent.stop());
   const dataFolder = join(folder, 'data');
   const shared = where === 'shared' ? await copyTemplateDatabase() : undefined;
   const settings = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
-    ...botSettings(slack, agent, 'socket', shared ?? { dataFolder }),
+    ...chaosSettings(slack, agent, 'socket', shared ?? { dataFolder }),
   };
   const connectionOf = async () => shared ?? embeddedConnection(dataFolder);
-  const crew = new ProcessScene({ slack, agent, ears, settings, logs: folder, connectionOf, whenDone });
-  whenDone(() => crew.observer.stop());
-  return crew;
+  const scene = new ProcessScene({
+    slack,
+    agent,
+    callNotifier,
+    settings,
+    logs: folder,
+    connectionOf,
+    whenDone,
+  });
+  whenDone(() => scene.observer.stop());
+  return scene;
 }
 
 /** The agent writes a word every quarter of a second, for as long as it is asked to. */

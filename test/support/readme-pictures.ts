@@ -4,26 +4,28 @@ import type { Page } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { type InteractiveSandbox, startInteractiveSandbox } from '../../sandbox/interactive-sandbox.ts';
 import { startBrowser } from './chromium.ts';
+import { Recording } from './recording.ts';
 
 const folder = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 const viewport = { width: 1180, height: 760 };
+const still = { viewport, deviceScaleFactor: 1.35, locale: 'en-GB' };
+/** Narrow enough that the page hides its panel. */
+const film = { viewport: { width: 1040, height: 660 }, deviceScaleFactor: 1.5, locale: 'en-GB' };
 const wideViewport = { width: 1280, height: 730 };
 
-/** Makes the README's pictures, in both colour schemes. Look at them before they are committed. */
+/** Makes the pictures of the README and the docs, in both colour schemes. Look at them before they are committed. */
 async function takePictures(): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const playground = await startInteractiveSandbox({ agent: { pace: 12 }, slack: { retryScale: 0.05 } });
+  const sandbox = await startInteractiveSandbox({ agent: { pace: 12 }, slack: { retryScale: 0.05 } });
   const browser = await startBrowser();
   try {
-    chat(playground.slack);
-    const pages: Page[] = [];
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await browser.newPage({ viewport, colorScheme, deviceScaleFactor: 1.35, locale: 'en-GB' });
-      await page.goto(playground.page.url);
-      pages.push(page);
-    }
-    const [light, dark] = pages;
-    if (light === undefined || dark === undefined) throw new Error('The browser opened no page.');
+    chat(sandbox.slack);
+    const light = await browser.newPage({ ...still, colorScheme: 'light' });
+    const dark = await browser.newPage({ ...still, colorScheme: 'dark' });
+    const lightFilm = await browser.newPage({ ...film, colorScheme: 'light' });
+    const darkFilm = await browser.newPage({ ...film, colorScheme: 'dark' });
+    const pages = [lightFilm, darkFilm, light, dark];
+    for (const page of pages) await page.goto(sandbox.page.url);
     const welcome = light.getByText('Try it: ask the agent');
     await welcome.click();
     await light.getByRole('button', { name: /What is in this run/ }).click();
@@ -33,26 +35,44 @@ async function takePictures(): Promise<void> {
     await light.keyboard.press('Enter');
     for (const page of pages) {
       await page.getByRole('button', { name: /1 reply/ }).click();
-      await page.getByRole('button', { name: 'Hide the panel' }).click();
+      await calm(page);
     }
-    for (const page of pages) await page.locator('#thread li').first().waitFor({ timeout: 60_000 });
-    await take(light, 'growing-light');
-    await take(dark, 'growing-dark');
-    for (const page of pages)
-      await page.getByRole('link', { name: 'Download' }).first().waitFor({ timeout: 60_000 });
+    await record(lightFilm, darkFilm);
+    for (const page of [light, dark]) await page.getByRole('button', { name: 'Hide the panel' }).click();
     await take(light, 'results-light');
     await take(dark, 'results-dark');
     await stepsOf(light);
     const thread = light.url();
     await formOf(light);
-    await homeOf(light, playground.slack);
+    await homeOf(light, sandbox.slack);
     const wide = await browser.newPage({ viewport: wideViewport, deviceScaleFactor: 1.15, locale: 'en-GB' });
     await wide.goto(thread);
     await trouble(wide);
   } finally {
     await browser.close();
-    await playground.stop();
+    await sandbox.stop();
   }
+}
+
+/** Records a reply that grows, from its first line to the files below it. */
+async function record(light: Page, dark: Page): Promise<void> {
+  const recordings = { 'growing-light': new Recording(light), 'growing-dark': new Recording(dark) };
+  const files = light.getByRole('link', { name: 'Download' }).first();
+  const until = performance.now() + 60_000;
+  let isDone = false;
+  while (!isDone) {
+    if (performance.now() > until) throw new Error('The reply did not end within a minute.');
+    isDone = await files.isVisible();
+    for (const recording of Object.values(recordings)) await recording.take();
+    await light.waitForTimeout(100);
+  }
+  // The rest of the results, such as the picture, appears a moment after the first link.
+  for (let frame = 0; frame < 6; frame += 1) {
+    await light.waitForTimeout(250);
+    for (const recording of Object.values(recordings)) await recording.take();
+  }
+  for (const [name, recording] of Object.entries(recordings))
+    await writeFile(`${folder}${name}.gif`, recording.gif());
 }
 
 /** What people said before. */
@@ -128,9 +148,14 @@ async function trouble(page: Page): Promise<void> {
   await take(page, 'trouble');
 }
 
-async function take(page: Page, name: string): Promise<void> {
+/** Nothing is pointed at and no caret blinks. */
+async function calm(page: Page): Promise<void> {
   await page.mouse.move(0, 0);
   await page.evaluate('document.activeElement.blur()');
+}
+
+async function take(page: Page, name: string): Promise<void> {
+  await calm(page);
   await page.waitForTimeout(150);
   // Written anew without filters, which makes flat colours a good deal smaller; nothing is see-through.
   const picture = PNG.sync.read(await page.screenshot());

@@ -4,7 +4,7 @@ import { byId, h } from './dom.ts';
 let pendingSentences: string[] = [];
 let waiting = false;
 
-/** Tells a screen reader, at most one sentence a second: what comes together is read together. */
+/** Announces a sentence to screen readers, at most once a second: simultaneous sentences are joined. */
 export function announce(sentence: string): void {
   pendingSentences.push(sentence);
   if (waiting) return;
@@ -20,7 +20,7 @@ export function announce(sentence: string): void {
   }, 1_000);
 }
 
-/** Shows a sentence for a while, above the dialog that is open. */
+/** Shows a warning for eight seconds, inside the open dialog if there is one. */
 export function warn(sentence: string): void {
   const note = h('p', { class: 'warning' }, sentence);
   const dialog = [...document.querySelectorAll('dialog[open]')].at(-1);
@@ -29,9 +29,9 @@ export function warn(sentence: string): void {
   setTimeout(() => note.remove(), 8_000);
 }
 
-/** Warns where a deed did not work out; the answer is whether it did. */
-export async function warnOnFailure(doing: Promise<ActionResult>): Promise<boolean> {
-  const { ok, error } = await doing;
+/** Warns if an action fails; returns whether it succeeded. */
+export async function warnOnFailure(action: Promise<ActionResult>): Promise<boolean> {
+  const { ok, error } = await action;
   if (!ok && error !== undefined) warn(error);
   return ok;
 }

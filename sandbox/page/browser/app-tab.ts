@@ -2,7 +2,7 @@ import { warnOnFailure } from './announcements.ts';
 import { state } from './page-state.ts';
 import { performAction } from './server-connection.ts';
 
-/** Shows the app's Home, or its messages with this person; the app hears of it, as in Slack. */
+/** Opens the app's Home or Messages tab and notifies the app, as Slack does. */
 export function openApp(tab: 'home' | 'messages'): void {
   const { botDm, me } = state;
   if (botDm === undefined) return;

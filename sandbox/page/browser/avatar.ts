@@ -2,11 +2,11 @@ import { h } from './dom.ts';
 import { icon } from './icons.ts';
 import { state } from './page-state.ts';
 
-/** A person's letters on their colour; the bot's mark. */
+/** A person's initials on their colour, or the bot's logo. */
 export function avatar(id: string): HTMLElement {
-  if (id === state.world.bot)
+  if (id === state.workspace.bot)
     return h('span', { class: 'avatar avatar-bot', 'aria-hidden': 'true' }, icon('bot'));
-  const at = state.world.people.findIndex((person) => person.id === id);
+  const at = state.workspace.people.findIndex((person) => person.id === id);
   const letters = state
     .nameOf(id)
     .split(/\s+/)

@@ -1,5 +1,5 @@
-/** Where blocks stand, and what happens there when somebody presses or chooses something. */
+/** The message or view that contains blocks; it handles their actions. */
 export interface Surface {
-  /** Tells the app; the answer is whether it heard. */
+  /** Sends an action to the app; resolves to whether the app acknowledged it. */
   act(pressed: { actionId: string; value?: string; values?: string[] }): Promise<boolean>;
 }

@@ -45,7 +45,7 @@ const renderers: Record<string, Renderer> = {
   file: (block) => h('p', { class: 'block unknown' }, `A remote file: ${text(block.external_id)}`),
 };
 
-/** Blocks as people see them; one of a kind that is not known here is named. */
+/** Renders blocks; an unknown type shows its name. */
 export function blocks(list: readonly BlockModel[], surface: Surface): HTMLElement[] {
   return list.map((block) => oneBlock(block, surface));
 }

@@ -4,9 +4,9 @@ import { state } from './page-state.ts';
 
 const MAX_ROWS = 120;
 
-/** Every call as it happens, the newest first. The same call again and again is one row with a number. */
+/** All calls as they happen, newest first. Repeated calls share one row with a count. */
 export class CallList {
-  readonly #rows = h('ol', { class: 'calls', 'aria-label': 'Calls, the newest first', tabindex: 0 });
+  readonly #rows = h('ol', { class: 'calls', 'aria-label': 'Calls, newest first', tabindex: 0 });
   readonly element = h('div', {}, this.#rows);
   #seen: CallModel | undefined;
   #last: { key: string; row: HTMLElement; times: number } | undefined;
@@ -46,7 +46,7 @@ export class CallList {
 }
 
 function rowOf({ side, name, ok, status, error, ms, at }: CallModel, times: number): HTMLElement {
-  const problem = ok ? undefined : status === 0 ? 'no answer' : (error ?? String(status));
+  const problem = ok ? undefined : status === 0 ? 'no response' : (error ?? String(status));
   return h(
     'li',
     {
@@ -60,7 +60,7 @@ function rowOf({ side, name, ok, status, error, ms, at }: CallModel, times: numb
   );
 }
 
-/** `POST /experimental/tasks/{task_id}/messages` without what all have in common. */
+/** Shortens a name such as `POST /experimental/tasks/{task_id}/messages`. */
 function shortName(name: string): string {
   return name.replace('/experimental', '').replaceAll(/\{(\w+?)_?id\}/g, '…');
 }

@@ -10,35 +10,35 @@ const groups: { name: string; kinds: ChannelModel['kind'][] }[] = [
   { name: 'Direct messages', kinds: ['im', 'mpim'] },
 ];
 
-/** The list of conversations. `chosen` hears when people have gone to one. */
-export function drawNav(chosen: () => void): void {
+/** Draws the list of conversations. `onSelect` is called after a selection. */
+export function drawNav(onSelect: () => void): void {
   const nav = byId('nav');
-  state.on(['world', 'place', 'messages'], () =>
+  state.on(['workspace', 'place', 'messages'], () =>
     keepingFocus(nav, () =>
       fill(
         nav,
-        groups.map((group) => groupOf(group, chosen)),
+        groups.map((group) => groupOf(group, onSelect)),
       ),
     ),
   );
 }
 
-function groupOf({ name, kinds }: (typeof groups)[number], chosen: () => void): Child {
-  const channels = state.world.channels.filter(({ kind }) => kinds.includes(kind));
+function groupOf({ name, kinds }: (typeof groups)[number], onSelect: () => void): Child {
+  const channels = state.workspace.channels.filter(({ kind }) => kinds.includes(kind));
   if (channels.length === 0) return undefined;
   const id = `group-${kinds[0]}`;
   return [
     h('h2', { id }, name),
-    h('ul', { 'aria-labelledby': id }, ...channels.map((channel) => row(channel, chosen))),
+    h('ul', { 'aria-labelledby': id }, ...channels.map((channel) => row(channel, onSelect))),
   ];
 }
 
-function row(channel: ChannelModel, chosen: () => void): HTMLElement {
+function row(channel: ChannelModel, onSelect: () => void): HTMLElement {
   const unread = channel.id === state.channel ? 0 : state.unread(channel.id);
   const go = () => {
     state.go(channel.id);
     if (channel.id === state.botDm?.id) openApp(state.tab);
-    chosen();
+    onSelect();
   };
   return h(
     'li',
@@ -66,13 +66,13 @@ function picture({ kind, members }: ChannelModel): Child {
   return avatar(members.find((id) => id !== state.me) ?? '');
 }
 
-/** The switcher between people. */
-export function drawPeople(become: (id: string) => void): void {
+/** Draws the selection of the person to act as. */
+export function drawPeople(onSelect: (id: string) => void): void {
   const select = byId('me');
   if (!(select instanceof HTMLSelectElement)) return;
-  select.addEventListener('change', () => become(select.value));
-  state.on(['world'], () => {
-    const people = state.world.people.filter(({ kind }) => kind !== 'bot');
+  select.addEventListener('change', () => onSelect(select.value));
+  state.on(['workspace'], () => {
+    const people = state.workspace.people.filter(({ kind }) => kind !== 'bot');
     const labels: Record<string, string> = { guest: ' (guest)', stranger: ' (external)' };
     fill(
       select,

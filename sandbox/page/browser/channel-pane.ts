@@ -11,7 +11,7 @@ import { state } from './page-state.ts';
 import { performAction } from './server-connection.ts';
 import { sampleFile, Welcome } from './welcome.ts';
 
-/** The conversation in the middle: its head, its messages or the app's Home, and the composer. */
+/** The middle pane: header, messages or the app's Home, and the composer. */
 export class ChannelPane {
   readonly #composer = new Composer('channel');
   readonly #welcome = new Welcome(this.#composer);
@@ -26,7 +26,7 @@ export class ChannelPane {
     const pane = byId('channel');
     pane.append(this.#head, this.#tabs, this.#home.element, this.#list.element, this.#composer.element);
     acceptFileDrops(pane, this.#composer, sampleFile);
-    state.on(['place', 'world'], () => this.#drawPlace());
+    state.on(['place', 'workspace'], () => this.#drawPlace());
     state.on(['messages', 'place'], () => this.#drawMessages());
   }
 
@@ -50,7 +50,7 @@ export class ChannelPane {
     this.#welcome.draw();
     this.#composer.at(
       { channel: place.id },
-      withBot ? 'Write to Taskthread' : `Write to ${mark(place) === '' ? '' : '#'}${place.name}`,
+      withBot ? 'Message Taskthread' : `Message ${mark(place) === '' ? '' : '#'}${place.name}`,
     );
   }
 
@@ -74,7 +74,7 @@ function mark({ kind }: ChannelModel): Child {
 }
 
 function invitation(place: ChannelModel): Child {
-  if (place.members.includes(state.world.bot)) return undefined;
+  if (place.members.includes(state.workspace.bot)) return undefined;
   const invite = () =>
     void warnOnFailure(performAction({ kind: 'invite', person: state.me, channel: place.id }));
   return h('button', { type: 'button', class: 'button', onclick: invite }, 'Add Taskthread');

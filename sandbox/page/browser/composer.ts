@@ -1,13 +1,13 @@
 import { warn, warnOnFailure } from './announcements.ts';
 import { fill, h } from './dom.ts';
-import { formatSize } from './file-card.ts';
+import { formatFileSize } from './file-size.ts';
 import { icon } from './icons.ts';
 import { openMenu } from './menu.ts';
-import { state } from './page-state.ts';
+import { type PaneName, state } from './page-state.ts';
 import { performAction, upload } from './server-connection.ts';
 import { Suggestions } from './suggestions.ts';
 
-/** Where people write: text with mentions, files by button, paste or drop; Enter sends. */
+/** The input for messages: text with mentions, files by button, paste or drop; Enter sends. */
 export class Composer {
   readonly element: HTMLElement;
   readonly #field: HTMLTextAreaElement;
@@ -19,15 +19,15 @@ export class Composer {
   #files: File[] = [];
   #place: { channel: string; thread?: string } = { channel: '' };
 
-  constructor(where: 'channel' | 'thread') {
+  constructor(pane: PaneName) {
     this.#field = h('textarea', { rows: 1, 'data-key': 'words' });
-    this.#suggestions = new Suggestions(this.#field, where === 'channel');
+    this.#suggestions = new Suggestions(this.#field, pane === 'channel');
     this.#send = h(
       'button',
       { type: 'submit', class: 'icon-button send', 'aria-label': 'Send', title: 'Send (Enter)' },
       icon('send'),
     );
-    this.#broadcast = where === 'thread' ? h('input', { type: 'checkbox' }) : undefined;
+    this.#broadcast = pane === 'thread' ? h('input', { type: 'checkbox' }) : undefined;
     const picker = h('input', {
       type: 'file',
       multiple: true,
@@ -63,8 +63,8 @@ export class Composer {
       icon('bolt'),
     );
     bolt.addEventListener('click', () => openMenu(bolt, 'Shortcuts', shortcuts()));
-    state.on(['world'], () => {
-      bolt.hidden = where === 'thread' || shortcuts().length === 0;
+    state.on(['workspace'], () => {
+      bolt.hidden = pane === 'thread' || shortcuts().length === 0;
     });
     this.element = h(
       'form',
@@ -97,7 +97,7 @@ export class Composer {
     );
   }
 
-  /** Writes to this place from now on; what was begun elsewhere is kept there. */
+  /** Switches to another channel or thread; each keeps its own draft. */
   at(place: { channel: string; thread?: string }, label: string): void {
     const [before, now] = [keyOf(this.#place), keyOf(place)];
     this.#field.placeholder = label;
@@ -112,7 +112,7 @@ export class Composer {
     this.#draw();
   }
 
-  /** Puts words and files in, to be sent by hand. */
+  /** Fills in text and files for the person to send. */
   suggest(text: string, files: File[] = []): void {
     this.#field.value = text;
     this.#files = files;
@@ -145,10 +145,10 @@ export class Composer {
     const person = state.me;
     const place = this.#place;
     const [, command, rest = ''] = /^(\/[a-z][\w-]*)(?:\s+([\s\S]*))?$/.exec(text) ?? [];
-    const known = state.basics?.commands.some(({ id }) => id === command) ?? false;
+    const known = state.staticInfo?.commands.some(({ id }) => id === command) ?? false;
     this.#send.disabled = true;
     const keys = await Promise.all(files.map(upload)).catch((error: unknown) => {
-      warn(error instanceof Error ? error.message : 'The files did not arrive.');
+      warn(error instanceof Error ? error.message : 'The upload failed.');
       return undefined;
     });
     if (keys !== undefined) {
@@ -182,7 +182,7 @@ export class Composer {
           { class: 'chip' },
           icon('file'),
           h('span', {}, file.name),
-          h('span', { class: 'soft' }, formatSize(file.size)),
+          h('span', { class: 'soft' }, formatFileSize(file.size)),
           h(
             'button',
             {
@@ -215,7 +215,7 @@ function keyOf({ channel, thread = '' }: { channel: string; thread?: string }): 
 }
 
 function shortcuts() {
-  return (state.basics?.shortcuts ?? []).map(({ id, name }) => ({
+  return (state.staticInfo?.shortcuts ?? []).map(({ id, name }) => ({
     label: name,
     choose: () => void warnOnFailure(performAction({ kind: 'shortcut', person: state.me, callbackId: id })),
   }));

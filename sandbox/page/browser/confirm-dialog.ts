@@ -1,6 +1,6 @@
 import { h } from './dom.ts';
 
-/** Asks before something that cannot be taken back. */
+/** Asks for confirmation; resolves to whether the person agrees. */
 export function confirmDialog(question: {
   title: string;
   text: string;

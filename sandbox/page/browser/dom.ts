@@ -1,9 +1,9 @@
-/** Nodes and texts to put into an element; what is false or undefined is left out. */
+/** Content of an element; false and undefined are skipped. */
 export type Child = Node | string | false | undefined | Child[];
 
 type Attribute = string | number | boolean | undefined | ((event: Event) => void);
 
-/** Makes an element. Functions become listeners (`onclick`), true an empty attribute; texts are never read as HTML. */
+/** Creates an element. Functions become listeners (`onclick`), true an empty attribute; text is never parsed as HTML. */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Record<string, Attribute> = {},
@@ -26,7 +26,7 @@ function flat(children: Child[]): (Node | string)[] {
   });
 }
 
-/** Puts these in place of what an element holds. */
+/** Replaces the content of an element. */
 export function fill(element: Element, ...children: Child[]): void {
   element.replaceChildren(...flat(children));
 }
@@ -38,13 +38,13 @@ export function byId(id: string): HTMLElement {
   return found;
 }
 
-/** An address that a link may lead to: of the web, or of a mail. */
+/** A URL that is safe for links (http, https or mailto); otherwise undefined. */
 export function safeAddress(raw: unknown): string | undefined {
   if (typeof raw !== 'string' || !URL.canParse(raw)) return undefined;
   return ['http:', 'https:', 'mailto:'].includes(new URL(raw).protocol) ? raw : undefined;
 }
 
-/** Runs a change and puts the focus back on the element with the same `data-key` or `data-action`, if it held it. */
+/** Runs a change and restores the focus to the element with the same `data-key` or `data-action`. */
 export function keepingFocus(root: Element, change: () => void): void {
   const active = document.activeElement;
   const held = active instanceof HTMLElement && root.contains(active) ? active : undefined;

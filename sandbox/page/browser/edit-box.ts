@@ -5,7 +5,7 @@ import { unescaped } from './mrkdwn.ts';
 import { state } from './page-state.ts';
 import { performAction } from './server-connection.ts';
 
-/** Lets people change what they said, in its place. Enter saves, Escape leaves it as it was. */
+/** Opens an input to edit a message in place. Enter saves, Escape cancels. */
 export function editBox({ channel, ts, text }: MessageModel, article: HTMLElement): void {
   if (article.querySelector('.edit-box') !== null) return;
   const words = h('textarea', { rows: 3, 'aria-label': 'Edit your message' }, asTyped(text));
@@ -44,14 +44,14 @@ export function editBox({ channel, ts, text }: MessageModel, article: HTMLElemen
   words.focus();
 }
 
-/** A message's text as its writer typed it: names in place of ids. */
+/** A message's text as its author typed it, with names in place of ids. */
 function asTyped(text: string): string {
   const people = text.replaceAll(/<@([UW][A-Z0-9]+)>/g, (whole, id: string) => {
     const person = state.person(id);
     return person === undefined ? whole : `@${person.name}`;
   });
   const channels = people.replaceAll(/<#([CG][A-Z0-9]+)(?:\|[^>]*)?>/g, (whole, id: string) => {
-    const channel = state.world.channels.find((one) => one.id === id);
+    const channel = state.workspace.channels.find((one) => one.id === id);
     return channel === undefined ? whole : `#${channel.name}`;
   });
   return unescaped(channels.replaceAll(/<(https?:[^|>]+)>/g, '$1'));

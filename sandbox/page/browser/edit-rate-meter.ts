@@ -4,7 +4,7 @@ import { state } from './page-state.ts';
 const WINDOW_SECONDS = 60;
 const CALL_HEIGHT_PX = 4;
 
-/** How much of Slack's chat.update limit is used: a column for each of the last sixty seconds. */
+/** Shows the use of Slack's chat.update limit, with a column for each of the last 60 seconds. */
 export class EditRateMeter {
   readonly #columns = Array.from({ length: WINDOW_SECONDS }, () => h('span', { class: 'second' }));
   readonly #words = h('p', { class: 'budget-words' });
@@ -18,12 +18,12 @@ export class EditRateMeter {
 
   constructor() {
     this.#meter.append(...this.#columns);
-    state.on(['calls', 'world'], () => this.#draw());
+    state.on(['calls', 'workspace'], () => this.#draw());
     setInterval(() => this.#draw(), 1_000);
   }
 
   #draw(): void {
-    const most = state.basics?.editsPerMinute ?? 0;
+    const most = state.staticInfo?.editsPerMinute ?? 0;
     const now = Date.now();
     const recent = state.calls.filter(
       ({ name, at }) => name === 'chat.update' && at > now - WINDOW_SECONDS * 1_000,
@@ -33,7 +33,7 @@ export class EditRateMeter {
     fill(
       this.#words,
       h('strong', {}, String(taken)),
-      ` of ${most} that Slack allows`,
+      ` of ${most} allowed by Slack`,
       refused > 0 && h('span', { class: 'refused' }, `, ${refused} refused`),
     );
     this.#meter.setAttribute('aria-valuemax', String(most));

@@ -9,13 +9,13 @@ import { webLink } from './links.ts';
 import { openMenu } from './menu.ts';
 import { mrkdwn } from './mrkdwn.ts';
 
-/** A text object: mrkdwn with its styles, plain text as it is. */
+/** Renders a text object: mrkdwn with styles, plain text unchanged. */
 export function textObject(value: unknown): Child {
   if (!isFields(value)) return undefined;
   return value.type === 'mrkdwn' ? mrkdwn(text(value.text)) : text(value.text);
 }
 
-/** A picture; one that is not on this machine stays a link, because the page loads nothing from outside. */
+/** A picture; one from another machine becomes a link, because the page loads nothing from outside. */
 export function picture(one: Fields, size: 'small' | 'large'): HTMLElement {
   const alt = text(one.alt_text) || 'Picture';
   const file = isFields(one.slack_file) ? one.slack_file : {};
@@ -27,7 +27,7 @@ export function picture(one: Fields, size: 'small' | 'large'): HTMLElement {
   return h('img', { src: address, alt, class: `picture ${size}`, loading: 'lazy' });
 }
 
-/** A button, select or other element that acts at once. */
+/** A button, select or other element that sends an action at once. */
 export function element(one: Fields, blockId: string, surface: Surface): HTMLElement {
   const actionId = text(one.action_id);
   const key = `${blockId}/${actionId}`;
@@ -51,7 +51,7 @@ export function element(one: Fields, blockId: string, surface: Surface): HTMLEle
     default:
       if (!INPUT_TYPES.has(text(one.type)))
         return h('span', { class: 'unknown' }, `Unknown element: ${text(one.type)}`);
-      return choiceInput(one, key, (values) => void tell(one, surface, actionId, values));
+      return choiceInput(one, key, (values) => void sendAction(one, surface, actionId, values));
   }
 }
 
@@ -77,16 +77,16 @@ function press(
   attributes: Record<string, string | undefined>,
   label: Child,
   confirm?: unknown,
-  then?: (made: HTMLButtonElement) => void,
+  onAcknowledged?: (made: HTMLButtonElement) => void,
 ): HTMLButtonElement {
-  const tell = async () => {
+  const onClick = async () => {
     if (made.ariaBusy === 'true' || !(await confirmed(confirm))) return;
     made.ariaBusy = 'true';
-    const heard = await surface.act(pressed);
+    const acknowledged = await surface.act(pressed);
     made.ariaBusy = 'false';
-    if (heard) then?.(made);
+    if (acknowledged) onAcknowledged?.(made);
   };
-  const made = h('button', { type: 'button', ...attributes, onclick: () => void tell() }, label);
+  const made = h('button', { type: 'button', ...attributes, onclick: () => void onClick() }, label);
   return made;
 }
 
@@ -101,7 +101,7 @@ async function confirmed(raw: unknown): Promise<boolean> {
   });
 }
 
-async function tell(one: Fields, surface: Surface, actionId: string, values: string[]): Promise<void> {
+async function sendAction(one: Fields, surface: Surface, actionId: string, values: string[]): Promise<void> {
   if (!(await confirmed(one.confirm))) return;
   const [value] = values;
   const several = text(one.type).startsWith('multi_') || one.type === 'checkboxes';
@@ -109,7 +109,7 @@ async function tell(one: Fields, surface: Surface, actionId: string, values: str
 }
 
 function feedback(one: Fields, actionId: string, surface: Surface): HTMLElement {
-  /** As in Slack, the thumb that was pressed last stays marked. */
+  /** As in Slack, the last pressed thumb stays selected. */
   const chosen = (made: HTMLButtonElement) => {
     for (const thumb of made.parentElement?.children ?? [])
       thumb.setAttribute('aria-pressed', String(thumb === made));
@@ -150,7 +150,7 @@ function overflow(one: Fields, actionId: string, surface: Surface): HTMLElement 
   made.addEventListener('click', () => {
     const items = objects(one.options).map((option) => ({
       label: plain(option.text),
-      choose: () => void tell(one, surface, actionId, [text(option.value)]),
+      choose: () => void sendAction(one, surface, actionId, [text(option.value)]),
     }));
     openMenu(made, 'More', items);
   });

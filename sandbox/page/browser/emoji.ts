@@ -69,7 +69,7 @@ const glyphs: Record<string, string> = {
   snail: '🐌',
 };
 
-/** Those that the picker offers. */
+/** The emoji in the reaction picker. */
 export const PICKER_EMOJI = [
   '+1',
   'heart',
@@ -81,7 +81,7 @@ export const PICKER_EMOJI = [
   'octagonal_sign',
 ];
 
-/** The picture of an emoji's name; `:name:` where we have none. */
+/** The character of an emoji; `:name:` if it is unknown. */
 export function emoji(name: string): string {
   const [base = name] = name.split('::');
   return glyphs[base] ?? `:${base}:`;

@@ -1,5 +1,6 @@
 import type { FileModel } from '../page-protocol.ts';
 import { h } from './dom.ts';
+import { formatFileSize } from './file-size.ts';
 import { icon } from './icons.ts';
 import { tableFrame } from './markdown.ts';
 
@@ -7,18 +8,11 @@ const PREVIEW_BYTES = 4_000;
 const PREVIEW_ROWS = 3;
 const PREVIEW_COLUMNS = 8;
 
-/** Bytes in words. */
-export function formatSize(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} bytes`;
-  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} KB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
-
-/** A shared file: a picture, the first rows of a table or lines of a text, and a link to the whole. */
+/** A shared file: a download link, and a picture or the first rows or lines. */
 export function fileCard(file: FileModel): HTMLElement {
   const { url, size, name } = file;
   if (url === undefined)
-    return h('div', { class: 'file gone' }, icon('file'), h('span', {}, `${name}: no longer there`));
+    return h('div', { class: 'file gone' }, icon('file'), h('span', {}, `${name} (deleted)`));
   const preview = h('div', { class: 'preview' });
   if (file.mime.startsWith('image/'))
     preview.append(h('img', { src: url, alt: name, class: 'picture large', loading: 'lazy' }));
@@ -31,7 +25,7 @@ export function fileCard(file: FileModel): HTMLElement {
       { class: 'file-head' },
       icon('file'),
       h('a', { href: `${url}?download`, download: name }, name),
-      h('span', { class: 'soft' }, formatSize(size ?? 0)),
+      h('span', { class: 'soft' }, formatFileSize(size ?? 0)),
     ),
     preview,
   );
@@ -41,7 +35,7 @@ async function showBeginning(preview: HTMLElement, file: FileModel, url: string)
   const response = await fetch(`${url}?start=${PREVIEW_BYTES}`);
   if (!response.ok) return;
   const lines = (await response.text()).split('\n');
-  // The last line may be cut.
+  // The last line of a partial file may be incomplete.
   const whole = (file.size ?? 0) > PREVIEW_BYTES ? lines.slice(0, -1) : lines;
   const separator = separatorOf(file);
   const shown = whole.filter((line) => line !== '').slice(0, PREVIEW_ROWS + 1);

@@ -1,9 +1,9 @@
 import type { Composer } from './composer.ts';
 
-/** What the sample table says about itself while it is dragged. */
+/** Marks the sample table while it is dragged. */
 export const SAMPLE_MIME_TYPE = 'application/x-taskthread-sample';
 
-/** Files dropped anywhere on a pane go to its composer; so does the sample table of the welcome. */
+/** Attaches files dropped anywhere on a pane, or the welcome section's sample table, to its composer. */
 export function acceptFileDrops(pane: HTMLElement, composer: Composer, sample: () => Promise<File>): void {
   let depth = 0;
   const wanted = ({ dataTransfer }: DragEvent) =>
@@ -23,7 +23,7 @@ export function acceptFileDrops(pane: HTMLElement, composer: Composer, sample: (
     if (wanted(event)) event.preventDefault();
   });
   const take = async ({ dataTransfer }: DragEvent) => {
-    // What is dropped can be read only now, not after a wait.
+    // Dropped files must be read now: they are not available after an await.
     const files = [...(dataTransfer?.files ?? [])];
     const isSample = dataTransfer?.types.includes(SAMPLE_MIME_TYPE) === true;
     composer.attach(isSample ? [await sample()] : files);

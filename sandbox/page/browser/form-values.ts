@@ -7,12 +7,12 @@ function inputsIn(root: Element): [string, HTMLElement][] {
   ]);
 }
 
-/** What the inputs below an element hold, by `block_id/action_id`; files aside. */
+/** The values of all inputs inside an element except files, by `block_id/action_id`. */
 export function valuesIn(root: Element): Record<string, string[]> {
   return Object.fromEntries(inputsIn(root).map(([key, input]) => [key, valuesOf(input)]));
 }
 
-/** The files in the inputs below an element, by `block_id/action_id`. */
+/** The files of all inputs inside an element, by `block_id/action_id`. */
 export function filesIn(root: Element): Record<string, File[]> {
   const found = inputsIn(root).flatMap(([key, input]): [string, File[]][] => {
     const files = input instanceof HTMLInputElement ? input.files : null;
@@ -21,14 +21,14 @@ export function filesIn(root: Element): Record<string, File[]> {
   return Object.fromEntries(found);
 }
 
-/** Keeps what people have typed while `change` draws the inputs anew. */
+/** Keeps the values of inputs that `change` replaces. */
 export function keepingValues(root: Element, change: () => void): void {
   const before = new Map(inputsIn(root));
   change();
   for (const [key, input] of inputsIn(root)) {
     const old = before.get(key);
     if (old === undefined) continue;
-    // A file input cannot be written to, only put back; the others are filled.
+    // A file input cannot be filled, only put back.
     if (old instanceof HTMLInputElement && old.type === 'file') input.replaceWith(old);
     else refill(input, valuesOf(old), old);
   }

@@ -5,7 +5,7 @@ import { keepingValues, valuesIn } from './form-values.ts';
 import { state } from './page-state.ts';
 import { performAction } from './server-connection.ts';
 
-/** The app's Home, as it has published it for this person. */
+/** The app's Home tab for this person. */
 export class HomeTab {
   readonly element = h('section', {
     class: 'home scroller',
@@ -15,11 +15,11 @@ export class HomeTab {
   #drawn = '';
 
   constructor() {
-    state.on(['mine', 'world'], () => this.#draw());
+    state.on(['private', 'workspace'], () => this.#draw());
   }
 
   #draw(): void {
-    const { home } = state.mine;
+    const { home } = state.privateView;
     const key = `${state.me} ${home?.id} ${home?.hash}`;
     if (key === this.#drawn) return;
     this.#drawn = key;
@@ -37,7 +37,7 @@ export class HomeTab {
     };
     const shown =
       home === undefined
-        ? h('p', { class: 'soft empty' }, 'The app has not published a Home for you yet.')
+        ? h('p', { class: 'soft empty' }, 'The app has not published a Home tab for you yet.')
         : h('div', { class: 'home-page' }, ...blocks(home.blocks, surface));
     keepingFocus(this.element, () => keepingValues(this.element, () => fill(this.element, shown)));
   }

@@ -21,7 +21,7 @@ const paths: Record<string, string> = {
   bot: 'M7 4.500c8 0 9 4 4 6.500s-5 8 6 8.500',
 };
 
-/** A small picture that says nothing by itself. */
+/** A decorative icon, hidden from screen readers. */
 export function icon(name: string): SVGElement {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   const attributes = { viewBox: '0 0 24 24', class: `icon icon-${name}`, 'aria-hidden': 'true' };

@@ -3,8 +3,8 @@ import { type Child, h } from './dom.ts';
 import { plain, text } from './json-fields.ts';
 import { initials, type Option, optionsOf } from './select-options.ts';
 
-/** How the element's texts are called in HTML. */
-const written: Record<string, string> = {
+/** The HTML input types of Slack's text elements. */
+const HTML_INPUT_TYPES: Record<string, string> = {
   email_text_input: 'email',
   url_text_input: 'url',
   number_input: 'number',
@@ -15,9 +15,9 @@ const written: Record<string, string> = {
 const OPTION_SELECTS = ['static_select', 'external_select', 'multi_static_select', 'multi_external_select'];
 const WORKSPACE_SELECTS = ['users_select', 'channels_select', 'conversations_select'];
 
-/** Every element that holds something people write or choose. */
+/** Every element type with a value. */
 export const INPUT_TYPES: ReadonlySet<string> = new Set([
-  ...Object.keys(written),
+  ...Object.keys(HTML_INPUT_TYPES),
   ...OPTION_SELECTS,
   ...WORKSPACE_SELECTS,
   ...WORKSPACE_SELECTS.map((type) => `multi_${type}`),
@@ -29,8 +29,8 @@ export const INPUT_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An input. `key` is `block_id/action_id`, under which forms find it; `changed` hears the values after each change.
- * `labelled` is the id of its label, where it has one of its own.
+ * Creates an input. `key` is its `block_id/action_id`; `changed` receives the values after each change. `labelled` has
+ * the ids of its label and hint, if it has its own label.
  */
 export function choiceInput(
   one: Fields,
@@ -48,41 +48,53 @@ export function choiceInput(
     'aria-label':
       labelled === undefined ? plain(one.placeholder) || text(one.action_id).replaceAll('_', ' ') : undefined,
   };
-  const tell = (event: Event) => {
+  const onChange = (event: Event) => {
     const { currentTarget } = event;
     if (currentTarget instanceof HTMLElement) changed(valuesOf(currentTarget));
   };
-  if (type === 'plain_text_input' || type === 'rich_text_input') return writing(one, common, tell);
+  if (type === 'plain_text_input' || type === 'rich_text_input') return textInput(one, common, onChange);
   if (type === 'file_input') {
     const most = Number(one.max_files) || 10;
-    return h('input', { type: 'file', ...common, multiple: most > 1, accept: accepted(one), onchange: tell });
+    return h('input', {
+      type: 'file',
+      ...common,
+      multiple: most > 1,
+      accept: accepted(one),
+      onchange: onChange,
+    });
   }
-  if (type in written) {
+  if (type in HTML_INPUT_TYPES) {
     const initial = text(one.initial_value ?? one.initial_date ?? one.initial_time);
     const limits = { min: text(one.min_value) || undefined, max: text(one.max_value) || undefined };
-    return h('input', { type: written[type], ...common, ...limits, value: initial, onchange: tell });
+    return h('input', {
+      type: HTML_INPUT_TYPES[type],
+      ...common,
+      ...limits,
+      value: initial,
+      onchange: onChange,
+    });
   }
   if (type === 'radio_buttons' || type === 'checkboxes' || type.startsWith('multi_')) {
-    return ticks(
+    return optionList(
       type === 'radio_buttons' ? 'radio' : 'checkbox',
       optionsOf(one),
       initials(one),
       common,
-      tell,
+      onChange,
     );
   }
-  return select(optionsOf(one), initials(one)[0], plain(one.placeholder) || 'Choose', common, tell);
+  return select(optionsOf(one), initials(one)[0], plain(one.placeholder) || 'Choose', common, onChange);
 }
 
 type Common = Record<string, string | undefined>;
 
-function writing(one: Fields, common: Common, tell: (event: Event) => void): HTMLElement {
+function textInput(one: Fields, common: Common, onChange: (event: Event) => void): HTMLElement {
   const attributes = {
     ...common,
     placeholder: plain(one.placeholder) || undefined,
     minlength: Number(one.min_length) || undefined,
     maxlength: Number(one.max_length) || undefined,
-    onchange: tell,
+    onchange: onChange,
   };
   const initial = text(one.initial_value);
   if (one.multiline === true || one.type === 'rich_text_input')
@@ -90,50 +102,50 @@ function writing(one: Fields, common: Common, tell: (event: Event) => void): HTM
   return h('input', { type: 'text', value: initial, ...attributes });
 }
 
-function ticks(
+function optionList(
   kind: 'radio' | 'checkbox',
   options: Option[],
   chosen: string[],
   common: Common,
-  tell: (event: Event) => void,
+  onChange: (event: Event) => void,
 ): HTMLElement {
-  const rows: Child[] = options.map(({ value, label, about }) =>
+  const rows: Child[] = options.map(({ value, label, description }) =>
     h(
       'label',
       { class: 'tick' },
       h('input', { type: kind, name: common['data-input'], value, checked: chosen.includes(value) }),
-      h('span', {}, label, about !== undefined && h('small', {}, about)),
+      h('span', {}, label, description !== undefined && h('small', {}, description)),
     ),
   );
   return h(
     'div',
-    { role: kind === 'radio' ? 'radiogroup' : 'group', class: 'ticks', ...common, onchange: tell },
+    { role: kind === 'radio' ? 'radiogroup' : 'group', class: 'ticks', ...common, onchange: onChange },
     rows,
   );
 }
 
-/** A list to choose from; what the options say about themselves stands below it, for the one that is chosen. */
+/** A select; the description of the selected option appears below it. */
 function select(
   options: Option[],
   chosen: string | undefined,
   placeholder: string,
   common: Common,
-  tell: (event: Event) => void,
+  onChange: (event: Event) => void,
 ): HTMLElement {
   const made = h(
     'select',
-    { ...common, onchange: tell },
+    { ...common, onchange: onChange },
     chosen === undefined && h('option', { value: '', disabled: true, selected: true }, placeholder),
     options.map(({ value, label }) => h('option', { value, selected: value === chosen }, label)),
   );
-  if (options.every(({ about }) => about === undefined)) return made;
-  const about = h('small', { class: 'about-option', 'aria-live': 'polite' });
+  if (options.every(({ description }) => description === undefined)) return made;
+  const description = h('small', { class: 'about-option', 'aria-live': 'polite' });
   const show = () => {
-    about.textContent = options.find(({ value }) => value === made.value)?.about ?? '';
+    description.textContent = options.find(({ value }) => value === made.value)?.description ?? '';
   };
   made.addEventListener('input', show);
   show();
-  return h('div', { class: 'select' }, made, about);
+  return h('div', { class: 'select' }, made, description);
 }
 
 function accepted(one: Fields): string | undefined {
@@ -141,7 +153,7 @@ function accepted(one: Fields): string | undefined {
   return types.length === 0 ? undefined : types.map((type) => `.${text(type)}`).join(',');
 }
 
-/** What an input holds. */
+/** The values of an input. */
 export function valuesOf(input: HTMLElement): string[] {
   if (input instanceof HTMLInputElement || input instanceof HTMLTextAreaElement) {
     if (input.type === 'datetime-local' && input.value !== '')

@@ -12,7 +12,7 @@ const phases = {
   down: 'The bot is down',
 } as const;
 
-/** Behind the scenes: the bot, the edit budget, the faults, and every call. */
+/** The panel "Behind the scenes": the bot, the edit rate, the faults and every call. */
 export class Panel {
   readonly #bot = h('div', { class: 'bot-state' });
   readonly #faults = h('div', { class: 'switches' });
@@ -23,7 +23,7 @@ export class Panel {
     byId('panel-body').append(
       part('The bot', this.#bot),
       part('Edits in the last minute', new EditRateMeter().element),
-      part('Trouble', this.#faults),
+      part('Faults', this.#faults),
       part('Calls', new CallList().element),
       connect,
     );
@@ -31,8 +31,8 @@ export class Panel {
     state.on(['switches'], () =>
       keepingFocus(this.#faults, () => fill(this.#faults, ...state.switches.map(switchRow))),
     );
-    state.on(['world'], () => {
-      const { slackApiUrl = '', serviceUrl = '' } = state.basics ?? {};
+    state.on(['workspace'], () => {
+      const { slackApiUrl = '', serviceUrl = '' } = state.staticInfo ?? {};
       fill(
         connect,
         h('summary', {}, 'Addresses'),
@@ -47,7 +47,7 @@ export class Panel {
     if (bot === undefined) {
       fill(
         this.#bot,
-        h('p', { class: 'soft' }, 'No bot of the sandbox’s own: one from outside may connect.'),
+        h('p', { class: 'soft' }, 'The sandbox runs no bot of its own. Another bot can connect.'),
       );
       return;
     }
@@ -80,7 +80,7 @@ export class Panel {
           h(
             'p',
             { class: 'soft' },
-            'Events that nobody takes are sent again after 3 s and 15 s here (1 and 5 minutes at Slack).',
+            'Unacknowledged events are sent again after 3 s and 15 s (at Slack, after 1 and 5 minutes).',
           ),
       ),
     );
@@ -92,7 +92,7 @@ function part(name: string, content: HTMLElement): HTMLElement {
   return h('section', { class: 'part', 'aria-labelledby': id }, h('h3', { id }, name), content);
 }
 
-function switchRow({ id, name, what, on }: FaultSwitch): HTMLElement {
+function switchRow({ id, name, description, on }: FaultSwitch): HTMLElement {
   return h(
     'button',
     {
@@ -104,6 +104,6 @@ function switchRow({ id, name, what, on }: FaultSwitch): HTMLElement {
       onclick: () => void warnOnFailure(setSwitch(id, !on)),
     },
     h('span', { class: 'switch-track', 'aria-hidden': 'true' }),
-    h('span', {}, name, h('small', {}, what)),
+    h('span', {}, name, h('small', {}, description)),
   );
 }

@@ -1,11 +1,11 @@
 import type { Fields } from '../page-protocol.ts';
 
-/** Reading of JSON that nobody has promised a shape for. */
+/** Whether a value is a JSON object. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The objects of a list; none where it is no list. */
+/** The objects in a list; empty if the value is not a list. */
 export function objects(value: unknown): Fields[] {
   return Array.isArray(value) ? value.filter(isFields) : [];
 }
@@ -18,7 +18,7 @@ export function maybeText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The words of a text object, plain or mrkdwn, without their form. */
+/** The text of a text object, without styles. */
 export function plain(value: unknown): string {
   return isFields(value) ? text(value.text) : text(value);
 }

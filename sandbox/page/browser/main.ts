@@ -12,7 +12,7 @@ const body = document.body;
 const narrow = window.matchMedia('(max-width: 700px)');
 const snug = window.matchMedia('(max-width: 1100px)');
 
-/** Shows or hides a side of the page, and says so on its button. */
+/** Shows or hides a side of the page and updates its button. */
 function side(name: 'nav' | 'panel', open: boolean): void {
   body.classList.toggle(`with-${name}`, open);
   byId(`show-${name}`).setAttribute('aria-expanded', String(open));
@@ -41,21 +41,21 @@ new ThreadPane();
 new Modal();
 new Panel();
 
-// The address remembers the place, so that a reload comes back to it: #person/channel/thread.
+// The URL's fragment keeps the location across reloads: #person/channel/thread.
 const [person, channel, thread] = location.hash.slice(1).split('/');
-let quit = () => {};
+let unsubscribe = () => {};
 let first = true;
 become(person === '' ? undefined : person);
 
 function become(id: string | undefined): void {
-  quit();
-  quit = subscribe(
+  unsubscribe();
+  unsubscribe = subscribe(
     id,
     (event) => {
       state.take(event);
       if (event.kind !== 'start' || !first) return;
       first = false;
-      if (state.world.channels.some((one) => one.id === channel))
+      if (state.workspace.channels.some((one) => one.id === channel))
         state.go(channel ?? '', thread || undefined, true);
     },
     (away) => {
@@ -64,24 +64,24 @@ function become(id: string | undefined): void {
   );
 }
 
-state.on(['place', 'world'], () => {
+state.on(['place', 'workspace'], () => {
   if (state.me === '') return;
   history.replaceState(null, '', `#${state.me}/${state.channel}/${state.thread ?? ''}`);
-  const unread = state.world.channels.some(({ id }) => id !== state.channel && state.unread(id) > 0);
+  const unread = state.workspace.channels.some(({ id }) => id !== state.channel && state.unread(id) > 0);
   document.title = `${unread ? '• ' : ''}${state.place?.name ?? 'Taskthread'} · Taskthread sandbox`;
 });
 
 state.onArrival(({ channel: where, user, text, thread: root, ephemeral }) => {
   if (user === state.me && !ephemeral) return;
   const place =
-    where === state.channel ? '' : ` in ${state.world.channels.find(({ id }) => id === where)?.name}`;
+    where === state.channel ? '' : ` in ${state.workspace.channels.find(({ id }) => id === where)?.name}`;
   announce(`${state.nameOf(user)}${root === undefined ? '' : ' replied'}${place}: ${text.slice(0, 120)}`);
 });
 
-// What people say opens its thread once the bot has answered there, as long as they look at nothing else.
+// The bot's first reply opens the thread of the person's latest message, unless another thread is open.
 state.onArrival(({ channel: where, user, thread: root }) => {
   const asked = state.roots(where).findLast((one) => one.user === state.me);
-  const mine = root !== undefined && user === state.world.bot && asked?.ts === root;
-  if (mine && where === state.channel && state.thread === undefined && !narrow.matches)
+  const isOwnThread = root !== undefined && user === state.workspace.bot && asked?.ts === root;
+  if (isOwnThread && where === state.channel && state.thread === undefined && !narrow.matches)
     state.go(where, root, true);
 });

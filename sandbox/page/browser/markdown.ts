@@ -2,7 +2,7 @@ import type { AlignType, Nodes, Root, Table } from 'mdast';
 import { type Child, h } from './dom.ts';
 import { link } from './links.ts';
 
-/** A Markdown tree as people read it. HTML in it is shown as text, pictures become links, as in Slack. */
+/** Renders a Markdown tree. As in Slack, HTML appears as text and pictures become links. */
 export function markdown(tree: Root): Child[] {
   return tree.children.map(node);
 }
@@ -20,7 +20,7 @@ function node(one: Nodes): Child {
     case 'paragraph':
       return h('p', {}, ...inside(one));
     case 'heading':
-      // Slack shows all headings in one size; below the page's own headings, the third level is right.
+      // Slack shows all headings in one size; h3 fits below the page's own headings.
       return h('h3', { class: 'md-heading' }, ...inside(one));
     case 'strong':
       return h('strong', {}, ...inside(one));
@@ -89,7 +89,7 @@ function side(align: AlignType | undefined): string | undefined {
   return align == null ? undefined : `align-${align}`;
 }
 
-/** A table that scrolls by itself where it is too wide. */
+/** A table in a frame that scrolls if the table is too wide. */
 export function tableFrame(...children: Child[]): HTMLElement {
   return h(
     'div',

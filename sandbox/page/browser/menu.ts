@@ -2,13 +2,13 @@ import { type Child, h } from './dom.ts';
 
 export interface MenuItem {
   label: Child;
-  /** What a screen reader says, where the label is a picture. */
+  /** The name for screen readers, if the label is a picture. */
   name?: string;
   danger?: boolean;
   choose: () => void;
 }
 
-/** Opens a menu below a button; arrows move, Escape closes, and the button has the focus again. */
+/** Opens a menu below a button. Arrow keys move, Escape closes and returns the focus to the button. */
 export function openMenu(anchor: HTMLElement, name: string, items: MenuItem[], row = false): void {
   const menu = h('div', {
     class: row ? 'menu menu-row' : 'menu',

@@ -1,24 +1,25 @@
 import type { MessageModel } from '../page-protocol.ts';
 import { h } from './dom.ts';
-import { MessageView, type Where } from './message.ts';
+import { MessageView } from './message.ts';
+import type { PaneName } from './page-state.ts';
 
-/** Within this many pixels of its end a list follows what is new. */
+/** A list scrolled to within this many pixels of its end follows new messages. */
 const NEAR_END_PX = 80;
 
 /**
- * Messages one below the other. One of them at a time takes the Tab key; arrows go to the others. The list follows
- * its end while people are there, and stays where they read otherwise.
+ * A list of messages. One message is reachable with Tab, arrow keys move between messages. The list follows new
+ * messages while people are at its end, and otherwise keeps its position.
  */
 export class MessageList {
   readonly element: HTMLElement;
-  readonly #where: Where;
+  readonly #pane: PaneName;
   readonly #views = new Map<string, MessageView>();
   readonly #list = h('div', { class: 'messages', role: 'group' });
   #subject = '';
 
-  /** `before` stands above the first message. */
-  constructor(where: Where, name: string, before?: HTMLElement) {
-    this.#where = where;
+  /** `before` appears above the first message. */
+  constructor(pane: PaneName, name: string, before?: HTMLElement) {
+    this.#pane = pane;
     this.#list.setAttribute('aria-label', name);
     this.element = h('div', { class: 'scroller' }, before, this.#list);
     this.#list.addEventListener('keydown', (event) => this.#move(event));
@@ -35,7 +36,7 @@ export class MessageList {
   #atEnd = true;
   #top = 0;
 
-  /** Shows these messages; `subject` tells one conversation from another. */
+  /** Shows these messages; `subject` identifies the conversation. */
   show(subject: string, messages: MessageModel[]): void {
     if (subject !== this.#subject) {
       this.#subject = subject;
@@ -71,7 +72,7 @@ export class MessageList {
       known.update(message);
       return known;
     }
-    const view = new MessageView(message, this.#where);
+    const view = new MessageView(message, this.#pane);
     this.#views.set(message.ts, view);
     return view;
   }
@@ -86,7 +87,7 @@ export class MessageList {
     this.#top = this.element.scrollTop;
   }
 
-  /** Only people go up; where the end has moved away, a picture or table was loaded above it. */
+  /** Only people scroll up; if the end moves away, a picture or table has loaded above it. */
   #scrolled(): void {
     const { scrollTop } = this.element;
     if (this.#distance() < NEAR_END_PX) this.#atEnd = true;

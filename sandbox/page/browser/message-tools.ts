@@ -6,12 +6,11 @@ import { editBox } from './edit-box.ts';
 import { emoji, PICKER_EMOJI } from './emoji.ts';
 import { icon } from './icons.ts';
 import { type MenuItem, openMenu } from './menu.ts';
-import type { Where } from './message.ts';
-import { state } from './page-state.ts';
+import { type PaneName, state } from './page-state.ts';
 import { performAction } from './server-connection.ts';
 
-/** The buttons of a message: react, reply, and what else can be done with it. */
-export function toolbar(current: () => MessageModel, where: Where, article: HTMLElement): HTMLElement {
+/** The buttons of a message: react, reply and a menu of further actions. */
+export function toolbar(current: () => MessageModel, pane: PaneName, article: HTMLElement): HTMLElement {
   const react = tool('Add a reaction', 'smile', () =>
     openMenu(react, 'Reactions', reactions(current()), true),
   );
@@ -24,7 +23,7 @@ export function toolbar(current: () => MessageModel, where: Where, article: HTML
     openMenu(more, 'More actions', otherActions(current(), article)),
   );
   more.setAttribute('aria-haspopup', 'menu');
-  return h('div', { class: 'tools' }, react, where === 'channel' && reply, more);
+  return h('div', { class: 'tools' }, react, pane === 'channel' && reply, more);
 }
 
 function tool(name: string, picture: string, use: () => void): HTMLButtonElement {
@@ -53,7 +52,7 @@ function reactions({ channel, ts }: MessageModel): MenuItem[] {
 
 function otherActions(message: MessageModel, article: HTMLElement): MenuItem[] {
   const { channel, ts } = message;
-  const offered = message.ephemeral ? [] : (state.basics?.messageShortcuts ?? []);
+  const offered = message.ephemeral ? [] : (state.staticInfo?.messageShortcuts ?? []);
   const shortcuts = offered.map(({ id, name }) => ({
     label: name,
     choose: () =>
@@ -70,7 +69,7 @@ function otherActions(message: MessageModel, article: HTMLElement): MenuItem[] {
 }
 
 async function remove({ channel, ts }: MessageModel): Promise<void> {
-  const text = 'The app is told about it, as in Slack.';
+  const text = 'Slack also tells the app about the deletion.';
   if (await confirmDialog({ title: 'Delete this message?', text, yes: 'Delete', style: 'danger' })) {
     await warnOnFailure(performAction({ kind: 'remove', person: state.me, channel, ts }));
   }

@@ -8,15 +8,13 @@ import { emoji } from './emoji.ts';
 import { fileCard } from './file-card.ts';
 import { toolbar } from './message-tools.ts';
 import { mrkdwn } from './mrkdwn.ts';
-import { state } from './page-state.ts';
+import { type PaneName, state } from './page-state.ts';
 import { performAction } from './server-connection.ts';
 
-export type Where = 'channel' | 'thread';
-
-/** One message on the page. What of it has not changed stays as it is, so that nothing flickers while it grows. */
+/** One message on the page. An update redraws only the changed parts, so that a growing message does not flicker. */
 export class MessageView {
   readonly element: HTMLElement;
-  readonly #where: Where;
+  readonly #pane: PaneName;
   readonly #slots = {
     head: slot('head'),
     blocks: slot('body'),
@@ -28,9 +26,9 @@ export class MessageView {
   #message: MessageModel;
   #blockKeys: string[] = [];
 
-  constructor(message: MessageModel, where: Where) {
+  constructor(message: MessageModel, pane: PaneName) {
     this.#message = message;
-    this.#where = where;
+    this.#pane = pane;
     const { head, blocks, files, reactions, foot } = this.#slots;
     this.element = h(
       'article',
@@ -38,7 +36,7 @@ export class MessageView {
       avatar(message.user),
       h('div', { class: 'message-main' }, head, blocks, files, reactions, foot),
     );
-    this.element.append(toolbar(() => this.#message, where, this.element));
+    this.element.append(toolbar(() => this.#message, pane, this.element));
     this.update(message);
   }
 
@@ -48,14 +46,14 @@ export class MessageView {
     const notice = /^(channel|group)_/.test(message.subtype ?? '');
     this.element.classList.toggle('notice', notice);
     this.element.classList.toggle('ephemeral', message.ephemeral);
-    this.element.classList.toggle('from-app', message.user === state.world.bot);
+    this.element.classList.toggle('from-app', message.user === state.workspace.bot);
     this.element.setAttribute('aria-label', `${state.nameOf(message.user)}, ${clock(message.ts)}`);
     keepingFocus(this.element, () => {
       this.#draw(head, [message.user, message.edited, message.ephemeral], () => headOf(message));
       this.#drawBody(message);
       this.#draw(files, message.files, () => message.files.map(fileCard));
       this.#draw(reactions, [message.reactions, state.me], () => reactionsOf(message));
-      const replies = this.#where === 'channel' ? state.inThread(message.channel, message.ts).slice(1) : [];
+      const replies = this.#pane === 'channel' ? state.inThread(message.channel, message.ts).slice(1) : [];
       const last = replies.at(-1)?.ts;
       this.#draw(foot, [replies.length, last, state.thread === message.ts], () => footOf(message, replies));
     });
@@ -136,16 +134,16 @@ function headOf(message: MessageModel): Child[] {
 
 function reactionsOf({ channel, ts, reactions }: MessageModel): Child[] {
   return reactions.map(({ name, users }) => {
-    const mine = users.includes(state.me);
+    const isOwn = users.includes(state.me);
     const who = users.map((id) => state.nameOf(id)).join(', ');
     const flip = () =>
-      void warnOnFailure(performAction({ kind: 'react', person: state.me, channel, ts, name, on: !mine }));
+      void warnOnFailure(performAction({ kind: 'react', person: state.me, channel, ts, name, on: !isOwn }));
     return h(
       'button',
       {
         type: 'button',
         class: 'reaction',
-        'aria-pressed': String(mine),
+        'aria-pressed': String(isOwn),
         'aria-label': `${name.replaceAll('_', ' ')}, ${users.length}: ${who}`,
         title: `${who} with :${name}:`,
         'data-key': `reaction/${name}`,
@@ -173,6 +171,6 @@ function footOf({ channel, ts }: MessageModel, replies: MessageModel[]): Child {
     },
     h('span', { class: 'faces' }, ...people.map((id) => avatar(id))),
     h('span', { class: 'thread-count' }, `${replies.length} ${replies.length === 1 ? 'reply' : 'replies'}`),
-    h('span', { class: 'soft' }, `last at ${clock(last.ts)}`),
+    h('span', { class: 'soft' }, `last reply at ${clock(last.ts)}`),
   );
 }

@@ -7,14 +7,14 @@ import { icon } from './icons.ts';
 import { state } from './page-state.ts';
 import { performAction, upload } from './server-connection.ts';
 
-/** The modal on top of this person's stack, as a dialog of the browser: it holds the focus and gives it back. */
+/** The person's topmost modal as a browser dialog, which traps the focus and restores it. */
 export class Modal {
   readonly #dialog = h('dialog', { class: 'modal', 'aria-labelledby': 'modal-title' });
   readonly #title = h('h2', { id: 'modal-title', tabindex: -1 });
   readonly #body = h('div', { class: 'modal-body' });
   readonly #foot = h('div', { class: 'modal-foot' });
-  /** The keys of files that have arrived; those of a form that was refused are not sent again. */
-  readonly #arrived = new WeakMap<File, string>();
+  /** Upload keys by file: a form that is submitted again does not upload its files again. */
+  readonly #uploadKeys = new WeakMap<File, string>();
   #shown: { id: string; hash: string } | undefined;
 
   constructor() {
@@ -39,16 +39,16 @@ export class Modal {
       event.preventDefault();
       this.#close();
     });
-    // What leads to another place on the page is to be seen there.
+    // A link to another place on the page closes the modal, which would cover it.
     this.#body.addEventListener('click', ({ target }) => {
       if (target instanceof Element && target.closest('[data-place]') !== null) this.#close();
     });
     byId('modals').append(this.#dialog);
-    state.on(['mine', 'world'], () => this.#draw());
+    state.on(['private', 'workspace'], () => this.#draw());
   }
 
   #draw(): void {
-    const { modal } = state.mine;
+    const { modal } = state.privateView;
     if (modal === undefined) {
       this.#shown = undefined;
       if (this.#dialog.open) this.#dialog.close();
@@ -64,7 +64,7 @@ export class Modal {
     else draw();
     this.#drawFoot(modal);
     if (!this.#dialog.open) this.#dialog.showModal();
-    // A form that was loading has inputs only now.
+    // A form that was loading gets its inputs only now.
     if (sameView && (couldWrite || this.#firstInput === null)) return;
     (this.#firstInput ?? this.#title).focus();
   }
@@ -94,11 +94,11 @@ export class Modal {
   }
 
   async #submit(): Promise<void> {
-    const { modal } = state.mine;
+    const { modal } = state.privateView;
     if (modal === undefined || this.#dialog.ariaBusy === 'true' || !this.#complete(modal)) return;
     this.#dialog.ariaBusy = 'true';
     const outcome = await this.#send().catch((error: unknown) => {
-      return { ok: false, error: error instanceof Error ? error.message : 'The files did not arrive.' };
+      return { ok: false, error: error instanceof Error ? error.message : 'The upload failed.' };
     });
     this.#dialog.ariaBusy = 'false';
     if (!outcome.ok) this.#showErrors(outcome);
@@ -107,17 +107,17 @@ export class Modal {
   async #send(): Promise<ActionResult> {
     const files: Record<string, string[]> = {};
     for (const [key, chosen] of Object.entries(filesIn(this.#body)))
-      files[key] = await Promise.all(chosen.map((file) => this.#arrive(file)));
+      files[key] = await Promise.all(chosen.map((file) => this.#uploadOnce(file)));
     return performAction({ kind: 'submit', person: state.me, values: valuesIn(this.#body), files });
   }
 
-  async #arrive(file: File): Promise<string> {
-    const key = this.#arrived.get(file) ?? (await upload(file));
-    this.#arrived.set(file, key);
+  async #uploadOnce(file: File): Promise<string> {
+    const key = this.#uploadKeys.get(file) ?? (await upload(file));
+    this.#uploadKeys.set(file, key);
     return key;
   }
 
-  /** Slack itself asks for what is not optional before the app hears of it. */
+  /** Checks required inputs, as Slack does before it notifies the app. */
   #complete(modal: ViewModel): boolean {
     const values = { ...valuesIn(this.#body), ...filesIn(this.#body) };
     const missing = modal.blocks.filter((block) => {
@@ -126,7 +126,10 @@ export class Modal {
         block.type === 'input' && block.optional !== true && key !== undefined && values[key]?.length === 0
       );
     });
-    const errors = missing.map((block): [string, string] => [String(block.block_id), 'Please fill this in.']);
+    const errors = missing.map((block): [string, string] => [
+      String(block.block_id),
+      'This field is required.',
+    ]);
     if (errors.length > 0) this.#showErrors({ ok: false, errors: Object.fromEntries(errors) });
     return errors.length === 0;
   }

@@ -5,15 +5,15 @@ import { broadcastMention, channelMention, emojiPicture, personMention } from '.
 const token =
   /<(?<entity>[^<>\n]+)>|```\n?(?<fence>[\s\S]+?)\n?```|`(?<code>[^`\n]+)`|(?<![\w*])\*(?<bold>[^*\n]+)\*(?![\w*])|(?<!\w)_(?<italic>[^_\n]+)_(?!\w)|(?<![\w~])~(?<strike>[^~\n]+)~(?![\w~])|:(?<emoji>[a-z0-9_+-]+(?:::[a-z0-9-]+)?):/g;
 
-/** Slack's three entities as characters. */
+/** Unescapes Slack's three control characters. */
 export function unescaped(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
-/** Slack's mrkdwn as people read it: styles, code, quotes, links, mentions, emoji. */
+/** Renders Slack's mrkdwn: styles, code, quotes, links, mentions, emoji. */
 export function mrkdwn(text: string): Child[] {
   const parts: Child[] = [];
-  // A fence may hold lines that begin like a quote.
+  // A code block may contain lines that look like quotes.
   for (const part of text.split(/(```[\s\S]+?```)/)) {
     if (part.startsWith('```')) parts.push(...inline(part));
     else parts.push(...quotesAndLines(part));

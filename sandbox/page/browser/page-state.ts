@@ -10,19 +10,22 @@ import type {
   WorkspaceModel,
 } from '../page-protocol.ts';
 
-type Topic = 'place' | 'world' | 'messages' | 'mine' | 'calls' | 'bot' | 'switches';
+type Topic = 'place' | 'workspace' | 'messages' | 'private' | 'calls' | 'bot' | 'switches';
 
 type BotState = Extract<LiveEvent, { kind: 'bot' }>['bot'];
+
+/** The two panes that show messages and take new ones. */
+export type PaneName = 'channel' | 'thread';
 
 const MAX_CALLS = 400;
 const EMPTY_WORKSPACE: WorkspaceModel = { team: '', bot: '', people: [], channels: [] };
 
-/** What the page knows, and which part of it people look at. */
+/** The page's data, and the channel and thread in view. */
 export class PageState {
   me = '';
-  world = EMPTY_WORKSPACE;
-  basics: StaticInfo | undefined;
-  mine: PrivateModel = { ephemerals: [] };
+  workspace = EMPTY_WORKSPACE;
+  staticInfo: StaticInfo | undefined;
+  privateView: PrivateModel = { ephemerals: [] };
   bot: BotState | undefined;
   switches: FaultSwitch[] = [];
   /** Oldest first. */
@@ -30,8 +33,8 @@ export class PageState {
   channel = '';
   thread: string | undefined;
   tab: 'home' | 'messages' = 'messages';
-  /** Whether the thread was opened without a wish of the person. */
-  quietly = false;
+  /** Whether the thread opened automatically, without a click. */
+  openedAutomatically = false;
   readonly #messages = new Map<string, MessageModel>();
   readonly #read = new Map<string, string>();
   readonly #listeners = new Map<Topic, Set<() => void>>();
@@ -44,7 +47,7 @@ export class PageState {
     }
   }
 
-  /** Called for each message that was not there before. */
+  /** Adds a listener for new messages. */
   onArrival(listener: (message: MessageModel) => void): void {
     this.#arrivals.add(listener);
   }
@@ -63,15 +66,15 @@ export class PageState {
         if (fresh) for (const listener of this.#arrivals) listener(message);
         break;
       }
-      case 'gone':
+      case 'deleted':
         this.#messages.delete(keyOf(event));
         this.#tell('messages');
         break;
-      case 'mine': {
-        const before = new Set(this.mine.ephemerals.map(({ ts }) => ts));
-        this.mine = event.mine;
-        this.#tell('mine', 'messages');
-        for (const one of event.mine.ephemerals)
+      case 'private': {
+        const before = new Set(this.privateView.ephemerals.map(({ ts }) => ts));
+        this.privateView = event.privateView;
+        this.#tell('private', 'messages');
+        for (const one of event.privateView.ephemerals)
           if (!before.has(one.ts)) for (const listener of this.#arrivals) listener(one);
         break;
       }
@@ -80,9 +83,9 @@ export class PageState {
         if (this.calls.length > MAX_CALLS) this.calls.splice(0, this.calls.length - MAX_CALLS);
         this.#tell('calls');
         break;
-      case 'world':
-        this.world = event.world;
-        this.#tell('world');
+      case 'workspace':
+        this.workspace = event.workspace;
+        this.#tell('workspace');
         break;
       case 'bot':
         this.bot = event.bot;
@@ -94,9 +97,9 @@ export class PageState {
     }
   }
 
-  /** Looks at a channel, and a thread of it; `quietly` leaves the focus where it is. */
-  go(channel: string, thread?: string, quietly = false): void {
-    this.quietly = quietly;
+  /** Goes to a channel and, if given, a thread in it; `automatically` keeps the focus. */
+  go(channel: string, thread?: string, automatically = false): void {
+    this.openedAutomatically = automatically;
     if (channel !== this.channel) this.tab = 'messages';
     this.channel = channel;
     this.thread = thread;
@@ -110,7 +113,7 @@ export class PageState {
   }
 
   person(id: string): PersonModel | undefined {
-    return this.world.people.find((one) => one.id === id);
+    return this.workspace.people.find((one) => one.id === id);
   }
 
   nameOf(id: string): string {
@@ -118,16 +121,16 @@ export class PageState {
   }
 
   get place(): ChannelModel | undefined {
-    return this.world.channels.find(({ id }) => id === this.channel);
+    return this.workspace.channels.find(({ id }) => id === this.channel);
   }
 
   /** This person's direct messages with the bot. */
   get botDm(): ChannelModel | undefined {
-    const { bot, channels } = this.world;
+    const { bot, channels } = this.workspace;
     return channels.find(({ kind, members }) => kind === 'im' && members.includes(bot));
   }
 
-  /** The messages of a channel itself, oldest first: roots, and replies that were sent to the channel too. */
+  /** The messages in the channel pane, oldest first: roots, and replies that were also sent to the channel. */
   roots(channel: string): MessageModel[] {
     return this.#sorted((one) => {
       const here = one.thread === undefined || one.subtype === 'thread_broadcast';
@@ -146,7 +149,7 @@ export class PageState {
   }
 
   #sorted(which: (message: MessageModel) => boolean): MessageModel[] {
-    return [...this.#messages.values(), ...this.mine.ephemerals]
+    return [...this.#messages.values(), ...this.privateView.ephemerals]
       .filter(which)
       .sort((one, other) => (one.ts < other.ts ? -1 : 1));
   }
@@ -155,9 +158,9 @@ export class PageState {
     const newcomer = event.me !== this.me;
     Object.assign(this, {
       me: event.me,
-      world: event.world,
-      basics: event.basics,
-      mine: event.mine,
+      workspace: event.workspace,
+      staticInfo: event.staticInfo,
+      privateView: event.privateView,
       bot: event.bot,
       switches: event.switches,
       calls: event.calls,
@@ -169,11 +172,11 @@ export class PageState {
       for (const { channel, ts } of event.messages) this.#read.set(channel, ts);
     }
     if (this.place === undefined) {
-      this.channel = event.world.channels[0]?.id ?? '';
+      this.channel = event.workspace.channels[0]?.id ?? '';
       this.thread = undefined;
     }
     this.#markRead();
-    this.#tell('world', 'messages', 'mine', 'calls', 'bot', 'switches', 'place');
+    this.#tell('workspace', 'messages', 'private', 'calls', 'bot', 'switches', 'place');
   }
 
   #markRead(): void {
@@ -191,5 +194,5 @@ function keyOf({ channel, ts }: { channel: string; ts: string }): string {
   return `${channel} ${ts}`;
 }
 
-/** The page's one state. */
+/** The state of the page. */
 export const state = new PageState();

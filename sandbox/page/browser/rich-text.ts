@@ -4,7 +4,7 @@ import { isFields, objects, text } from './json-fields.ts';
 import { link } from './links.ts';
 import { broadcastMention, channelMention, emojiPicture, personMention } from './mention-elements.ts';
 
-/** A rich_text block: sections, lists, quotes and code. */
+/** Renders a rich_text block: sections, lists, quotes and code. */
 export function richText(block: Fields): Child[] {
   return objects(block.elements).map(part);
 }

@@ -2,21 +2,20 @@ import type { ChannelModel, Fields } from '../page-protocol.ts';
 import { isFields, objects, plain, text } from './json-fields.ts';
 import { state } from './page-state.ts';
 
-/** Something to choose. */
+/** An option of a select. */
 export interface Option {
   value: string;
   label: string;
-  /** What it says about itself. */
-  about?: string;
+  description?: string;
 }
 
-/** What a select, and the like, offers. */
+/** The options of a select or a similar element. */
 export function optionsOf(one: Fields): Option[] {
   const type = text(one.type).replace(/^multi_/, '');
   if (type === 'users_select')
-    return state.world.people.map(({ id, realName }) => ({ value: id, label: realName }));
+    return state.workspace.people.map(({ id, realName }) => ({ value: id, label: realName }));
   if (type === 'channels_select' || type === 'conversations_select') {
-    return state.world.channels
+    return state.workspace.channels
       .filter((channel) =>
         type === 'channels_select' ? channel.kind === 'channel' : passes(channel, one.filter),
       )
@@ -29,21 +28,21 @@ export function optionsOf(one: Fields): Option[] {
   return [...objects(one.options), ...grouped].map((option) => ({
     value: text(option.value),
     label: plain(option.text),
-    ...(option.description === undefined ? {} : { about: plain(option.description) }),
+    ...(option.description === undefined ? {} : { description: plain(option.description) }),
   }));
 }
 
-/** How the filter of a `conversations_select` calls a kind of channel. */
-const included = { channel: 'public', group: 'private', im: 'im', mpim: 'mpim' } as const;
+/** The names of channel kinds in the filter of a `conversations_select`. */
+const FILTER_NAMES = { channel: 'public', group: 'private', im: 'im', mpim: 'mpim' } as const;
 
 function passes({ kind, members }: ChannelModel, filter: unknown): boolean {
   if (!isFields(filter)) return true;
-  const withBot = kind === 'im' && members.includes(state.world.bot);
+  const withBot = kind === 'im' && members.includes(state.workspace.bot);
   if (filter.exclude_bot_users === true && withBot) return false;
-  return !Array.isArray(filter.include) || filter.include.includes(included[kind]);
+  return !Array.isArray(filter.include) || filter.include.includes(FILTER_NAMES[kind]);
 }
 
-/** What is chosen at first. */
+/** The initially selected values. */
 export function initials(one: Fields): string[] {
   const single = [
     one.initial_user,

@@ -4,7 +4,7 @@ import type { UserAction } from '../user-action.ts';
 const headers = { 'x-sandbox': 'page' };
 const UNREACHABLE: ActionResult = {
   ok: false,
-  error: 'The sandbox does not answer. Is `npm run sandbox` still running?',
+  error: 'The sandbox is not responding. Is `npm run sandbox` still running?',
 };
 
 async function post(path: string, body: unknown): Promise<ActionResult> {
@@ -21,9 +21,9 @@ async function post(path: string, body: unknown): Promise<ActionResult> {
   }
 }
 
-/** Does what a person would do in Slack. */
+/** Performs an action that a person would do in Slack. */
 export function performAction(action: UserAction): Promise<ActionResult> {
-  return post('/deed', action);
+  return post('/action', action);
 }
 
 export function setSwitch(id: string, on: boolean): Promise<ActionResult> {
@@ -34,30 +34,30 @@ export function controlBot(what: 'crash' | 'start'): Promise<ActionResult> {
   return post('/bot', { do: what });
 }
 
-/** Sends a file to the sandbox; the answer is its key for a deed. @throws if it does not arrive */
+/** Uploads a file; resolves to its key for an action. @throws if the upload fails */
 export async function upload(file: File): Promise<string> {
   const response = await fetch(`/uploads?name=${encodeURIComponent(file.name)}`, {
     method: 'POST',
     headers: { ...headers, 'content-type': file.type || 'application/octet-stream' },
     body: file,
   });
-  if (!response.ok) throw new Error(`${file.name} did not arrive.`);
+  if (!response.ok) throw new Error(`The upload of ${file.name} failed.`);
   const { key }: { key: string } = await response.json();
   return key;
 }
 
-/** Hears what one person sees, until it is closed; `lost` is told when the sandbox goes away and comes back. */
+/** Subscribes to what one person sees; `onConnection` is called when the connection is lost and restored. Returns a function that unsubscribes. */
 export function subscribe(
   me: string | undefined,
-  hear: (event: LiveEvent) => void,
-  lost: (away: boolean) => void,
+  onEvent: (event: LiveEvent) => void,
+  onConnection: (isLost: boolean) => void,
 ): () => void {
   const source = new EventSource(`/live${me === undefined ? '' : `?as=${encodeURIComponent(me)}`}`);
   source.onmessage = ({ data }: MessageEvent<string>) => {
     const event: LiveEvent = JSON.parse(data);
-    hear(event);
+    onEvent(event);
   };
-  source.onopen = () => lost(false);
-  source.onerror = () => lost(true);
+  source.onopen = () => onConnection(false);
+  source.onerror = () => onConnection(true);
   return () => source.close();
 }

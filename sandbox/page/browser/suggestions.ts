@@ -2,7 +2,7 @@ import { type Child, fill, h } from './dom.ts';
 import { state } from './page-state.ts';
 
 interface Suggestion {
-  /** What is put in place of what was typed. */
+  /** Replaces the typed text. */
   text: string;
   label: string;
   about: string;
@@ -10,7 +10,7 @@ interface Suggestion {
 
 let count = 0;
 
-/** Names, channels and commands that go on with what is being typed: `@`, `#`, and `/` at the beginning. */
+/** Suggests completions of the typed text: people (`@`), channels (`#`) and commands (`/` at the beginning). */
 export class Suggestions {
   readonly element: HTMLElement;
   readonly #field: HTMLTextAreaElement;
@@ -41,7 +41,7 @@ export class Suggestions {
     return this.#shown.length > 0;
   }
 
-  /** Whether the key was for the suggestions. */
+  /** Handles a key; returns whether it was for the suggestions. */
   takeKey(event: KeyboardEvent): boolean {
     if (!this.open) return false;
     if (event.key === 'ArrowDown') this.#step(1);
@@ -122,18 +122,18 @@ export class Suggestions {
 function namesFor(mark: string, begun: string): Suggestion[] {
   const wanted = begun.toLowerCase();
   if (mark === '#') {
-    return state.world.channels
+    return state.workspace.channels
       .filter(({ kind, name }) => (kind === 'channel' || kind === 'group') && name.startsWith(wanted))
       .map(({ name, purpose }) => ({ text: `#${name}`, label: `#${name}`, about: purpose }));
   }
-  const { bot, people } = state.world;
+  const { bot, people } = state.workspace;
   const fits = people.filter(({ name, realName }) => `${name} ${realName}`.toLowerCase().includes(wanted));
   const botFirst = fits.toSorted((one, other) => Number(other.id === bot) - Number(one.id === bot));
   return botFirst.map(({ name, realName }) => ({ text: `@${name}`, label: realName, about: `@${name}` }));
 }
 
 function commandsFor(begun: string): Suggestion[] {
-  const commands = state.basics?.commands ?? [];
+  const commands = state.staticInfo?.commands ?? [];
   return commands
     .filter(({ id }) => id.startsWith(`/${begun}`))
     .map(({ id, hint, description }) => ({ text: id, label: `${id} ${hint}`, about: description }));

@@ -8,7 +8,7 @@ import { link } from './links.ts';
 import { tableFrame } from './markdown.ts';
 import { richText } from './rich-text.ts';
 
-/** A table or data_table: its first row is the head. */
+/** A table or data_table; its first row is the header. */
 export function table(block: Fields): HTMLElement {
   const [head = [], ...rows] = Array.isArray(block.rows) ? block.rows.map(objects) : [];
   const columns = Array.isArray(block.column_settings) ? block.column_settings : [];
@@ -103,7 +103,7 @@ export function card(block: Fields, blockId: string, surface: Surface): HTMLElem
   );
 }
 
-/** Blocks within a block; `render` draws them. */
+/** A container block; `render` renders its blocks. */
 export function container(
   block: Fields,
   _blockId: string,

@@ -45,7 +45,7 @@ export class ThreadPane {
         close();
     });
     acceptFileDrops(this.#pane, this.#composer, sampleFile);
-    state.on(['messages', 'place', 'world'], () => this.#draw());
+    state.on(['messages', 'place', 'workspace'], () => this.#draw());
   }
 
   #draw(): void {
@@ -64,10 +64,10 @@ export class ThreadPane {
     this.#drawStatus(channel, thread, messages[0]?.status);
     if (this.#shown === thread) return;
     this.#shown = thread;
-    if (!state.quietly) this.#composer.focus();
+    if (!state.openedAutomatically) this.#composer.focus();
   }
 
-  /** The line of Slack's agent feature, with a Stop button of Slack's own. */
+  /** The status line of Slack's agent sessions, with Slack's own Stop button. */
   #drawStatus(channel: string, ts: string, status = ''): void {
     this.#status.hidden = status === '';
     const stop = () =>

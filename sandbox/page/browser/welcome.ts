@@ -2,8 +2,8 @@ import { warnOnFailure } from './announcements.ts';
 import { openApp } from './app-tab.ts';
 import type { Composer } from './composer.ts';
 import { fill, h } from './dom.ts';
-import { formatSize } from './file-card.ts';
 import { SAMPLE_MIME_TYPE } from './file-drop.ts';
+import { formatFileSize } from './file-size.ts';
 import { icon } from './icons.ts';
 import { state } from './page-state.ts';
 import { performAction } from './server-connection.ts';
@@ -29,24 +29,26 @@ const EXAMPLES: Example[] = [
 ];
 
 const HINTS = [
-  'The first words come at once; from then on one message grows, edited every few seconds.',
-  'A message sent meanwhile waits with an hourglass on it; after Stop it goes only when you say so.',
-  'Files come back as links in the thread, and the links work.',
-  'Behind the scenes, kill the bot in the middle of an answer: it goes on in the same message.',
+  'The bot replies at once with a short note, then edits that message every few seconds as the answer grows.',
+  'A message that you send meanwhile waits, marked with an hourglass. After Stop it waits until you release it.',
+  'Result files come back as working links in the thread.',
+  'Under “Behind the scenes”, kill the bot in the middle of an answer: it continues in the same message.',
 ];
 
 /** The sample table as a file. */
 export async function sampleFile(): Promise<File> {
   const response = await fetch('/sample');
-  return new File([await response.blob()], state.basics?.sample.name ?? 'sample.csv', { type: 'text/csv' });
+  return new File([await response.blob()], state.staticInfo?.sample.name ?? 'sample.csv', {
+    type: 'text/csv',
+  });
 }
 
-/** In direct messages with the bot nobody needs to call it. */
+/** The mention that a new message needs; none in direct messages with the bot. */
 function mention(): string {
   return state.channel === state.botDm?.id ? '' : '@taskthread ';
 }
 
-/** What newcomers read first: what this is, three things to try, and what to watch for. */
+/** The introduction for newcomers: what this is, three examples, and what to watch for. */
 export class Welcome {
   readonly element = h('details', { class: 'welcome', open: true });
   readonly #composer: Composer;
@@ -56,14 +58,14 @@ export class Welcome {
     this.#composer = composer;
   }
 
-  /** Makes room for messages where there are some. */
-  open(empty: boolean): void {
-    this.element.open = empty;
+  /** Opens in an empty channel, and collapses to make room for messages. */
+  open(isEmpty: boolean): void {
+    this.element.open = isEmpty;
   }
 
   draw(): void {
     this.#drawPlaces();
-    const { sample } = state.basics ?? {};
+    const { sample } = state.staticInfo ?? {};
     if (sample === undefined || this.element.childElementCount > 0) return;
     const chip = h(
       'button',
@@ -73,21 +75,21 @@ export class Welcome {
         'span',
         {},
         h('strong', {}, sample.name),
-        h('span', { class: 'soft' }, ` ${formatSize(sample.bytes)}`),
+        h('span', { class: 'soft' }, ` ${formatFileSize(sample.bytes)}`),
       ),
-      h('span', { class: 'soft' }, 'Drag it below, or press to attach'),
+      h('span', { class: 'soft' }, 'Drag it onto the message box, or click to attach it'),
     );
     chip.addEventListener('dragstart', ({ dataTransfer }) => {
       dataTransfer?.setData(SAMPLE_MIME_TYPE, sample.name);
       dataTransfer?.setData('text/plain', sample.name);
     });
     this.element.append(
-      h('summary', {}, h('h2', {}, 'Try it: ask the agent, in a thread')),
+      h('summary', {}, h('h2', {}, 'Try it: ask the agent')),
       h(
         'p',
         { class: 'lead' },
         'This is a small Slack workspace on your own machine, with the real Taskthread bot in it. ',
-        'Mention it in a channel or write to it directly, and its answer grows in the thread. ',
+        'Mention it in a channel or message it directly, and its answer grows in the thread. ',
         'Nothing leaves this computer.',
       ),
       chip,
@@ -106,24 +108,24 @@ export class Welcome {
     );
   }
 
-  /** What else there is: the same things that Slack offers, a press away. */
+  /** Buttons for the other features: the form, the Home tab, the settings and the help. */
   #drawPlaces(): void {
-    const withBot = state.place?.members.includes(state.world.bot) === true;
+    const withBot = state.place?.members.includes(state.workspace.bot) === true;
     const type = (text: string) => () =>
       void warnOnFailure(
         performAction({ kind: 'command', person: state.me, channel: state.channel, command: '/agent', text }),
       );
-    const offers = [
+    const buttons = [
       ['Ask with a form', type('new')],
       ['Your tasks', () => openApp('home')],
-      withBot && (['Settings here', type('settings')] as const),
-      ['What else it takes', type('help')],
+      withBot && (['Channel settings', type('settings')] as const),
+      ['Help', type('help')],
     ] as const;
     fill(
       this.#places,
       'Or: ',
-      offers.map(
-        (offer) => offer && h('button', { type: 'button', class: 'button', onclick: offer[1] }, offer[0]),
+      buttons.map(
+        (button) => button && h('button', { type: 'button', class: 'button', onclick: button[1] }, button[0]),
       ),
     );
   }

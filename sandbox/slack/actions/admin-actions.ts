@@ -10,11 +10,11 @@ export type ChannelRef = Channel | string;
 export interface NewPerson {
   name: string;
   realName?: string;
-  /** `member` when left out; a `stranger` comes from another organisation (Slack Connect). */
+  /** `member` by default; a `stranger` belongs to another organisation (Slack Connect). */
   kind?: PersonKind;
   admin?: boolean;
   teamId?: string;
-  /** Where the person is at home, in an organisation (Enterprise Grid): `teamId` when left out. */
+  /** The person's home workspace in an organisation (Enterprise Grid); `teamId` by default. */
   homeTeamId?: string;
 }
 
@@ -23,16 +23,16 @@ export interface NewChannel {
   topic?: string;
   purpose?: string;
   private?: boolean;
-  /** Everybody in the workspace but bots when left out. */
+  /** By default everybody in the workspace except bots. */
   members?: PersonRef[];
-  /** Whether our bot is in it; yes when left out. */
+  /** Whether our bot is a member; true by default. */
   bot?: boolean;
   /** A Slack Connect channel. */
   shared?: boolean;
   teamId?: string;
 }
 
-/** What admins and owners do: people, channels, membership, tokens. */
+/** What admins and owners do: they manage people, channels, membership and tokens. */
 export class AdminActions {
   protected readonly deps: WorkspaceDeps;
 
@@ -51,12 +51,12 @@ export class AdminActions {
     return person;
   }
 
-  /** An admin ends somebody's account. */
+  /** Deactivates a person's account. */
   deactivate(personRef: PersonRef): void {
     this.person(personRef).deleted = true;
   }
 
-  /** Makes a channel; who is in it from the start joined without an event. */
+  /** Creates a channel; its first members join without events. */
   createChannel(wanted: NewChannel): Channel {
     const team = this.teamOr(wanted.teamId);
     const people = [...team.people.values()].filter((person) => person.kind !== 'bot');
@@ -76,13 +76,13 @@ export class AdminActions {
     return channel;
   }
 
-  /** The direct conversation of a person with the bot. */
+  /** The direct messages between a person and the bot. */
   openDm(person: PersonRef): Channel {
     const found = this.person(person);
     return this.deps.world.dm(this.deps.world.team(found.teamId), found.id);
   }
 
-  /** The group conversation of these people and the bot. */
+  /** The group direct messages of these people and the bot. */
   openGroupDm(people: PersonRef[]): Channel {
     const found = people.map((person) => this.person(person));
     return this.deps.world.groupDm(
@@ -91,26 +91,26 @@ export class AdminActions {
     );
   }
 
-  /** Invites a person, or the bot when left out. */
+  /** Invites a person, or the bot by default. */
   invite(channelRef: ChannelRef, personRef?: PersonRef, inviter?: PersonRef): void {
     const channel = this.channel(channelRef);
     const team = this.deps.world.team(channel.teamId);
     const user = personRef === undefined ? team.bot.userId : this.person(personRef).id;
     const invitedBy = inviter === undefined ? channel.creator : this.person(inviter).id;
     channel.members.add(user);
-    this.member(team, channel, 'member_joined_channel', { user, inviter: invitedBy });
+    this.membershipEvent(team, channel, 'member_joined_channel', { user, inviter: invitedBy });
     this.notice(channel, user, 'channel_join', `<@${user}> has joined the channel`);
   }
 
-  /** Removes a person, or the bot when left out. */
+  /** Removes a person, or the bot by default. */
   kick(channelRef: ChannelRef, personRef?: PersonRef): void {
     const channel = this.channel(channelRef);
     const team = this.deps.world.team(channel.teamId);
     const user = personRef === undefined ? team.bot.userId : this.person(personRef).id;
-    this.member(team, channel, 'member_left_channel', { user });
+    this.membershipEvent(team, channel, 'member_left_channel', { user });
     channel.members.delete(user);
     if (user === team.bot.userId)
-      this.roomEvent(channel, 'left', { channel: channel.id, actor_id: channel.creator });
+      this.channelEvent(channel, 'left', { channel: channel.id, actor_id: channel.creator });
     else this.notice(channel, user, 'channel_leave', `<@${user}> has left the channel`);
   }
 
@@ -118,13 +118,13 @@ export class AdminActions {
     const channel = this.channel(channelRef);
     this.notice(channel, channel.creator, 'channel_archive', `<@${channel.creator}> archived the channel`);
     channel.archived = true;
-    this.roomEvent(channel, 'archive', { channel: channel.id, user: channel.creator });
+    this.channelEvent(channel, 'archive', { channel: channel.id, user: channel.creator });
   }
 
   unarchive(channelRef: ChannelRef): void {
     const channel = this.channel(channelRef);
     channel.archived = false;
-    this.roomEvent(channel, 'unarchive', { channel: channel.id, user: channel.creator });
+    this.channelEvent(channel, 'unarchive', { channel: channel.id, user: channel.creator });
   }
 
   rename(channelRef: ChannelRef, name: string): void {
@@ -134,7 +134,7 @@ export class AdminActions {
     const renamed = `has renamed the channel from "${before}" to "${name}"`;
     this.notice(channel, channel.creator, 'channel_name', `<@${channel.creator}> ${renamed}`);
     const bot = this.deps.world.team(channel.teamId).bot.userId;
-    this.roomEvent(channel, 'rename', { channel: channelJson(channel, bot) });
+    this.channelEvent(channel, 'rename', { channel: channelJson(channel, bot) });
   }
 
   setPurpose(channelRef: ChannelRef, purpose: string): void {
@@ -157,18 +157,18 @@ export class AdminActions {
 
   deleteChannel(channelRef: ChannelRef): void {
     const channel = this.channel(channelRef);
-    this.roomEvent(channel, 'deleted', { channel: channel.id, actor_id: channel.creator });
+    this.channelEvent(channel, 'deleted', { channel: channel.id, actor_id: channel.creator });
     this.deps.world.team(channel.teamId).channels.delete(channel.id);
   }
 
-  /** From now on the bot's token is refused with token_revoked. */
+  /** Revokes the bot's token: calls fail with `token_revoked`. */
   revokeToken(teamId?: string): void {
     const team = this.teamOr(teamId);
     team.installation.state = 'revoked';
     this.sendUninstallEvent('tokens_revoked', team.id);
   }
 
-  /** Removes the app from the workspace; calls are refused with account_inactive. */
+  /** Uninstalls the app: calls fail with `account_inactive`. */
   uninstall(teamId?: string): void {
     const team = this.teamOr(teamId);
     this.revokeToken(team.id);
@@ -176,14 +176,14 @@ export class AdminActions {
     this.sendUninstallEvent('app_uninstalled', team.id);
   }
 
-  /** Sends only the event of an uninstallation, perhaps late or once more. */
+  /** Sends only the event of an uninstallation, to simulate a late or repeated one. */
   sendUninstallEvent(type: 'tokens_revoked' | 'app_uninstalled', teamId?: string): void {
     const team = this.teamOr(teamId);
     const tokens = type === 'tokens_revoked' ? { tokens: { oauth: [], bot: [team.bot.userId] } } : {};
     this.deps.events.emit(team, { type, ...tokens, event_ts: this.deps.world.ids.ts() });
   }
 
-  /** The organisation takes the app from one of its workspaces, or gives it back. */
+  /** The organisation removes the app from one of its workspaces, or adds it again. */
   setAccess(teamId: string, access: 'granted' | 'revoked'): void {
     const team = this.teamOr(teamId);
     team.isWithdrawn = access === 'revoked';
@@ -206,20 +206,20 @@ export class AdminActions {
     return this.deps.world.team(id ?? first ?? '');
   }
 
-  private member(team: Team, channel: Channel, type: string, who: Fields): void {
+  private membershipEvent(team: Team, channel: Channel, type: string, who: Fields): void {
     if (!channel.members.has(team.bot.userId)) return;
     const channelType = channel.kind === 'channel' ? 'C' : 'G';
     const event = { type, channel: channel.id, channel_type: channelType, team: team.id, ...who };
     this.deps.events.emit(team, { ...event, event_ts: this.deps.world.ids.ts() }, { channel });
   }
 
-  /** A line that Slack itself writes into a channel. */
+  /** Posts a message that Slack itself writes into a channel. */
   private notice(channel: Channel, user: string, subtype: string, text: string): void {
     this.deps.messages.post(channel, { user, subtype, text });
   }
 
-  /** `channel_archive` and the like, or `group_archive` for a private channel. */
-  private roomEvent(channel: Channel, what: string, detail: Fields): void {
+  /** Sends an event such as `channel_archive`, or `group_archive` for a private channel. */
+  private channelEvent(channel: Channel, what: string, detail: Fields): void {
     const type = `${channel.kind === 'channel' ? 'channel' : 'group'}_${what}`;
     const event = { type, ...detail, event_ts: this.deps.world.ids.ts() };
     this.deps.events.emit(this.deps.world.team(channel.teamId), event, { channel });

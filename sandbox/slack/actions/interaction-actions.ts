@@ -9,23 +9,23 @@ import { MessageActions } from './message-actions.ts';
 
 export interface Click {
   person: PersonRef;
-  /** Where the button is: a message (or ephemeral message) of a channel, ... */
+  /** Where the element is: a message or ephemeral message in a channel ... */
   channel?: ChannelRef;
   ts?: string;
   /** ... or the person's Home tab or topmost modal. */
   view?: 'home' | 'modal';
   actionId: string;
-  /** The value of the button or option that is meant, where several share the action_id. */
+  /** The value of the button or option, if several share the action_id. */
   value?: string;
-  /** The values of all that is chosen, where an element takes several. */
+  /** All selected values, if the element takes several. */
   values?: string[];
-  /** What the inputs of the view hold at that moment; see submitView. */
+  /** The values of the view's inputs at that moment; see `submitView`. */
   state?: Record<string, string | string[]>;
 }
 
-/** What people press: buttons, commands, shortcuts, modals, the Home tab. */
+/** How people use the app: buttons, commands, shortcuts, modals, the Home tab. */
 export class InteractionActions extends MessageActions {
-  /** Presses a button or picks an option. @throws if there is none with this action_id */
+  /** Presses a button or selects an option. @throws if no element has this action_id */
   async click(click: Click): Promise<InteractionResult> {
     const person = this.person(click.person);
     const team = this.deps.world.team(person.teamId);
@@ -74,7 +74,7 @@ export class InteractionActions extends MessageActions {
     return this.deps.interactions.command(team, this.person(said.person), channel, said.command, text);
   }
 
-  /** Uses a shortcut: a global one, or one of a message when a channel and a ts are given. */
+  /** Uses a global shortcut, or a message shortcut if a channel and a ts are given. */
   async shortcut(used: {
     person: PersonRef;
     callbackId: string;
@@ -115,9 +115,9 @@ export class InteractionActions extends MessageActions {
   }
 
   /**
-   * Submits the topmost modal. `values` are by action_id (or `block_id/action_id`): text, the value of an option,
-   * the id of an uploaded file, or several.
-   * @throws if no modal is open, or something is left empty that Slack's client asks for
+   * Submits the topmost modal. `values` maps an action_id (or `block_id/action_id`) to text, an option's value, the id
+   * of an uploaded file, or a list of them.
+   * @throws if no modal is open, or a required input is empty
    */
   async submitView(
     personRef: PersonRef,
@@ -126,14 +126,14 @@ export class InteractionActions extends MessageActions {
     const { person, team, view } = this.topmost(personRef);
     this.fill(view, values);
     const empty = emptyInputs(view.blocks, view.values);
-    if (empty.length > 0) throw new Error(`Slack wants this filled in: ${empty.join(', ')}.`);
+    if (empty.length > 0) throw new Error(`Slack requires these inputs: ${empty.join(', ')}.`);
     const payload = { type: 'view_submission', view: this.viewOf(team, view), response_urls: [] };
     const sent = await this.deps.interactions.send(team, person, payload);
-    if (!sent.acked || this.answered(team, view, sent.body)) return sent;
+    if (!sent.acked || this.applyResponse(team, view, sent.body)) return sent;
     return { ...sent, acked: false };
   }
 
-  /** Closes the topmost modal with its cross. @throws if no modal is open */
+  /** Closes the topmost modal. @throws if no modal is open */
   async closeView(personRef: PersonRef): Promise<void> {
     const { person, team, view } = this.topmost(personRef);
     const payload = { type: 'view_closed', view: this.viewOf(team, view), is_cleared: view.clearOnClose };
@@ -141,7 +141,7 @@ export class InteractionActions extends MessageActions {
     if (view.notifyOnClose) await this.deps.interactions.send(team, person, payload);
   }
 
-  /** Presses the Stop button of an agent's session. */
+  /** Presses Slack's own Stop button of an agent session. */
   stopSession(personRef: PersonRef, channelRefOrId: ChannelRef, threadTs: string): void {
     const channel = this.channel(channelRefOrId);
     const team = this.deps.world.team(channel.teamId);
@@ -150,7 +150,7 @@ export class InteractionActions extends MessageActions {
     this.deps.events.emit(team, { ...event, streaming_message_ts: [], event_ts: this.deps.world.ids.ts() });
   }
 
-  /** The person's Home tab, once the app has published one. */
+  /** The person's Home tab, if the app has published one. */
   home(person: PersonRef): View | undefined {
     return this.deps.views.home(this.person(person).id);
   }
@@ -185,7 +185,7 @@ export class InteractionActions extends MessageActions {
     });
   }
 
-  /** Names in a command's text as Slack sends them with `should_escape`. */
+  /** Replaces names in a command's text by ids, as Slack does with `should_escape`. */
   private escaped(team: Team, text: string): string {
     const person = (name: string) => [...team.people.values()].find((one) => one.name === name);
     const channel = (name: string) => [...team.channels.values()].find((one) => one.name === name);
@@ -207,8 +207,8 @@ export class InteractionActions extends MessageActions {
     return viewJson(team, view, stack[0], stack[stack.indexOf(view) - 1]);
   }
 
-  /** What the acknowledgement of a submission does: nothing said closes the modal. False where Slack cannot read it. */
-  private answered(team: Team, view: View, body: unknown): boolean {
+  /** Applies the response to a submission; an empty one closes the modal. Returns false if Slack rejects it. */
+  private applyResponse(team: Team, view: View, body: unknown): boolean {
     const action = isFields(body) ? body.response_action : undefined;
     if (action === 'errors') return isFields(body) && areErrors(view, body.errors);
     const next = isFields(body) ? body.view : undefined;
@@ -223,7 +223,7 @@ function channelRef(channel: Channel): Fields {
   return { id: channel.id, name: channel.kind === 'im' ? 'directmessage' : channel.name };
 }
 
-/** Errors are sentences by the block_ids of inputs. */
+/** Errors map the block_ids of inputs to sentences. */
 function areErrors(view: View, errors: unknown): boolean {
   if (!isFields(errors) || Object.keys(errors).length === 0) return false;
   const inputs = view.blocks.filter(({ type }) => type === 'input').map((block) => block.block_id);

@@ -5,7 +5,7 @@ import { visibleText } from '../visible-text.ts';
 import type { NewFile } from '../world.ts';
 import { AdminActions, type ChannelRef, type PersonRef } from './admin-actions.ts';
 
-/** A file that a person shares; without bytes it is a few words. */
+/** A file that a person shares; without content it holds a short text. */
 export type SharedFile = NewFile & Partial<ContentSource>;
 
 export interface MessageInput {
@@ -21,48 +21,48 @@ export interface MessageInput {
   /** Ids of files that are in Slack already. */
   existingFileIds?: string[];
   subtype?: string;
-  /** In place of the rich_text block that Slack's client makes. */
+  /** Replaces the rich_text block that Slack's client creates. */
   blocks?: Block[];
   clientMsgId?: string;
-  /** The person accepts Slack's offer to invite the mentioned bot: it gets the app_mention, not the message. */
+  /** The person accepts Slack's offer to invite the mentioned bot: it receives only the app_mention. */
   acceptsInvite?: boolean;
 }
 
-/** What people say, and reading what was said. */
+/** How people write messages, and how tests read them. */
 export class MessageActions extends AdminActions {
-  /** A person says something. @throws if the person is not in the channel */
-  say(saying: MessageInput): Message {
-    const channel = this.channel(saying.channel);
-    const person = this.person(saying.person);
+  /** A person posts a message. @throws if the person is not in the channel */
+  say(input: MessageInput): Message {
+    const channel = this.channel(input.channel);
+    const person = this.person(input.person);
     const team = this.deps.world.team(channel.teamId);
     if (!channel.members.has(person.id))
       throw new Error(`${person.name} is not in ${channel.name || channel.id}.`);
     if (channel.archived) throw new Error(`${channel.name} is archived.`);
-    const added = saying.files?.map((file) => this.addFile(team, person.id, file).id);
+    const added = input.files?.map((file) => this.addFile(team, person.id, file).id);
     const fileIds =
-      added === undefined ? saying.existingFileIds : [...added, ...(saying.existingFileIds ?? [])];
-    const typed = this.composed(team, saying.text);
-    const withBlocks = saying.subtype === undefined || saying.subtype === 'me_message';
+      added === undefined ? input.existingFileIds : [...added, ...(input.existingFileIds ?? [])];
+    const typed = this.composed(team, input.text);
+    const withBlocks = input.subtype === undefined || input.subtype === 'me_message';
     const draft = {
       user: person.id,
       botId: person.botId,
       appId: person.botId === undefined ? undefined : `A${person.botId.slice(1)}`,
       text: typed.text,
-      blocks: saying.blocks ?? (withBlocks && saying.text !== '' ? typed.blocks : undefined),
-      threadTs: saying.thread,
-      broadcast: saying.broadcast,
-      subtype: saying.subtype ?? (fileIds === undefined ? undefined : 'file_share'),
+      blocks: input.blocks ?? (withBlocks && input.text !== '' ? typed.blocks : undefined),
+      threadTs: input.thread,
+      broadcast: input.broadcast,
+      subtype: input.subtype ?? (fileIds === undefined ? undefined : 'file_share'),
       fileIds,
       clientMsgId:
-        saying.clientMsgId ??
+        input.clientMsgId ??
         (fileIds === undefined && person.botId === undefined ? this.deps.world.ids.uuid() : undefined),
     };
     const { messages } = this.deps;
-    if (!saying.acceptsInvite) return messages.post(channel, draft);
+    if (!input.acceptsInvite) return messages.post(channel, draft);
     return messages.postInvitation(channel, draft, () => this.invite(channel, undefined, person));
   }
 
-  /** A person puts a file into a modal's file input: the app may read it although no message shows it. */
+  /** A person adds a file to a modal's file input: the app may read it although no message contains it. */
   upload(person: PersonRef, file: SharedFile): SlackFile {
     const { id, teamId } = this.person(person);
     const added = this.addFile(this.deps.world.team(teamId), id, file);
@@ -78,13 +78,13 @@ export class MessageActions extends AdminActions {
     this.deps.messages.edit(channel, message, { ...typed, editedBy: message.user });
   }
 
-  /** Somebody deletes a message. */
+  /** Deletes a message. */
   remove(channelRef: ChannelRef, ts: string): void {
     const channel = this.channel(channelRef);
     this.deps.messages.remove(channel, this.message(channel, ts));
   }
 
-  /** Slack adds the preview of a link: a change without an edit. */
+  /** Slack adds a link preview: the message changes without an edit. */
   unfurl(channelRef: ChannelRef, ts: string): void {
     const channel = this.channel(channelRef);
     const message = this.message(channel, ts);
@@ -112,24 +112,24 @@ export class MessageActions extends AdminActions {
     return message;
   }
 
-  /** The messages of a channel that exist, replies included, oldest first. */
+  /** The channel's messages including replies, without deleted ones, oldest first. */
   messages(channelRef: ChannelRef): Message[] {
     return [...this.channel(channelRef).messages.values()].filter(
       (message) => message.deletedAt === undefined,
     );
   }
 
-  /** The root and the replies of a thread that exist, oldest first. */
+  /** The thread's root and replies, without deleted ones, oldest first. */
   thread(channelRef: ChannelRef, rootTs: string): Message[] {
     return this.deps.world.thread(this.channel(channelRef), rootTs);
   }
 
-  /** What a reader sees of a message: the text of its blocks, or its text. */
+  /** The text that people see: that of the blocks, or the message's text if it has none. */
   visibleText(message: { text: string; blocks: Block[] | undefined }): string {
     return message.blocks === undefined ? message.text : visibleText(message.blocks);
   }
 
-  /** What only this person sees in a channel. */
+  /** The ephemeral messages of this person in a channel. */
   ephemerals(person: PersonRef, channelRef: ChannelRef): Ephemeral[] {
     const { id } = this.person(person);
     return this.channel(channelRef).ephemerals.filter((one) => one.user === id);
@@ -146,7 +146,7 @@ export class MessageActions extends AdminActions {
     return file;
   }
 
-  /** All bytes of a file; for files that fit into memory. */
+  /** A file's content, for files that fit into memory. */
   fileBytes(id: string): Promise<Buffer> {
     return readAll(this.file(id).content);
   }

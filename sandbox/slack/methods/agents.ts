@@ -3,20 +3,20 @@ import type { Team } from '../model.ts';
 import { SlackRefusal } from '../slack-refusal.ts';
 import { json, type Method, maybe, method, text, type WorkspaceDeps } from '../web-api-method.ts';
 
-/** What the app shows about a thread: "Working...", or a line of its own. */
+/** The status that the app shows for a thread: "Working...", or its own text. */
 export interface ThreadStatus {
   status: string;
   title?: string;
-  /** Unix time in ms from which it is `active` again, whatever it says. */
+  /** When it becomes `active` again on its own, Unix time in ms. */
   until?: number;
 }
 
-/** docs.slack.dev/reference/methods/assistant.threads.setStatus: it goes after two minutes without a message. */
+/** https://docs.slack.dev/reference/methods/assistant.threads.setStatus: cleared after two minutes without a message. */
 const LEGACY_STATUS_MS = 120_000;
-/** docs.slack.dev/ai/agent-sessions: "Working..." for an hour. */
+/** https://docs.slack.dev/ai/agent-sessions: "Working..." lasts at most an hour. */
 const PROCESSING_MS = 3_600_000;
 
-/** The agent surfaces: sessions (2026) and assistant.threads (legacy). `statuses` is by `channel thread_ts`. */
+/** The methods for agents: agents.sessions (2026) and assistant.threads (legacy). The keys of `statuses` are `channel thread_ts`. */
 export function agentMethods(
   deps: WorkspaceDeps,
   statuses: Map<string, ThreadStatus>,

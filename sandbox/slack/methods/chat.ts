@@ -14,9 +14,9 @@ import {
   type WorkspaceDeps,
 } from '../web-api-method.ts';
 
-/** chat.postMessage cuts text above this, in characters. */
+/** chat.postMessage truncates longer text (characters). */
 const POST_TEXT_LIMIT = 40_000;
-/** chat.update refuses text above this, in UTF-8 bytes (the stricter reading of "4,000 characters"). */
+/** chat.update refuses longer text (UTF-8 bytes, the stricter reading of "4,000 characters"). */
 const UPDATE_TEXT_LIMIT = 4000;
 const MARKDOWN_TEXT_LIMIT = 12_000;
 
@@ -29,7 +29,7 @@ const content = {
   metadata: object,
 };
 
-/** Posting, editing and deleting. */
+/** The chat methods that post, edit and delete. */
 export function chatMethods(deps: WorkspaceDeps): Record<string, Method> {
   const { world, messages } = deps;
 
@@ -130,7 +130,7 @@ export function chatMethods(deps: WorkspaceDeps): Record<string, Method> {
   };
 }
 
-/** A channel in which the bot may post; a person's id means the direct conversation. */
+/** A channel in which the bot may post; a person's id stands for their direct messages. */
 export function writableChannel(deps: WorkspaceDeps, team: Team, id: string): Channel {
   const channel = team.people.has(id) ? deps.world.dm(team, id) : deps.world.visibleChannel(team, id);
   if (channel.archived) throw new SlackRefusal('is_archived');
@@ -139,7 +139,7 @@ export function writableChannel(deps: WorkspaceDeps, team: Team, id: string): Ch
   return channel;
 }
 
-/** @throws Refusal thread_not_found, cannot_reply_to_message */
+/** @throws SlackRefusal thread_not_found, cannot_reply_to_message */
 export function checkThread(channel: Channel, threadTs: string): void {
   const root = channel.messages.get(threadTs);
   const replies = channel.threads.get(threadTs) ?? [];
@@ -149,7 +149,7 @@ export function checkThread(channel: Channel, threadTs: string): void {
   if (root.threadTs !== undefined || isNotice) throw new SlackRefusal('cannot_reply_to_message');
 }
 
-interface Said {
+interface MessageContent {
   text: string;
   blocks: Block[] | undefined;
   attachments?: unknown[];
@@ -165,7 +165,7 @@ function contentOf(
     markdown_text: string | undefined;
     metadata?: Fields | undefined;
   },
-): Said {
+): MessageContent {
   const blocks = args.blocks === undefined ? undefined : checkBlocks(args.blocks, 'message');
   if (blocks?.some(({ type }) => deps.settings.refusedBlocks.has(type)))
     throw new SlackRefusal('invalid_blocks');
@@ -194,7 +194,7 @@ function checkAttachments(raw: unknown): unknown[] {
   return raw;
 }
 
-/** Whether a stream into this message goes on. */
+/** Whether a stream into this message is open. */
 export function isStreaming({ stream }: Message, now: number): boolean {
   return stream !== undefined && now < stream.until;
 }

@@ -5,13 +5,13 @@ import { channelJson, messageJson } from '../slack-objects.ts';
 import { SlackRefusal } from '../slack-refusal.ts';
 import { count, flag, type Method, maybe, method, text, type WorkspaceDeps } from '../web-api-method.ts';
 
-/** The most objects on a page of history and replies, for a commercially distributed app. */
+/** The most objects on a page of history and replies, for an app distributed outside the Marketplace. */
 const COMMERCIAL_PAGE = 15;
 
 const page = { cursor: maybe, limit: count.optional() };
 const range = { oldest: maybe, latest: maybe, inclusive: flag, include_all_metadata: flag };
 
-/** Conversations: reading, joining, opening and listing. */
+/** The methods that read, join, open and list conversations. */
 export function conversationMethods(deps: WorkspaceDeps): Record<string, Method> {
   const { world, settings } = deps;
   const needs = (scope: string) => needScope(deps, scope);
@@ -124,14 +124,14 @@ export function conversationMethods(deps: WorkspaceDeps): Record<string, Method>
   };
 }
 
-/** @throws Refusal missing_scope */
+/** @throws SlackRefusal missing_scope */
 export function needScope(deps: WorkspaceDeps, scope: string): void {
   const { scopes } = deps.settings;
   if (!scopes.has(scope))
     throw new SlackRefusal('missing_scope', { needed: scope, provided: [...scopes].join(',') });
 }
 
-/** One page of a list, with Slack's cursor. @throws Refusal invalid_cursor */
+/** One page of a list, with Slack's cursor. @throws SlackRefusal invalid_cursor */
 export function paged<Item>(
   all: Item[],
   cursor: string | undefined,
@@ -145,7 +145,7 @@ export function paged<Item>(
   return { items: all.slice(from, from + size), has_more: more, response_metadata: { next_cursor: next } };
 }
 
-/** The page size of a list. @throws Refusal invalid_limit */
+/** The page size of a list. @throws SlackRefusal invalid_limit */
 export function listSize(limit: number | undefined): number {
   const size = limit ?? 100;
   if (size < 1 || size > 1000) throw new SlackRefusal('invalid_limit');
@@ -163,7 +163,7 @@ function within(
   return true;
 }
 
-/** A ts as a number that keeps six decimals. */
+/** A ts in microseconds, without loss of precision. */
 function micros(ts: string): bigint {
   const [seconds = '0', fraction = ''] = ts.split('.');
   if (!/^\d+$/.test(seconds) || !/^\d*$/.test(fraction)) throw new SlackRefusal('invalid_ts_latest');

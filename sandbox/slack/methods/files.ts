@@ -8,7 +8,7 @@ import { checkThread, writableChannel } from './chat.ts';
 
 const listedFiles = z.array(z.looseObject({ id: z.string(), title: z.string().optional() })).min(1);
 
-/** File records and uploads in three steps. */
+/** The methods for file objects and uploads. */
 export function fileMethods(deps: WorkspaceDeps): Record<string, Method> {
   const { world, files } = deps;
 
@@ -89,7 +89,7 @@ function complete(deps: WorkspaceDeps, team: Team, id: string, title: string | u
   return deps.world.addFile(team, team.bot.userId, named, { path: upload.path }, id);
 }
 
-/** The message that shows the files comes a little later, as after Slack's malware scan. */
+/** Posts the message with the files after a delay, as Slack does after its malware scan. */
 function share(
   deps: WorkspaceDeps,
   team: Team,

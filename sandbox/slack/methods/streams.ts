@@ -6,9 +6,9 @@ import { json, type Method, maybe, method, object, text, type WorkspaceDeps } fr
 import type { ThreadStatus } from './agents.ts';
 import { checkMetadata, checkThread, isStreaming, ownMessage, writableChannel } from './chat.ts';
 
-/** docs.slack.dev/reference/methods/chat.appendStream: characters of one call's `markdown_text`. */
+/** The most characters of one call's `markdown_text`; https://docs.slack.dev/reference/methods/chat.appendStream */
 const MARKDOWN_TEXT_LIMIT = 12_000;
-const BLOCKS_MOST = 50;
+const MAX_BLOCKS = 50;
 
 const short = z.string().max(256);
 const chunk = z.discriminatedUnion('type', [
@@ -27,14 +27,14 @@ const chunk = z.discriminatedUnion('type', [
 
 const content = { markdown_text: maybe, chunks: json };
 
-/** Messages that grow while they are written: docs.slack.dev/reference/methods/chat.startStream and its siblings. */
+/** The streaming methods; https://docs.slack.dev/reference/methods/chat.startStream */
 export function streamMethods(
   deps: WorkspaceDeps,
   statuses: Map<string, ThreadStatus>,
 ): Record<string, Method> {
   const { world, messages, settings } = deps;
   const now = () => world.clock.now();
-  const tell = (channel: Channel, message: Message, status: ThreadStatus) => {
+  const setStatus = (channel: Channel, message: Message, status: ThreadStatus) => {
     if (settings.agent) statuses.set(`${channel.id} ${message.threadTs}`, status);
   };
   const open = (team: Team, channelId: string, ts: string) => {
@@ -50,7 +50,7 @@ export function streamMethods(
     if (stream === undefined) return;
     stream.markdown += added.markdown;
     stream.blocks.push(...added.blocks);
-    if (stream.blocks.length + below.length > 2 * BLOCKS_MOST) throw new SlackRefusal('msg_blocks_too_many');
+    if (stream.blocks.length + below.length > 2 * MAX_BLOCKS) throw new SlackRefusal('msg_blocks_too_many');
     const words = stream.markdown === '' ? [] : [{ type: 'markdown', text: stream.markdown }];
     messages.edit(channel, message, {
       text: stream.markdown,
@@ -73,7 +73,7 @@ export function streamMethods(
         const channel = writableChannel(deps, team, args.channel);
         if (args.thread_ts === undefined) throw new SlackRefusal('invalid_thread_ts');
         checkThread(channel, args.thread_ts);
-        // Live text is for one reader; in a direct message that is clear.
+        // A stream has one recipient; in a direct message it is implied.
         if (channel.kind !== 'im') {
           if (args.recipient_user_id === undefined) throw new SlackRefusal('missing_recipient_user_id');
           if (args.recipient_team_id === undefined) throw new SlackRefusal('missing_recipient_team_id');
@@ -90,7 +90,7 @@ export function streamMethods(
         const until = now() + settings.streamMs;
         message.stream = { markdown: '', blocks: [], until };
         if (added.markdown !== '' || added.blocks.length > 0) grow(channel, message, added);
-        tell(channel, message, { status: 'processing', until });
+        setStatus(channel, message, { status: 'processing', until });
         return { channel: channel.id, ts: message.ts };
       },
     ),
@@ -121,18 +121,18 @@ export function streamMethods(
         const { channel, message } = open(team, args.channel, args.ts);
         const added = addedBy(args);
         const below = args.blocks === undefined ? [] : checkBlocks(args.blocks, 'message');
-        if (below.length > BLOCKS_MOST) throw new SlackRefusal('msg_blocks_too_many');
+        if (below.length > MAX_BLOCKS) throw new SlackRefusal('msg_blocks_too_many');
         if (args.metadata !== undefined) message.metadata = checkMetadata(args.metadata, deps);
         grow(channel, message, added, below);
         delete message.stream;
-        tell(channel, message, { status: args.session_status ?? 'active' });
+        setStatus(channel, message, { status: args.session_status ?? 'active' });
         return { channel: channel.id, ts: message.ts };
       },
     ),
   };
 }
 
-/** What a call adds to its stream. */
+/** The content that a call adds to its stream. */
 interface Added {
   markdown: string;
   blocks: Block[];
@@ -148,8 +148,8 @@ function addedBy(args: { markdown_text: string | undefined; chunks?: unknown }):
   const added: Added = { markdown: '', blocks: [] };
   for (const one of chunks.data) {
     if (one.type === 'markdown_text') added.markdown += one.text;
-    // More than 50 of one array are dropped with a warning, says Slack.
-    if (one.type === 'blocks') added.blocks.push(...checkBlocks(one.blocks.slice(0, BLOCKS_MOST), 'message'));
+    // Slack drops blocks after the fiftieth of one chunk, with a warning.
+    if (one.type === 'blocks') added.blocks.push(...checkBlocks(one.blocks.slice(0, MAX_BLOCKS), 'message'));
   }
   return added;
 }

@@ -4,7 +4,7 @@ import { SlackRefusal } from '../slack-refusal.ts';
 import { type View, viewJson } from '../views.ts';
 import { json, type Method, maybe, method, text, type WorkspaceDeps } from '../web-api-method.ts';
 
-/** Modals and the Home tab. */
+/** The methods for modals and the Home tab. */
 export function viewMethods(deps: WorkspaceDeps): Record<string, Method> {
   const { views, interactions } = deps;
   const answer = (team: Team, view: View): Fields => {

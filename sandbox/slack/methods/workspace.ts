@@ -5,7 +5,7 @@ import { SlackRefusal } from '../slack-refusal.ts';
 import { count, flag, type Method, maybe, method, text, type WorkspaceDeps } from '../web-api-method.ts';
 import { listSize, paged } from './conversations.ts';
 
-/** Who is who, connections, and reactions. */
+/** The methods for identity, people, teams, connections and reactions. */
 export function workspaceMethods(deps: WorkspaceDeps): Record<string, Method> {
   const { world, messages } = deps;
   const reacted = z.looseObject({ channel: text, timestamp: text, name: text });
@@ -34,7 +34,7 @@ export function workspaceMethods(deps: WorkspaceDeps): Record<string, Method> {
       { tier: 'tier2' },
       z.looseObject({ cursor: maybe, limit: count.optional(), include_icon: flag }),
       (args, team) => {
-        // All workspaces of an organisation share one grant.
+        // All workspaces of an organisation share one installation.
         const reached = [...world.teams.values()].filter(
           (one) => one.installation === team.installation && !one.isWithdrawn,
         );

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Project } from '../../agent/service-schema.ts';
-import { parseBotList } from '../../relay/access/bot-list.ts';
 import type { ChannelSettings } from '../../store/projects/channel-settings-store.ts';
+import { parseBotList } from '../bot-list.ts';
 import { asFieldText } from './channel-settings-view.ts';
 
 /** What a form was filled with, as far as it is needed to see what somebody changed. Short: it travels with the form. */

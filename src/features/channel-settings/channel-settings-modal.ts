@@ -2,11 +2,11 @@ import { readProject } from '../../agent/account-probe.ts';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import type { Project } from '../../agent/service-schema.ts';
-import { formatBotList, parseBotList } from '../../relay/access/bot-list.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
 import * as strings from '../../render/strings/index.ts';
+import { formatBotList, parseBotList } from '../bot-list.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
 import {
   type ChannelSettingsChange,

@@ -8,7 +8,7 @@ import type { ThreadKey } from '../../store/keys.ts';
 
 /** Characters of a title (https://docs.slack.dev/reference/methods/agents.sessions.rename). */
 const MAX_TITLE_CHARACTERS = 200;
-const NEW_TASK_NOTICE = 'new_task_in_dm';
+const NEW_TASK_NOTICE = 'new_task_in_dm' as const;
 
 /** What is particular about direct messages, where each message at the top begins a task. */
 export class DirectMessages {
@@ -53,7 +53,7 @@ export class DirectMessages {
     const workspace = this.#deps.workspace(thread.workspace);
     const previousTask = await store.tasks.previousFinished(thread);
     if (workspace === undefined || previousTask === undefined) return;
-    const notice = { workspace: thread.workspace, channel: thread.channel, what: NEW_TASK_NOTICE };
+    const notice = { workspace: thread.workspace, channel: thread.channel, notice: NEW_TASK_NOTICE };
     if (!(await store.oneTimeNotices.claim(notice))) return;
     try {
       await postNewTaskNotice(

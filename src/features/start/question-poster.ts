@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { idsToResolve } from '../../relay/reading/display-names.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
+import { lookUpNames } from '../../relay/reading/name-lookup.ts';
 import { readableText } from '../../relay/reading/readable-text.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { Poller } from '../../relay/runtime/poller.ts';
 import { isOverdue } from '../../relay/runtime/retry.ts';
 import { TakenOverElsewhere } from '../../relay/runtime/turn-errors.ts';
 import { msUntilCallEnded, SLACK_CALL_LIFETIME_MS } from '../../relay/runtime/unknown-outcome.ts';
-import { lookUpNames } from '../../relay/sending/outgoing-message.ts';
 import * as strings from '../../render/strings/index.ts';
 import {
   ChannelGoneError,

@@ -1,5 +1,6 @@
-import { parseFlags, type SupportedFlags, toSingleLine } from '../../relay/reading/message-flags.ts';
-import { filesOf } from '../../relay/sending/attachments.ts';
+import { filesOf } from '../../relay/reading/message-files.ts';
+import { parseFlags, type SupportedFlags } from '../../relay/reading/message-flags.ts';
+import { toSingleLine } from '../../relay/reading/readable-text.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
 
 /** What a person filled into the form; what was not shown or left empty is undefined. */

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { controlRefusal } from '../../relay/access/control-permission.ts';
 import { idsToResolve } from '../../relay/reading/display-names.ts';
-import { parseFlags } from '../../relay/reading/message-flags.ts';
+import { choicesIn, parseFlags } from '../../relay/reading/message-flags.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
+import { lookUpNames } from '../../relay/reading/name-lookup.ts';
 import { readableText } from '../../relay/reading/readable-text.ts';
 import { turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import { choicesIn, lookUpNames } from '../../relay/sending/outgoing-message.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';

@@ -3,10 +3,10 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/service-schema.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
-import { withExactSize } from '../../relay/sending/exact-bytes.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
+import { withExactSize } from '../../slack/exact-bytes.ts';
 
 /** A person wants a file back that went along with a task's messages. */
 export interface TaskFileRequest {

@@ -1,9 +1,9 @@
 import { type AdminSection, type HomeActor, isAdminNow } from '../../relay/access/admins.ts';
-import { formatBotList, parseBotList } from '../../relay/access/bot-list.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { AllowedUsers } from '../../store/schema/channel-tables.ts';
+import type { AllowedUsers } from '../../store/schema.ts';
+import { formatBotList, parseBotList } from '../bot-list.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 import {
   type WorkspaceAccessFields,

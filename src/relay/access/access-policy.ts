@@ -1,30 +1,31 @@
 import type { PersonKind, SlackDirectory } from '../../slack/directory.ts';
-import type { AllowedUsers } from '../../store/schema/channel-tables.ts';
+import type { AllowedUsers } from '../../store/schema.ts';
 import type { WorkspaceSettingsStore } from '../../store/workspaces/workspace-settings-store.ts';
+import { isBotId } from '../runtime/incoming-message.ts';
 
-/** Why a person may not have the agent work. */
+/** Why a person may not use the agent. */
 export type AccessDenial = Exclude<PersonKind, 'member'>;
 
-/** Somebody says something in a channel. */
+/** A person who writes in a channel. */
 export interface Asker {
   workspace: string;
   channel: string;
   person: string;
 }
 
-/** What admittance needs of the relay's parts. */
+/** What the access rules need; RelayDeps fits. */
 export interface AccessDeps {
   readonly store: { readonly workspaceSettings: Pick<WorkspaceSettingsStore, 'accessIn'> };
   readonly settings: { readonly admits: AllowedUsers; readonly admitsBots: readonly string[] };
 }
 
-/** Who may use the agent in a channel: people of these kinds, and these bots and workflows (B…). */
+/** Who may use the agent in a channel: people up to this kind, and these bots and workflows (B…). */
 export interface AccessPolicy {
   admits: AllowedUsers;
   bots: readonly string[];
 }
 
-/** Who may use the agent in a channel: as the channel says, else its workspace, else the operator's settings. */
+/** Who may use the agent in a channel: the channel's setting, else the workspace's, else the operator's. */
 export async function accessPolicyFor(
   { store, settings }: AccessDeps,
   { workspace, channel }: Pick<Asker, 'workspace' | 'channel'>,
@@ -33,25 +34,20 @@ export async function accessPolicyFor(
   return { admits: admits ?? settings.admits, bots: bots ?? settings.admitsBots };
 }
 
-const KINDS_ADMITTED: Record<AllowedUsers, readonly PersonKind[]> = {
+const ALLOWED_KINDS: Record<AllowedUsers, readonly PersonKind[]> = {
   members: ['member'],
   guests: ['member', 'guest'],
   everyone: ['member', 'guest', 'stranger'],
 };
 
-/** Whether the writers of this kind are taken; bots are admitted one by one only. */
+/** Whether people of this kind may use the agent. Bots are allowed only one by one. */
 export function isKindAllowed(admits: AllowedUsers, kind: PersonKind): boolean {
-  return KINDS_ADMITTED[admits].includes(kind);
-}
-
-/** Whether a writer's id is that of a bot or workflow, which people never have. */
-export function isBotId(id: string): boolean {
-  return id.startsWith('B');
+  return ALLOWED_KINDS[admits].includes(kind);
 }
 
 /**
- * Why a writer is not admitted; undefined for one who is. Throws a SlackError where Slack is away, or the signal's
- * reason.
+ * Why a writer may not use the agent; undefined where they may. Throws a SlackError where Slack cannot be reached, or
+ * the signal's reason.
  */
 export async function accessDenialFor(
   deps: AccessDeps,

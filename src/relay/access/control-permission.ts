@@ -5,14 +5,14 @@ import type { Posting } from '../../slack/posting.ts';
 import type { AuditTrail } from '../../store/audit/audit-trail.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { ChannelSettingsStore } from '../../store/projects/channel-settings-store.ts';
-import type { TaskControl } from '../../store/schema/channel-tables.ts';
+import type { TaskControl } from '../../store/schema.ts';
 import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { type AccessDeps, accessPolicyFor, isKindAllowed } from './access-policy.ts';
 
 /**
- * Somebody wants to use a control. Who asks knows that the person is in the channel: a press there shows it, where the
- * press's own channel is this one (`turnOf`).
+ * A person's use of a control. The caller knows that the person is in the channel: a press proves it, where it was made
+ * in this channel (`turnOf`).
  */
 export interface ControlUse {
   workspace: string;
@@ -20,15 +20,15 @@ export interface ControlUse {
   person: string;
   /** The control's name, for the audit trail: the action id, or a word like `stop_word`. */
   control: string;
-  /** The thread that it is about, in its channel; left out for what is about the whole channel. */
+  /** The root of the thread that it is about; left out where it is about the whole channel. */
   root?: string | undefined;
-  /** The turn that it is about: its asker counts like the starter of the thread. */
+  /** The turn that it is about. Its asker may do what the thread's starter may. */
   turn?: { id?: string | undefined; asker: string } | undefined;
-  /** It changes nothing of the agent's work: everyone of the channel may, whatever is set. */
+  /** It does not change the agent's work: everyone in the channel may use it, whatever the settings. */
   harmless?: boolean;
 }
 
-/** What permission needs of the relay's parts. */
+/** What control permissions need; RelayDeps fits. */
 export interface ControlPermissionDeps {
   readonly store: AccessDeps['store'] & {
     readonly threads: { get(key: ThreadKey): Promise<{ starter: string } | undefined> };
@@ -42,12 +42,12 @@ export interface ControlPermissionDeps {
   ): { people: Pick<SlackDirectory, 'person'>; posting: Pick<Posting, 'postEphemeral'> } | undefined;
 }
 
-/** A press has to be answered within 3 s: who somebody is must be known in this time (ms). */
+/** How long Slack may take to say who a person is (ms): a press must be answered within 3 s. */
 const PERSON_LOOKUP_TIMEOUT_MS = 1_500;
 
 /**
- * Whether a person may use a control. A refusal is written into the audit trail and told to the person, with a
- * sentence that only they see; the caller just returns.
+ * Whether a person may use a control. A refusal goes to the audit trail, and to the person in an ephemeral message; the
+ * caller has nothing more to do.
  */
 export async function mayUseControl(deps: ControlPermissionDeps, use: ControlUse): Promise<boolean> {
   const refusal = await controlRefusal(deps, use);
@@ -56,26 +56,26 @@ export async function mayUseControl(deps: ControlPermissionDeps, use: ControlUse
   return false;
 }
 
-/** Like `permits`, for what is told elsewhere than in the channel: the sentence, or undefined where it is allowed. */
+/** Like `mayUseControl`, for callers that show the refusal themselves: its sentence, or undefined where it is allowed. */
 export async function controlRefusal(
   deps: ControlPermissionDeps,
   use: ControlUse,
 ): Promise<string | undefined> {
-  const by = await whoMay(deps, use);
+  const by = await allowedUsers(deps, use);
   const why = await refusalReason(deps, use, by);
   if (why === undefined) return undefined;
-  const { workspace, channel: at, root, person, turn, control } = use;
+  const { workspace, channel, root, person, turn, control } = use;
   const details = { control, by, why };
-  const row = { workspace, channel: at, root, person, turn: turn?.id };
+  const row = { workspace, channel, root, person, turn: turn?.id };
   await deps.store.audit.add({ ...row, kind: 'refusal', details });
-  deps.log.info({ ...row, ...details }, 'a control was refused');
+  deps.log.info({ ...row, ...details }, 'control refused');
   return strings.controlRefused[why];
 }
 
 type RefusalReason = keyof typeof strings.controlRefused;
 
-/** Direct conversations are one person's each. */
-async function whoMay(
+/** Who may use the control. A direct message belongs to one person. */
+async function allowedUsers(
   { store, settings }: ControlPermissionDeps,
   use: ControlUse,
 ): Promise<TaskControl | 'direct'> {

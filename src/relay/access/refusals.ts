@@ -2,31 +2,30 @@ import * as strings from '../../render/strings/index.ts';
 import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { QuotaExceeded } from '../../store/threads/turn-usage.ts';
-import { WAITING_EMOJI } from '../controls/waiting-reactions.ts';
-import { readMentions } from '../reading/mentions.ts';
+import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
-import { isDirectChannel } from '../runtime/incoming-message.ts';
+import { WAITING_EMOJI } from '../runtime/waiting-emoji.ts';
 import type { AccessDenial } from './access-policy.ts';
 
-/** Why a message is not for the agent: who wrote it, or how much they ask. */
+/** Why a message is not sent to the agent: who wrote it, or how much they ask. */
 export type Refusal = { why: AccessDenial } | { why: 'limit'; exceeded: QuotaExceeded };
 
-/** The one sentence that the refused person reads. */
+/** The sentence that the refused person reads. */
 export function refusalSentence(refusal: Refusal): string {
   if (refusal.why === 'limit') return strings.quotaReached(refusal.exceeded);
   return refusal.why === 'unknown' ? strings.personUnknown : strings.notAllowed;
 }
 
-/** What the trail says of a refusal. */
+/** A refusal's details in the audit trail. */
 export function refusalAuditDetails(refusal: Refusal): Record<string, string | number> {
   if (refusal.why !== 'limit') return { why: refusal.why };
   const { limit, most } = refusal.exceeded;
   return { why: 'limit', limit, most };
 }
 
-/** Refuses a waiting message: its words go, its thread is given up where it began it, its writer is told. */
+/** Refuses a waiting message: deletes its text, gives up the thread that it began, and tells its writer. */
 export async function refuseMessage(
   deps: RelayDeps,
   workspace: WorkspaceClient,
@@ -40,33 +39,34 @@ export async function refuseMessage(
     await store.threads.lock(thread);
     const isFirst = !(await store.messages.wasRefused(thread, person));
     if (!(await store.messages.refuse(message))) return undefined;
-    // The button that made it may be pressed again.
+    // The button that made the message may be pressed again.
     await store.turns.releaseButton(message);
-    await store.messages.releaseEarlyEdit(message);
+    await store.earlyEdits.release(message);
     const dropped = await giveUpThread(store, workspace, message);
     await store.audit.add({ workspace: workspace.id, kind: 'refusal', person, channel, root, details });
     return { isFirst, dropped };
   });
   if (refused === undefined) return;
-  deps.log.info({ ...thread, ...details, person }, 'a message was refused');
+  deps.log.info({ ...thread, ...details, person }, 'message refused');
+  // WaitingReactions finds reactions by the messages' rows, and these rows are gone.
   for (const { ts: messageTs } of refused.dropped.filter((one) => one.marked))
     await workspace.posting.removeReaction({ channel, ts: messageTs, name: WAITING_EMOJI });
-  // Whoever goes on talking in the channel without the bot in mind is told once.
+  // People who go on talking in the thread without the bot in mind are told once.
   if (!refused.isFirst && !isAddressedToBot(workspace, message) && refusal.why !== 'limit') return;
   notifyWriter(deps, message, refusalSentence(refusal));
 }
 
-/** Tells a message's writer something, as far as Slack lets us. */
+/** Sends a message's writer an ephemeral message, if Slack lets us. */
 export function notifyWriter(deps: RelayDeps, message: Message, sentence: string): void {
   const { workspace, channel, root, ts, person } = message;
-  // What stands below a message without replies is not seen.
+  // Slack does not show an ephemeral reply below a message without replies.
   const threadTs = root === ts ? undefined : root;
   trySendEphemeral(deps, { workspace, channel, person, threadTs }, sentence);
 }
 
 /**
- * A thread that a refused message began is not ours. What waits in it is what the inbox would have made of it then:
- * a mention begins the thread anew, a mere reply is a stray. The answer is what was dropped.
+ * Gives up the thread that a refused message began. The messages that wait in it are treated as the inbox would have
+ * without the thread: a mention begins it again, a mere reply is an orphan. Returns the orphans.
  */
 async function giveUpThread(
   store: Store,
@@ -94,11 +94,8 @@ async function giveUpThread(
   }
 }
 
-/** Whether a message is for us whatever its thread: it mentions us, is direct, or comes from a form. */
-function isAddressedToBot(workspace: WorkspaceClient, { channel, words: content }: Message): boolean {
-  if (isDirectChannel(channel)) return true;
-  if (content === null) return false;
-  return (
-    content.choices !== undefined || readMentions(parseMessage(content), workspace.bot.userId).mentionsBot
-  );
+/** Whether a message is for the bot even if its thread is not: by what it says, or because a form made it. */
+function isAddressedToBot({ bot }: WorkspaceClient, message: Message): boolean {
+  const content = message.words ?? { text: '' };
+  return content.choices !== undefined || addresseeOf(message, parseMessage(content), bot.userId) === 'bot';
 }

@@ -4,8 +4,8 @@ import { type Asker, accessDenialFor } from './access-policy.ts';
 import { type Refusal, refusalAuditDetails, refusalSentence } from './refusals.ts';
 
 /**
- * Why a person may not begin a task by a form, as a sentence; undefined where they may. The answer comes within so many
- * ms: what Slack has not told by then is no.
+ * The sentence for a person who may not start a task with a form; undefined where they may. Takes at most `timeoutMs`:
+ * a person whom Slack has not identified by then is refused.
  */
 export async function startRefusal(
   deps: RelayDeps,
@@ -17,7 +17,7 @@ export async function startRefusal(
   if (refusal === undefined) return undefined;
   const details = { ...refusalAuditDetails(refusal), control: 'start' };
   await deps.store.audit.add({ ...asker, kind: 'refusal', details });
-  deps.log.info({ ...asker, ...details }, 'a form was refused');
+  deps.log.info({ ...asker, ...details }, 'start form refused');
   return refusalSentence(refusal);
 }
 

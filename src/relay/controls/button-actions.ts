@@ -72,7 +72,7 @@ export class ButtonActions {
     if (typeof known === 'string') return known;
     const outcome = await this.#deps.store.transaction(async (store, trx) => {
       const { channel, root } = known;
-      const change = await store.messages.claimEarlyEdit(messageKeyOf(known), ts);
+      const change = await store.earlyEdits.claim(messageKeyOf(known), ts);
       if (change?.words == null) return 'over';
       const content = { ...change.words, text: `${strings.correctionPrefix} ${change.words.text}` };
       // The words are those of who changed the message: they leave with that person.

@@ -15,6 +15,8 @@ import { transientFailure } from '../runtime/retry.ts';
 const POLL_INTERVAL_MS = 2_000;
 /** Turns that one look takes at most. */
 const MAX_STOPS_PER_POLL = 200;
+/** From so many seconds after the first request, another one forces the stop. */
+const FORCE_STOP_AFTER_SECONDS = 10;
 
 /** Somebody asks for a stop. */
 export interface StopRequest {
@@ -124,7 +126,10 @@ export class StopControl {
     const { workspace, id, channel, root } = known;
     return this.#deps.store.transaction(async (store) => {
       await store.threads.lock(known);
-      const answer = await store.stopRequests.record({ workspace, turn: id, person, ts });
+      const answer = await store.stopRequests.record(
+        { workspace, turn: id, person, ts },
+        FORCE_STOP_AFTER_SECONDS,
+      );
       if (answer?.kind === 'asked') await store.pausedThreads.pause(answer.turn);
       if (answer?.kind === 'forced') {
         const details = { forced: true };

@@ -74,7 +74,7 @@ export class StopTriggers {
     if (name !== this.#stopReaction) return 'ignored';
     const { store } = this.#deps;
     const key = { workspace, channel, ts: target };
-    const turn = (await store.turns.ofMessage(key)) ?? (await store.stopRequests.turnOfPost(key));
+    const turn = (await store.turns.ofMessage(key)) ?? (await store.posts.turnOf(key));
     const control = 'stop_reaction';
     if (turn !== undefined)
       return this.#stopControl.requestStop({ workspace, channel, turnId: turn.id, person, ts, control });
@@ -108,13 +108,11 @@ export class StopTriggers {
    * where the word stands at the top.
    */
   async #targetTurn(thread: ThreadKey, stop: ThreadStopRequest): Promise<Turn | 'refused' | undefined> {
-    const { stopRequests: stops, turns } = this.#deps.store;
+    const { messages, turns } = this.#deps.store;
     const { workspace, channel } = thread;
     const atTop = isDirectChannel(channel) && thread.root === stop.ts;
-    const atWork = atTop
-      ? await stops.latestRunningTurn(workspace, channel)
-      : await stops.runningTurn(thread);
-    const location = atTop ? await stops.latestWaitingMessage(workspace, channel, stop.ts) : thread;
+    const atWork = atTop ? await turns.latestRunning(workspace, channel) : await turns.running(thread);
+    const location = atTop ? await messages.latestWaiting(workspace, channel, stop.ts) : thread;
     const open = atWork ?? (location && (await turns.open(location)));
     if (open !== undefined) return isEarlierTs(open.message_ts, stop.ts) ? open : undefined;
     return location && this.#beginNextTurn(location, stop);

@@ -91,9 +91,9 @@ export class ThreadControls {
     channel,
     target: ts,
   }: StopTrigger & { kind: 'reaction' }): Promise<string | undefined> {
-    const { messages, stopRequests: stops } = this.#deps.store;
+    const { messages, posts } = this.#deps.store;
     const key = { workspace, channel, ts };
-    return (await messages.get(key))?.root ?? (await stops.turnOfPost(key))?.root;
+    return (await messages.get(key))?.root ?? (await posts.turnOf(key))?.root;
   }
 
   /** Tells the person what only they need to know. */

@@ -5,9 +5,7 @@ import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { isOverdue } from '../runtime/retry.ts';
-
-/** The mark of a message that waits its turn. */
-export const WAITING_EMOJI = 'hourglass_flowing_sand';
+import { WAITING_EMOJI } from '../runtime/waiting-emoji.ts';
 
 /** Marks in a workspace at one time: Slack lets us take about 17 a minute away, so the last is gone in time. */
 const MAX_WAITING_REACTIONS = 5;

@@ -6,7 +6,6 @@ import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import {
   type InboxOutcome,
   type IncomingMessage,
-  isDirectChannel,
   isEarlierTs,
   isUserMessageSubtype,
   messageContent,
@@ -14,30 +13,30 @@ import {
 import { allSettledOrThrow, backoffMs, isOverdue, transientFailure } from '../runtime/retry.ts';
 import type { Inbox } from './inbox.ts';
 
-/** How long a process has a place for itself (ms), and how often it says that it still reads. */
+/** How long one process owns a location that it reads (ms), and how often it renews that claim. */
 const CLAIM_MS = 30_000;
 const CLAIM_RENEW_INTERVAL_MS = 10_000;
-/** A place that cannot be read for so long (ms) is given up; what is noted of it is kept no longer either. */
+/** A location that has failed for this long (ms) is given up. Its row is kept no longer, either. */
 const GIVE_UP_AFTER_MS = 3 * 24 * 60 * 60_000;
-/** Whoever looks for a lost post or the words before a question goes first. */
+/** Reading for a lost post, or for the messages before a question, goes first. */
 const LOWEST_PRIORITY = { order: 9, since: 0 };
 
-/** What reading back needs beside the relay's parts. */
+/** What the backfill needs. */
 export interface BackfillDeps {
   deps: RelayDeps;
   inbox: Pick<Inbox, 'accept'>;
   workspaces(): readonly string[];
-  /** Hears what became of each message, as for one that Slack delivered. */
+  /** Called with each message's outcome, as for a message that Slack delivered. */
   onOutcome: (
-    admission: InboxOutcome,
+    outcome: InboxOutcome,
     event: { workspace: string; channel: string; ts: string; person: string },
   ) => void;
 }
 
 /**
- * Reads back what was said in a gap of receiving: the newest thread first, one after the other, in the lane that
- * Slack allows for it. The inbox knows what it has already. What is left to read stands in the database, so another
- * process, or the next start, goes on with it.
+ * Reads the messages of a gap in receiving: the newest thread first, one at a time, within Slack's rate limit for
+ * reading. The inbox ignores messages that it has. The work left is stored in the database, so another process or the
+ * next start continues it.
  */
 export class Backfill {
   readonly #deps: BackfillDeps;
@@ -49,38 +48,38 @@ export class Backfill {
     this.#deps = deps;
   }
 
-  /** Reads what there is to read, unless it is at it. */
+  /** Starts reading what is pending, unless it is running. */
   trigger(): void {
     if (this.#stopping.signal.aborted) return;
     this.#running ??= this.#backfillAll()
       .catch((error: unknown) => {
-        this.#deps.deps.log.debug({ err: error }, 'reading back stopped; it goes on with the next look');
+        this.#deps.deps.log.debug({ err: error }, 'the backfill stopped; it continues at the next trigger');
       })
       .finally(() => {
         this.#running = undefined;
       });
   }
 
-  /** Stops and leaves the rest to others. */
+  /** Stops. Other processes read the rest. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
   }
 
   async #backfillAll(): Promise<void> {
-    const { backfills: catchUps } = this.#deps.deps.store;
+    const { backfills } = this.#deps.deps.store;
     const renewTimer = setInterval(() => {
-      // Where it fails, another process may read the same: the inbox takes each message once.
-      catchUps.renewClaims(this.#processId, CLAIM_MS).catch(() => undefined);
+      // If this fails, another process may read the same location: the inbox takes each message once.
+      backfills.renewClaims(this.#processId, CLAIM_MS).catch(() => undefined);
     }, CLAIM_RENEW_INTERVAL_MS);
     try {
       const installed = new Set(this.#deps.workspaces());
-      const waiting = (await catchUps.pendingWorkspaces()).filter((workspace) => installed.has(workspace));
-      // One workspace in which Slack is slow or refuses the token keeps no other waiting.
-      await allSettledOrThrow(waiting.map((workspace) => this.#backfillWorkspace(workspace)));
+      const pending = (await backfills.pendingWorkspaces()).filter((workspace) => installed.has(workspace));
+      // All at once: a workspace where Slack is slow or rejects the token must not delay the others.
+      await allSettledOrThrow(pending.map((workspace) => this.#backfillWorkspace(workspace)));
     } finally {
       clearInterval(renewTimer);
-      await catchUps.renewClaims(this.#processId, 0);
+      await backfills.renewClaims(this.#processId, 0);
     }
   }
 
@@ -95,12 +94,12 @@ export class Backfill {
       total.places += 1;
       total.recovered += recovered;
       const { channel, root } = location;
-      if (recovered > 0) log.info({ workspace, channel, root, recovered }, 'messages of the gap were found');
+      if (recovered > 0) log.info({ workspace, channel, root, recovered }, 'recovered missed messages');
     }
-    if (total.places > 0) log.info({ workspace, ...total }, 'what was said in the gap is read back');
+    if (total.places > 0) log.info({ workspace, ...total }, 'backfill finished');
   }
 
-  /** Reads a place until that succeeds or cannot; the answer is how many messages were new. */
+  /** Reads a location, with retries. Returns how many messages were new; 0 where it was given up. */
   async #readWithRetry(location: PendingBackfill): Promise<number> {
     const { signal } = this.#stopping;
     const { workspace, channel, root } = location;
@@ -112,7 +111,7 @@ export class Backfill {
         signal.throwIfAborted();
         const wait = transientFailure(error);
         if (wait === undefined || isOverdue(since, GIVE_UP_AFTER_MS)) {
-          this.#deps.deps.log.warn({ workspace, channel, root, err: error }, 'cannot be read back');
+          this.#deps.deps.log.warn({ workspace, channel, root, err: error }, 'backfill of a thread failed');
           return 0;
         }
         await sleep(Math.max(wait.waitMs ?? 0, backoffMs(attempt)), undefined, { signal });
@@ -125,24 +124,24 @@ export class Backfill {
     const workspace = deps.workspace(location.workspace);
     if (workspace === undefined) return 0;
     let recovered = 0;
-    for (const { message, replies } of await this.#missedMessages(workspace, location)) {
+    for (const { message, hasReplies } of await this.#missedMessages(workspace, location)) {
       const outcome = await inbox.accept({ kind: 'message', message }, workspace.bot);
       const { channel, ts, root, person } = message;
       onOutcome(outcome, { workspace: location.workspace, channel, ts, person });
       if (outcome.kind === 'admitted') recovered += 1;
-      // A thread that nobody knew of when the gap was noted: what was said in it is missing too.
-      const isTaken = outcome.kind === 'admitted' || outcome.kind === 'known';
-      if (isTaken && replies)
+      // The thread was unknown when the gap was recorded, so its replies are missing, too.
+      const isOurs = outcome.kind === 'admitted' || outcome.kind === 'known';
+      if (isOurs && hasReplies)
         await deps.store.backfills.addThread({ workspace: location.workspace, channel, root }, ts);
     }
     return recovered;
   }
 
-  /** People's messages of a place, oldest first. */
+  /** People's messages of a location, oldest first. */
   async #missedMessages(
     workspace: WorkspaceClient,
     location: PendingBackfill,
-  ): Promise<{ message: IncomingMessage; replies: boolean }[]> {
+  ): Promise<{ message: IncomingMessage; hasReplies: boolean }[]> {
     const isChannel = location.root === CHANNEL_LEVEL;
     const { channel, since: oldest } = location;
     const { signal } = this.#stopping;
@@ -153,10 +152,11 @@ export class Backfill {
       rank: () => LOWEST_PRIORITY,
       ...(!isChannel && { threadTs: location.root }),
     };
-    const found: { message: IncomingMessage; replies: boolean }[] = [];
+    const found: { message: IncomingMessage; hasReplies: boolean }[] = [];
     for await (const read of workspace.readBack.messages(request)) {
       const message = isEarlierTs(read.ts, oldest) ? undefined : toIncomingMessage(workspace, channel, read);
-      if (message !== undefined) found.push({ message, replies: isChannel && (read.reply_count ?? 0) > 0 });
+      if (message !== undefined)
+        found.push({ message, hasReplies: isChannel && (read.reply_count ?? 0) > 0 });
     }
     return isChannel ? found.reverse() : found;
   }
@@ -179,7 +179,7 @@ function toIncomingMessage(
   return {
     workspace: workspace.id,
     channel,
-    channelKind: isDirectChannel(channel) ? 'im' : 'unknown',
+
     ts,
     root: read.thread_ts ?? ts,
     person: user,

@@ -2,29 +2,29 @@ import type { Logger } from 'pino';
 import type { Store } from '../../store/store.ts';
 import { Poller } from '../runtime/poller.ts';
 
-/** How often a sign is left that events can come (ms): far below any gap that is worth a look. */
+/** How often a heartbeat is recorded while events can arrive (ms): far below any gap that needs a backfill. */
 const HEARTBEAT_INTERVAL_MS = 15_000;
-/** Threads that were used in this time before a gap (ms) are read back. */
+/** Threads that were active this long before a gap (ms) are read. */
 const BACKFILL_WINDOW_MS = 24 * 60 * 60_000;
-/** Slack tries an event again for five minutes and a little: what it sent before the gap may be missing too (ms). */
+/** Slack redelivers an event for a little over five minutes, so events from before the gap may be missing, too (ms). */
 const REDELIVERY_MARGIN_MS = 10 * 60_000;
 
-/** What noticing gaps needs. */
+/** What detecting gaps needs. */
 export interface EventGapDetectorDeps {
   store: Store;
   workspaces(): readonly string[];
-  /** Whether events can reach this process now. */
+  /** Whether events can reach this process at the moment. */
   canReceiveEvents(): boolean;
-  /** After how long without a sign there is a gap (ms). */
+  /** How long without a heartbeat is a gap (ms). */
   minGapMs: number;
-  /** Hears after each sign; there may be something to read back. */
+  /** Called after each heartbeat: there may be a gap to backfill. */
   onHeartbeat(): void;
   log: Logger;
 }
 
 /**
- * Notices that nobody could receive events for a while. A quiet workspace is no gap: what counts is that some process
- * had a connection to Slack, or served Slack's requests, and could write to the database.
+ * Detects that no process could receive events for a while. A quiet workspace is not a gap: what counts is that some
+ * process was connected to Slack, or served Slack's requests, and could write to the database.
  */
 export class EventGapDetector {
   readonly #deps: EventGapDetectorDeps;
@@ -36,7 +36,7 @@ export class EventGapDetector {
     this.#poller = new Poller({
       intervalMs: HEARTBEAT_INTERVAL_MS,
       poll: () => this.#recordHeartbeats(),
-      onError: (error) => deps.log.debug({ err: error }, 'no sign of receiving could be left'),
+      onError: (error) => deps.log.debug({ err: error }, 'recording a heartbeat failed'),
     });
   }
 
@@ -45,38 +45,34 @@ export class EventGapDetector {
     this.heartbeatNow();
   }
 
-  /** Leaves no more signs. */
+  /** Stops recording heartbeats. */
   async stop(): Promise<void> {
     await this.#poller.stop();
   }
 
-  /** An event of this workspace came. */
+  /** An event of this workspace arrived. */
   onEvent(workspace: string): void {
     this.#workspacesHeardFrom.add(workspace);
   }
 
-  /** Leaves a sign now, if events can come: a connection is back. Does nothing before the start. */
+  /** Records a heartbeat now, if events can arrive: a connection is back. Does nothing before the start. */
   heartbeatNow(): void {
     this.#poller.pollNow();
   }
 
   async #recordHeartbeats(): Promise<void> {
     for (const workspace of this.#deps.workspaces()) {
-      const hadEvent = this.#workspacesHeardFrom.has(workspace);
-      if (!hadEvent && !this.#deps.canReceiveEvents()) continue;
-      await this.#recordHeartbeat(workspace, hadEvent);
+      if (!this.#workspacesHeardFrom.has(workspace) && !this.#deps.canReceiveEvents()) continue;
+      await this.#recordHeartbeat(workspace);
       this.#workspacesHeardFrom.delete(workspace);
     }
     this.#deps.onHeartbeat();
   }
 
-  async #recordHeartbeat(workspace: string, hadEvent: boolean): Promise<void> {
+  async #recordHeartbeat(workspace: string): Promise<void> {
     const { store, minGapMs, log } = this.#deps;
     const gap = await store.transaction(async (trxStore) => {
-      const ended = await trxStore.workspaces.recordReceiving(workspace, {
-        event: hadEvent,
-        gapMs: minGapMs,
-      });
+      const ended = await trxStore.workspaces.recordReceiving(workspace, minGapMs);
       if (ended === undefined) return undefined;
       const { since, now } = ended;
       const places = await trxStore.backfills.addGap(
@@ -91,7 +87,7 @@ export class EventGapDetector {
     if (gap === undefined) return;
     log.warn(
       { workspace, ...gap },
-      'no events were received for a while; the threads and channels of the 24 hours before are read back, but a first mention elsewhere stays unseen',
+      'no events were received for a while; reading the threads and channels that were active in the 24 hours before, but a first mention in another channel stays unseen',
     );
   }
 }

@@ -1,8 +1,7 @@
 import type { ThreadKey } from '../../store/keys.ts';
-import type { EarlyEdit } from '../../store/threads/messages.ts';
-import { isBotId } from '../access/access-policy.ts';
-import { readMentions } from '../reading/mentions.ts';
-import { type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
+import type { EarlyEdit } from '../../store/threads/early-edits.ts';
+import { addresseeOf } from '../reading/addressing.ts';
+import { parseMessage } from '../reading/message-parser.ts';
 import { isStopWord } from '../reading/stop-word.ts';
 import {
   type InboxEvent,
@@ -14,16 +13,16 @@ import { type StopMessageDeps, StopMessages } from './stop-messages.ts';
 
 /** What the inbox needs. */
 export interface InboxDeps extends StopMessageDeps {
-  /** Puts a job for the thread into the queue, soon: whatever waits without one is found by upkeep. */
+  /** Queues a job for the thread soon. Maintenance finds messages whose job was lost. */
   enqueue: (thread: ThreadKey) => void;
-  /** The service account that a workspace's new threads go to. */
+  /** The service account that a workspace's new threads use. */
   accountOf(workspace: string): string;
 }
 
 /**
- * Writes arrivals down before Slack is acknowledged: the dedupe row, the thread and the waiting message in one
- * statement. The thread's job follows at once; it is only a token, and a notification inside of the statement would
- * make all commits of the database wait for each other.
+ * Writes down what people say before Slack is acknowledged: the dedupe row, the thread and the waiting message in one
+ * statement. The thread's job follows at once. It is not part of the statement, because a notification in it would make
+ * every commit of the database wait for the others.
  */
 export class Inbox {
   readonly #deps: InboxDeps;
@@ -34,7 +33,7 @@ export class Inbox {
     this.#stopMessages = new StopMessages(deps);
   }
 
-  /** Takes one arrival in; throws only where the store could not be written, so that Slack sends it again. */
+  /** Takes in one event. Throws only where the store could not be written, so that Slack sends the event again. */
   async accept(event: InboxEvent, bot: { userId: string }): Promise<InboxOutcome> {
     switch (event.kind) {
       case 'silence':
@@ -61,14 +60,14 @@ export class Inbox {
     let earlyEdit: EarlyEdit | undefined;
     for (;;) {
       const content = earlyEdit?.words ?? message.content;
-      const read = parseMessage(content);
-      const relevance = relevanceOf(message, read, bot);
-      // What is edited was there before: it begins a thread only where it speaks to us by now.
+      const parsed = parseMessage(content);
+      const addressee = addresseeOf(message, parsed, bot.userId);
+      // An edited message has been in the channel for a while: it starts a thread only by mentioning the bot.
       const isHeardInChannel =
-        relevance === 'if_all' && editedTs === null && (await this.#listensToEverything(workspace, channel));
-      const isAddressed = relevance === 'ours' || isHeardInChannel;
-      if (!isAddressed && relevance !== 'if_ours') return { kind: 'ignored', why: 'not addressed to us' };
-      const stopOutcome = isStopWord(read, bot.userId)
+        addressee === 'channel' && editedTs === null && (await this.#listensToEverything(workspace, channel));
+      const isAddressed = addressee === 'bot' || isHeardInChannel;
+      if (!isAddressed && addressee !== 'thread') return { kind: 'ignored', why: 'not addressed to us' };
+      const stopOutcome = isStopWord(parsed, bot.userId)
         ? await this.#stopMessages.accept({ ...message, content }, isAddressed)
         : undefined;
       if (stopOutcome !== undefined) return stopOutcome;
@@ -84,7 +83,7 @@ export class Inbox {
       });
       switch (decision) {
         case 'changed':
-          earlyEdit = await store.messages.earlyEdit({ workspace, channel, ts });
+          earlyEdit = await store.earlyEdits.get({ workspace, channel, ts });
           continue;
         case 'stray':
         case 'known':
@@ -104,29 +103,28 @@ export class Inbox {
   ): Promise<InboxOutcome> {
     const { workspace, channel, root, ts } = message;
     const key = { workspace, channel, ts };
+    const edit = { deleted: false, words: message.content, edited_ts: editedTs };
     const outcome = await this.#deps.store.transaction(async (store): Promise<InboxOutcome | undefined> => {
       await store.threads.lock({ workspace, channel, root });
       const known = await store.messages.get(key);
       if (known === undefined) {
-        const change = { deleted: false, words: message.content, edited_ts: editedTs };
-        await store.messages.recordEarlyEdit(key, change);
+        await store.earlyEdits.record(key, edit);
         return undefined;
       }
       if (await store.messages.updateContent(key, message.content, editedTs)) return { kind: 'reworded' };
-      if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a message taken back' };
+      if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a deleted message' };
       if (known.state === 'refused') return { kind: 'ignored', why: 'an edit of a message that was refused' };
       const isOld = known.edited_ts !== null && !isEarlierTs(known.edited_ts, editedTs);
       if (isOld) return { kind: 'known' };
       // Kept for the button that sends the correction.
-      const change = { deleted: false, words: message.content, edited_ts: editedTs };
-      await store.messages.recordEarlyEdit(key, change);
+      await store.earlyEdits.record(key, edit);
       return { kind: 'too_late', change: 'edit' };
     });
-    // An edit that adds a mention starts a turn; so does one whose message has not arrived yet.
+    // An edit that adds a mention starts a turn. So does one that arrives before its message.
     return outcome ?? this.#acceptMessage(message, bot, editedTs);
   }
 
-  /** Read anew for each message, so that a change holds from the next one on, in every process. */
+  /** Reads the setting for each message, so that a change applies to the next one in every process. */
   async #listensToEverything(workspace: string, channel: string): Promise<boolean> {
     return (await this.#deps.store.channelSettings.get(workspace, channel)).listens === 'everything';
   }
@@ -142,31 +140,19 @@ export class Inbox {
   async #acceptDeletion(event: Extract<InboxEvent, { kind: 'deletion' }>): Promise<InboxOutcome> {
     const { workspace, channel, root, ts } = event;
     const key = { workspace, channel, ts };
+    const deletion = { deleted: true, words: null, edited_ts: null };
     return this.#deps.store.transaction(async (store) => {
       await store.threads.lock({ workspace, channel, root });
       const known = await store.messages.get(key);
       if (known === undefined) {
-        await store.messages.recordEarlyEdit(key, { deleted: true, words: null, edited_ts: null });
+        await store.earlyEdits.record(key, deletion);
         return { kind: 'ignored', why: 'a deletion before its message' };
       }
       if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
       if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
-      // Obeyed where the service does not take it, and it would wait again.
-      if (known.state === 'sending')
-        await store.messages.recordEarlyEdit(key, { deleted: true, words: null, edited_ts: null });
+      // Applied if the service rejects the message and it waits again.
+      if (known.state === 'sending') await store.earlyEdits.record(key, deletion);
       return { kind: 'too_late', change: 'deletion' };
     });
   }
-}
-
-/** For us as it stands, only where its thread is ours, only where its channel's every message is, or not at all. */
-type Relevance = 'ours' | 'if_ours' | 'if_all' | 'none';
-
-function relevanceOf(message: IncomingMessage, read: ParsedMessage, bot: { userId: string }): Relevance {
-  const mentioned = readMentions(read, bot.userId);
-  // What bots say to each other would never end.
-  if (isBotId(message.person) && !mentioned.mentionsBot) return 'none';
-  if (mentioned.mentionsBot || message.channelKind === 'im') return 'ours';
-  if (mentioned.startsWithOtherPerson) return 'none';
-  return message.root === message.ts ? 'if_all' : 'if_ours';
 }

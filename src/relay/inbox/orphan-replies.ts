@@ -1,7 +1,7 @@
 import type { ThreadKey } from '../../store/keys.ts';
 import type { MessageContent, Thread } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { readMentions } from '../reading/mentions.ts';
+import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isStopWord } from '../reading/stop-word.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
@@ -9,8 +9,8 @@ import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import type { Lease } from '../runtime/lease.ts';
 
 /**
- * Replies that arrived before the mention that made their thread ours: only their ids were kept, so they are read back
- * once and wait in the thread like any other.
+ * Recovers replies that arrived before the mention that made their thread ours. Only their ids were kept, so they are
+ * read back once; then they wait in the thread like any other message.
  */
 export async function recoverOrphanReplies(
   deps: RelayDeps,
@@ -24,43 +24,33 @@ export async function recoverOrphanReplies(
   if (orphanTs.size === 0) return;
   const request = { channel: key.channel, threadTs: key.root, signal: lease.signal };
   for await (const message of workspace.readBack.messages({ ...request, oldest: thread.began_ts })) {
-    if (!orphanTs.has(message.ts) || message.user === undefined || message.bot_id !== undefined) continue;
-    await addOrphanReply(
-      deps,
-      workspace,
-      thread,
-      { ts: message.ts, person: message.user },
-      messageContent(message),
-    );
+    const { ts, user: person, bot_id } = message;
+    if (!orphanTs.has(ts) || person === undefined || bot_id !== undefined) continue;
+    await addOrphanReply(deps, workspace, thread, { ts, person, content: messageContent(message) });
   }
   await deps.store.orphanReplies.clear(key);
 }
 
 async function addOrphanReply(
   deps: RelayDeps,
-  workspace: WorkspaceClient,
+  { bot }: WorkspaceClient,
   thread: Thread,
-  message: { ts: string; person: string },
-  content: MessageContent,
+  { ts, person, content }: { ts: string; person: string; content: MessageContent },
 ): Promise<void> {
-  if (readMentions(parseMessage(content), workspace.bot.userId).startsWithOtherPerson) return;
+  const { workspace, channel, root } = thread;
+  const parsed = parseMessage(content);
+  if (addresseeOf({ channel, root, ts, person }, parsed, bot.userId) === 'others') return;
+  const isStop = isStopWord(parsed, bot.userId);
   await deps.store.transaction(async (store, trx) => {
-    const key = { workspace: thread.workspace, channel: thread.channel, ts: message.ts };
-    const isStop = isStopWord(parseMessage(content), workspace.bot.userId);
-    if (isStop) await withdrawEarlierMessages(store, thread, message.ts);
+    if (isStop) await withdrawEarlierMessages(store, thread, ts);
     const state = isStop ? 'closed' : 'waiting';
-    const added = await store.messages.add(key, {
-      root: thread.root,
-      person: message.person,
-      state,
-      words: content,
-      editedTs: null,
-    });
+    const row = { root, person, state, words: content, editedTs: null } as const;
+    const added = await store.messages.add({ workspace, channel, ts }, row);
     if (added && !isStop) await deps.enqueue(trx, thread);
   });
 }
 
-/** A stop before anything was sent: what waits before it never is. */
+/** A stop before anything was sent: earlier waiting messages are never sent. */
 async function withdrawEarlierMessages(store: Store, thread: Thread, before: string): Promise<void> {
   for (const message of await store.pausedThreads.waitingMessages(thread)) {
     if (isEarlierTs(message.ts, before)) await store.messages.withdraw(message);

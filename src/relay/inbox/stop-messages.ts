@@ -5,14 +5,14 @@ import { type InboxOutcome, type IncomingMessage, isEarlierTs } from '../runtime
 /** What the word stop needs. */
 export interface StopMessageDeps {
   store: Store;
-  /** Carries the word out. It may come twice. */
+  /** Stops the thread's agent. It may be called twice for one message. */
   onStopMessage: (message: IncomingMessage) => Promise<StopOutcome>;
 }
 
-/** The word stop as a whole message: it is no message for the agent, and never waits behind one. */
+/** The word stop as a whole message: it is not sent to the agent, and it never waits behind other messages. */
 export class StopMessages {
   readonly #deps: StopMessageDeps;
-  /** Stops that are being carried out, by their message: both copies of a mention are one stop. */
+  /** Stops in progress, by their message: both copies of a mention are one stop. */
   readonly #inFlight = new Map<string, Promise<StopOutcome>>();
 
   constructor(deps: StopMessageDeps) {
@@ -20,20 +20,19 @@ export class StopMessages {
   }
 
   /**
-   * Undefined where other words took the place of these. `addressed`: it is for us whether or not its thread is. The row comes last:
-   * what is not written down is delivered again, and stopping twice is stopping once.
+   * Stops, then writes the message down: without its row Slack delivers the message again, and stopping twice does no
+   * harm. `isAddressed`: the message is for the bot even if its thread is not. Returns undefined where an edit has
+   * replaced the text.
    */
   async accept(message: IncomingMessage, isAddressed: boolean): Promise<InboxOutcome | undefined> {
     const { workspace, channel, root, ts, person } = message;
-    const [thread, key] = [
-      { workspace, channel, root },
-      { workspace, channel, ts },
-    ];
+    const thread = { workspace, channel, root };
+    const key = { workspace, channel, ts };
     const decision = await this.#deps.store.transaction(async (store) => {
       await store.threads.lock(thread);
-      const earlyEdit = await store.messages.earlyEdit(key);
+      const earlyEdit = await store.earlyEdits.get(key);
       if (earlyEdit?.deleted === true) return 'withdrawn';
-      if (earlyEdit?.words != null) return 'reworded';
+      if (earlyEdit?.words != null) return 'edited';
       if ((await store.messages.get(key)) !== undefined) return 'known';
       const known = await store.threads.get(thread);
       const isOurs = known !== undefined && !known.dormant && !isEarlierTs(ts, known.began_ts);
@@ -41,7 +40,7 @@ export class StopMessages {
       await store.orphanReplies.add(thread, ts);
       return 'stray';
     });
-    if (decision === 'reworded') return undefined;
+    if (decision === 'edited') return undefined;
     if (decision !== 'stop') return { kind: decision };
     const outcome = await this.#stopOnce(message);
     const row = { root, person, state: 'closed', words: { text: '' }, editedTs: null } as const;
@@ -50,8 +49,8 @@ export class StopMessages {
 
   #stopOnce(message: IncomingMessage): Promise<StopOutcome> {
     const name = `${message.workspace}/${message.channel}/${message.ts}`;
-    const known = this.#inFlight.get(name);
-    if (known !== undefined) return known;
+    const inFlight = this.#inFlight.get(name);
+    if (inFlight !== undefined) return inFlight;
     const stop = this.#deps.onStopMessage(message).finally(() => this.#inFlight.delete(name));
     this.#inFlight.set(name, stop);
     return stop;

@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { TurnEnded } from '../runtime/turn-errors.ts';
 
-/** The account of a thread is not known any more: what was made under it cannot be reached. */
+/** The account of a thread is gone: its tasks and files cannot be reached. */
 export class AccountGone extends AgentNotFoundError {
   constructor() {
     super({
@@ -16,8 +16,8 @@ export class AccountGone extends AgentNotFoundError {
 }
 
 /**
- * The thread under the account that its workspace uses now. A thread without a task takes it on. Throws TurnEnds
- * where the task belongs to another account, or there is none.
+ * The thread under its workspace's current account. A thread without a task moves to that account. Throws TurnEnded
+ * where the thread's task belongs to another account, or the workspace has none.
  */
 export async function ensureCurrentAccount(
   store: Store,
@@ -26,8 +26,8 @@ export async function ensureCurrentAccount(
   turn: Turn,
 ): Promise<Thread> {
   const account = currentAccountOf(thread.workspace);
-  // What may have been sent is followed to its end under the account that it was sent with.
   if (thread.account === account && account !== NO_ACCOUNT) return thread;
+  // A message that may have been sent is followed to its end under the account that it was sent with.
   if (turn.send_intended_at !== null) return thread;
   if (account === NO_ACCOUNT) throw new TurnEnded('refused', strings.noAccount);
   if (thread.task_id !== null || thread.task_intended_at !== null)

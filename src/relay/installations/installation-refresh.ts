@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import { Poller } from '../runtime/poller.ts';
 
-/** How often changes are looked for (ms): other processes hear of an uninstallation so late at most. */
+/** How often changes are looked for (ms): the longest delay until other processes notice an uninstallation. */
 const REFRESH_INTERVAL_MS = 2_000;
-/** Every so many looks everything is read, which also shows what was deleted. */
+/** Every so many refreshes all rows are read, which also shows deleted ones. */
 const FULL_REFRESH_EVERY = 30;
 
-/** What the watch keeps up to date. */
+/** Installations or accounts as one process knows them. */
 export interface Refreshable {
-  refresh(whole?: boolean): Promise<void>;
+  refresh(isFull?: boolean): Promise<void>;
 }
 
 /** Keeps what this process knows of installations and accounts up to date. */
@@ -23,13 +23,13 @@ export class InstallationRefresh {
       intervalMs: REFRESH_INTERVAL_MS,
       poll: () => this.#refreshAll(),
       onError: (error) =>
-        log.debug({ err: error }, 'installations and accounts could not be read; they are soon again'),
+        log.debug({ err: error }, 'refreshing installations and accounts failed; retrying soon'),
     });
   }
 
-  /** Reads everything, and goes on looking. Throws StoreError. */
+  /** Reads everything, then refreshes at intervals. Throws StoreError. */
   async start(): Promise<void> {
-    for (const registry of this.#sources) await registry.refresh(true);
+    for (const source of this.#sources) await source.refresh(true);
     this.#poller.start();
   }
 
@@ -40,6 +40,6 @@ export class InstallationRefresh {
   async #refreshAll(): Promise<void> {
     this.#refreshCount += 1;
     const isFull = this.#refreshCount % FULL_REFRESH_EVERY === 0;
-    for (const registry of this.#sources) await registry.refresh(isFull);
+    for (const source of this.#sources) await source.refresh(isFull);
   }
 }

@@ -20,18 +20,18 @@ export interface GrantedInstallation {
   botUser: string;
   botId: string;
   tokens: InstallationTokens;
-  /** Who installed it. */
+  /** The person who installed it. */
   installer: string;
-  /** When the bot's token ends; undefined where it does not. */
+  /** When the bot token expires; undefined: never. */
   expiresAt: Date | undefined;
 }
 
-/** The tokens as the database keeps them: only as this installation's can they be opened again. */
+/** Encrypts tokens for the database. They can be decrypted only as this installation's. */
 export function encryptTokens(keyring: Keyring, workspace: string, tokens: InstallationTokens): string {
   return keyring.encrypt(JSON.stringify(tokens), encryptionContext.installation(workspace));
 }
 
-/** The tokens of a row. Throws SealError. */
+/** Decrypts the tokens of a row. Throws DecryptionError. */
 export function decryptTokens(keyring: Keyring, workspace: string, encrypted: string): InstallationTokens {
   return tokensSchema.parse(
     JSON.parse(keyring.decrypt(encrypted, encryptionContext.installation(workspace))),

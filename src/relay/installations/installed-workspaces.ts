@@ -6,23 +6,21 @@ import type { InstalledWorkspace } from '../../store/workspaces/installations.ts
 import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import { decryptTokens } from './installation-tokens.ts';
-import type { Reach } from './organisation-workspaces.ts';
-import type { ObservedTokenGate } from './workspace-client.ts';
+import type { ObservedGate } from './observed-gate.ts';
+import type { OrganisationWorkspaces } from './organisation-workspaces.ts';
 import type { BotAuthorization, InstallationQuery, WorkspaceRegistry } from './workspace-registry.ts';
 
-/** What knowing the installed workspaces needs. */
+/** What the installed workspaces need. */
 export interface InstalledWorkspacesDeps {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
-  /** Tells whether an organisation's installation is for a workspace too. */
-  reach: Pick<Reach, 'includes'>;
-  /** Stops calls with a token that was refused. */
-  tokenGateFor: (installation: string) => ObservedTokenGate;
-  /** Builds the calls of a workspace; `gone` tells when it is left. */
+  organisations: Pick<OrganisationWorkspaces, 'includes'>;
+  tokenGateFor: (installation: string) => ObservedGate;
+  /** Creates the calls of a workspace. `uninstalled` is aborted when the app is uninstalled there. */
   createWorkspace: (
     installation: Installation,
-    gate: ObservedTokenGate,
-    gone: AbortSignal,
+    gate: ObservedGate,
+    uninstalled: AbortSignal,
   ) => WorkspaceClient;
   log: Logger;
 }
@@ -30,12 +28,12 @@ export interface InstalledWorkspacesDeps {
 /** A workspace as this process knows it. */
 interface WorkspaceEntry {
   row: InstalledWorkspace;
-  /** Undefined once the app is not installed there any more. */
+  /** Undefined once the app is uninstalled. */
   token: string | undefined;
   installation: Installation;
-  gate: ObservedTokenGate;
+  gate: ObservedGate;
   uninstalled: AbortController;
-  /** Built when it is used first. */
+  /** Created at its first use. */
   workspace: WorkspaceClient | undefined;
 }
 
@@ -80,9 +78,9 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
     return [...this.#entries.values()].filter(({ gate }) => gate.refusedSince !== undefined).length;
   }
 
-  /** Reads what has changed since the last time; `whole` also notices rows that were deleted. Throws StoreError. */
+  /** Reads what has changed since the last time. With `isFull`, also notices deleted rows. Throws StoreError. */
   async refresh(isFull = false): Promise<void> {
-    // What was written before this call must be seen by it: a reading under way may have begun too early.
+    // A refresh in progress may have started before the write that this call must see.
     await this.#refreshing?.catch(() => undefined);
     this.#refreshing ??= this.#load(isFull).finally(() => {
       this.#refreshing = undefined;
@@ -109,8 +107,8 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
     if (organisation === undefined || (known !== undefined && belongsTo(known.row, organisation)))
       return known;
     // In a shared channel Slack may name a workspace of the other organisation.
-    if (!(await this.#deps.reach.includes(organisation, workspace))) {
-      this.#deps.log.debug({ workspace, organisation }, 'a workspace is none of the organisation');
+    if (!(await this.#deps.organisations.includes(organisation, workspace))) {
+      this.#deps.log.debug({ workspace, organisation }, 'a workspace does not belong to the organisation');
       return undefined;
     }
     if (known !== undefined) return known;
@@ -142,7 +140,7 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
       workspace: undefined,
     };
     this.#entries.set(row.workspace, entry);
-    this.#deps.log.info({ workspace: row.workspace }, 'the app is installed in this workspace');
+    this.#deps.log.info({ workspace: row.workspace }, 'serving a workspace');
   }
 
   #decryptToken({ installation, sealed }: InstalledWorkspace): string | undefined {
@@ -153,7 +151,7 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
       if (!(error instanceof DecryptionError)) throw error;
       this.#deps.log.error(
         { workspace: installation, err: error },
-        'the tokens of a workspace cannot be read',
+        'decrypting the tokens of a workspace failed',
       );
       return undefined;
     }
@@ -165,7 +163,7 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
     this.#entries.delete(id);
     entry.token = undefined;
     entry.uninstalled.abort();
-    this.#deps.log.info({ workspace: id }, 'the app is not installed in this workspace any more');
+    this.#deps.log.info({ workspace: id }, 'the app was uninstalled; no longer serving the workspace');
   }
 }
 
@@ -182,7 +180,7 @@ function isSameBot(one: InstalledWorkspace, other: InstalledWorkspace): boolean 
   );
 }
 
-/** An installation whose token is always the newest that is known. */
+/** An installation that always has the newest known token. */
 function installationOf(row: InstalledWorkspace, currentToken: () => string | undefined): Installation {
   return {
     workspace: row.workspace,
@@ -194,7 +192,7 @@ function installationOf(row: InstalledWorkspace, currentToken: () => string | un
       const token = currentToken();
       if (token !== undefined) return token;
       const call = { method: 'any', slackCode: 'app_uninstalled', outcome: 'none' } as const;
-      throw new SlackAuthError(call, 'The app was uninstalled in this workspace.', { dead: true });
+      throw new SlackAuthError(call, 'The app was uninstalled from this workspace.', { dead: true });
     },
   };
 }

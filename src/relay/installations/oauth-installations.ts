@@ -5,22 +5,22 @@ import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
 import { encryptTokens, type GrantedInstallation } from './installation-tokens.ts';
 import { InstalledWorkspaces, type InstalledWorkspacesDeps } from './installed-workspaces.ts';
-import { Reach } from './organisation-workspaces.ts';
+import { OrganisationWorkspaces } from './organisation-workspaces.ts';
 import { TokenRotation } from './token-rotation.ts';
 import { UninstallEvents } from './uninstall-events.ts';
 
-/** What many workspaces need. */
+/** What OAuth installations need. */
 export interface OAuthInstallationsDeps
   extends Pick<InstalledWorkspacesDeps, 'createWorkspace' | 'tokenGateFor'> {
   store: Store;
   keyring: Keyring;
   tokenRenewal: TokenRenewalOptions;
-  /** Workspaces (T…) and organisations (E…) that alone may install the app; none named: any may. */
+  /** The workspaces (T…) and organisations (E…) that may install the app; empty: all. */
   mayInstall: readonly string[];
   log: Logger;
 }
 
-/** All about the workspaces that install the app by OAuth. */
+/** The workspaces that install the app by OAuth: their registry, token rotation and uninstallation. */
 export class OAuthInstallations {
   readonly workspaces: InstalledWorkspaces;
   readonly uninstallEvents: UninstallEvents;
@@ -28,35 +28,35 @@ export class OAuthInstallations {
   readonly #deps: OAuthInstallationsDeps;
 
   constructor(deps: OAuthInstallationsDeps) {
-    const { store, keyring, tokenRenewal: renewal, log } = deps;
-    const { slackApiUrl } = renewal;
+    const { store, keyring, tokenRenewal, log } = deps;
+    const { slackApiUrl } = tokenRenewal;
     this.#deps = deps;
-    const reach = new Reach({
+    const organisations = new OrganisationWorkspaces({
       store,
       keyring,
       reachedBy: (token) => reachedBy({ token, slackApiUrl, log }),
     });
-    const installed = new InstalledWorkspaces({ ...deps, reach });
-    this.workspaces = installed;
+    const workspaces = new InstalledWorkspaces({ ...deps, organisations });
+    this.workspaces = workspaces;
     this.uninstallEvents = new UninstallEvents({
       store,
       keyring,
       isTokenValid: (token) => isTokenValid({ token, slackApiUrl, log }),
-      onChanged: () => installed.refresh(),
+      onChanged: () => workspaces.refresh(),
       log,
     });
     this.tokenRotation = new TokenRotation({
       store,
       keyring,
-      renew: (refreshToken) => renewToken(renewal, refreshToken),
-      onRenewed: () => installed.refresh(),
+      renew: (refreshToken) => renewToken(tokenRenewal, refreshToken),
+      onRenewed: () => workspaces.refresh(),
       log,
     });
   }
 
   /**
-   * Writes an installation down, or a new one in place of the one before. Throws InstallRefused, and keeps nothing, for
-   * a workspace that may not install the app.
+   * Stores an installation, or replaces the one before. Throws InstallRefused, and stores nothing, for a workspace that
+   * may not install the app.
    */
   async install(granted: GrantedInstallation): Promise<void> {
     const { store, keyring, log } = this.#deps;
@@ -74,20 +74,23 @@ export class OAuthInstallations {
     });
     const details = { setting: 'installation', installed: true };
     await store.audit.add({ workspace, kind: 'setting', person: granted.installer, details });
-    log.info({ workspace, organisation }, 'the app was installed');
+    log.info({ workspace, organisation }, 'app installed');
     await this.workspaces.refresh();
   }
 
-  /** Gives the tokens back that Slack has granted already, but for those of an installation that is in use. */
+  /** Revokes the tokens that Slack has already granted, except those of an installation that is in use. */
   async #refuse({ workspace, enterprise, tokens }: GrantedInstallation): Promise<never> {
-    const { store, tokenRenewal: renewal, log } = this.#deps;
-    const { slackApiUrl } = renewal;
-    log.warn({ workspace, enterprise }, 'a workspace that INSTALL_WORKSPACES does not name was refused');
-    // Slack may grant a workspace the token once more that it has already.
+    const { store, tokenRenewal, log } = this.#deps;
+    const { slackApiUrl } = tokenRenewal;
+    log.warn(
+      { workspace, enterprise },
+      'refused an installation: INSTALL_WORKSPACES does not list the workspace',
+    );
+    // Slack may grant a workspace the same token again.
     if ((await store.installations.get(workspace))?.sealed != null) throw new InstallRefused(workspace);
     for (const { token } of [tokens.bot, tokens.user].filter((one) => one !== undefined)) {
       await revokeToken({ token, slackApiUrl, log }).catch((error: unknown) => {
-        log.warn({ workspace, err: error }, 'the token of a refused installation could not be given back');
+        log.warn({ workspace, err: error }, 'revoking the token of a refused installation failed');
       });
     }
     throw new InstallRefused(workspace);
@@ -99,14 +102,14 @@ function isInstallAllowed({ workspace, enterprise }: GrantedInstallation, named:
   return named.includes(workspace) || (enterprise !== undefined && named.includes(enterprise));
 }
 
-/** The operator does not let this workspace install the app. */
+/** The operator does not allow this workspace to install the app. */
 export class InstallRefused extends Error {
   readonly code = 'install_refused';
   /** The workspace's id, or the organisation's. */
   readonly workspace: string;
 
   constructor(workspace: string) {
-    super(`${workspace} may not install the app. Name it in INSTALL_WORKSPACES, where it should.`);
+    super(`${workspace} may not install the app. To allow it, add it to INSTALL_WORKSPACES.`);
     this.name = 'InstallRefused';
     this.workspace = workspace;
   }

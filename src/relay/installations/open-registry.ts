@@ -2,52 +2,50 @@ import type { TokenIdentity } from '../../slack/token-identity.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
 import { OAuthInstallations } from './oauth-installations.ts';
+import type { ObservedGate } from './observed-gate.ts';
 import { SingleWorkspace } from './single-workspace.ts';
-import {
-  createWorkspaceClient,
-  type ObservedTokenGate,
-  type WorkspaceClientOptions,
-} from './workspace-client.ts';
+import { createWorkspaceClient, type WorkspaceClientOptions } from './workspace-client.ts';
 import type { WorkspaceRegistry } from './workspace-registry.ts';
 
 /** Where tokens come from: one from the settings, or each workspace's own by OAuth. */
 export interface RegistrySources {
   store: Store;
-  /** Whose token stands in the settings. */
+  /** The identity of the token in the settings. */
   identity: TokenIdentity | undefined;
-  /** The app's own credentials, and what seals the tokens. */
+  /** The app's own credentials, and the keys that encrypt the tokens. */
   oauth:
     | { clientId: string; clientSecret: string; keyring: Keyring; mayInstall: readonly string[] }
     | undefined;
   workspaceOptions: WorkspaceClientOptions;
-  /** A gate for the token of a workspace, or of the settings. */
-  tokenGateFor: (workspace: string | undefined) => ObservedTokenGate;
+  /** The gate of a workspace's token; undefined: of the token in the settings. */
+  tokenGateFor: (workspace: string | undefined) => ObservedGate;
 }
 
-/** The workspaces in which the bot is installed; `tenancy` where they are many. Throws StoreError. */
+/** Opens the registry of workspaces, with `oauthInstallations` where the app is installed by OAuth. Throws StoreError. */
 export async function openRegistry(
   sources: RegistrySources,
-): Promise<{ installed: WorkspaceRegistry; tenancy: OAuthInstallations | undefined }> {
-  const { store, identity, oauth, workspaceOptions: calls, tokenGateFor: gateOf } = sources;
-  const { slackApiUrl, log } = calls;
+): Promise<{ registry: WorkspaceRegistry; oauthInstallations: OAuthInstallations | undefined }> {
+  const { store, identity, oauth, workspaceOptions, tokenGateFor } = sources;
   if (oauth !== undefined) {
     const { keyring, clientId, clientSecret, mayInstall } = oauth;
-    const tenancy = new OAuthInstallations({
+    const { slackApiUrl, log } = workspaceOptions;
+    const oauthInstallations = new OAuthInstallations({
       store,
       keyring,
       mayInstall,
       tokenRenewal: { clientId, clientSecret, slackApiUrl, log },
-      tokenGateFor: gateOf,
-      createWorkspace: (installation, gate, gone) => createWorkspaceClient(installation, calls, gate, gone),
+      tokenGateFor,
+      createWorkspace: (installation, gate, uninstalled) =>
+        createWorkspaceClient(installation, workspaceOptions, gate, uninstalled),
       log,
     });
-    return { installed: tenancy.workspaces, tenancy };
+    return { registry: oauthInstallations.workspaces, oauthInstallations };
   }
   if (identity === undefined) throw new TypeError('Neither a token nor OAuth is set.');
   const { installation, name } = identity;
   const { workspace, botUser, botId } = installation;
   await store.workspaces.put({ workspace, name, bot_user: botUser, bot_id: botId });
-  const gate = gateOf(undefined);
-  const installed = new SingleWorkspace(installation, createWorkspaceClient(installation, calls, gate), gate);
-  return { installed, tenancy: undefined };
+  const gate = tokenGateFor(undefined);
+  const client = createWorkspaceClient(installation, workspaceOptions, gate);
+  return { registry: new SingleWorkspace(installation, client, gate), oauthInstallations: undefined };
 }

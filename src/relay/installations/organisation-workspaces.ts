@@ -4,27 +4,30 @@ import type { Store } from '../../store/store.ts';
 import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';
 import { decryptTokens } from './installation-tokens.ts';
 
-/** What asking for an organisation's workspaces needs. */
-export interface ReachParts {
+/** What looking up an organisation's workspaces needs. */
+export interface OrganisationWorkspacesDeps {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
-  /** The workspaces that a token reaches, as Slack says. Throws a SlackError. */
+  /** The workspaces that Slack lists for a token. Throws a SlackError. */
   reachedBy: (token: string) => Promise<ReadonlySet<string>>;
 }
 
-/** Each event of a foreign workspace asks; a workspace that the organisation has just added must be found soon (ms). */
-const lifeMs = 10_000;
+/**
+ * How long Slack's list is kept (ms): every event of a foreign workspace needs it, and a workspace that the organisation
+ * has just added must be found soon.
+ */
+const CACHE_TTL_MS = 10_000;
 
-/** Which workspaces the installation of an organisation reaches: Slack's word alone counts. */
-export class Reach {
-  readonly #deps: ReachParts;
-  readonly #known = new TtlCache<ReadonlySet<string>>({ most: 200, lifeMs });
+/** Which workspaces an organisation's installation is for: only Slack's own list counts. */
+export class OrganisationWorkspaces {
+  readonly #deps: OrganisationWorkspacesDeps;
+  readonly #known = new TtlCache<ReadonlySet<string>>({ most: 200, lifeMs: CACHE_TTL_MS });
 
-  constructor(deps: ReachParts) {
+  constructor(deps: OrganisationWorkspacesDeps) {
     this.#deps = deps;
   }
 
-  /** Throws a SlackError where Slack is away, and a StoreError. */
+  /** Throws StoreError, and a SlackError where Slack cannot be asked. */
   async includes(organisation: string, workspace: string): Promise<boolean> {
     const row = await this.#deps.store.installations.get(organisation);
     if (row === undefined || !row.organisation || row.sealed === null) return false;

@@ -6,34 +6,34 @@ import {
   UploadMemoryShare,
   WORKSPACES_UPLOAD_MEMORY_BYTES,
 } from '../../agent/upload-memory.ts';
-import type { AccountRow } from '../../store/schema/workspace-tables.ts';
+import type { AccountRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { encryptionContext } from '../../store/workspaces/encryption-context.ts';
 import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';
 import { ReadRate } from '../runtime/read-rate.ts';
 import { AccountGone } from './account-check.ts';
+import type { ObservedGate } from './observed-gate.ts';
 import {
   createServiceClient,
-  type ObservedKeyGate,
   type ServiceClient,
   type ServiceClientOptions,
   type ServiceCredentials,
 } from './service-client.ts';
 
-/** What knowing the accounts needs. */
+/** What the service accounts need. */
 export interface ServiceAccountsDeps {
   store: Pick<Store, 'accounts'>;
-  /** Undefined where the settings have no key: then workspaces' own accounts cannot be used, and no other takes their place. */
+  /** Undefined without SECRET_KEY: workspaces with accounts of their own then have no account at all. */
   keyring: Keyring | undefined;
-  /** The account of the settings, for workspaces without one of their own. */
+  /** The operator's account, for workspaces without one of their own. */
   defaultCredentials: ServiceCredentials | undefined;
   clientOptions: ServiceClientOptions;
-  /** For workspaces' own accounts, in place of the settings' `options`: whom they may ask, what they may answer, and who hears of it. */
+  /** For workspaces' own accounts, these override `clientOptions`. */
   ownAccountOptions: Pick<ServiceClientOptions, 'allowedHosts' | 'responseLimits' | 'lookup' | 'onTry'>;
-  /** A gate for the account of a workspace, or of the settings. */
-  keyGateFor: (workspace: string | undefined) => ObservedKeyGate;
-  /** Hears of each key, so that no log shows it until the answer is called. */
+  /** The gate of a workspace's account; undefined: of the operator's. */
+  keyGateFor: (workspace: string | undefined) => ObservedGate;
+  /** Keeps a key out of the logs until the returned function is called. */
   redactSecret: (secret: string) => () => void;
   log: Logger;
 }
@@ -41,36 +41,35 @@ export interface ServiceAccountsDeps {
 /** An account as this process knows it. */
 interface AccountEntry {
   row: AccountRow;
-  /** Undefined once the key is gone. */
+  /** Undefined once the key is deleted. */
   apiKey: string | undefined;
-  /** The log may show the key again. */
   stopRedacting: () => void;
   client: ServiceClient | undefined;
 }
 
-/** The accounts at the service, by the id that threads and projects carry. */
+/** The accounts at the service, by the account id of threads and projects. */
 export class ServiceAccounts {
   readonly #deps: ServiceAccountsDeps;
-  /** However many workspaces have accounts of their own, their uploads hold no more memory than this. */
+  /** Shared by the uploads of all workspaces with accounts of their own. */
   readonly #ownUploadMemory = new SharedUploadMemory(WORKSPACES_UPLOAD_MEMORY_BYTES);
   readonly #defaultClient: ServiceClient | undefined;
   readonly #entries = new Map<string, AccountEntry>();
-  /** The account in use, by workspace. */
+  /** The id of each workspace's own account. */
   readonly #currentByWorkspace = new Map<string, string>();
   #lastSequence = 0;
   #refreshing: Promise<void> | undefined;
 
-  /** Throws TypeError where the address or the key of the settings cannot be used. */
+  /** Throws TypeError where the operator's address or key is invalid. */
   constructor(deps: ServiceAccountsDeps) {
-    const { defaultCredentials: shared, clientOptions: options } = deps;
-    const partMemory = options.uploadMemory ?? new SharedUploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
+    const { defaultCredentials, clientOptions } = deps;
+    const uploadMemory = clientOptions.uploadMemory ?? new SharedUploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
     this.#deps = deps;
     this.#defaultClient =
-      shared &&
-      createServiceClient(shared, { ...options, uploadMemory: partMemory }, deps.keyGateFor(undefined));
+      defaultCredentials &&
+      createServiceClient(defaultCredentials, { ...clientOptions, uploadMemory }, deps.keyGateFor(undefined));
   }
 
-  /** The account that a workspace's new threads go to. Where its own has no key any more, no other takes its place. */
+  /** The account for a workspace's new threads. If its own account has lost its key, no other account replaces it. */
   currentAccount(workspace: string): string {
     const ownAccount = this.#currentByWorkspace.get(workspace);
     if (ownAccount !== undefined) return this.#entries.has(ownAccount) ? ownAccount : NO_ACCOUNT;
@@ -82,26 +81,24 @@ export class ServiceAccounts {
     return this.#clientOf(account).agent;
   }
 
-  /** The read rate of an account; one of its own where the account is gone, and nothing can be read. */
+  /** The read rate of an account. Where the account is gone and nothing can be read, a new one. */
   readRate(account: string): ReadRate {
     const isKnown =
       (account === SETTINGS_ACCOUNT && this.#defaultClient !== undefined) || this.#entries.has(account);
     return isKnown ? this.#clientOf(account).readRate : new ReadRate(1);
   }
 
-  /** Since when the key of the settings is refused. */
+  /** Since when the operator's key is refused. */
   keyRefusedSince(): Date | undefined {
     return this.#defaultClient?.gate.refusedSince;
   }
 
   /** How many workspaces' own keys are refused. */
   refusedOwnKeyCount(): number {
-    return [...this.#entries.values()].filter(
-      ({ client: service }) => service?.gate.refusedSince !== undefined,
-    ).length;
+    return [...this.#entries.values()].filter(({ client }) => client?.gate.refusedSince !== undefined).length;
   }
 
-  /** Reads what has changed since the last time; `whole` also notices rows that were deleted. Throws StoreError. */
+  /** Reads what has changed since the last time. With `isFull`, also notices deleted rows. Throws StoreError. */
   async refresh(isFull = false): Promise<void> {
     await this.#refreshing?.catch(() => undefined);
     this.#refreshing ??= this.#load(isFull).finally(() => {
@@ -112,12 +109,12 @@ export class ServiceAccounts {
 
   async close(): Promise<void> {
     await this.#defaultClient?.agent.close();
-    for (const { client: service } of this.#entries.values()) await service?.agent.close();
+    for (const { client } of this.#entries.values()) await client?.agent.close();
   }
 
   async #load(isFull: boolean): Promise<void> {
     const rows = await this.#deps.store.accounts.changedSince(isFull ? 0 : this.#lastSequence);
-    // One that takes another's place comes after it.
+    // An account that replaces another must be applied after it.
     rows.sort((a, b) => a.version - b.version);
     for (const row of rows) this.#apply(row);
     if (!isFull) return;
@@ -151,7 +148,7 @@ export class ServiceAccounts {
       known.stopRedacting();
       this.#entries.delete(account);
       known.client?.agent.close().catch((error: unknown) => {
-        this.#deps.log.debug({ account, err: error }, 'the connections of an account could not be closed');
+        this.#deps.log.debug({ account, err: error }, 'closing the connections of an account failed');
       });
     }
     if (row.retired_at === null) this.#currentByWorkspace.set(workspace, account);
@@ -162,14 +159,14 @@ export class ServiceAccounts {
     const { keyring, log } = this.#deps;
     if (sealed === null) return undefined;
     if (keyring === undefined) {
-      log.error({ workspace, account }, 'the key of an account cannot be read without SECRET_KEY');
+      log.error({ workspace, account }, 'SECRET_KEY is needed to decrypt the key of an account');
       return undefined;
     }
     try {
       return keyring.decrypt(sealed, encryptionContext.account({ workspace, account }));
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
-      log.error({ workspace, account, err: error }, 'the key of an account cannot be read');
+      log.error({ workspace, account, err: error }, 'decrypting the key of an account failed');
       return undefined;
     }
   }
@@ -201,8 +198,8 @@ function requireKey({ apiKey }: AccountEntry): string {
   return apiKey;
 }
 
-/** Lets nothing through once the key is gone: turns that still hold the client end with that. */
-function gateWhileKeyExists(entry: AccountEntry, gate: ObservedKeyGate): ObservedKeyGate {
+/** A gate that also throws AccountGone once the key is deleted, for turns that still have the client. */
+function gateWhileKeyExists(entry: AccountEntry, gate: ObservedGate): ObservedGate {
   return {
     enter: () => {
       requireKey(entry);

@@ -1,6 +1,7 @@
 import { AgentClient } from '../../agent/agent-client.ts';
 import type { AgentClientOptions } from '../../agent/client-options.ts';
 import { ReadRate } from '../runtime/read-rate.ts';
+import type { ObservedGate } from './observed-gate.ts';
 
 /** What the clients of all accounts share. */
 export interface ServiceClientOptions
@@ -11,34 +12,26 @@ export interface ServiceClientOptions
   readsPerSecond: number;
 }
 
-/** Stops calls with a key that was refused, and tells since when. */
-export interface ObservedKeyGate {
-  enter(): void;
-  refused(error: Error): void;
-  accepted(): void;
-  readonly refusedSince: Date | undefined;
-}
-
 /** The client of one account. */
 export interface ServiceClient {
   readonly agent: AgentClient;
   readonly readRate: ReadRate;
-  readonly gate: ObservedKeyGate;
+  readonly gate: ObservedGate;
 }
 
-/** Where an account is; the key is read before each call. */
+/** An account's address and key. The key is read before each call. */
 export interface ServiceCredentials {
   readonly baseUrl: string;
   readonly apiKey: string;
 }
 
-/** The client of an account. Throws TypeError where its address or key cannot be used. */
+/** The client of an account. Throws TypeError where its address or key is invalid. */
 export function createServiceClient(
   credentials: ServiceCredentials,
   { readsPerSecond, ...clientOptions }: ServiceClientOptions,
-  gate: ObservedKeyGate,
+  gate: ObservedGate,
 ): ServiceClient {
-  const rate = new ReadRate(readsPerSecond);
+  const readRate = new ReadRate(readsPerSecond);
   const agent = new AgentClient({
     ...clientOptions,
     baseUrl: credentials.baseUrl,
@@ -46,8 +39,8 @@ export function createServiceClient(
       return credentials.apiKey;
     },
     gate,
-    beforeRead: (signal) => rate.waitForPauseEnd(signal),
-    onRateLimited: (pauseMs) => rate.pauseFor(pauseMs),
+    beforeRead: (signal) => readRate.waitForPauseEnd(signal),
+    onRateLimited: (pauseMs) => readRate.pauseFor(pauseMs),
   });
-  return { agent, readRate: rate, gate };
+  return { agent, readRate, gate };
 }

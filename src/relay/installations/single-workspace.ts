@@ -1,15 +1,15 @@
 import type { Installation } from '../../slack/slack-client.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
-import type { ObservedTokenGate } from './workspace-client.ts';
+import type { ObservedGate } from './observed-gate.ts';
 import type { BotAuthorization, InstallationQuery, WorkspaceRegistry } from './workspace-registry.ts';
 
-/** The one workspace whose token stands in the settings. */
+/** The one workspace whose token is in the settings. */
 export class SingleWorkspace implements WorkspaceRegistry {
   readonly #installation: Installation;
   readonly #workspace: WorkspaceClient;
-  readonly #gate: ObservedTokenGate;
+  readonly #gate: ObservedGate;
 
-  constructor(installation: Installation, workspace: WorkspaceClient, gate: ObservedTokenGate) {
+  constructor(installation: Installation, workspace: WorkspaceClient, gate: ObservedGate) {
     this.#installation = installation;
     this.#workspace = workspace;
     this.#gate = gate;

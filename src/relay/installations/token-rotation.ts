@@ -5,13 +5,13 @@ import type { Keyring } from '../../store/workspaces/keyring.ts';
 import { Poller } from '../runtime/poller.ts';
 import { decryptTokens, encryptTokens } from './installation-tokens.ts';
 
-/** Tokens live twelve hours; they are renewed when this much is left (ms). */
+/** A token lasts twelve hours. It is renewed when this much is left (ms). */
 const RENEW_AHEAD_MS = 2 * 60 * 60_000;
-/** Renewals at one time: each holds a connection of the database while Slack answers, and needs a second one then. */
+/** Each renewal uses one database connection while Slack answers, and a second one then. */
 const MAX_CONCURRENT_RENEWALS = 3;
-/** How often tokens that end soon are looked for (ms). */
+/** How often expiring tokens are looked for (ms). */
 const POLL_INTERVAL_MS = 60_000;
-/** The longest that one which failed again and again is left out (ms): the others have their turn meanwhile. */
+/** The longest pause after repeated failures of one token (ms). Meanwhile the others are renewed. */
 const MAX_PAUSE_MS = 60 * 60_000;
 
 /** What renewing tokens needs. */
@@ -20,17 +20,17 @@ export interface TokenRotationDeps {
   keyring: Keyring;
   /** Asks Slack; throws a SlackError. */
   renew: (refreshToken: string) => Promise<RenewedToken>;
-  /** Hears when tokens were renewed. */
+  /** Called when tokens were renewed. */
   onRenewed: () => Promise<void>;
   log: Logger;
   /** The clock (ms). */
   now?: () => number;
 }
 
-/** Renews tokens before they end. Of all processes one does it: a refresh token is good once. */
+/** Renews tokens before they expire. Only one process renews a token, because a refresh token is valid once. */
 export class TokenRotation {
   readonly #deps: TokenRotationDeps;
-  /** What failed, how often in a row, and until when it is left out. */
+  /** Failures in a row by workspace, and when its pause ends. */
   readonly #failures = new Map<string, { times: number; until: number }>();
   readonly #poller: Poller;
 
@@ -40,41 +40,38 @@ export class TokenRotation {
       intervalMs: POLL_INTERVAL_MS,
       poll: () => this.renewDue(),
       onError: (error) =>
-        deps.log.warn(
-          { err: error },
-          'tokens that end could not be looked for; this is tried again in a minute',
-        ),
+        deps.log.warn({ err: error }, 'looking for expiring tokens failed; retrying in a minute'),
     });
   }
 
-  /** Renews what has ended or ends soon, and goes on with that; returns before, as Slack may be slow. */
+  /** Starts renewing tokens that have expired or expire soon. Does not wait for the first renewals. */
   start(): void {
     this.#poller.start();
     this.#poller.pollNow();
   }
 
-  /** Waits for the renewals under way, and begins no more. */
+  /** Starts no further renewals and waits for those in progress. */
   async stop(): Promise<void> {
     await this.#poller.stop();
   }
 
-  /** Renews what ends within the next two hours; what failed is tried again, in a minute at first. Throws StoreError. */
+  /** Renews tokens that expire within two hours, and retries failed ones after their pause. Throws StoreError. */
   async renewDue(): Promise<void> {
     const { store, log, onRenewed } = this.#deps;
     const now = this.#now();
     const paused = [...this.#failures].flatMap(([workspace, { until }]) => (until > now ? [workspace] : []));
     const due = await store.installations.expiringWithin(RENEW_AHEAD_MS, paused);
-    let renewed = 0;
-    const next = due.values();
-    const renewNext = async () => {
-      for (const workspace of next) {
+    let renewedCount = 0;
+    const queue = due.values();
+    const worker = async () => {
+      for (const workspace of queue) {
         if (this.#poller.signal.aborted) return;
-        if (await this.#renew(workspace)) renewed += 1;
+        if (await this.#renew(workspace)) renewedCount += 1;
       }
     };
-    await Promise.all(Array.from({ length: MAX_CONCURRENT_RENEWALS }, renewNext));
-    if (renewed === 0) return;
-    log.info({ tokens: renewed }, 'tokens were renewed');
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_RENEWALS }, worker));
+    if (renewedCount === 0) return;
+    log.info({ tokens: renewedCount }, 'tokens renewed');
     await onRenewed();
   }
 
@@ -87,7 +84,7 @@ export class TokenRotation {
         async ({ sealed }) => {
           const tokens = decryptTokens(keyring, workspace, sealed ?? '');
           const { refreshToken } = tokens.bot;
-          if (refreshToken === undefined) throw new Error('A token that ends came without one to renew it.');
+          if (refreshToken === undefined) throw new Error('An expiring token has no refresh token.');
           const { token, refreshToken: next, expiresAt } = await renew(refreshToken);
           const renewedTokens = { ...tokens, bot: { token, refreshToken: next } };
           return { sealed: encryptTokens(keyring, workspace, renewedTokens), expiresAt };
@@ -99,13 +96,13 @@ export class TokenRotation {
       this.#pause(workspace);
       log.error(
         { workspace, err: error },
-        'a token could not be renewed; where that stays so, the app must be installed again',
+        'renewing a token failed; if it keeps failing, the app must be reinstalled',
       );
       return false;
     }
   }
 
-  /** A first failure may be Slack's; after that it is waited twice as long each time. */
+  /** No pause after the first failure, which may be Slack's; then each pause is twice as long. */
   #pause(workspace: string): void {
     const times = (this.#failures.get(workspace)?.times ?? 0) + 1;
     const pauseMs = Math.min((2 ** (times - 1) - 1) * POLL_INTERVAL_MS, MAX_PAUSE_MS);

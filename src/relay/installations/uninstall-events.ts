@@ -1,46 +1,46 @@
 import type { Logger } from 'pino';
-import type { InstallationRow } from '../../store/schema/workspace-tables.ts';
+import type { InstallationRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
 import { decryptTokens, encryptTokens } from './installation-tokens.ts';
 
-/** What Slack says about an installation that ends, or reaches fewer or more workspaces. */
+/** A Slack event about an installation that ends, or that is for fewer or more workspaces. */
 export type UninstallEvent = {
   /** The workspace of the event (`T…`). */
   workspace: string | undefined;
   /** The organisation (`E…`) that it belongs to. */
   organisation: string | undefined;
-  /** By Slack's clock. */
+  /** When it happened, by Slack's clock. */
   at: Date;
 } & (
   | { kind: 'uninstalled' }
-  /** Ids of the people and of the bot whose tokens are revoked. */
+  /** The ids of the people and the bot whose tokens were revoked. */
   | { kind: 'revoked'; people: readonly string[]; bots: readonly string[] }
-  /** The organisation takes the app from some of its workspaces. */
-  | { kind: 'withdrawn'; from: readonly string[] }
-  /** The organisation gives the app to some of its workspaces. */
-  | { kind: 'granted'; to: readonly string[] }
+  /** The organisation removes the app from some of its workspaces. */
+  | { kind: 'access_revoked'; from: readonly string[] }
+  /** The organisation adds the app to some of its workspaces. */
+  | { kind: 'access_granted'; to: readonly string[] }
 );
 
-/** What taking departures needs. */
+/** What handling uninstall events needs. */
 export interface UninstallEventsDeps {
   store: Pick<Store, 'installations' | 'audit'>;
   keyring: Keyring;
-  /** Asks Slack whether a bot's token is good. Throws where Slack cannot be asked. */
+  /** Asks Slack whether a bot token is valid. Throws where Slack cannot be asked. */
   isTokenValid: (token: string) => Promise<boolean>;
-  /** Hears when something has changed. */
+  /** Called when an installation may have changed. */
   onChanged: () => Promise<void>;
   log: Logger;
 }
 
-/** An event this close to the installation (ms) may be about the one before. */
+/** An event this soon after an installation (ms) may be about the one before. */
 const REINSTALL_WINDOW_MS = 120_000;
-/** How often one departure is judged while its installation changes. */
+/** How often one event is handled while its installation keeps changing. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * Takes the end of installations. Slack sends `tokens_revoked` and `app_uninstalled` in any order, perhaps late and
- * after the app was installed anew: then the token itself says which installation is meant.
+ * Ends installations. Slack sends `tokens_revoked` and `app_uninstalled` in any order, perhaps late and after the app was
+ * reinstalled. Whether the current token is still valid then tells which installation the event is about.
  */
 export class UninstallEvents {
   readonly #deps: UninstallEventsDeps;
@@ -49,19 +49,19 @@ export class UninstallEvents {
     this.#deps = deps;
   }
 
-  /** Returns when it is written down. Throws where Slack shall send it again. */
+  /** Returns once the event is stored. Throws where Slack must send it again. */
   async handle(event: UninstallEvent): Promise<void> {
-    const { store, onChanged: onLeft } = this.#deps;
-    if (event.kind === 'withdrawn' || event.kind === 'granted') {
+    const { store, onChanged } = this.#deps;
+    if (event.kind === 'access_revoked' || event.kind === 'access_granted') {
       const { organisation } = event;
       if (organisation === undefined) return;
-      if (event.kind === 'withdrawn') await store.installations.revokeAccess(organisation, event.from);
+      if (event.kind === 'access_revoked') await store.installations.revokeAccess(organisation, event.from);
       else await store.installations.restoreAccess(organisation, event.to);
-      return await onLeft();
+      return await onChanged();
     }
     const installation = await this.#targetInstallation(event);
     if (installation !== undefined) await this.#endInstallation(installation, event);
-    await onLeft();
+    await onChanged();
   }
 
   async #endInstallation(
@@ -75,20 +75,22 @@ export class UninstallEvents {
       if (event.kind === 'revoked') await this.#deleteUserToken(row, event.people);
       if (event.kind === 'revoked' && event.bots.length === 0) return;
       if (await this.#isStillInstalled(row, event.at)) {
-        log.info({ workspace }, 'an installation before this one was ended');
+        log.info({ workspace }, 'ignored an uninstall event of an earlier installation');
         return;
       }
-      // It may have been installed anew while Slack was asked.
+      // The app may have been reinstalled while Slack was asked.
       if (!(await store.installations.markUninstalled(workspace, row.version))) continue;
       const details = { setting: 'installation', installed: false };
       await store.audit.add({ workspace, kind: 'setting', details });
-      log.info({ workspace, why: event.kind }, 'the app was uninstalled; its tokens are deleted');
+      log.info({ workspace, why: event.kind }, 'app uninstalled; its tokens are deleted');
       return;
     }
-    throw new Error(`The installation of ${workspace} changes too often to be ended; Slack sends it again.`);
+    throw new Error(
+      `The installation of ${workspace} kept changing while it was ended. Slack will resend the event.`,
+    );
   }
 
-  /** The workspace's own installation; where it has none, or has one no more, its organisation's. */
+  /** The workspace's own installation; where that has ended or never existed, its organisation's. */
   async #targetInstallation({ workspace, organisation }: UninstallEvent): Promise<string | undefined> {
     const { installations } = this.#deps.store;
     const own = workspace === undefined ? undefined : await installations.get(workspace);
@@ -98,7 +100,7 @@ export class UninstallEvents {
 
   async #isStillInstalled(row: InstallationRow, at: Date): Promise<boolean> {
     if (row.sealed === null) return false;
-    // For an organisation Slack does not say plainly what was uninstalled, so it is always asked.
+    // For an organisation the event does not say clearly what was uninstalled, so Slack is always asked.
     if (!row.organisation && at.getTime() > row.installed_at.getTime() + REINSTALL_WINDOW_MS) return false;
     return this.#deps.isTokenValid(decryptTokens(this.#deps.keyring, row.workspace, row.sealed).bot.token);
   }

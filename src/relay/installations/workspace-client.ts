@@ -20,38 +20,34 @@ import {
 import { Views } from '../../slack/views.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 
-/** What the calls to Slack are made with, the same for every workspace. */
+/** What all workspaces' calls to Slack share. */
 export interface WorkspaceClientOptions extends Pick<SlackClientOptions, 'onCall'> {
   slackApiUrl: string;
   rateLimitStore: PermitStore;
-  /** The app is distributed and not in the Marketplace: threads are read back slowly. */
+  /** The app is distributed outside the Marketplace: Slack limits reading threads to a low rate. */
   isDistributed: boolean;
   editsPerMinute: number;
-  /** The app is declared an agent: Slack shows that it works, with a stop button of its own. */
+  /** The app is declared as an agent: Slack shows that it is working, with Slack's own stop button. */
   showAgentSessions: boolean;
-  /** Largest file that is taken from Slack, in bytes. */
+  /** The largest file that is downloaded from Slack, in bytes. */
   maxFileBytes: number;
-  /** Hears how old (ms) the text was that an edit showed. */
+  /** Called with the age (ms) of the text that an edit showed. */
   onEdit: (unseenMs: number) => void;
   log: Logger;
 }
 
-/** Stops calls with a token that was refused, and tells since when. */
-export interface ObservedTokenGate extends TokenGate {
-  readonly refusedSince: Date | undefined;
-}
-
-/** The calls to Slack in the workspace of an installation; `gone` tells when the app is uninstalled there. */
+/** The calls to Slack in an installation's workspace. `uninstalled` is aborted when the app is uninstalled there. */
 export function createWorkspaceClient(
   installation: Installation,
   options: WorkspaceClientOptions,
   gate: TokenGate,
   uninstalled: AbortSignal = new AbortController().signal,
 ): WorkspaceClient {
-  const { slackApiUrl, isDistributed: distributed, rateLimitStore, log, maxFileBytes, onEdit } = options;
+  const { slackApiUrl, isDistributed: distributed, rateLimitStore: store, log } = options;
+  const { maxFileBytes: maxBytes, onEdit } = options;
   const client = new SlackClient({ installation, gate, ...options });
   const rateLimiter = new RateLimiter({
-    store: rateLimitStore,
+    store,
     lanes: rateLimitTable({
       distributed,
       overrides: { 'chat.update': editRateLimit(options.editsPerMinute) },
@@ -64,7 +60,7 @@ export function createWorkspaceClient(
     uninstalled,
     bot: { userId: installation.botUser, botId: installation.botId },
     posting: new Posting({ api, log, onEdit }),
-    downloads: new FileDownloads({ api, maxBytes: maxFileBytes, slackApiUrl }),
+    downloads: new FileDownloads({ api, maxBytes, slackApiUrl }),
     uploads: new FileUploads({ api, slackApiUrl }),
     views: new Views({ api }),
     people: new SlackDirectory({ api, log }),

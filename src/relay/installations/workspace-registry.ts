@@ -1,13 +1,13 @@
 import type { WorkspaceClient } from '../runtime/deps.ts';
 
-/** Where an event or a press happened, as Slack says. */
+/** Where an event or a press happened, according to Slack. */
 export interface InstallationQuery {
   workspace: string;
-  /** The organisation (`E…`) whose installation it is for; left out for a workspace's own. */
+  /** The organisation (`E…`) whose installation it is for; left out for the workspace's own. */
   organisation?: string | undefined;
 }
 
-/** What Bolt wants to know of an installation. */
+/** What Bolt needs of an installation. */
 export interface BotAuthorization {
   botToken: string;
   botUserId: string;
@@ -15,19 +15,19 @@ export interface BotAuthorization {
   teamId: string;
 }
 
-/** The workspaces in which the bot is installed. */
+/** The workspaces where the app is installed. */
 export interface WorkspaceRegistry {
   ids(): readonly string[];
-  /** Undefined where the bot is not installed, as far as this process knows by now. */
+  /** Undefined where the app is not installed, as far as this process knows. */
   workspace(id: string): WorkspaceClient | undefined;
   /**
-   * The same, but what this process does not know is looked up: an organisation's installation at Slack. Throws
-   * StoreError, and a SlackError where Slack cannot be asked.
+   * The same, but looks up what this process does not know: in the store, and an organisation's workspaces in Slack.
+   * Throws StoreError, and a SlackError where Slack cannot be asked.
    */
   find(at: InstallationQuery): Promise<WorkspaceClient | undefined>;
   authorization(at: InstallationQuery): Promise<BotAuthorization | undefined>;
-  /** Since when Slack refuses the token of the settings. */
+  /** Since when Slack refuses the token in the settings. */
   tokenRefusedSince(): Date | undefined;
-  /** Of how many workspaces Slack refuses the token that they brought. */
+  /** How many workspaces' own tokens Slack refuses. */
   refusedOwnTokenCount(): number;
 }

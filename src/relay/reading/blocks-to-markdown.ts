@@ -1,7 +1,7 @@
 import type { DisplayNames } from './display-names.ts';
 import type { ParsedBlock, ParsedInline, ParsedList, SlackReference, TextStyle } from './parsed-blocks.ts';
 
-/** The content as Markdown. Text is not escaped: the agent reads it as people do. */
+/** Parsed blocks as Markdown. Text is not escaped: the agent reads it as people do. */
 export function toMarkdown(blocks: readonly ParsedBlock[], names: DisplayNames): string {
   let markdown = '';
   let markers: number[] = [];
@@ -31,11 +31,11 @@ function blockToMarkdown(block: Exclude<ParsedBlock, ParsedList>, names: Display
   }
 }
 
-/** Every line with `> ` before it, whatever ends a line; nothing for no text. */
+/** The text with `> ` before every line, whatever separates the lines; empty for an empty text. */
 export function blockquote(text: string): string {
   if (text === '') return '';
   const lines = text.split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/);
-  return lines.map((words) => (words === '' ? '>' : `> ${words}`)).join('\n');
+  return lines.map((line) => (line === '' ? '>' : `> ${line}`)).join('\n');
 }
 
 function codeFence(code: string, language: string): string {
@@ -44,7 +44,7 @@ function codeFence(code: string, language: string): string {
   return `${fence}${language.replace(/[\s`]/g, '')}\n${code.replace(/\n$/, '')}\n${fence}`;
 }
 
-/** `markers` holds the marker widths of the items that this list hangs under; it is brought up to date. */
+/** `markers` holds the marker widths of the items that this list is nested under. Updates it for the next list. */
 function listToMarkdown(block: ParsedList, markers: number[], names: DisplayNames): string {
   const indent = ' '.repeat(markers.slice(0, block.indent).reduce((sum, width) => sum + width, 0));
   let width = 0;
@@ -65,7 +65,7 @@ function trimBlankLines(text: string): string {
 }
 
 interface StyledText {
-  readonly words: string;
+  readonly text: string;
   readonly style: TextStyle;
 }
 
@@ -76,7 +76,7 @@ function inlinesToMarkdown(content: readonly ParsedInline[], names: DisplayNames
   );
 }
 
-/** A line break stands alone and unstyled, so that no emphasis runs across lines. */
+/** A line break is a piece of its own without style, so that no emphasis spans two lines. */
 function styledTexts(inline: ParsedInline, names: DisplayNames): StyledText[] {
   const text =
     inline.kind === 'text'
@@ -84,22 +84,22 @@ function styledTexts(inline: ParsedInline, names: DisplayNames): StyledText[] {
       : inline.kind === 'link'
         ? linkToMarkdown(inline)
         : displayName(inline, names);
-  if (inline.kind === 'link') return [{ words: text, style: inline.style }];
+  if (inline.kind === 'link') return [{ text, style: inline.style }];
   return text
     .split(/(\n)/)
     .filter((part) => part !== '')
     .map((part) => {
-      if (part === '\n') return { words: part, style: {} };
-      return { words: inline.style.code ? codeSpan(part) : part, style: inline.style };
+      if (part === '\n') return { text: part, style: {} };
+      return { text: inline.style.code ? codeSpan(part) : part, style: inline.style };
     });
 }
 
 const EMPHASIS_MARKERS = { bold: '**', italic: '_', strike: '~~' } as const;
 
-/** Neighbours of one style share one pair of signs; the signs stand close to the words. */
+/** Neighbours of the same style share one pair of markers. No space stands between a marker and its text. */
 function withEmphasis(run: readonly StyledText[], kinds: readonly (keyof typeof EMPHASIS_MARKERS)[]): string {
   const [kind, ...inner] = kinds;
-  if (kind === undefined) return run.map((piece) => piece.words).join('');
+  if (kind === undefined) return run.map((piece) => piece.text).join('');
   let markdown = '';
   for (let at = 0; at < run.length; ) {
     const isStyled = run[at]?.style[kind] === true;
@@ -131,7 +131,7 @@ function linkToMarkdown({ url, label, style }: Extract<ParsedInline, { kind: 'li
   if (label.trim() === '' || label === url) return url;
   if (bare(label) === bare(url)) return /^(?:mailto|tel):/.test(url) ? label : url;
   const linkText = label.replace(/\s+/g, ' ').replace(/[[\]]/g, '\\$&');
-  const target = url.replace(/[<>\s]/g, (sign) => encodeURIComponent(sign));
+  const target = url.replace(/[<>\s]/g, (character) => encodeURIComponent(character));
   return `[${style.code ? codeSpan(linkText) : linkText}](${/[()]/.test(target) ? `<${target}>` : target})`;
 }
 

@@ -1,21 +1,28 @@
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
 import { inlinesOf } from './parsed-blocks.ts';
 
-/** Names that were looked up before; undefined for one that could not be found. */
+/** Names that were looked up; undefined for a name that was not found. */
 export interface DisplayNames {
   person(id: string): string | undefined;
   channel(id: string): string | undefined;
   usergroup(id: string): string | undefined;
 }
 
-/** The ids whose names a reading of these messages needs, each once, writers included. */
+/** No names: for reading that needs none. */
+export const NO_NAMES: DisplayNames = {
+  person: () => undefined,
+  channel: () => undefined,
+  usergroup: () => undefined,
+};
+
+/** The ids whose names are needed to read messages: each once, writers included. */
 export interface IdsToResolve {
   readonly people: string[];
   readonly channels: string[];
   readonly usergroups: string[];
 }
 
-/** Which names to look up before `readable` or `transcript`. */
+/** Which names to look up before `readableText` or `buildTranscript`. */
 export function idsToResolve(...messages: readonly ParsedMessage[]): IdsToResolve {
   const found = { person: new Set<string>(), channel: new Set<string>(), usergroup: new Set<string>() };
   for (const message of messages) {

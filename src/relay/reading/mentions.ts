@@ -1,32 +1,31 @@
 import { authoredBlocksOf, blocksOf, type ParsedMessage } from './message-parser.ts';
 import { inlinesOf, type ParsedBlock, type ParsedInline } from './parsed-blocks.ts';
 
-/** Who a message speaks to. */
+/** Whom a message mentions. */
 export interface Mentions {
-  /** The bot is mentioned, outside code. */
+  /** The bot is mentioned outside code. */
   readonly mentionsBot: boolean;
-  /** It begins with the mention of somebody else, and the bot is not mentioned. */
+  /** It starts with a mention of somebody else, and does not mention the bot. */
   readonly startsWithOtherPerson: boolean;
-  /** Nothing is said beside mentions of the bot. Its files are not looked at. */
+  /** Its text is only mentions of the bot. It may have files. */
   readonly isEmptyAfterMention: boolean;
 }
 
-/** Who the message speaks to. Forwarded messages do not count as mentioning anybody. */
+/** Whom a message mentions. Mentions in forwarded messages do not count. */
 export function readMentions(message: ParsedMessage, botUserId: string): Mentions {
   const inlines = inlinesOf(authoredBlocksOf(message));
-  const bot = inlines.some((piece) => isMentionOf(piece, botUserId));
+  const mentionsBot = inlines.some((piece) => isMentionOf(piece, botUserId));
   const first = inlines.find((piece) => !isBlank(piece));
-  const leadsWithAnother = isMention(first) && !isMentionOf(first, botUserId);
   return {
-    mentionsBot: bot,
-    startsWithOtherPerson: leadsWithAnother && !bot,
+    mentionsBot,
+    startsWithOtherPerson: isMention(first) && !mentionsBot,
     get isEmptyAfterMention() {
       return blocksOf(message).every((block) => isBlockEmpty(block, botUserId));
     },
   };
 }
 
-/** The content without the bot's mentions at its very beginning, and without the comma or colon after them. */
+/** The content without mentions of the bot at its beginning, and without the comma or colon after them. */
 export function withoutLeadingMention(content: readonly ParsedBlock[], botUserId: string): ParsedBlock[] {
   const [first, ...others] = content;
   if (first?.kind !== 'paragraph') return [...content];

@@ -1,25 +1,28 @@
 import { shorten } from '../../render/text/graphemes.ts';
-import type { TaskChoices } from '../../store/schema.ts';
+import type { MessageContent, TaskChoices } from '../../store/schema.ts';
+import { NO_NAMES } from './display-names.ts';
+import { parseMessage } from './message-parser.ts';
+import { readableText, toSingleLine } from './readable-text.ts';
 
-/** Which of the flags without a value mean something here; the others are text. */
+/** Which flags without a value are supported; the others are text. */
 export interface SupportedFlags {
   readonly noFallback: boolean;
   readonly autoMode: boolean;
   readonly planMode: boolean;
 }
 
-/** A title that is longer is cut (characters); so is anything else that is typed behind a flag. */
+/** Longer titles, and longer values of other flags, are cut (UTF-16 units). */
 const MAX_TITLE_CHARACTERS = 300;
 const MAX_VALUE_CHARACTERS = 200;
 
-/** Two hyphens, or what keyboards make of them. */
+/** Two hyphens, or the dashes that keyboards turn them into. */
 const FLAG_PATTERN = /^\s*(?:--|[\u2013\u2014]{1,2}|\u2212\u2212)([a-z][a-z-]*)(?=[\s=]|$)/i;
 const VALUE_PATTERN =
   /^(?:[^\S\n]*=[^\S\n]*|[^\S\n]+)(?:["\u201c\u201d\u201e]([^\n]*?)["\u201c\u201d\u201e](?=\s|$)|['\u2018\u2019]([^\n]*?)['\u2018\u2019](?=\s|$)|(?!--|[\u2013\u2014]|\u2212\u2212|["\u201c\u201d\u201e'\u2018\u2019])(\S+))/;
 
 /**
- * What is chosen at the beginning of a message (`--model max --skill name --title "..."`), and the text behind it.
- * Quotes and dashes may be the curly ones that keyboards make. Whatever is no flag, or lacks its value, is text.
+ * The choices at the beginning of a message (`--model max --skill name --title "..."`), and the text after them. Quotes
+ * and dashes may be curly. Anything that is not a flag, or a flag without its value, is text.
  */
 export function parseFlags(text: string, supported: SupportedFlags): { choices: TaskChoices; text: string } {
   const choices: TaskChoices = {};
@@ -44,6 +47,16 @@ export function parseFlags(text: string, supported: SupportedFlags): { choices: 
   return { choices, text: rest === text ? text : rest.trimStart() };
 }
 
+/** The choices of a message, made in a form or with flags. People's names in the text are not looked up. */
+export function choicesIn(
+  content: MessageContent,
+  botUserId: string,
+  supported: SupportedFlags,
+): TaskChoices {
+  if (content.choices !== undefined) return content.choices;
+  return parseFlags(readableText(parseMessage(content), NO_NAMES, botUserId), supported).choices;
+}
+
 function choiceWithoutValue(name: string, supported: SupportedFlags): TaskChoices | undefined {
   if (name === 'no-fallback' && supported.noFallback) return { noFallback: true };
   if (name === 'auto' && supported.autoMode) return { mode: 'auto' };
@@ -57,12 +70,4 @@ function assignChoice(choices: TaskChoices, name: string, typedValue: string): b
   else if (name === 'title') choices.title = shorten(typedValue, MAX_TITLE_CHARACTERS);
   else return false;
   return true;
-}
-
-/** A title, or a value like it, as it may be typed anywhere: one line, without control characters. */
-export function toSingleLine(text: string): string {
-  return text
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .toWellFormed()
-    .trim();
 }

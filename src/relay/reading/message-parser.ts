@@ -27,20 +27,20 @@ const messageSchema = z.looseObject({
 
 const lenientSchema = messageSchema.catch(() => messageSchema.parse({}));
 
-/** A Slack message as far as it is read here. */
+/** The fields of a Slack message that reading uses. */
 export type ParsedMessage = z.infer<typeof messageSchema>;
 
-/** Takes a message, event or stored words as they are. A field of a wrong shape is left out; never throws. */
+/** Parses a message, an event or stored content. Omits fields of the wrong type; never throws. */
 export function parseMessage(raw: unknown): ParsedMessage {
   return lenientSchema.parse(raw);
 }
 
-/** What its writer wrote: the rich text, or else the `text`. */
+/** What the message's writer wrote: its rich text, or else its `text`. */
 export function authoredBlocksOf(message: ParsedMessage): ParsedBlock[] {
   return parseRichText(message.blocks, labelsIn(message.text)) ?? parseMrkdwn(message.text);
 }
 
-/** Its writer's words and forwarded messages; where there are none, what an app's blocks and attachments say. */
+/** The writer's text and forwarded messages; where there are none, the text of an app's blocks and attachments. */
 export function blocksOf(message: ParsedMessage): ParsedBlock[] {
   const forwarded = message.attachments
     .filter((attachment) => attachment.is_share === true || attachment.is_msg_unfurl === true)
@@ -83,7 +83,7 @@ const textualBlockSchema = z.looseObject({
   elements: z.unknown().optional(),
 });
 
-/** The words of blocks that apps write: sections, headers, contexts. */
+/** The text of blocks that apps write: sections, headers, contexts. */
 function textsIn(raw: unknown): string[] {
   if (typeof raw === 'string') return raw.trim() === '' ? [] : [raw];
   if (Array.isArray(raw)) return raw.flatMap(textsIn);

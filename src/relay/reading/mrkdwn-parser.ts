@@ -1,7 +1,7 @@
 import type { ParsedBlock, ParsedInline, TextStyle } from './parsed-blocks.ts';
 import { isoTime } from './rich-text-parser.ts';
 
-/** The content of a message's `text`, Slack's own markup with `&amp; &lt; &gt;` encoded. Never throws. */
+/** Parses a message's `text`: Slack's mrkdwn, with `&amp; &lt; &gt;` encoded. Never throws. */
 export function parseMrkdwn(text: string): ParsedBlock[] {
   const blocks: ParsedBlock[] = [];
   let from = 0;
@@ -13,12 +13,12 @@ export function parseMrkdwn(text: string): ParsedBlock[] {
   return [...blocks, ...parseLines(text.slice(from))];
 }
 
-/** `&lt;` to `<` and so on, once. */
+/** Decodes `&amp;`, `&lt;` and `&gt;`, once. */
 export function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt);/g, (_, name) => (name === 'amp' ? '&' : name === 'lt' ? '<' : '>'));
 }
 
-/** Code keeps everything as typed, but Slack turns addresses in it into links. */
+/** Undoes the links that Slack makes of addresses in code. */
 function decodeCode(code: string): string {
   return decodeEntities(
     code.replace(
@@ -28,7 +28,7 @@ function decodeCode(code: string): string {
   );
 }
 
-/** `> words` quotes a line, `>>> words` all lines from there on; the sign comes encoded or not. */
+/** `> text` quotes a line, `>>> text` this line and all that follow. The `>` may be encoded. */
 function parseLines(text: string): ParsedBlock[] {
   const blocks: { kind: 'paragraph' | 'quote'; lines: string[] }[] = [];
   let quotesTheRest = false;
@@ -51,13 +51,13 @@ function parseLines(text: string): ParsedBlock[] {
     }));
 }
 
-/** One place of a line: a character of text, or a whole token that styles must not look into. */
+/** An element of a line: one character of text, or a whole token that has no style markers inside. */
 type LineToken = string | ParsedInline;
 
 const STYLE_MARKERS = { '*': 'bold', _: 'italic', '~': 'strike' } as const;
 
-function isStyleMarker(place: LineToken | undefined): place is keyof typeof STYLE_MARKERS {
-  return place === '*' || place === '_' || place === '~';
+function isStyleMarker(token: LineToken | undefined): token is keyof typeof STYLE_MARKERS {
+  return token === '*' || token === '_' || token === '~';
 }
 
 function parseLine(line: string): ParsedInline[] {
@@ -87,23 +87,23 @@ function parseStyles(tokens: readonly LineToken[], style: TextStyle): ParsedInli
     pendingText = '';
   };
   for (let at = 0; at < tokens.length; at++) {
-    const place = tokens[at];
-    if (place === undefined) continue;
-    if (isStyleMarker(place) && open.has(place) && !style[STYLE_MARKERS[place]] && opensStyle(tokens, at)) {
-      const end = closingMarkerIndex(tokens, at, place);
+    const token = tokens[at];
+    if (token === undefined) continue;
+    if (isStyleMarker(token) && open.has(token) && !style[STYLE_MARKERS[token]] && opensStyle(tokens, at)) {
+      const end = closingMarkerIndex(tokens, at, token);
       if (end !== undefined) {
         flush();
-        inlines.push(...parseStyles(tokens.slice(at + 1, end), { ...style, [STYLE_MARKERS[place]]: true }));
+        inlines.push(...parseStyles(tokens.slice(at + 1, end), { ...style, [STYLE_MARKERS[token]]: true }));
         at = end;
         continue;
       }
-      // where none closes from here, none closes from further on
-      open.delete(place);
+      // Without a closing marker after this one, there is none after a later one either.
+      open.delete(token);
     }
-    if (typeof place === 'string') pendingText += place;
+    if (typeof token === 'string') pendingText += token;
     else {
       flush();
-      inlines.push({ ...place, style: { ...style, ...place.style } });
+      inlines.push({ ...token, style: { ...style, ...token.style } });
     }
   }
   flush();
@@ -111,39 +111,43 @@ function parseStyles(tokens: readonly LineToken[], style: TextStyle): ParsedInli
 }
 
 const WORD_CHARACTER = /[\p{L}\p{N}]/u;
-const isWordCharacter = (place: LineToken | undefined) =>
-  typeof place === 'string' && WORD_CHARACTER.test(place);
-const isSpace = (place: LineToken | undefined) =>
-  place === undefined || (typeof place === 'string' && place.trim() === '');
+const isWordCharacter = (token: LineToken | undefined) =>
+  typeof token === 'string' && WORD_CHARACTER.test(token);
+const isSpace = (token: LineToken | undefined) =>
+  token === undefined || (typeof token === 'string' && token.trim() === '');
 
-/** A sign beside its own kind is none: `**` is not bold in Slack. */
-function opensStyle(places: readonly LineToken[], at: number): boolean {
-  const before = places[at - 1];
-  const after = places[at + 1];
-  return !isWordCharacter(before) && !isSpace(after) && before !== places[at] && after !== places[at];
+/** A marker next to the same marker is text: `**` is not bold in Slack. */
+function opensStyle(tokens: readonly LineToken[], at: number): boolean {
+  const before = tokens[at - 1];
+  const after = tokens[at + 1];
+  return !isWordCharacter(before) && !isSpace(after) && before !== tokens[at] && after !== tokens[at];
 }
 
-function closingMarkerIndex(places: readonly LineToken[], opener: number, mark: string): number | undefined {
-  for (let at = opener + 2; at < places.length; at++) {
-    const before = places[at - 1];
-    const after = places[at + 1];
+function closingMarkerIndex(
+  tokens: readonly LineToken[],
+  opener: number,
+  marker: string,
+): number | undefined {
+  for (let at = opener + 2; at < tokens.length; at++) {
+    const before = tokens[at - 1];
+    const after = tokens[at + 1];
     if (
-      places[at] === mark &&
+      tokens[at] === marker &&
       !isSpace(before) &&
-      before !== mark &&
+      before !== marker &&
       !isWordCharacter(after) &&
-      after !== mark
+      after !== marker
     )
       return at;
   }
   return undefined;
 }
 
-function textInline(words: string, style: TextStyle): ParsedInline {
-  return { kind: 'text', text: words, style };
+function textInline(text: string, style: TextStyle): ParsedInline {
+  return { kind: 'text', text, style };
 }
 
-/** What stands between `<` and `>`. */
+/** Parses what stands between `<` and `>`. */
 function parseToken(token: string): ParsedInline {
   const bar = token.indexOf('|');
   const head = bar < 0 ? token : token.slice(0, bar);

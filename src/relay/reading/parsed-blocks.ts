@@ -1,4 +1,4 @@
-/** How words are set. Styles that Markdown lacks are left out. */
+/** The style of a text. Styles that Markdown lacks are omitted. */
 export interface TextStyle {
   readonly bold?: boolean | undefined;
   readonly italic?: boolean | undefined;
@@ -6,7 +6,7 @@ export interface TextStyle {
   readonly code?: boolean | undefined;
 }
 
-/** Something that Slack knows by id. `label` is the name that the message itself carries, if any. */
+/** A reference to something by its Slack id. `label` is the name that the message itself gives, if any. */
 export interface SlackReference {
   readonly kind: 'person' | 'channel' | 'usergroup';
   readonly id: string;
@@ -14,31 +14,31 @@ export interface SlackReference {
   readonly style: TextStyle;
 }
 
-/** A piece of a line. Text is decoded: `<` is a less-than sign. */
+/** An inline element. Text is decoded: `<` is a less-than sign. */
 export type ParsedInline =
   | { readonly kind: 'text'; readonly text: string; readonly style: TextStyle }
   | { readonly kind: 'link'; readonly url: string; readonly label: string; readonly style: TextStyle }
   | SlackReference;
 
-/** One list. Slack nests lists by following one with another of a larger `indent`. */
+/** A list. In Slack a nested list is the next block, with a larger `indent`. */
 export interface ParsedList {
   readonly kind: 'list';
   readonly ordered: boolean;
   /** 0 at the margin. */
   readonly indent: number;
-  /** How many numbers are skipped before the first item. */
+  /** The number of the first item, minus one. */
   readonly offset: number;
   readonly items: readonly (readonly ParsedInline[])[];
 }
 
-/** A paragraph, quotation, list or piece of code. Paragraphs keep their line breaks. */
+/** A paragraph, quotation, list or code block. Paragraphs keep their line breaks. */
 export type ParsedBlock =
   | { readonly kind: 'paragraph' | 'quote'; readonly content: readonly ParsedInline[] }
   | { readonly kind: 'code'; readonly text: string; readonly language: string }
   | ParsedList
   | { readonly kind: 'quoted'; readonly blocks: readonly ParsedBlock[] };
 
-/** Every piece of line in the blocks, in reading order; code blocks have none. */
+/** All inline elements of the blocks, in reading order; code blocks have none. */
 export function inlinesOf(blocks: readonly ParsedBlock[]): ParsedInline[] {
   return blocks.flatMap((block): readonly ParsedInline[] => {
     if (block.kind === 'paragraph' || block.kind === 'quote') return block.content;

@@ -4,29 +4,30 @@ import { withoutLeadingMention } from './mentions.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
 
 /**
- * What people read in the message, as Markdown. The bot's mentions at the beginning are left out,
- * elsewhere it is named. Empty when nothing else was said.
+ * The message as people read it, in Markdown. Omits mentions of the bot at the beginning; elsewhere the bot is named.
+ * Empty for a message without other text.
  */
 export function readableText(message: ParsedMessage, names: DisplayNames, botUserId: string): string {
   const content = withoutLeadingMention(blocksOf(message), botUserId);
   return toMarkdown(content, {
-    ...channelAndGroupNames(names),
-    person: (id) => personNameOrAgent(id, names, botUserId),
+    channel: (id) => names.channel(id),
+    usergroup: (id) => names.usergroup(id),
+    person: (id) => names.person(id) ?? (id === botUserId ? 'agent' : undefined),
   });
+}
+
+/** Text as one line without control characters: a name, a title or a flag's value. */
+export function toSingleLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .toWellFormed()
+    .trim();
 }
 
 /** The text with its writer's name before it, for a thread where several people write. */
 export function withWriterName(text: string, name: string): string {
-  const writer = `${name.replace(/\s+/g, ' ').trim() || 'Somebody'}:`;
+  const writer = `${toSingleLine(name) || 'Somebody'}:`;
   if (text === '') return writer;
   const beginsABlock = /^(?:\s|[->#|`]|\d+\. )/.test(text);
   return text.includes('\n') || beginsABlock ? `${writer}\n\n${text}` : `${writer} ${text}`;
-}
-
-function channelAndGroupNames(names: DisplayNames): Pick<DisplayNames, 'channel' | 'usergroup'> {
-  return { channel: (id) => names.channel(id), usergroup: (id) => names.usergroup(id) };
-}
-
-function personNameOrAgent(id: string, names: DisplayNames, botUserId: string): string | undefined {
-  return names.person(id) ?? (id === botUserId ? 'agent' : undefined);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ParsedBlock, ParsedInline } from './parsed-blocks.ts';
 
-/** Names that the message's `text` carries for ids, keyed by id. */
+/** The names that the message's `text` gives for ids, by id. */
 export type Labels = ReadonlyMap<string, string>;
 
 const styleSchema = z
@@ -58,7 +58,7 @@ const unknownElementSchema = z.looseObject({
   elements: elementsSchema.optional().catch(undefined),
 });
 
-/** The content of a message's `rich_text` blocks; undefined when it has none. Never throws. */
+/** Parses a message's `rich_text` blocks; undefined where it has none. Never throws. */
 export function parseRichText(blocks: readonly unknown[], labels: Labels): ParsedBlock[] | undefined {
   const found = blocks.flatMap((raw) => {
     const parsed = richTextBlockSchema.safeParse(raw);
@@ -67,7 +67,7 @@ export function parseRichText(blocks: readonly unknown[], labels: Labels): Parse
   return found.length === 0 ? undefined : mergeQuotations(found.flat().map((raw) => parseBlock(raw, labels)));
 }
 
-/** Neighbours inside one quotation become one, so that lists in it stay nested. */
+/** Merges neighbouring quotations, so that lists in them stay nested. */
 function mergeQuotations(blocks: readonly ParsedBlock[]): ParsedBlock[] {
   const result: ParsedBlock[] = [];
   for (const block of blocks) {
@@ -106,7 +106,7 @@ function parseBlock(raw: unknown, labels: Labels): ParsedBlock {
   }
 }
 
-/** A list or a piece of code inside a quotation comes with a border. */
+/** A list or code block inside a quotation has a border. */
 function quotedIfBordered(width: number | undefined, inner: ParsedBlock): ParsedBlock {
   return width !== undefined && width > 0 ? { kind: 'quoted', blocks: [inner] } : inner;
 }
@@ -115,10 +115,10 @@ function parseInline(raw: unknown, labels: Labels): ParsedInline[] {
   const parsed = inlineSchema.safeParse(raw);
   if (!parsed.success) return parseUnknownElement(raw, labels);
   const data = parsed.data;
-  const set = styleSchema.parse(data.style ?? {});
-  const text = (words: string): ParsedInline[] => [{ kind: 'text', text: words, style: set }];
+  const style = styleSchema.parse(data.style ?? {});
+  const text = (value: string): ParsedInline[] => [{ kind: 'text', text: value, style }];
   const reference = (kind: 'person' | 'channel' | 'usergroup', id: string): ParsedInline[] => [
-    { kind, id, label: labels.get(id), style: set },
+    { kind, id, label: labels.get(id), style },
   ];
   switch (data.type) {
     case 'text':
@@ -134,7 +134,7 @@ function parseInline(raw: unknown, labels: Labels): ParsedInline[] {
     case 'broadcast':
       return text(`@${data.range}`);
     case 'link':
-      return [{ kind: 'link', url: data.url, label: data.text ?? data.url, style: set }];
+      return [{ kind: 'link', url: data.url, label: data.text ?? data.url, style }];
     case 'emoji':
       return text(emojiFromCodePoints(data.unicode) ?? `:${data.name}:`);
     case 'date':
@@ -157,7 +157,7 @@ function textInCode(piece: ParsedInline): string {
   return piece.kind === 'link' ? piece.label : (piece.label ?? piece.id);
 }
 
-/** `1f44d-1f3fd` as the emoji itself; undefined when it is not code points in hexadecimal. */
+/** The emoji of code points like `1f44d-1f3fd`; undefined where they are not hexadecimal code points. */
 function emojiFromCodePoints(unicode: string | undefined): string | undefined {
   if (unicode === undefined || !/^[0-9a-f]{1,6}(-[0-9a-f]{1,6})*$/i.test(unicode)) return undefined;
   const points = unicode.split('-').map((point) => Number.parseInt(point, 16));
@@ -166,7 +166,7 @@ function emojiFromCodePoints(unicode: string | undefined): string | undefined {
     : undefined;
 }
 
-/** `seconds` since 1970 as an ISO time; the bare number when no calendar reaches it. */
+/** Unix time in seconds as an ISO time; the number itself where it is outside the range of dates. */
 export function isoTime(seconds: number): string {
   const date = new Date(seconds * 1000);
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().replace('.000Z', 'Z');

@@ -2,8 +2,8 @@ import { blocksOf, type ParsedMessage } from './message-parser.ts';
 import type { ParsedInline } from './parsed-blocks.ts';
 
 /**
- * Whether a message is the word stop and nothing else: in any case, with or without the bot's mention, and whatever
- * punctuation follows. A message with files is none.
+ * Whether a message is the word stop and nothing else: in upper or lower case, with or without a mention of the bot, and
+ * with any punctuation after it. A message with files is not.
  */
 export function isStopWord(message: ParsedMessage, botUserId: string): boolean {
   const content = blocksOf(message);
@@ -13,7 +13,7 @@ export function isStopWord(message: ParsedMessage, botUserId: string): boolean {
   return /^[\s,:]*stop[\s\p{P}]*$/iu.test(said);
 }
 
-/** Something that is no text, but for the bot's mention, makes it another message. */
+/** Anything other than plain text or a mention of the bot makes it another message. */
 function plainTextOf(piece: ParsedInline, botUserId: string): string {
   if (piece.kind === 'text' && piece.style.code !== true) return piece.text;
   return piece.kind === 'person' && piece.id === botUserId ? ' ' : 'something else';

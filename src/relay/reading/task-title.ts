@@ -1,10 +1,12 @@
+import { toSingleLine } from './readable-text.ts';
+
 const MAX_TITLE_GRAPHEMES = 80;
 const MIN_SENTENCE_CHARACTERS = 12;
 const graphemeSegmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * A task's title from its first question as Markdown: the first line that says something, its first
- * sentence, at most 80 graphemes. Without words it is made of the files' names.
+ * A task's title from its first question in Markdown: the first sentence of the first line with words, at most 80
+ * graphemes. Without words the title lists the files' names.
  */
 export function taskTitle(text: string, files: readonly string[] = []): string {
   const line = firstLine(text) || withoutMarkdown(files.join(', '));
@@ -13,23 +15,22 @@ export function taskTitle(text: string, files: readonly string[] = []): string {
 
 function firstLine(text: string): string {
   for (const line of text.slice(0, 20_000).split('\n')) {
-    const words = /^\s*(?:`{3,}|~{3,})/.test(line) ? '' : withoutMarkdown(line);
-    if (/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(words)) return words;
+    const plainLine = /^\s*(?:`{3,}|~{3,})/.test(line) ? '' : withoutMarkdown(line);
+    if (/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(plainLine)) return plainLine;
   }
   return '';
 }
 
-/** One line without Markdown's marks. */
+/** One line without Markdown's markers. */
 function withoutMarkdown(line: string): string {
-  return line
-    .slice(0, 2000)
-    .replace(/^\s*(?:(?:>|#{1,6}|[-*+]|\d+[.)])\s+|>)*/, '')
-    .replace(/!?\[([^[\]]+)\]\(<?[^()<>\s]*>?\)/g, '$1')
-    .replace(/\*\*|~~|`/g, '')
-    .replace(/(?<![\p{L}\p{N}_])_([^_\s](?:[^_]*[^_\s])?)_(?![\p{L}\p{N}_])/gu, '$1')
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .toWellFormed()
-    .trim();
+  return toSingleLine(
+    line
+      .slice(0, 2000)
+      .replace(/^\s*(?:(?:>|#{1,6}|[-*+]|\d+[.)])\s+|>)*/, '')
+      .replace(/!?\[([^[\]]+)\]\(<?[^()<>\s]*>?\)/g, '$1')
+      .replace(/\*\*|~~|`/g, '')
+      .replace(/(?<![\p{L}\p{N}_])_([^_\s](?:[^_]*[^_\s])?)_(?![\p{L}\p{N}_])/gu, '$1'),
+  );
 }
 
 function firstSentence(line: string): string {
@@ -45,7 +46,7 @@ function cutToLength(sentence: string): string {
   if (segments.length <= MAX_TITLE_GRAPHEMES) return sentence;
   const room = segments.slice(0, MAX_TITLE_GRAPHEMES - 1);
   const border = segments.slice(0, MAX_TITLE_GRAPHEMES).findLastIndex(({ segment }) => segment === ' ');
-  // a word that takes half of the title is cut rather than left out
+  // A word that takes up half of the title is cut rather than omitted.
   const kept = border < MAX_TITLE_GRAPHEMES / 2 ? room : room.slice(0, border);
   return `${kept
     .map(({ segment }) => segment)

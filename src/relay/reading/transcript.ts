@@ -1,8 +1,9 @@
+import { graphemeStart } from '../../render/text/graphemes.ts';
+import { compareTs } from '../runtime/incoming-message.ts';
 import { blockquote } from './blocks-to-markdown.ts';
 import type { DisplayNames } from './display-names.ts';
-import { excerpt } from './excerpt.ts';
 import { fileNamesOf, type ParsedMessage } from './message-parser.ts';
-import { readableText } from './readable-text.ts';
+import { readableText, toSingleLine } from './readable-text.ts';
 
 /** What a transcript is made of. */
 export interface TranscriptOptions {
@@ -10,21 +11,21 @@ export interface TranscriptOptions {
   readonly messages: readonly ParsedMessage[];
   readonly names: DisplayNames;
   readonly botUserId: string;
-  /** How many messages at most; the newest are kept. */
+  /** The newest messages are kept. */
   readonly maxMessages: number;
-  /** How long the transcript may be, in UTF-16 units, its heading included. */
+  /** The longest transcript, in UTF-16 units, including its heading. */
   readonly maxCharacters: number;
-  /** An IANA time zone for the messages' times; UTC without one or for an unknown one. */
-  readonly timezone?: string | undefined;
+  /** An IANA time zone for the messages' times; UTC where it is left out or unknown. */
+  readonly timeZone?: string | undefined;
 }
 
 /**
- * The conversation before a question as a Markdown quotation, oldest message first, with a heading that
- * says what was left out. Every line of it but the heading starts with `>`. Empty when there is nothing to
- * quote, or no room for a single message.
+ * The conversation before a question as a Markdown quotation, oldest message first, with a heading that says how much
+ * was omitted. Every line except the heading starts with `>`. Empty where there is nothing to quote, or no room for a
+ * single message.
  */
 export function buildTranscript(options: TranscriptOptions): string {
-  const clock = clockFor(options.timezone);
+  const clock = clockFor(options.timeZone);
   const newestFirst = [...options.messages]
     .sort((one, other) => compareTs(other.ts ?? '', one.ts ?? ''))
     .filter((message) => hasContent(message, options));
@@ -53,10 +54,11 @@ export function withTranscript(quotation: string, question: string): string {
 /** A quoted message cut short, never right after a line break: the next line would lack its `>`. */
 function shortenedTo(maxCharacters: number, text: string): string {
   const ending = '… (cut)';
-  return excerpt(text, Math.max(0, maxCharacters - ending.length), '').replace(/(?:\n>? ?)+$/, '') + ending;
+  const end = graphemeStart(text, maxCharacters - ending.length);
+  return text.slice(0, end).replace(/(?:\n>? ?)+$/, '') + ending;
 }
 
-/** A shorter beginning of a message is not worth sending. */
+/** A shorter excerpt of a message is not worth sending (UTF-16 units). */
 const MIN_ENTRY_CHARACTERS = 60;
 
 function withHeading(entries: readonly string[], all: number, zone: string): string {
@@ -74,7 +76,7 @@ function hasContent(message: ParsedMessage, { names, botUserId }: TranscriptOpti
 
 function transcriptEntry(message: ParsedMessage, options: TranscriptOptions, clock: TranscriptClock): string {
   const text = readableText(message, options.names, options.botUserId);
-  const files = fileNamesOf(message).map(oneLine).join(', ');
+  const files = fileNamesOf(message).map(toSingleLine).join(', ');
   const heading = [`**${writerName(message, options)}**`, clock.format(message.ts)]
     .filter((part) => part !== '')
     .join(', ');
@@ -84,33 +86,19 @@ function transcriptEntry(message: ParsedMessage, options: TranscriptOptions, clo
 
 function writerName(message: ParsedMessage, { names, botUserId }: TranscriptOptions): string {
   const known = message.user === undefined ? undefined : names.person(message.user);
-  if (message.user === botUserId) return `${oneLine(known ?? 'agent')} (you)`;
   const name = known ?? message.bot_profile?.name ?? message.username ?? message.user ?? 'Somebody';
-  return message.bot_id === undefined ? oneLine(name) : `${oneLine(name)} (app)`;
-}
-
-function oneLine(name: string): string {
-  return name.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
-}
-
-/** Slack's ts as numbers: seconds, then the six decimals. */
-function compareTs(one: string, other: string): number {
-  const [seconds = '', fraction = ''] = one.split('.');
-  const [otherSeconds = '', otherFraction = ''] = other.split('.');
-  return (
-    Number(seconds) - Number(otherSeconds) ||
-    Number(fraction.padEnd(6, '0')) - Number(otherFraction.padEnd(6, '0'))
-  );
+  if (message.user === botUserId) return `${toSingleLine(known ?? 'agent')} (you)`;
+  return message.bot_id === undefined ? toSingleLine(name) : `${toSingleLine(name)} (app)`;
 }
 
 interface TranscriptClock {
   readonly zone: string;
-  /** A Slack ts as `2026-11-21 09:14`; empty for one that is not a time. */
+  /** A Slack ts as `2026-11-21 09:14`; empty where it is not a time. */
   format(ts: string | undefined): string;
 }
 
-function clockFor(timezone: string | undefined): TranscriptClock {
-  const format = dateFormatFor(timezone ?? 'UTC') ?? dateFormatFor('UTC');
+function clockFor(timeZone: string | undefined): TranscriptClock {
+  const format = dateFormatFor(timeZone ?? 'UTC') ?? dateFormatFor('UTC');
   return {
     zone: format?.resolvedOptions().timeZone ?? 'UTC',
     format(ts) {

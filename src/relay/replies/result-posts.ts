@@ -93,7 +93,7 @@ async function postResultBatch(
     }
     await postInlineResults(deps, workspace, agent, posts, turn, mine, lease);
   }
-  await deps.store.results.shown(turn, batch);
+  await deps.store.results.markPosted(turn, batch);
   return mine.length;
 }
 

@@ -1,6 +1,6 @@
 import { AgentError } from '../../agent/errors.ts';
-import { DatabaseError } from '../../postgres/errors.ts';
 import { SlackAuthError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
+import { StoreError } from '../../store/errors.ts';
 import type { SlackFileRow, Turn } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
@@ -150,7 +150,7 @@ export class ThreadFiles {
   #mayLeaveOut(error: unknown): boolean {
     if (this.#lease.signal.aborted || error instanceof SlackLeaseError) return false;
     if (error instanceof SlackAuthError && error.isInstallationDead) return false;
-    return !(error instanceof HandOver) && !(error instanceof DatabaseError);
+    return !(error instanceof HandOver) && !(error instanceof StoreError);
   }
 }
 

@@ -7,8 +7,6 @@ import type { StopOutcome } from './control-types.ts';
 export interface IncomingMessage {
   workspace: string;
   channel: string;
-  /** im: a direct message; mpim: a group's; unknown where Slack did not say. */
-  channelKind: 'channel' | 'group' | 'im' | 'mpim' | 'unknown';
   ts: SlackTs;
   /** The thread's root; the message itself where it stands at the top. */
   root: SlackTs;
@@ -57,14 +55,24 @@ export function isDirectChannel(channel: string): boolean {
   return channel.startsWith('D');
 }
 
-/** Whether a ts comes before another: they compare as numbers with six decimals, which a float cannot hold. */
-export function isEarlierTs(ts: SlackTs, than: SlackTs): boolean {
-  return toMicroseconds(ts) < toMicroseconds(than);
+/** Whether an id is that of a bot or workflow. People's ids never begin with B. */
+export function isBotId(id: string): boolean {
+  return id.startsWith('B');
 }
 
-function toMicroseconds(ts: SlackTs): bigint {
-  const [seconds = '', fraction = ''] = ts.split('.');
-  return BigInt(seconds + fraction.padEnd(6, '0'));
+/** Whether a ts comes before another. */
+export function isEarlierTs(ts: SlackTs, than: SlackTs): boolean {
+  return compareTs(ts, than) < 0;
+}
+
+/** Negative where the first ts is earlier. Compares seconds, then the six decimals: a float cannot hold both. */
+export function compareTs(one: SlackTs, other: SlackTs): number {
+  const [seconds = '', fraction = ''] = one.split('.');
+  const [otherSeconds = '', otherFraction = ''] = other.split('.');
+  return (
+    Number(seconds) - Number(otherSeconds) ||
+    Number(fraction.padEnd(6, '0')) - Number(otherFraction.padEnd(6, '0'))
+  );
 }
 
 /** Subtypes of messages that people write. */

@@ -1,6 +1,6 @@
 import { AgentError } from '../../agent/errors.ts';
-import { DatabaseError } from '../../postgres/errors.ts';
 import { SlackAuthError, SlackError, SlackRateLimitError } from '../../slack/errors.ts';
+import { StoreError } from '../../store/errors.ts';
 import type { Lease } from './lease.ts';
 import { HandOver } from './turn-errors.ts';
 
@@ -37,7 +37,7 @@ export function transientFailure(error: unknown): { cause: WaitCause; waitMs?: n
   if (error instanceof SlackAuthError && error.isInstallationDead)
     return { cause: 'slack', waitMs: CREDENTIAL_RETRY_DELAY_MS };
   if (error instanceof SlackError && error.code === 'unavailable') return { cause: 'slack' };
-  if (error instanceof DatabaseError) return { cause: 'store' };
+  if (error instanceof StoreError) return { cause: 'store' };
   return undefined;
 }
 

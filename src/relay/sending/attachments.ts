@@ -2,47 +2,37 @@ import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import { FileRefusedError } from '../../slack/errors.ts';
-import { externalLink, type SlackFile, slackFileName, slackFileSchema } from '../../slack/shared-file.ts';
+import { externalLink, type SlackFile, slackFileName } from '../../slack/shared-file.ts';
 import type { FileNote, MessageContent, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
+import { filesOf } from '../reading/message-files.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-errors.ts';
 import { serviceFileName } from './file-name.ts';
+import { UNNAMED_FILE } from './file-notes.ts';
 import { isTypeAllowed } from './file-types.ts';
 import { FileUpload } from './file-upload.ts';
 
-/** Files of one message that are on their way at the same time. */
+/** How many files of one message are uploaded at a time. */
 const MAX_CONCURRENT_UPLOADS = 3;
-/** What a file without a name is called. */
-export const UNNAMED_FILE = 'unnamed file';
-/** How often it is checked whether people still want the upload (ms). */
+/** How often an upload checks whether its message was deleted or its turn stopped (ms). */
 const WANTED_CHECK_INTERVAL_MS = 1_000;
 
-/** What became of a message's files. */
+/** The outcome for a message's files. */
 export interface Attachments {
-  /** The service's file ids that go with the message. */
+  /** The service's ids of the files that are sent with the message. */
   attached: string[];
-  /** One note a file, in the message's order; those without a reason are in the order of `attached`. */
+  /** One note for each file, in the message's order. The notes without a reason are in the order of `attached`. */
   notes: FileNote[];
   uploadedBytes: number;
 }
 
-/** Hears where each of the message's files is, whenever that changes. */
+/** Called with the state of all the message's files whenever one changes. */
 export type UploadProgressListener = (files: readonly FileProgress[]) => void;
 
-/** The files of a message, in order and each once; what is not a file object at all is passed over. */
-export function filesOf(content: MessageContent): SlackFile[] {
-  const files = new Map<string, SlackFile>();
-  for (const raw of content.files ?? []) {
-    const parsed = slackFileSchema.safeParse(raw);
-    if (parsed.success && !files.has(parsed.data.id)) files.set(parsed.data.id, parsed.data);
-  }
-  return [...files.values()];
-}
-
-/** What an upload of a message's files needs. */
+/** What uploading a message's files needs. */
 export interface AttachmentsUploadRequest {
   deps: RelayDeps;
   workspace: WorkspaceClient;
@@ -51,15 +41,15 @@ export interface AttachmentsUploadRequest {
   projectId: string;
   content: MessageContent;
   lease: Lease;
-  /** Ends the upload; its reason is thrown. */
+  /** Ends the upload. Its reason is thrown. */
   stopSignal: AbortSignal;
   onProgress: UploadProgressListener;
 }
 
 /**
- * Brings a message's files to the service, streaming, a few at once. A file that cannot be had is noted with its
- * reason and the others go on. Throws what passes by itself (the service or Slack is away): call it again, what was
- * uploaded is not uploaded twice. Throws TurnEnds where people do not want it any more.
+ * Streams a message's files from Slack to the service, a few at a time. A file that cannot be sent gets a note with the
+ * reason, and the others continue. Throws transient errors of Slack and the service: call it again, and uploaded files
+ * are not uploaded twice. Throws TurnEnded where the message was deleted or the turn stopped.
  */
 export async function uploadAttachments(request: AttachmentsUploadRequest): Promise<Attachments> {
   const { lease, stopSignal } = request;
@@ -82,7 +72,7 @@ export async function uploadAttachments(request: AttachmentsUploadRequest): Prom
   }
 }
 
-/** Throws TurnEnds where the message was taken back, or the turn stopped. */
+/** Throws TurnEnded where the message was deleted or the turn stopped. */
 async function throwIfUnwanted({ deps, turn }: AttachmentsUploadRequest): Promise<void> {
   const current = await deps.store.turns.get(turn.workspace, turn.id);
   if (current?.stop_asked_at != null) throw new TurnEnded('cancelled', null);
@@ -97,7 +87,7 @@ interface AttachmentItem {
   note?: FileNote;
 }
 
-/** The files of one message on their way. */
+/** The upload of one message's files. */
 class AttachmentBatch {
   readonly #request: AttachmentsUploadRequest;
   readonly #limits: FileLimits;
@@ -119,9 +109,9 @@ class AttachmentBatch {
 
   async run(): Promise<Attachments> {
     this.#reportProgress();
-    const left = [...this.#items.entries()];
+    const queue = [...this.#items.entries()];
     const worker = async () => {
-      for (let next = left.shift(); next !== undefined && !this.#hasFailed; next = left.shift()) {
+      for (let next = queue.shift(); next !== undefined && !this.#hasFailed; next = queue.shift()) {
         const [index, item] = next;
         try {
           await this.#process(item, index);
@@ -139,35 +129,35 @@ class AttachmentBatch {
     };
   }
 
-  /** Brings one file; what cannot be had becomes a note. */
+  /** Uploads one file, or notes why it is omitted. */
   async #process(item: AttachmentItem, index: number): Promise<void> {
     const { turn, deps } = this.#request;
     try {
-      if (index >= this.#limits.maxMessageFiles) return this.#leaveOut(item, { reason: 'too_many' });
+      if (index >= this.#limits.maxMessageFiles) return this.#omit(item, { reason: 'too_many' });
       const { sizeBytes } = await this.#upload(item);
       this.#finish(item, { name: displayName(item.file), reason: null, sizeBytes });
     } catch (error) {
-      const reason = leftOutReason(error);
+      const reason = omissionReason(error);
       if (reason === undefined) throw error;
-      deps.log.info({ turn: turn.id, file: item.file.id, reason: reason.reason }, 'file left out');
+      deps.log.info({ turn: turn.id, file: item.file.id, reason: reason.reason }, 'file omitted');
       const link = reason.reason === 'external' ? externalLink(item.file) : undefined;
-      this.#leaveOut(item, { ...reason, ...(link === undefined ? {} : { link }) });
+      this.#omit(item, { ...reason, ...(link === undefined ? {} : { link }) });
     }
   }
 
   async #upload(item: AttachmentItem): Promise<{ sizeBytes: number }> {
     const { workspace, deps, turn, thread, projectId } = this.#request;
-    const { file, decision: verdict } = await workspace.downloads.resolve(item.file, {
+    const { file, decision } = await workspace.downloads.resolve(item.file, {
       signal: this.#signal,
       onWait: () => this.#setProgress(item, { state: 'processing', name: displayName(item.file) }),
     });
     item.file = file;
-    if (verdict.do === 'refuse') throw new FileRefusedError(file.id, verdict.reason);
-    const mime = verdict.mime ?? '';
+    if (decision.do === 'refuse') throw new FileRefusedError(file.id, decision.reason);
+    const mime = decision.mime ?? '';
     const name = serviceFileName(slackFileName(file), file.id);
-    if (!isTypeAllowed({ name, mime }, this.#limits)) throw new FileLeftOut('type_refused');
-    const sizeBytes = verdict.sizeBytes ?? (await this.#probeSize(file));
-    if (this.#promisedBytes + sizeBytes > this.#limits.maxMessageBytes) throw new FileLeftOut('message_full');
+    if (!isTypeAllowed({ name, mime }, this.#limits)) throw new FileOmitted('type_refused');
+    const sizeBytes = decision.sizeBytes ?? (await this.#probeSize(file));
+    if (this.#promisedBytes + sizeBytes > this.#limits.maxMessageBytes) throw new FileOmitted('message_full');
     this.#promisedBytes += sizeBytes;
     const upload = new FileUpload(deps, workspace, {
       account: thread.account,
@@ -190,7 +180,7 @@ class AttachmentBatch {
     return { sizeBytes };
   }
 
-  /** A file whose size Slack's record does not tell: the answer to a download may. */
+  /** The size of a file whose Slack record has none: from the response to a download. */
   async #probeSize(file: SlackFile): Promise<number> {
     const opened = await this.#request.workspace.downloads.open(file, { signal: this.#signal });
     opened.release();
@@ -198,7 +188,7 @@ class AttachmentBatch {
     return opened.sizeBytes;
   }
 
-  #leaveOut(item: AttachmentItem, outcome: { reason: FileReason; detail?: string; link?: string }): void {
+  #omit(item: AttachmentItem, outcome: { reason: FileReason; detail?: string; link?: string }): void {
     this.#finish(item, { name: displayName(item.file), ...outcome, ...declaredSize(item.file) });
   }
 
@@ -217,19 +207,19 @@ class AttachmentBatch {
   }
 }
 
-/** A limit of ours says no. */
-class FileLeftOut extends Error {
+/** The file exceeds a limit of ours. */
+class FileOmitted extends Error {
   readonly reason: FileReason;
 
   constructor(reason: FileReason) {
-    super(`The file is left out: ${reason}.`);
+    super(`The file is omitted: ${reason}.`);
     this.reason = reason;
   }
 }
 
-/** Why a file was left out; undefined for an error that is not about the file. */
-function leftOutReason(error: unknown): { reason: FileReason; detail?: string } | undefined {
-  if (error instanceof FileRefusedError || error instanceof FileLeftOut) return { reason: error.reason };
+/** Why a file is omitted; undefined for an error that is not about the file. */
+function omissionReason(error: unknown): { reason: FileReason; detail?: string } | undefined {
+  if (error instanceof FileRefusedError || error instanceof FileOmitted) return { reason: error.reason };
   if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.words };
   if (error instanceof AgentError && error.code === 'wrong_size') return { reason: 'changed' };
   if (error instanceof AgentError && error.cause instanceof FileRefusedError)
@@ -243,19 +233,4 @@ function displayName(file: SlackFile): string {
 
 function declaredSize(file: SlackFile): { sizeBytes?: number } {
   return typeof file.size === 'number' ? { sizeBytes: file.size } : {};
-}
-
-/** Notes on files that were sent but that the service did not read: they are missing in what the reply answers. */
-export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | null): FileNote[] {
-  const notes = turn.file_notes ?? [];
-  if (readFileIds === null) return notes;
-  const sent = turn.attached ?? [];
-  let index = 0;
-  return notes.map((note) => {
-    if (note.reason !== null) return note;
-    const fileId = sent[index];
-    index += 1;
-    if (fileId === undefined || readFileIds.includes(fileId)) return note;
-    return { ...note, reason: 'skipped' satisfies FileReason };
-  });
 }

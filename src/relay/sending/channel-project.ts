@@ -10,14 +10,14 @@ import type { Lease } from '../runtime/lease.ts';
 import { sleepWithLease, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-errors.ts';
 
-/** How long one turn has the right to make a channel's project, in ms: longer than the call may take. */
+/** How long a turn's claim to create a channel's project lasts (ms): longer than the call may take. */
 const CLAIM_MS = 15_000;
 const CLAIM_RETRY_DELAY_MS = 250;
 
 /**
- * The channel's project, found or made. Of two threads that need it at once one makes it and the other waits.
- * The service lists no projects, so one whose creation had an unknown outcome cannot be found again: it is named
- * in the log and another is made.
+ * The channel's project, created if it has none. Of two threads that need it at once, one creates it and the other
+ * waits. The service cannot list projects, so after a creation with an unknown outcome the log names the possible
+ * orphan, and another project is created.
  */
 async function ensureChannelProject(
   deps: RelayDeps,
@@ -39,25 +39,25 @@ async function ensureChannelProject(
     if (claim.orphaned) {
       log.warn(
         { ...key, code: 'orphaned_project' },
-        'A project may have been made at the service whose answer was lost; it stays there unused.',
+        'the response to creating a project was lost; the service may have an unused project',
       );
     }
     const body = await projectDetails(workspace, thread);
-    // Reading the channel may have waited for its lane, and another turn may have claimed the project meanwhile.
+    // Reading the channel may have waited for a rate limit, and another turn may have claimed the project meanwhile.
     if (!(await store.projects.intend(key, turnId, CLAIM_MS))) continue;
     try {
       const project = await deps.agent(thread.account).createProject(body, { guard: lease });
       if (await store.projects.bind(key, turnId, project.id)) {
-        log.info({ ...key, project: project.id }, 'project made');
+        log.info({ ...key, project: project.id }, 'project created');
         return project.id;
       }
       log.warn(
         { ...key, project: project.id, code: 'orphaned_project' },
-        'A project was made too late, when the channel had another; it stays there unused.',
+        'a project was created after the channel got another; it stays at the service unused',
       );
     } catch (error) {
       const wasNotCreated = error instanceof AgentError && error.outcome !== 'unknown';
-      // After the lease the claim may be that of the process that holds the turn now.
+      // Without the lease the claim may belong to the process that has the turn now.
       if (wasNotCreated && lease.remainingMs() > 0) await store.projects.release(key, turnId);
       throw error;
     }
@@ -65,8 +65,8 @@ async function ensureChannelProject(
 }
 
 /**
- * The project that a thread's files and its task go to: the channel's when the thread first needed one. A channel may
- * get another project later, which is for its new threads.
+ * The project of a thread's files and task: the channel's project when the thread first needed one. If the channel gets
+ * another project later, only new threads use it.
  */
 export async function ensureThreadProject(
   deps: RelayDeps,
@@ -81,9 +81,9 @@ export async function ensureThreadProject(
 }
 
 /**
- * Lets a thread without a task forget a project that the service does not know any more, and its channel, too, where
- * the bot made it. False where the service knows it, or a task may have been started there. Throws TurnEnds where
- * people chose the project for the channel: another one is for them to choose.
+ * Detaches a thread without a task from a project that the service no longer knows, and its channel, too, where the bot
+ * created the project. False where the project exists, or a task may have been started in it. Throws TurnEnded where
+ * people chose the project for the channel: they must choose another.
  */
 export async function forgetMissingProject(
   deps: RelayDeps,
@@ -92,17 +92,16 @@ export async function forgetMissingProject(
   if (project === null || (await projectExists(deps.agent(account), project))) return false;
   const { store, log } = deps;
   const thread = { workspace, channel, root };
-  const forgotten = await store.transaction(async ({ threads, turns, projects }) => {
-    if (!(await threads.leaveProject(thread, project))) return 'not';
+  const outcome = await store.transaction(async ({ threads, turns, projects }) => {
+    if (!(await threads.leaveProject(thread, project))) return 'not_left';
     await turns.leaveFilesBehind(thread);
-    return (await projects.detach({ workspace, channel, account }, project)) ? 'whole' : 'chosen';
+    return (await projects.detach({ workspace, channel, account }, project))
+      ? 'detached'
+      : 'chosen_by_people';
   });
-  if (forgotten === 'not') return false;
-  log.warn(
-    { ...thread, account, project, code: 'lost_project' },
-    'The service does not know a project any more.',
-  );
-  if (forgotten === 'chosen') throw new TurnEnded('refused', strings.projectNotFound);
+  if (outcome === 'not_left') return false;
+  log.warn({ ...thread, account, project, code: 'lost_project' }, 'the service no longer knows a project');
+  if (outcome === 'chosen_by_people') throw new TurnEnded('refused', strings.projectNotFound);
   return true;
 }
 
@@ -116,7 +115,7 @@ async function projectExists(agent: AgentClient, projectId: string): Promise<boo
   }
 }
 
-/** What a channel's project is called: its name and purpose; a person's name for a DM. */
+/** The title and description of a channel's project: its name and purpose, or a person's name for a direct message. */
 export async function projectDetails(
   workspace: WorkspaceClient,
   thread: Pick<Thread, 'channel' | 'starter'>,

@@ -9,23 +9,25 @@ import { TurnEnded } from '../runtime/turn-errors.ts';
 import { SERVICE_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import { unlessStopped } from './stop-check.ts';
 
-/** How often the task's messages are read beside a send that the service holds open (ms). */
+/** How often the task's messages are listed while the service holds a send open (ms). */
 const LIST_POLL_INTERVAL_MS = 1_000;
-/** A send that is not at the service after so long is given up (ms): within the lease that it began under. */
+/** A send whose message is not listed after this time (ms) is given up, within the lease that it began under. */
 const SEND_WINDOW_MS = LEASE_MS;
 
-/** Where a turn's message is at the service. */
+/** A turn's message at the service. */
 export interface DeliveredMessage {
   turn: Turn;
-  /** The reply, where the answer to the send told it. */
+  /** The reply, where the response to the send contained it. */
   reply: AgentMessage | null;
 }
 
 /**
- * Sends a turn's message once. The intent records the task's last message before the call; after an unknown outcome
- * ours is the user message after that one with the same content and bound to no other turn. Throws AgentError;
- * after an error whose outcome is `unknown`, call it again: it looks before it sends. What surely was not sent is held
- * back by `stop`, whose reason is thrown, and by a stop that was recorded before the intent: throws TurnEnds or Held.
+ * Sends a turn's message exactly once. The intent records the task's last message before the call. After an unknown
+ * outcome, ours is the user message after that one with the same content that is bound to no other turn.
+ *
+ * Throws AgentError; after an error whose outcome is `unknown`, call it again: it looks before it sends. A message that
+ * was certainly not sent is not sent after a stop: throws the reason of `stopSignal`, or TurnEnded or MessagesPaused for
+ * a stop that was recorded before the intent.
  */
 export async function deliverOnce(
   deps: RelayDeps,
@@ -36,7 +38,7 @@ export async function deliverOnce(
   stopSignal: AbortSignal,
 ): Promise<DeliveredMessage> {
   const { store } = deps;
-  // The answer to the commit that recorded it may have been lost on its way.
+  // An earlier attempt may have recorded it although the commit's answer was lost.
   if (turn.user_message_id !== null) return { turn, reply: null };
   const earlierId = await resolveEarlierSend(deps, agent, taskId, turn, lease);
   if (earlierId !== undefined)
@@ -68,26 +70,26 @@ export async function deliverOnce(
     if (id !== undefined) return { turn: await recordDelivery(deps, intended, taskId, id), reply };
     const found = await findOurMessage(deps, agent, taskId, intended);
     if (found !== undefined) return { turn: await recordDelivery(deps, intended, taskId, found), reply };
-    throw new Error('The service answered a send without its message, and does not list it.');
+    throw new Error('The service answered a send without its message and does not list the message.');
   } catch (error) {
     if (error instanceof AgentAbortedError && abort.signal.aborted) throw notListedError(error);
     const wasNotSent =
       error instanceof AgentError && (error.outcome === 'refused' || error.outcome === 'not_sent');
-    // After the lease the intent may be that of the process that holds the turn now.
+    // Without the lease the intent may belong to the process that has the turn now.
     if (wasNotSent && lease.remainingMs() > 0) {
       await store.turns.record(intended, { send_intended_at: null });
     }
     throw error;
   } finally {
     stopPolling.abort();
-    // What the held send still answers is read from the messages; its end is of no interest.
+    // The message is read from the task's list, so the result of a send that is still open does not matter.
     sending.catch(() => undefined);
   }
 }
 
 function notListedError(cause: Error): AgentUnavailableError {
   const sentence =
-    'The service took the message but does not list it; it is looked for again before it is sent again.';
+    'The service accepted the message but does not list it. It is looked up again before it is resent.';
   return new AgentUnavailableError({ sentence, outcome: 'unknown', cause });
 }
 
@@ -96,7 +98,7 @@ function readSendResult(first: SendResult | string): { id: string | undefined; r
   return { id: first.userMessage?.id, reply: first.assistantMessage };
 }
 
-/** Looks for our message beside the held send; gives the send up where it is not there within the window. */
+/** Lists the task's messages while a send is open. Gives the send up if ours is not listed within the window. */
 async function pollUntilListed(
   deps: RelayDeps,
   agent: AgentClient,
@@ -118,7 +120,7 @@ async function pollUntilListed(
   }
 }
 
-/** Finds out what became of an earlier send; undefined where there was none, or it surely did not arrive. */
+/** The message id of an earlier send; undefined where there was none, or it certainly did not arrive. */
 async function resolveEarlierSend(
   deps: RelayDeps,
   agent: AgentClient,
@@ -133,7 +135,10 @@ async function resolveEarlierSend(
   return findOurMessage(deps, agent, taskId, turn);
 }
 
-/** Records the intent to send, unless a stop was recorded first or the words were forgotten. Throws TurnEnds or Held. */
+/**
+ * Records the intent to send. Throws TurnEnded or MessagesPaused where a stop was recorded first, and TurnEnded where
+ * the content was erased.
+ */
 async function recordIntent(
   deps: RelayDeps,
   turn: Turn,

@@ -1,16 +1,16 @@
 import { toOneLine } from '../../render/text/one-line.ts';
 
-/** UTF-8 bytes of a file's name that file systems take. */
+/** The longest file name that file systems accept, in UTF-8 bytes. */
 const MAX_NAME_BYTES = 255;
 
-/** The name under which a file goes to the service: no path, nothing that cannot be seen, not too long. */
+/** The name of a file at the service: without path separators and invisible characters, and not too long. */
 export function serviceFileName(name: string | undefined, id: string): string {
   const clean = toOneLine(name ?? '').replace(/[/\\]/g, '_');
   if (/^\.*$/.test(clean)) return `file-${id}`;
   return truncateName(clean);
 }
 
-/** A long name keeps its ending. */
+/** Shortens a long name but keeps its extension. */
 function truncateName(name: string): string {
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
   const extension = /\.[\p{L}\p{N}]{1,12}$/u.exec(name)?.[0] ?? '';

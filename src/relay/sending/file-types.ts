@@ -1,12 +1,12 @@
 import type { FileLimits } from '../../render/strings/index.ts';
 
-/** Whether files of this name and MIME type are passed on. */
+/** Whether files of this name and MIME type are sent to the service. */
 export function isTypeAllowed(
   file: { name: string; mime: string },
-  { allowedTypes: allowed, refusedTypes: refused }: Pick<FileLimits, 'allowedTypes' | 'refusedTypes'>,
+  { allowedTypes, refusedTypes }: Pick<FileLimits, 'allowedTypes' | 'refusedTypes'>,
 ): boolean {
   const matches = (pattern: string) => matchesType(file, pattern.toLowerCase());
-  return !refused.some(matches) && (allowed.length === 0 || allowed.some(matches));
+  return !refusedTypes.some(matches) && (allowedTypes.length === 0 || allowedTypes.some(matches));
 }
 
 function matchesType(file: { name: string; mime: string }, pattern: string): boolean {

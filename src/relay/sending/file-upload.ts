@@ -7,13 +7,13 @@ import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 
-/** How long one turn has the right to upload a file, in ms; it holds on to it while it is at it. */
+/** How long a turn's claim to upload a file lasts (ms), and how often the turn renews it. */
 const CLAIM_MS = 15_000;
 const CLAIM_RENEW_INTERVAL_MS = 5_000;
-/** How often a file is looked for that another thread uploads (ms). */
+/** How often a thread checks for a file that another thread uploads (ms). */
 const CLAIM_RETRY_DELAY_MS = 500;
 
-/** What is uploaded, and for whom. */
+/** What to upload, and for whom. */
 export interface FileUploadRequest {
   account: string;
   turn: Turn;
@@ -23,14 +23,14 @@ export interface FileUploadRequest {
   mime: string;
   sizeBytes: number;
   lease: Lease;
-  /** Ends the upload; what the storage has stays for the next try. */
+  /** Ends the upload. The uploaded parts are kept for the next attempt. */
   signal: AbortSignal;
-  /** Another thread uploads the same file. */
+  /** Called while another thread uploads the same file. */
   onUploadedElsewhere: () => void;
   onProgress: (sentBytes: number) => void;
 }
 
-/** One Slack file on its way into a project: uploaded once, whoever needs it, and gone on with after a crash. */
+/** The upload of one Slack file into a project: once for all threads that need it, and resumed after a crash. */
 export class FileUpload {
   readonly #deps: RelayDeps;
   readonly #workspace: WorkspaceClient;
@@ -65,7 +65,7 @@ export class FileUpload {
     }
   }
 
-  /** Uploads while the claim holds, and lets others take it when it fails; undefined where the claim was lost. */
+  /** Uploads while the claim lasts, and releases the claim on failure; undefined where the claim was lost. */
   async #uploadWhileClaimed(
     begun: UploadProgress | undefined,
   ): Promise<{ fileId: string; sentBytes: number } | undefined> {
@@ -75,9 +75,9 @@ export class FileUpload {
     const timer = setInterval(() => {
       uploads.renew(this.#key, turn.id, CLAIM_MS).then(
         (ours) => {
-          if (!ours) lost.abort(new Error('Another turn uploads the file by now.'));
+          if (!ours) lost.abort(new Error('Another turn has taken over the upload.'));
         },
-        (error: unknown) => this.#deps.log.debug({ err: error }, 'an upload could not be renewed'),
+        (error: unknown) => this.#deps.log.debug({ err: error }, 'renewing the claim to an upload failed'),
       );
     }, CLAIM_RENEW_INTERVAL_MS);
     try {
@@ -110,7 +110,7 @@ export class FileUpload {
       signal,
       onStart: (started) => uploads.recordStart(this.#key, toUploadRecord(started, sizeBytes)),
       onPart: (part) => uploads.recordPart(this.#key, part),
-      onFinalize: () => uploads.finalizing(this.#key),
+      onFinalize: () => uploads.markFinalizing(this.#key),
       onProgress: (doneBytes) => {
         sentBytes = Math.max(0, doneBytes - before);
         onProgress(doneBytes);
@@ -121,7 +121,7 @@ export class FileUpload {
   }
 }
 
-/** What an earlier upload left, where it was of the same bytes. */
+/** The earlier upload to resume, if it was of the same size. */
 function resumableUpload(begun: UploadProgress | undefined, sizeBytes: number): ResumableUpload | undefined {
   return begun?.sizeBytes === sizeBytes ? begun : undefined;
 }

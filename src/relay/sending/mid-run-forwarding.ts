@@ -1,30 +1,31 @@
 import { AgentBusyError } from '../../agent/errors.ts';
 import { uuidV7Generator } from '../../store/queue/uuid-v7.ts';
 import type { FileNote, Turn, TurnLocation } from '../../store/schema.ts';
-import { beginTurnOrRefuse, nextAllowedMessage } from '../access/next-message.ts';
+import { nextAllowedMessage } from '../access/next-message.ts';
+import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
+import { isEmptyMessage } from '../reading/empty-message.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { withRetry } from '../runtime/retry.ts';
 import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-errors.ts';
-import { isEmptyMessage } from './outgoing-message.ts';
 import { closeMessage, putBack } from './put-back.ts';
 import { Sender, type SenderOptions } from './sender.ts';
 
-/** Hears what became of a message that was offered to the silent run, and says when that is stopped. */
+/** The running turn's stop signal, and what it learns about forwarded messages. */
 export interface ForwardingOptions {
-  /** Aborted when somebody asks for the stop of the running turn. */
+  /** Aborted when a person stops the running turn. */
   stopSignal: AbortSignal;
-  /** It is at the service; `writer` is who wrote it, `notes` says what became of its files. */
+  /** Called when a message is at the service, with its writer's name and the notes on its files. */
   onForwarded(writer: string, notes: readonly FileNote[]): void;
-  /** The service takes nothing while the agent works: the message waits again. */
+  /** Called when the service takes no message while the agent works: the message waits again. */
   onPutBack(): void;
 }
 
 const nextTurnId = uuidV7Generator();
 
 /**
- * Sends the thread's next waiting message to a run that is silent, perhaps because it waits for a person. The message
- * gets a turn of its own beside the running one; when that is over, it goes on as any other.
+ * Forwards the thread's next waiting message to a silent run, which may be waiting for a person. The message gets its own
+ * turn beside the running one and continues like any other turn when that one ends.
  */
 export class MidRunForwarding {
   readonly #deps: RelayDeps;
@@ -32,10 +33,10 @@ export class MidRunForwarding {
   readonly #turn: TurnLocation;
   readonly #lease: Lease;
   readonly #options: ForwardingOptions;
-  /** The silence in which nothing more is tried. */
+  /** The silence during which no further message is forwarded. */
   #exhaustedSilence: number | undefined;
   #forwarding: Promise<void> | undefined;
-  /** Ends what is under way, because the run was stopped or has ended: what is not sent waits again. */
+  /** Ends the forwarding because the run was stopped or has ended: an unsent message waits again. */
   #cancel: (() => void) | undefined;
   #isStopped = false;
   /** Whether the run was given another message. */
@@ -55,7 +56,7 @@ export class MidRunForwarding {
     this.#options = options;
   }
 
-  /** The run is silent, for the `silence`th time: what waits is for it. */
+  /** The run is silent for the `silence`th time: forwards the next waiting message. */
   offer(silence: number): void {
     const { stopSignal } = this.#options;
     if (
@@ -78,7 +79,7 @@ export class MidRunForwarding {
         this.#exhaustedSilence = silence;
         this.#deps.log.warn(
           { err: error, turn: this.#turn.id },
-          'a message could not be passed on to the silent run; its own turn comes next',
+          'forwarding a message to the silent run failed; it gets its own turn next',
         );
       })
       .finally(() => {
@@ -88,14 +89,14 @@ export class MidRunForwarding {
       });
   }
 
-  /** The run is followed no more. Waits for what is under way, up to its next step: two turns must not send the same. */
+  /** Ends forwarding. Waits until the current step ends, so that two turns never send the same message. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancel?.();
     await this.#forwarding;
   }
 
-  /** Passes one message on; false where the service takes none. */
+  /** Forwards one message; false where the service takes none. */
   async #forward(ended: AbortSignal): Promise<boolean> {
     const turn = await this.#nextTurn();
     if (turn === undefined) return true;
@@ -110,10 +111,10 @@ export class MidRunForwarding {
     try {
       await sender.send();
       this.hasForwarded = true;
-      log.info({ turn: this.#turn.id, passed: turn.id }, 'a message was passed on to the silent run');
+      log.info({ turn: this.#turn.id, forwarded: turn.id }, 'message forwarded to the silent run');
       this.#options.onForwarded(await this.#workspace.people.personName(turn.asker), notes);
     } catch (error) {
-      // After the lease the turn may be that of the process that holds the thread now.
+      // Without the lease the turn may belong to the process that has the thread now.
       if (this.#lease.remainingMs() <= 0) throw error;
       if (error instanceof RunNotAccepting) return await this.#putBack(turn);
       if (!(error instanceof TurnEnded) || error.sentence !== null) throw error;
@@ -129,7 +130,7 @@ export class MidRunForwarding {
     return false;
   }
 
-  /** The turn that an earlier process began to pass on, or one for the thread's next waiting message. */
+  /** The turn that an earlier process began to forward, or a new one for the thread's next message. */
   async #nextTurn(): Promise<Turn | undefined> {
     const { store } = this.#deps;
     const begunTurn = await store.turns.unfinishedForward(this.#turn);
@@ -155,7 +156,7 @@ export class MidRunForwarding {
           () => step().catch(rethrowAsNotAccepting),
           (cause, error) => {
             if (cause !== undefined)
-              this.#deps.log.warn({ err: error, turn: turn.id, trouble: cause }, 'a step waits');
+              this.#deps.log.warn({ err: error, turn: turn.id, cause }, 'waiting to retry a step');
           },
           { wake: ended },
         ),
@@ -167,6 +168,6 @@ export class MidRunForwarding {
 class RunNotAccepting extends Error {}
 
 function rethrowAsNotAccepting(error: unknown): never {
-  const notNow = error instanceof AgentBusyError || error instanceof MessagesPaused;
-  throw notNow ? new RunNotAccepting('The run takes no message now.', { cause: error }) : error;
+  const isNotAccepting = error instanceof AgentBusyError || error instanceof MessagesPaused;
+  throw isNotAccepting ? new RunNotAccepting('The run takes no message now.', { cause: error }) : error;
 }

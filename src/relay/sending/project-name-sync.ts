@@ -5,18 +5,18 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import { allSettledOrThrow, isOverdue } from '../runtime/retry.ts';
 import { projectDetails } from './channel-project.ts';
 
-/** How long a process has a project for itself (ms), and how long its calls may take: less. */
+/** How long a process owns a project that it renames (ms), and how long its calls may take. */
 const CLAIM_MS = 60_000;
 const CALLS_TIMEOUT_MS = 45_000;
 const MAX_CONCURRENT_PROJECTS = 20;
-/** The pause after a try that failed (ms). */
+/** The pause after a failed attempt (ms). */
 const RETRY_PAUSE_MS = 30_000;
-/** A name that could not be followed for so long (ms) is given up, until it changes again. */
-const giveUpAfterMs = 24 * 60 * 60_000;
-/** People change a name and a purpose one after the other: both go in one call (ms). */
+/** A name that has failed for this long (ms) is given up until it changes again. */
+const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
+/** Collects changes for this time (ms): people change a name and then the purpose, and one call sends both. */
 const DEBOUNCE_MS = 300;
 
-/** Gives projects the names and purposes of their channels, where the channel's settings say so. */
+/** Gives projects the names and purposes of their channels, where the channel's settings ask for it. */
 export class ProjectNameSync {
   readonly #deps: RelayDeps;
   readonly #closing = new AbortController();
@@ -27,20 +27,20 @@ export class ProjectNameSync {
     this.#deps = deps;
   }
 
-  /** Begins nothing more, and waits for what is under way. */
+  /** Starts no further updates and waits for those in progress. */
   async stop(): Promise<void> {
     this.#closing.abort();
     await this.#running;
   }
 
-  /** Does what there is to do, soon; also what an earlier try, or another process, left. */
+  /** Updates all projects that are due, soon; also those that an earlier attempt or another process left. */
   runSoon(): void {
     this.#isRunAgainDue = true;
     if (this.#closing.signal.aborted) return;
     this.#running ??= this.#syncAll()
       .catch((error: unknown) => {
         if (this.#closing.signal.aborted) return;
-        this.#deps.log.warn({ err: error }, 'names of projects could not be brought up to date');
+        this.#deps.log.warn({ err: error }, 'updating the names of projects failed');
       })
       .finally(() => {
         this.#running = undefined;
@@ -53,7 +53,7 @@ export class ProjectNameSync {
       this.#isRunAgainDue = false;
       await sleep(DEBOUNCE_MS, undefined, { signal });
       const due = await this.#deps.store.projectNames.claim(CLAIM_MS, MAX_CONCURRENT_PROJECTS);
-      // At once: one workspace's service may be slow.
+      // All at once: one workspace's service may be slow.
       await allSettledOrThrow(due.map((one) => this.#syncProject(one)));
       if (due.length === MAX_CONCURRENT_PROJECTS) this.#isRunAgainDue = true;
     }
@@ -66,25 +66,25 @@ export class ProjectNameSync {
     const { workspace, channel, account, project_id: project } = due;
     const slack = this.#deps.workspace(workspace);
     if (slack === undefined || project === null) return store.projectNames.complete(due);
-    if (due.name_due !== null && isOverdue(due.name_due, giveUpAfterMs)) {
-      log.warn({ workspace, channel, project }, 'the name of a project is given up');
+    if (due.name_due !== null && isOverdue(due.name_due, GIVE_UP_AFTER_MS)) {
+      log.warn({ workspace, channel, project }, 'gave up updating the name of a project');
       return store.projectNames.complete(due);
     }
     try {
       slack.people.invalidate(channel);
       const { kind } = await slack.people.channel(channel, signal);
-      // A name that Slack does not tell must not become the channel's id.
+      // Without a name from Slack the project would be named after the channel's id.
       if (kind === 'unknown') return await store.projectNames.retryLater(due, RETRY_PAUSE_MS);
-      const texts = await projectDetails(slack, { channel, starter: '' });
-      await this.#deps.agent(account).updateProject(project, texts, { signal });
-      log.info({ workspace, channel, project }, 'a project follows the name of its channel');
+      const details = await projectDetails(slack, { channel, starter: '' });
+      await this.#deps.agent(account).updateProject(project, details, { signal });
+      log.info({ workspace, channel, project }, 'project renamed like its channel');
       await store.projectNames.complete(due);
     } catch (error) {
-      // Another process, or the next start, takes it up at once.
+      // Another process, or the next start, continues at once.
       if (closing.aborted) return await store.projectNames.retryLater(due, 0);
       if (!signal.aborted && !(error instanceof AgentError)) throw error;
       const isPermanent = error instanceof AgentNotFoundError || error instanceof AgentRejectedError;
-      log.warn({ err: error, workspace, channel, project }, 'a project could not follow its channel');
+      log.warn({ err: error, workspace, channel, project }, 'renaming a project like its channel failed');
       await (isPermanent
         ? store.projectNames.complete(due)
         : store.projectNames.retryLater(due, RETRY_PAUSE_MS));

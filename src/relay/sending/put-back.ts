@@ -5,13 +5,13 @@ import type { RelayDeps } from '../runtime/deps.ts';
 
 type StoreDeps = Pick<RelayDeps, 'store'>;
 
-/** A turn's message is not sent any more. It may have been given to an earlier message since `turn` was read. */
+/** Closes a turn's message: it is not sent. Since `turn` was read, the turn may have been reassigned to another message. */
 export async function closeMessage({ store }: StoreDeps, turn: Turn): Promise<void> {
   const now = await store.turns.get(turn.workspace, turn.id);
   if (now !== undefined) await store.messages.putBack(messageKeyOf(now), 'closed');
 }
 
-/** Closes a message that asks nothing, as it was read; one that was changed since, or taken back, stays as it is. */
+/** Closes an empty message, unless it was edited or deleted since it was read. */
 export async function closeIfUnchanged(
   { store }: StoreDeps,
   turn: Turn,
@@ -28,8 +28,8 @@ export async function closeIfUnchanged(
 }
 
 /**
- * The message of a turn was not sent and waits again, without a turn, as people have changed it meanwhile; what is shown
- * of it goes away. False where it was taken back.
+ * Deletes a turn whose message was not sent, with its reply in Slack. The message waits again, with the edits that people
+ * made meanwhile. False where it was deleted.
  */
 export async function putBack(
   { store }: StoreDeps,
@@ -37,25 +37,30 @@ export async function putBack(
   reply?: { remove(): Promise<void> },
 ): Promise<boolean> {
   await reply?.remove();
-  return store.transaction(async ({ threads, messages, turns, pausedThreads: holds }) => {
+  return store.transaction(async ({ threads, messages, turns, earlyEdits, pausedThreads }) => {
     await threads.lock(turn);
     const now = await turns.get(turn.workspace, turn.id);
     if (now === undefined) return false;
     const { workspace, passed_on_by } = now;
-    const waits =
-      (await messages.putBack(messageKeyOf(now), 'waiting')) && !(await applyPendingEdit(messages, now));
+    const isWaiting =
+      (await messages.putBack(messageKeyOf(now), 'waiting')) &&
+      !(await applyPendingEdit({ messages, earlyEdits }, now));
     await turns.delete(turn);
-    // It was on its way when the run was stopped, and waits behind that stop now like the rest.
+    // The message was being forwarded when the run was stopped, and is now paused like the others.
     const run = passed_on_by === null ? undefined : await turns.get(workspace, passed_on_by);
-    if (run !== undefined && run.finished_at === null && run.stop_asked_at !== null) await holds.pause(run);
-    return waits;
+    if (run !== undefined && run.finished_at === null && run.stop_asked_at !== null)
+      await pausedThreads.pause(run);
+    return isWaiting;
   });
 }
 
-/** What people changed about a message while it was being sent; true where they took it back. */
-async function applyPendingEdit(messages: Store['messages'], turn: Turn): Promise<boolean> {
+/** Applies what people changed about a message while it was being sent. True where they deleted it. */
+async function applyPendingEdit(
+  { messages, earlyEdits }: Pick<Store, 'messages' | 'earlyEdits'>,
+  turn: Turn,
+): Promise<boolean> {
   const key = messageKeyOf(turn);
-  const change = await messages.claimEarlyEdit(key, key.ts);
+  const change = await earlyEdits.claim(key, key.ts);
   if (change?.deleted === true) return messages.withdraw(key);
   if (change?.words != null && change.edited_ts !== null)
     await messages.updateContent(key, change.words, change.edited_ts);

@@ -4,6 +4,7 @@ import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
+import { choicesIn } from '../reading/message-flags.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
 import type { Lease } from '../runtime/lease.ts';
@@ -11,34 +12,35 @@ import { TurnEnded } from '../runtime/turn-errors.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce } from './delivery.ts';
-import { choicesIn, freezeMessage, messageOfTurn, readOutgoingMessage } from './outgoing-message.ts';
+import { freezeMessage } from './message-freeze.ts';
+import { messageOfTurn, readOutgoingMessage } from './outgoing-message.ts';
 import { findResentMessage } from './resent-message.ts';
 import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
 
-/** The service's answer to a value that it does not know. */
+/** The service's status for a value that it does not know. */
 const HTTP_UNPROCESSABLE = 422;
 
 const NO_ATTACHMENTS: Attachments = { attached: [], notes: [], uploadedBytes: 0 };
 
-/** What the thread is told while a message is brought to the service, and how patiently that is tried. */
+/** What the thread shows while a message is sent, and how steps are retried. */
 export interface SenderOptions {
   onUploadProgress: UploadProgressListener;
   onFileNotes(notes: readonly FileNote[]): void;
   onStep(step: 'uploading' | 'working'): void;
-  /** Aborted where the message is not to be sent any more; the reason is what is thrown then. */
+  /** Aborted where the message must not be sent. Its reason is thrown. */
   stopSignal: AbortSignal;
-  /** Runs a step, again and again where its error passes by itself. */
+  /** Runs a step, and retries it after transient errors. */
   withRetry: <T>(step: () => Promise<T>) => Promise<T>;
 }
 
-/** Brings one turn's message to the service: project, task, files, message; each step is recorded. */
+/** Sends one turn's message to the service in recorded steps: project, task, files, message. */
 export class Sender {
   readonly #deps: RelayDeps;
   readonly #workspace: WorkspaceClient;
   readonly #lease: Lease;
   readonly #options: SenderOptions;
   #turn: Turn;
-  /** Whether this run gave the thread's task up, or its project: a service that contradicts itself ends there. */
+  /** Set once this run has left the thread's task or project, so that a service that contradicts itself causes no loop. */
   #hasLeftTask = false;
   #hasForgottenProject = false;
 
@@ -50,7 +52,7 @@ export class Sender {
     this.#options = options;
   }
 
-  /** Takes the steps that are left. Throws TurnEnds where the message is not to be sent. */
+  /** Takes the remaining steps. Throws TurnEnded where the message must not be sent. */
   async send(): Promise<DeliveredMessage> {
     const wasTaskStarted = await this.#beforeSending(async (thread) => isTaskStarted(thread));
     const isFresh = this.#turn.content === null;
@@ -68,7 +70,7 @@ export class Sender {
     });
   }
 
-  /** Takes steps that need the thread's project; all of them again where it gets another one meanwhile. */
+  /** Takes steps that need the thread's project. Repeats them all if the thread gets another project meanwhile. */
   async #withProject<T>(steps: () => Promise<T>): Promise<T> {
     for (;;) {
       await this.#beforeSending((thread) =>
@@ -82,7 +84,7 @@ export class Sender {
     }
   }
 
-  /** A step before the message is sent, taken patiently, each time under the account of now: a stop ends the turn there. */
+  /** Takes a step before the message is sent, with retries, each time under the current account. A stop ends the turn. */
   async #beforeSending<T>(step: (thread: Thread) => Promise<T>): Promise<T> {
     return this.#options.withRetry(async () => {
       if (this.#turn.send_intended_at === null) this.#options.stopSignal.throwIfAborted();
@@ -122,7 +124,7 @@ export class Sender {
     };
   }
 
-  /** What holds for a whole task is fixed at its start: a note says so, and offers a new thread. */
+  /** Options of a whole task are fixed when it starts: a note says so and offers a new thread. */
   async #notifyFixedOptions(): Promise<void> {
     const { words: content, resends } = await messageOfTurn(this.#deps, this.#turn);
     if (content === null || resends !== null) return;
@@ -137,7 +139,7 @@ export class Sender {
     trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, note);
   }
 
-  /** Brings files that were shared without words to the service: they wait there for the thread's next message. */
+  /** Uploads files that were shared without text. They are kept for the thread's next message. */
   async keepFiles(): Promise<Attachments> {
     return this.#withProject(() => this.#uploadFiles());
   }
@@ -146,7 +148,7 @@ export class Sender {
     const message = await messageOfTurn(this.#deps, this.#turn);
     const content = message.words;
     if (content === null || (content.files ?? []).length === 0) return NO_ATTACHMENTS;
-    // What is sent again takes the files along that are at the service already.
+    // A resent message goes with the files that are at the service already.
     if ((await findResentMessage(this.#deps.store, message)) !== undefined) return NO_ATTACHMENTS;
     this.#options.onStep('uploading');
     const attachments = await this.#beforeSending((thread) =>
@@ -156,7 +158,7 @@ export class Sender {
         thread,
         turn: this.#turn,
         projectId: requireProjectId(thread),
-        content: content,
+        content,
         lease: this.#lease,
         stopSignal: this.#options.stopSignal,
         onProgress: this.#options.onUploadProgress,
@@ -183,7 +185,7 @@ export class Sender {
     } catch (error) {
       if (error instanceof AgentBusyError) {
         const { status } = await agent.getTask(taskId);
-        // Busy passes by itself, but a task that has ended may take no more at all.
+        // A busy task becomes free again, but an ended task may never take another message.
         if (status === 'failed' || status === 'cancelled') {
           await this.#leaveTask(taskId);
           throw new TurnEnded('refused', strings.taskClosed, error);
@@ -201,8 +203,8 @@ export class Sender {
   }
 
   /**
-   * Throws the error of a step, unless it failed because the service does not know the thread's project any more: then
-   * the message begins again in another one, once.
+   * Throws the error of a step. If the step failed because the service no longer knows the thread's project, throws
+   * RestartSending instead, once: the message is sent in another project.
    */
   async #restartIfProjectLost(thread: Thread, error: unknown): Promise<never> {
     if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) throw error;
@@ -214,13 +216,13 @@ export class Sender {
     throw error;
   }
 
-  /** Gives the thread's task up where somebody tries again: the message begins another, once. */
+  /** Leaves the thread's task where a person retries a message: the message starts another task, once. */
   async #leaveTask(taskId: string): Promise<void> {
     const { resends } = await messageOfTurn(this.#deps, this.#turn);
     if (resends === null || this.#hasLeftTask) return;
     await this.#deps.store.threads.leaveTask(this.#turn, taskId);
     this.#hasLeftTask = true;
-    this.#deps.log.info({ turn: this.#turn.id, left: taskId }, 'the thread goes on in another task');
+    this.#deps.log.info({ turn: this.#turn.id, left: taskId }, 'the thread continues in another task');
     throw new RestartSending();
   }
 
@@ -230,16 +232,16 @@ export class Sender {
   }
 }
 
-/** The thread has another project or another task by now: the message's way begins again where that is needed first. */
+/** The thread has another project or task now: sending starts over. */
 class RestartSending extends Error {}
 
-/** The project that the thread had when its steps began; throws BeginsAgain where it has left that since. */
+/** The thread's project. Throws RestartSending where the thread has left it. */
 function requireProjectId({ project_id: projectId }: Thread): string {
   if (projectId === null) throw new RestartSending();
   return projectId;
 }
 
-/** Whether the thread's task was begun by an earlier message: what holds for the whole of it is fixed. */
+/** Whether an earlier message started the thread's task: options of the whole task are fixed. */
 function isTaskStarted({ task_id, writers }: Thread): boolean {
   return task_id !== null && writers.length > 0;
 }

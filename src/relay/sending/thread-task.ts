@@ -6,16 +6,16 @@ import type { Lease } from '../runtime/lease.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { msUntilCallEnded, SERVICE_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts';
 
-/** What a task is started with, beside its project. */
+/** What a task is started with, besides its project. */
 export type TaskOptions = Omit<NewTask, 'projectId' | 'initialMessages'>;
 
-/** How far the service's clock may be behind ours (ms). */
+/** How far the service's clock may lag behind ours (ms). */
 const MAX_CLOCK_SKEW_MS = 2_000;
 
 /**
- * The thread's task, started where it has none. After an unknown outcome the task is looked for first: it is
- * adopted only where it was made after the intent, is idle, has the intent's title, belongs to no thread and no
- * other thread of the project is waiting to know the same.
+ * The thread's task, started if it has none. After a start with an unknown outcome the service is searched first. A task
+ * is adopted only if it was created after the intent, is idle, has the intent's title and belongs to no thread, and no
+ * other thread of the project is searching for a task like it.
  */
 export async function ensureThreadTask(
   deps: RelayDeps,
@@ -29,25 +29,24 @@ export async function ensureThreadTask(
   const agent = deps.agent(thread.account);
   if (thread.task_intended_at !== null) {
     const remainingMs = msUntilCallEnded(thread.task_intended_at, SERVICE_CALL_LIFETIME_MS);
-    const found = (await findAdoptableTask(deps, thread, projectId)) ?? (await findLater());
+    let found = await findAdoptableTask(deps, thread, projectId);
+    if (found === undefined && remainingMs > 0) {
+      await sleepWithLease(remainingMs, lease);
+      found = await findAdoptableTask(deps, thread, projectId);
+    }
     if (found !== undefined) {
-      log.info({ task: found }, 'task adopted after a lost answer');
+      log.info({ task: found }, 'task adopted after a lost response');
       return store.threads.bindTask(thread, found);
     }
     log.warn(
       { code: 'orphaned_task' },
-      'A task may have been started at the service whose answer was lost; it stays there unused.',
+      'the response to starting a task was lost; the service may have an unused task',
     );
-    async function findLater(): Promise<string | undefined> {
-      if (remainingMs <= 0) return undefined;
-      await sleepWithLease(remainingMs, lease);
-      return findAdoptableTask(deps, thread, projectId);
-    }
   }
   await store.threads.intendTask(thread, projectId, options);
   try {
     const task = await agent.startTask({ projectId, ...options }, { guard: lease });
-    // Where this process was frozen meanwhile, the thread may have another by now.
+    // If this process was suspended meanwhile, the thread may have another task now.
     const bound = await store.threads.bindTask(thread, task.id);
     log.info({ task: task.id }, 'task started');
     deps.onTaskStarted?.(thread, options.title);

@@ -4,16 +4,16 @@ import type { TaskRow } from '../../store/tasks/task-records.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 
-/** Whether a person may see a channel's tasks; a sentence where not. */
+/** The sentence for a person who may not see a channel's tasks; undefined where they may. */
 export async function channelTasksRefusal(
   { membership }: Pick<WorkspaceClient, 'membership'>,
   channel: string,
   person: string,
 ): Promise<string | undefined> {
   try {
-    const membershipStatus = await membership.statusOf(channel, person);
-    if (membershipStatus === 'member') return undefined;
-    return membershipStatus === 'outsider' ? strings.home.outsider : strings.home.hidden;
+    const status = await membership.statusOf(channel, person);
+    if (status === 'member') return undefined;
+    return status === 'outsider' ? strings.home.outsider : strings.home.hidden;
   } catch (error) {
     if (!(error instanceof SlackError)) throw error;
     return strings.home.membershipUnknown;
@@ -21,8 +21,8 @@ export async function channelTasksRefusal(
 }
 
 /**
- * Whether a person may see a task, a sentence where not: those who are in its channel, and where Slack does not tell
- * who is (groups of direct messages), who began it.
+ * The sentence for a person who may not see a task; undefined where they may. The members of its channel may, and where
+ * Slack does not list members (group direct messages), the person who started it.
  */
 export async function taskRefusal(
   { membership }: Pick<WorkspaceClient, 'membership'>,
@@ -32,8 +32,8 @@ export async function taskRefusal(
   const isStarter = row.starter === person;
   if (isDirectChannel(row.channel)) return isStarter ? undefined : strings.tasks.outsider;
   try {
-    const membershipStatus = await membership.statusOf(row.channel, person);
-    if (membershipStatus === 'member' || (membershipStatus === 'unknown' && isStarter)) return undefined;
+    const status = await membership.statusOf(row.channel, person);
+    if (status === 'member' || (status === 'unknown' && isStarter)) return undefined;
     return strings.tasks.outsider;
   } catch (error) {
     if (!(error instanceof SlackError)) throw error;

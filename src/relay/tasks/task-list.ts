@@ -6,14 +6,14 @@ import type { TaskPage, TaskRange, TaskRow } from '../../store/tasks/task-record
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { taskSummary } from './task-summary.ts';
 
-/** What was read so lately (ms) is not read again. */
+/** A state read this recently (ms) is not read again. */
 const FRESH_MS = 15_000;
-/** How long people wait for the service at most (ms). */
+/** The longest that people wait for the service (ms). */
 const SERVICE_TIMEOUT_MS = 10_000;
-/** List tasks gives so many at most; what is not among them is read by itself. */
+/** The most tasks on a page of the service's list. The others are read one by one. */
 const SERVICE_PAGE_SIZE = 100;
 
-/** Lists of tasks: from our own records, and freshened by the service. */
+/** The tasks in lists: our own records, refreshed from the service. */
 export class TaskList {
   readonly #deps: RelayDeps;
 
@@ -40,14 +40,14 @@ export class TaskList {
     return taskListMessage(rows.map(taskSummary), count, Date.now());
   }
 
-  /** Whether everything that is shown of these tasks was read lately. */
+  /** Whether everything that lists show of these tasks is recent. */
   isFresh(rows: readonly TaskRow[]): boolean {
     return !rows.some((row) => row.permalink === null || isStale(row));
   }
 
   /**
-   * Brings the records of these tasks up to date: their states, and the addresses of their threads. The answer is
-   * whether the service told all that was asked; throws only where the store is away.
+   * Refreshes the records of these tasks: their states and the permalinks of their threads. Returns whether the service
+   * answered for all of them. Throws StoreError.
    */
   async refresh(rows: readonly TaskRow[]): Promise<boolean> {
     const [isComplete] = await Promise.all([
@@ -66,7 +66,7 @@ export class TaskList {
     return done.every(Boolean);
   }
 
-  /** One project's tasks: by one page of its list where they are several, the others each by itself. */
+  /** Refreshes one project's tasks: from a page of its list, and one by one where they are not on it. */
   async #refreshProject(rows: readonly TaskRow[], signal: AbortSignal): Promise<boolean> {
     try {
       const listed = await this.#listStates(rows, signal);
@@ -77,7 +77,7 @@ export class TaskList {
       return true;
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
-      this.#deps.log.info({ err: error }, 'tasks could not be read at the service');
+      this.#deps.log.info({ err: error }, 'reading tasks from the service failed');
       return false;
     }
   }
@@ -117,7 +117,7 @@ export class TaskList {
   }
 }
 
-/** The address of a thread for people; undefined where Slack does not tell it. */
+/** The permalink of a thread; undefined where Slack does not give it. */
 export async function threadPermalink(
   { posting }: Pick<WorkspaceClient, 'posting'>,
   { channel, root }: Pick<TaskRow, 'channel' | 'root'>,

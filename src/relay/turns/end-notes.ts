@@ -12,7 +12,8 @@ export async function endNotes(deps: RelayDeps, turn: Turn, phase: ReplyPhase): 
   const { store } = deps;
   const resent = await findResentMessage(store, await messageOfTurn(deps, turn));
   const isMoved = resent !== undefined && resent.taskId !== null && resent.taskId !== turn.task_id;
-  const showsIntroduction = ANSWERED_PHASES.has(phase) && (await store.introductionNotices.claim(turn));
+  const showsIntroduction =
+    ANSWERED_PHASES.has(phase) && (await store.oneTimeNotices.claimForTurn(turn, 'introduction'));
   return [
     ...(isMoved ? [strings.newConversation] : []),
     ...(showsIntroduction ? [strings.automatedNotice] : []),

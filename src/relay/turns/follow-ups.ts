@@ -103,7 +103,7 @@ export class FollowUps {
       const outcome = await this.#runChecks(followUp, lease);
       const ms =
         settings.results.followUpIntervalMs *
-        Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** followUp.looks);
+        Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** followUp.checks);
       // What was cut off stays due: whoever claims it next looks again.
       if (outcome === 'cut_off') return;
       if (outcome === 'over') await store.followUps.cancel(followUp);

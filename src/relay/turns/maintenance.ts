@@ -66,7 +66,7 @@ export class Maintenance {
   /** Queues the threads that have work and no job: a process ended just after it took a message in. */
   async #requeueThreadsWithoutJob(): Promise<void> {
     for (let last: ThreadKey | undefined; !this.#requeuePoller.signal.aborted; ) {
-      const threads = await this.#store.messages.threadsWithWork(MAX_THREADS_PER_PAGE, last);
+      const threads = await this.#store.threads.withWork(MAX_THREADS_PER_PAGE, last);
       for (const thread of await this.#queue.threadsWithoutJob(threads)) {
         this.#log.warn({ ...thread }, 'a thread had work but no job; queued again');
         await this.#queue.enqueue(this.#store.db, thread);

@@ -15,7 +15,7 @@ export async function postSharedChannelNotice(
   lease: Lease,
 ): Promise<void> {
   const channel = await workspace.people.requireChannel(turn.channel, lease.signal);
-  if (channel.isExtShared !== true || !(await deps.store.channelSettings.claimNotice(turn, 'shared'))) return;
+  if (channel.isExtShared !== true || !(await deps.store.oneTimeNotices.claimForTurn(turn, 'shared'))) return;
   const posts = new ThreadPosts(deps, workspace, turn, lease);
   await posts.load();
   await posts.post('notice:shared', { text: strings.sharedChannel }, '', 'notice');

@@ -8,12 +8,11 @@ import {
 import { type Message as AgentMessage, messageText } from '../../agent/service-schema.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
-import { isBotId } from '../access/access-policy.ts';
 import { AccountGone } from '../installations/account-check.ts';
 import { postResults, scheduleFollowUps } from '../replies/result-posts.ts';
 import type { ThreadPosts } from '../replies/thread-posts.ts';
 import type { SettledTurnContext } from '../runtime/deps.ts';
-import { isDirectChannel } from '../runtime/incoming-message.ts';
+import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-errors.ts';
 
 /** What an error that does not pass by itself means for its turn, by what the service has of it. */

@@ -1,8 +1,8 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
-import { DatabaseError } from '../../postgres/errors.ts';
 import * as strings from '../../render/strings/index.ts';
 import { isLastingRefusal } from '../../slack/errors.ts';
+import { StoreError } from '../../store/errors.ts';
 import type { Thread, Turn, TurnOutcome } from '../../store/schema.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
@@ -19,8 +19,8 @@ import type { Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
 import { withRetry } from '../runtime/retry.ts';
 import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-errors.ts';
-import { withSkippedFiles } from '../sending/attachments.ts';
-import { EmptyMessage, endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-message.ts';
+import { EmptyMessage, endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-turn.ts';
+import { withSkippedFiles } from '../sending/file-notes.ts';
 import { closeIfUnchanged, closeMessage, putBack } from '../sending/put-back.ts';
 import { Sender } from '../sending/sender.ts';
 import { endNotes } from './end-notes.ts';
@@ -112,7 +112,7 @@ export class TurnRun {
   }
 
   async #handleStepError(error: unknown): Promise<void> {
-    if (error instanceof HandOver || error instanceof DatabaseError || this.#lease.remainingMs() <= 0)
+    if (error instanceof HandOver || error instanceof StoreError || this.#lease.remainingMs() <= 0)
       throw error;
     if (isThreadUnreachable(error)) throw error;
     if (!(error instanceof MessagesPaused)) return this.#endEarly(error);

@@ -3,7 +3,7 @@ import { daysAgo } from '../clock.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import type { AuditEventTable, Tables } from '../schema.ts';
 
-/** What somebody did, beside what the database notes by itself of turns and messages. */
+/** What somebody did; the database itself records turns, stops and withdrawals. */
 export interface AuditEntry {
   workspace: string;
   kind: AuditEventTable['kind'];
@@ -12,11 +12,11 @@ export interface AuditEntry {
   root?: string | undefined;
   turn?: string | undefined;
   task?: string | undefined;
-  /** Figures and ids; never words of people, names or file names. */
+  /** Numbers and ids; never people's text, names or file names. */
   details?: Record<string, string | number | boolean | null>;
 }
 
-/** A row of the trail, as it is printed. */
+/** An event, as it is printed. */
 export interface AuditRow {
   id: number;
   at: Date;
@@ -30,7 +30,7 @@ export interface AuditRow {
   details: Record<string, unknown>;
 }
 
-/** Which rows to read; times bound `at`: from `since` on, and before `until`. */
+/** Which events to read: from `since` on and before `until`. */
 export interface AuditRange {
   since: Date;
   until?: Date | undefined;
@@ -39,7 +39,7 @@ export interface AuditRange {
 
 const PAGE_SIZE = 500;
 
-/** The audit trail: who did what, and what came of it. */
+/** The audit trail: who did what, and what happened. */
 export class AuditTrail {
   readonly #db: Kysely<Tables>;
 
@@ -49,20 +49,20 @@ export class AuditTrail {
 
   async add(entry: AuditEntry): Promise<void> {
     await this.#db
-      .insertInto('audit')
+      .insertInto('audit_events')
       .values({ ...entry, details: toPostgresJson(entry.details ?? {}) })
       .execute();
   }
 
-  /** The rows of a range, oldest first. */
+  /** The events of a range, oldest first. */
   async *read({ since, until, workspace }: AuditRange): AsyncGenerator<AuditRow> {
     let after = { at: since, id: -1 };
     for (;;) {
       const rows = await this.#db
-        .selectFrom('audit')
+        .selectFrom('audit_events')
         .selectAll()
         .where(sql<boolean>`(date_trunc('milliseconds', at), id) > (${after.at}, ${after.id})`)
-        // The index knows only the whole time.
+        // The index is on the whole time.
         .where('at', '>=', after.at)
         .$if(until !== undefined, (query) => query.where('at', '<', until ?? since))
         .$if(workspace !== undefined, (query) => query.where('workspace', '=', workspace ?? ''))
@@ -77,19 +77,19 @@ export class AuditTrail {
     }
   }
 
-  /** Removes rows that are older; the answer is how many. */
+  /** Deletes events older than `days`, at most 1,000; returns how many. */
   async deleteExpired(days: number): Promise<number> {
     return this.#db.transaction().execute(async (trx) => {
       await allowAuditChange(trx, 'expire');
       const { numAffectedRows } = await sql`
-        delete from audit where (workspace, id) in (
-          select workspace, id from audit where at < ${daysAgo(days)} limit 1000)`.execute(trx);
+        delete from audit_events where (workspace, id) in (
+          select workspace, id from audit_events where at < ${daysAgo(days)} limit 1000)`.execute(trx);
       return Number(numAffectedRows ?? 0);
     });
   }
 }
 
-/** Lets this transaction change the trail, for the reason named. */
+/** Lets this transaction change the trail for the reason given. */
 export async function allowAuditChange(trx: Transaction<Tables>, reason: 'expire' | 'forget'): Promise<void> {
-  await sql`select set_config('taskthread.audit', ${reason}, true)`.execute(trx);
+  await sql`select set_config('taskthread.audit_change', ${reason}, true)`.execute(trx);
 }

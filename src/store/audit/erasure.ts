@@ -2,20 +2,10 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { daysAgo } from '../clock.ts';
 import type { Tables } from '../schema.ts';
 import { lockChangeSequence } from '../workspaces/change-sequence.ts';
-import { deleteWorkspace, type WorkspaceDeletionOptions } from '../workspaces/workspace-deletion.ts';
 import { allowAuditChange } from './audit-trail.ts';
+import { deleteWorkspace, type WorkspaceDeletionOptions } from './workspace-deletion.ts';
 
-/** A task at the service that a person began. */
-export interface StartedTask {
-  account: string;
-  task: string;
-  channel: string;
-  root: string;
-  /** Whether nobody else's messages were sent to it. */
-  alone: boolean;
-}
-
-/** Forgets what is kept of a person or of a workspace, at once and for good. What the service keeps is the service's. */
+/** Erases what we keep about a person or a workspace, at once and irreversibly. The service's data stays. */
 export class Erasure {
   readonly #db: Kysely<Tables>;
 
@@ -23,34 +13,17 @@ export class Erasure {
     this.#db = db;
   }
 
-  /** The tasks that a person's messages began. */
-  async tasksStartedBy(workspace: string, person: string): Promise<StartedTask[]> {
-    const rows = await this.#db
-      .selectFrom('threads')
-      .select(['account', 'task_id', 'former_tasks', 'channel', 'root', 'writers'])
-      .where('workspace', '=', workspace)
-      .where('starter', '=', person)
-      .execute();
-    return rows.flatMap(({ account, task_id, former_tasks, channel, root, writers }) => {
-      const alone = writers.every((writer) => writer === person);
-      const tasks = task_id === null ? former_tasks : [...former_tasks, task_id];
-      return tasks.map((task) => ({ account, task, channel, root, alone }));
-    });
-  }
-
   /**
-   * Blanks the words, the file names and the id of a person wherever they are kept. What waits to be sent is taken
-   * back first; ids of messages stay, so that nothing is taken for new. The answer is how many messages it was.
+   * Erases a person's text, file names and id everywhere. Withdraws their waiting messages first. Message ids stay, so
+   * that no message is taken for a new one. Returns the number of messages.
    */
   async eraseUser(workspace: string, person: string): Promise<number> {
     return this.#db.transaction().execute(async (trx) => {
       await allowAuditChange(trx, 'forget');
       await eraseRepeats(trx, workspace, person);
       await eraseQuotes(trx, workspace, person);
-      // Whose file it is is not kept: the names that releases before wrote go, all of them.
-      await sql`update files set name = '' where workspace = ${workspace} and name <> ''`.execute(trx);
       await sql`
-        delete from early_changes where (workspace, channel, ts) in (
+        delete from early_edits where (workspace, channel, ts) in (
           select workspace, channel, ts from messages
           where workspace = ${workspace} and person = ${person})`.execute(trx);
       await sql`
@@ -63,7 +36,7 @@ export class Erasure {
         update messages set words = words - 'about'
         where workspace = ${workspace} and words -> 'about' ->> 'user' = ${person}`.execute(trx);
       await sql`
-        delete from starts where workspace = ${workspace} and (person = ${person}
+        delete from task_starts where workspace = ${workspace} and (person = ${person}
           or source -> 'about' ->> 'user' = ${person} or words -> 'about' ->> 'user' = ${person})`.execute(
         trx,
       );
@@ -97,48 +70,50 @@ export class Erasure {
         trx,
       );
       await sql`
-        update audit set person = null where workspace = ${workspace} and person = ${person}`.execute(trx);
+        update audit_events set person = null where workspace = ${workspace} and person = ${person}`.execute(
+        trx,
+      );
       await sql`
-        update audit set person = null, details = details - 'stoppedBy'
+        update audit_events set person = null, details = details - 'stoppedBy'
         where workspace = ${workspace} and details ->> 'stoppedBy' = ${person}`.execute(trx);
       await sql`
         update accounts set set_by = '' where workspace = ${workspace} and set_by = ${person}`.execute(trx);
-      await sql`insert into audit (workspace, kind) values (${workspace}, 'forget')`.execute(trx);
+      await sql`insert into audit_events (workspace, kind) values (${workspace}, 'forget')`.execute(trx);
       return Number(numAffectedRows ?? 0);
     });
   }
 
-  /** Deletes every row of a workspace, in every table there is, in parts; the answer is how many. */
+  /** Deletes every row of a workspace from every table, in batches; returns how many. */
   async eraseWorkspace(
     workspace: string,
-    manner: Pick<WorkspaceDeletionOptions, 'signal' | 'onProgress'> = {},
+    options: Pick<WorkspaceDeletionOptions, 'signal' | 'onProgress'> = {},
   ): Promise<number> {
-    return deleteWorkspace(this.#db, workspace, manner);
+    return deleteWorkspace(this.#db, workspace, options);
   }
 
   /**
-   * Deletes rows, about `most` of them, of one workspace that the app has left so many days ago, or of one organisation;
-   * the answer is how many. What is left is for the next call, unless the app was installed again by then. Of a
-   * workspace that uses another's token by now, its former installation goes.
+   * Deletes about `maxRows` rows of one workspace or organisation that uninstalled the app `days` ago; returns how many.
+   * The next call continues, unless the app is installed again by then. If the workspace now uses another
+   * installation's token, only its former installation is deleted.
    */
-  async eraseUninstalled(days: number, most = 20_000): Promise<number> {
-    const [left] = await this.#dueWorkspaces(this.#db, days);
-    if (left === undefined) return 0;
-    const { workspace, whole } = left;
-    // Nothing is installed while a part is deleted.
-    const may = async (trx: Transaction<Tables>) => {
+  async eraseUninstalled(days: number, maxRows = 20_000): Promise<number> {
+    const [due] = await this.#dueWorkspaces(this.#db, days);
+    if (due === undefined) return 0;
+    const { workspace, whole } = due;
+    // The lock keeps the app from being installed while a batch is deleted.
+    const mayContinue = async (trx: Transaction<Tables>) => {
       await lockChangeSequence(trx);
       return (await this.#dueWorkspaces(trx, days, workspace)).some((still) => still.whole === whole);
     };
-    if (whole) return deleteWorkspace(this.#db, workspace, { maxRows: most, mayContinue: may });
+    if (whole) return deleteWorkspace(this.#db, workspace, { maxRows, mayContinue });
     return this.#db.transaction().execute(async (trx) => {
-      if (!(await may(trx))) return 0;
+      if (!(await mayContinue(trx))) return 0;
       await trx.deleteFrom('installations').where('workspace', '=', workspace).execute();
       return 1;
     });
   }
 
-  /** Workspaces whose days are over, or the one named; `whole` where nothing of it is in use. */
+  /** Workspaces due for deletion, or `only` this one; `whole` if nothing of the workspace is in use. */
   async #dueWorkspaces(
     db: Kysely<Tables>,
     days: number,
@@ -156,8 +131,8 @@ export class Erasure {
 }
 
 /**
- * Blanks what others sent with a person's words in it: a message that they asked about, and the messages before the one
- * that began a thread in its middle, of which it is not known who wrote them, where the person wrote in that thread.
+ * Erases what others sent that quotes the person: a message that they asked about, and a prompt that began with the
+ * earlier messages of a thread in which the person wrote (who wrote which of those is unknown).
  */
 async function eraseQuotes(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
   await sql`
@@ -181,7 +156,7 @@ async function eraseQuotes(trx: Transaction<Tables>, workspace: string, person: 
       and turns.message_ts = threads.began_ts`.execute(trx);
 }
 
-/** Blanks a person's words where others sent or asked them again, and drops the forms in which they were about to. */
+/** Erases a person's text where others sent it again, and deletes the forms in which they were about to. */
 async function eraseRepeats(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
   await sql`
     with recursive said as (
@@ -197,7 +172,7 @@ async function eraseRepeats(trx: Transaction<Tables>, workspace: string, person:
       select turns.id from turns join said on turns.channel = said.channel and turns.message_ts = said.ts
       where turns.workspace = ${workspace}
     ), forms as (
-      delete from starts using theirs where starts.workspace = ${workspace} and starts.turn = theirs.id
+      delete from task_starts using theirs where task_starts.workspace = ${workspace} and task_starts.turn = theirs.id
     ), questions as (
       update messages set words = null,
         state = case messages.state when 'waiting' then 'withdrawn' else messages.state end

@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema.ts';
 
-/** Names one person's feedback on one answer. */
+/** Identifies one person's rating of one answer. */
 export interface FeedbackKey {
   workspace: string;
   turn: string;
   person: string;
 }
 
-/** What people think of answers: one word of each person on each, which they may change. */
+/** Ratings of answers: one of each person for each answer, which they may change. */
 export class FeedbackRatings {
   readonly #db: Kysely<Tables>;
 
@@ -16,18 +16,18 @@ export class FeedbackRatings {
     this.#db = db;
   }
 
-  /** Takes a person's thumb; a comment that is there stays. */
+  /** Records a person's rating; an existing comment stays. */
   async rate(key: FeedbackKey, good: boolean): Promise<void> {
     await this.#db
       .insertInto('feedback')
       .values({ ...key, good })
       .onConflict((conflict) =>
-        conflict.columns(['workspace', 'turn', 'person']).doUpdateSet({ good, said_at: sql<Date>`now()` }),
+        conflict.columns(['workspace', 'turn', 'person']).doUpdateSet({ good, given_at: sql<Date>`now()` }),
       )
       .execute();
   }
 
-  /** Adds words to a thumb, in place of earlier ones; false where there is no thumb. */
+  /** Sets the comment of a rating; false if there is no rating. */
   async addComment(key: FeedbackKey, comment: string): Promise<boolean> {
     const row = await this.#db
       .updateTable('feedback')

@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely';
-import type { Tables } from '../schema.ts';
+import type { OneTimeNotice, Tables, Turn } from '../schema.ts';
 
-/** Names a thing that is said once in a channel. */
+/** Names a notice of a channel. */
 export interface NoticeKey {
   workspace: string;
   channel: string;
-  what: string;
+  notice: OneTimeNotice;
 }
 
-/** What is said only once. */
+/** What channels are told once. */
 export class OneTimeNotices {
   readonly #db: Kysely<Tables>;
 
@@ -16,24 +16,41 @@ export class OneTimeNotices {
     this.#db = db;
   }
 
-  /** Whether it is for the caller to say it; for everybody else it was said. */
-  async claim(saying: NoticeKey): Promise<boolean> {
-    const row = await this.#db
-      .insertInto('told_once')
-      .values({ ...saying })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('what')
-      .executeTakeFirst();
-    return row !== undefined;
+  /** True if this caller must post the notice; false for all later callers. */
+  async claim(key: NoticeKey): Promise<boolean> {
+    return this.#insert({ ...key, turn_id: null });
   }
 
-  /** It surely was not said. */
-  async release({ workspace, channel, what }: NoticeKey): Promise<void> {
+  /** True if this turn must post the notice, however often it asks; false for all other turns. */
+  async claimForTurn(
+    { workspace, channel, id }: Pick<Turn, 'workspace' | 'channel' | 'id'>,
+    notice: OneTimeNotice,
+  ): Promise<boolean> {
+    const key = { workspace, channel, notice };
+    if (await this.#insert({ ...key, turn_id: id })) return true;
+    const row = await this.#db
+      .selectFrom('one_time_notices')
+      .select('turn_id')
+      .where((where) => where.and(key))
+      .executeTakeFirst();
+    return row?.turn_id === id;
+  }
+
+  /** Gives a claim back: the notice was certainly not posted. */
+  async release({ workspace, channel, notice }: NoticeKey): Promise<void> {
     await this.#db
-      .deleteFrom('told_once')
-      .where('workspace', '=', workspace)
-      .where('channel', '=', channel)
-      .where('what', '=', what)
+      .deleteFrom('one_time_notices')
+      .where((where) => where.and({ workspace, channel, notice }))
       .execute();
+  }
+
+  async #insert(row: NoticeKey & { turn_id: string | null }): Promise<boolean> {
+    const inserted = await this.#db
+      .insertInto('one_time_notices')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('notice')
+      .executeTakeFirst();
+    return inserted !== undefined;
   }
 }

@@ -5,22 +5,22 @@ import { Accounts } from '../workspaces/accounts.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { Erasure } from './erasure.ts';
 
-/** How long what is kept, in days. */
+/** How many days data is kept. */
 export interface RetentionDays {
-  /** People's words after the turn is done: so long a failed turn can be tried again. */
+  /** People's text after the turn has ended; until then a failed turn can be retried. */
   words: number;
-  /** Messages, turns and posts after that; never less than Slack's redelivery of 24 hours. */
+  /** The rows of messages, turns and posts; never less than the 24 hours in which Slack redelivers events. */
   rows: number;
   /** The audit trail. */
   audit: number;
-  /** All rows of a workspace after the app was uninstalled there. */
+  /** All rows of a workspace after it uninstalled the app. */
   uninstalled: number;
 }
 
-/** Rows that one statement touches at most, so that nothing is held for long. */
+/** The most rows of one statement, so that no lock is held for long. */
 const BATCH_SIZE = 1_000;
 
-/** What is deleted when its time is over. */
+/** Erases and deletes what is past its retention time. */
 export class Retention {
   readonly #db: Kysely<Tables>;
 
@@ -28,64 +28,60 @@ export class Retention {
     this.#db = db;
   }
 
-  /** Deletes what is due; the answer is how many rows were touched. */
+  /** Erases and deletes what is due; returns the number of affected rows. */
   async deleteExpired(days: RetentionDays): Promise<number> {
-    let touched = 0;
+    let affected = 0;
     for (const statement of [
       ...LEFTOVER_DELETIONS,
       ...contentErasures(daysAgo(days.words)),
       ...rowDeletions(daysAgo(days.rows)),
     ]) {
       const { numAffectedRows } = await statement.execute(this.#db);
-      touched += Number(numAffectedRows ?? 0);
+      affected += Number(numAffectedRows ?? 0);
     }
-    touched += await new AuditTrail(this.#db).deleteExpired(days.audit);
-    touched += await new Accounts(this.#db).deleteUnusedKeys();
-    touched += await new Erasure(this.#db).eraseUninstalled(days.uninstalled);
-    return touched;
+    affected += await new AuditTrail(this.#db).deleteExpired(days.audit);
+    affected += await new Accounts(this.#db).deleteUnusedKeys();
+    affected += await new Erasure(this.#db).eraseUninstalled(days.uninstalled);
+    return affected;
   }
 }
 
-/** What is of no use any more after a while. */
+/** Short-lived rows that are no longer needed. */
 const LEFTOVER_DELETIONS = [
-  sql`delete from strays where seen_at < now() - interval '10 minutes'`,
-  sql`delete from early_changes where seen_at < now() - interval '2 days'`,
-  sql`delete from catch_ups where noted_at < now() - interval '3 days'`,
-  sql`delete from receivers where held_until < now() - interval '1 hour'`,
-  // A lane that nobody used for so long is as good as new.
-  sql`delete from lanes where greatest(tat, held_until) < now() - interval '1 day'`,
-  sql`delete from spent_states where spent_at < now() - interval '1 day'`,
-  sql`delete from uploads where begun_at < now() - interval '7 days'`,
-  // A form that nobody sent is dropped with what it is about; one that could not be posted was given up long ago.
+  sql`delete from orphan_replies where received_at < now() - interval '10 minutes'`,
+  sql`delete from early_edits where received_at < now() - interval '2 days'`,
+  sql`delete from backfills where queued_at < now() - interval '3 days'`,
+  sql`delete from socket_leases where expires_at < now() - interval '1 hour'`,
+  // A rate limit unused for a day is the same as a new one.
+  sql`delete from rate_limits where greatest(theoretical_arrival_at, blocked_until) < now() - interval '1 day'`,
+  sql`delete from used_oauth_states where used_at < now() - interval '1 day'`,
+  sql`delete from uploads where started_at < now() - interval '7 days'`,
+  // A form that was never sent, or a question that was given up.
   sql`
-    delete from starts where made_at < now() - case
+    delete from task_starts where made_at < now() - case
       when state = 'draft' and words is null then interval '2 hours' else interval '2 days' end`,
   sql`delete from task_deletions where told_at < now() - interval '7 days'`,
-  sql`delete from watches where until_at < now() - interval '1 day'`,
-  // Releases before kept the names of files beside their ids.
-  sql`
-    update files set name = '' where (workspace, slack_file, project_id) in (
-      select workspace, slack_file, project_id from files where name <> '' limit ${BATCH_SIZE})`,
+  sql`delete from follow_ups where ends_at < now() - interval '1 day'`,
 ];
 
 const isDone = sql`messages.state not in ('waiting', 'sending')`;
 
-/** Files that wait for the next message keep what must go along with it: where they lie. */
-const isKeptFile = sql`(outcome is not distinct from 'kept' and kept_for is null)`;
+/** Files that wait for the next message: their notes keep the links, which are sent with it. */
+const isKeptFile = sql`(outcome is not distinct from 'kept' and files_sent_with_turn_id is null)`;
 const notesWithoutNames = sql`(select jsonb_agg(note || '{"name": ""}') from jsonb_array_elements(file_notes) as note)`;
 
-/** People's words that were said, or whose turn ended, before `then`. */
+/** Erases people's text that was written, or whose turn ended, before `then`. */
 function contentErasures(then: RawBuilder<Date>) {
   return [
-    // What is held and nobody lets go would stay for ever.
+    // Paused messages that nobody resumes would stay forever.
     sql`
       update messages set state = 'withdrawn', words = null where (workspace, channel, ts) in (
         select messages.workspace, messages.channel, messages.ts from messages
         join threads using (workspace, channel, root)
-        where messages.state = 'waiting' and messages.resends is null and threads.held_turn is not null
+        where messages.state = 'waiting' and messages.resends is null and threads.paused_by_turn_id is not null
           and messages.received_at < ${then} limit ${BATCH_SIZE})`,
     sql`
-      update threads set held_turn = null where held_turn is not null and not exists (
+      update threads set paused_by_turn_id = null where paused_by_turn_id is not null and not exists (
         select from messages where messages.workspace = threads.workspace
           and messages.channel = threads.channel and messages.root = threads.root
           and messages.state = 'waiting' and messages.resends is null)`,
@@ -112,16 +108,16 @@ function contentErasures(then: RawBuilder<Date>) {
     sql`
       update feedback set comment = null where (workspace, turn, person) in (
         select workspace, turn, person from feedback
-        where comment is not null and said_at < ${then} limit ${BATCH_SIZE})`,
+        where comment is not null and given_at < ${then} limit ${BATCH_SIZE})`,
   ];
 }
 
-/** Rows of what was over before `then`. */
+/** Deletes the rows of what ended before `then`. */
 function rowDeletions(then: RawBuilder<Date>) {
   return [
     sql`
       delete from feedback where (workspace, turn, person) in (
-        select workspace, turn, person from feedback where said_at < ${then} limit ${BATCH_SIZE})`,
+        select workspace, turn, person from feedback where given_at < ${then} limit ${BATCH_SIZE})`,
     sql`
       delete from posts where (workspace, turn) in (
         select workspace, id from turns where finished_at < ${then} limit ${BATCH_SIZE})`,

@@ -3,15 +3,15 @@ import { inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import type { Tables, Turn } from '../schema.ts';
 
-/** Results that were claimed for one post. */
+/** The post that claimed a result. */
 export interface ClaimedResult {
   turn: string;
-  /** '' for those of the turn's own end, else a name for those that came later together. */
+  /** '' for results at the turn's end, else the name of a later group. */
   batch: string;
   shown: boolean;
 }
 
-/** Results and where they are posted: each once per thread. */
+/** Which post shows each result: each is posted once per thread. */
 export class PostedResults {
   readonly #db: Kysely<Tables>;
 
@@ -19,37 +19,37 @@ export class PostedResults {
     this.#db = db;
   }
 
-  /** What each of the thread's results was claimed for, by result id. */
+  /** The claims of the thread's results, by result id. */
   async ofThread(thread: ThreadKey): Promise<Map<string, ClaimedResult>> {
     const rows = await this.#db
-      .selectFrom('results')
-      .select(['result_id', 'turn', 'batch', 'shown_at'])
+      .selectFrom('posted_results')
+      .select(['result_id', 'turn', 'batch', 'posted_at'])
       .where(inThread(thread))
       .execute();
     return new Map(
-      rows.map(({ result_id, turn, batch, shown_at }) => [
+      rows.map(({ result_id, turn, batch, posted_at }) => [
         result_id,
-        { turn, batch, shown: shown_at !== null },
+        { turn, batch, shown: posted_at !== null },
       ]),
     );
   }
 
-  /** Claims results for a post; one that another post claimed stays with it. */
+  /** Claims results for a post; earlier claims stay. */
   async claim(turn: Turn, batch: string, resultIds: readonly string[]): Promise<void> {
     if (resultIds.length === 0) return;
     const { workspace, channel, root } = turn;
     await this.#db
-      .insertInto('results')
+      .insertInto('posted_results')
       .values(resultIds.map((result_id) => ({ workspace, channel, root, result_id, turn: turn.id, batch })))
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
 
-  /** A post is in the thread. */
-  async shown(turn: Turn, batch: string): Promise<void> {
+  /** The post is in the thread. */
+  async markPosted(turn: Turn, batch: string): Promise<void> {
     await this.#db
-      .updateTable('results')
-      .set({ shown_at: sql<Date>`now()` })
+      .updateTable('posted_results')
+      .set({ posted_at: sql<Date>`now()` })
       .where(inThread(turn))
       .where('turn', '=', turn.id)
       .where('batch', '=', batch)

@@ -3,7 +3,7 @@ import { inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import type { Tables, Turn } from '../schema.ts';
 
-/** Reviews and where they are posted: each once per thread. */
+/** Which turn posts each review: each is posted once per thread. */
 export class PostedReviews {
   readonly #db: Kysely<Tables>;
 
@@ -11,38 +11,38 @@ export class PostedReviews {
     this.#db = db;
   }
 
-  /** The names of the thread's reviews that stand in it. */
+  /** The ids of the reviews that were posted in the thread. */
   async postedIn(thread: ThreadKey): Promise<Set<string>> {
     const rows = await this.#db
-      .selectFrom('reviews')
+      .selectFrom('posted_reviews')
       .select('review')
       .where(inThread(thread))
-      .where('shown_at', 'is not', null)
+      .where('posted_at', 'is not', null)
       .execute();
     return new Set(rows.map(({ review }) => review));
   }
 
-  /** The turn that the review is posted for: this one, or the one that claimed it before. */
+  /** Claims a review; returns the turn that posts it: this one, or an earlier one. */
   async claim(turn: Pick<Turn, 'workspace' | 'channel' | 'root' | 'id'>, review: string): Promise<string> {
     const { workspace, channel, root } = turn;
     const row = await this.#db
-      .insertInto('reviews')
+      .insertInto('posted_reviews')
       .values({ workspace, channel, root, review, turn: turn.id })
       .onConflict((conflict) =>
         conflict
           .columns(['workspace', 'channel', 'root', 'review'])
-          .doUpdateSet((set) => ({ turn: set.ref('reviews.turn') })),
+          .doUpdateSet((set) => ({ turn: set.ref('posted_reviews.turn') })),
       )
       .returning('turn')
       .executeTakeFirstOrThrow();
     return row.turn;
   }
 
-  /** The review stands in the thread. */
+  /** The review is in the thread. */
   async markPosted(thread: ThreadKey, review: string): Promise<void> {
     await this.#db
-      .updateTable('reviews')
-      .set({ shown_at: sql<Date>`now()` })
+      .updateTable('posted_reviews')
+      .set({ posted_at: sql<Date>`now()` })
       .where(inThread(thread))
       .where('review', '=', review)
       .execute();

@@ -1,15 +1,16 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
+import { isUnclaimed } from '../filters.ts';
 import type { Tables } from '../schema.ts';
 
-/** Names one upload: a Slack file on its way into a project. */
+/** Identifies an upload: a Slack file and its project. */
 export interface UploadKey {
   workspace: string;
   slack_file: string;
   project_id: string;
 }
 
-/** What is recorded of an upload that has begun. */
+/** What is recorded of an upload that has started. */
 export interface UploadProgress {
   fileId: string;
   uploadId: string | null;
@@ -20,15 +21,15 @@ export interface UploadProgress {
   sizeBytes: number;
 }
 
-/** Whose an upload is. */
+/** The outcome of claiming an upload. */
 export type UploadClaim =
   | { kind: 'ours'; begun: UploadProgress | undefined }
-  /** Somebody else is at it. */
+  /** Another turn is uploading it. */
   | { kind: 'taken' }
   /** The file is at the service. */
   | { kind: 'done'; fileId: string };
 
-/** Uploads under way: who holds each, and what the storage has of it. */
+/** Uploads under way: the turn that claimed each, and what the storage has. */
 export class ServiceUploads {
   readonly #db: Kysely<Tables>;
 
@@ -37,12 +38,12 @@ export class ServiceUploads {
   }
 
   /**
-   * Claims an upload for `ms`; whoever held it before must be silent for as long. A file that has another size than the
-   * one at the service was edited since.
+   * Claims an upload for `ms`, once any earlier claim has expired. A file whose size differs from the one at the service
+   * was edited since and is uploaded again.
    */
   async claim(key: UploadKey, claimedBy: string, ms: number, sizeBytes: number): Promise<UploadClaim> {
     const done = await this.#db
-      .selectFrom('files')
+      .selectFrom('uploaded_files')
       .select('file_id')
       .where(ofUpload(key))
       .where('size_bytes', '=', sizeBytes)
@@ -51,16 +52,13 @@ export class ServiceUploads {
     const until = fromNow(ms);
     const row = await this.#db
       .insertInto('uploads')
-      .values({ ...key, holder: claimedBy, held_until: until })
+      .values({ ...key, claimed_by: claimedBy, claimed_until: until })
       .onConflict((conflict) =>
         conflict
           .columns(['workspace', 'slack_file', 'project_id'])
-          .doUpdateSet({ holder: claimedBy, held_until: until })
+          .doUpdateSet({ claimed_by: claimedBy, claimed_until: until })
           .where((where) =>
-            where.or([
-              where('uploads.holder', '=', claimedBy),
-              where('uploads.held_until', '<', sql<Date>`clock_timestamp()`),
-            ]),
+            where.or([where('uploads.claimed_by', '=', claimedBy), isUnclaimed('uploads.claimed_until')]),
           ),
       )
       .returningAll()
@@ -75,22 +73,22 @@ export class ServiceUploads {
     const begun = {
       fileId: row.file_id,
       uploadId: row.multipart_id,
-      partBytes: row.part_bytes,
-      headers: row.headers ?? {},
-      finalizing: row.finalizing,
+      partBytes: row.part_size_bytes,
+      headers: row.part_headers ?? {},
+      finalizing: row.is_finalizing,
       sizeBytes: row.size_bytes ?? 0,
       parts,
     };
     return { kind: 'ours', begun };
   }
 
-  /** Holds the claim for `ms` more; false where it is another's by now. */
+  /** Extends the claim to `ms` from now; false if another turn has it. */
   async renew(key: UploadKey, claimedBy: string, ms: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable('uploads')
-      .set({ held_until: fromNow(ms) })
+      .set({ claimed_until: fromNow(ms) })
       .where(ofUpload(key))
-      .where('holder', '=', claimedBy)
+      .where('claimed_by', '=', claimedBy)
       .executeTakeFirstOrThrow();
     return numUpdatedRows > 0n;
   }
@@ -99,13 +97,13 @@ export class ServiceUploads {
   async release(key: UploadKey, claimedBy: string): Promise<void> {
     await this.#db
       .updateTable('uploads')
-      .set({ held_until: fromNow(-1_000) })
+      .set({ claimed_until: fromNow(-1_000) })
       .where(ofUpload(key))
-      .where('holder', '=', claimedBy)
+      .where('claimed_by', '=', claimedBy)
       .execute();
   }
 
-  /** The upload has begun, or begun anew: the parts that were recorded before are void. */
+  /** The upload has started, or started over: earlier parts are void. */
   async recordStart(key: UploadKey, begun: Omit<UploadProgress, 'parts' | 'finalizing'>): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
       await trx.deleteFrom('upload_parts').where(ofUpload(key)).execute();
@@ -114,11 +112,11 @@ export class ServiceUploads {
         .set({
           file_id: begun.fileId,
           multipart_id: begun.uploadId,
-          part_bytes: begun.partBytes,
-          headers: JSON.stringify(begun.headers),
+          part_size_bytes: begun.partBytes,
+          part_headers: JSON.stringify(begun.headers),
           size_bytes: begun.sizeBytes,
-          finalizing: false,
-          begun_at: sql<Date>`now()`,
+          is_finalizing: false,
+          started_at: sql<Date>`now()`,
         })
         .where(ofUpload(key))
         .execute();
@@ -138,29 +136,23 @@ export class ServiceUploads {
       .execute();
   }
 
-  /** All bytes are there; from here on the finalize may have taken effect. */
-  async finalizing(key: UploadKey): Promise<void> {
-    await this.#db.updateTable('uploads').set({ finalizing: true }).where(ofUpload(key)).execute();
+  /** All bytes are uploaded; from now on finalizing may have taken effect. */
+  async markFinalizing(key: UploadKey): Promise<void> {
+    await this.#db.updateTable('uploads').set({ is_finalizing: true }).where(ofUpload(key)).execute();
   }
 
   /** The file is at the service. */
   async finish(key: UploadKey, file: { file_id: string; size_bytes: number }): Promise<void> {
-    const row = { ...file, name: '' };
     await this.#db.transaction().execute(async (trx) => {
       await trx
-        .insertInto('files')
-        .values({ ...key, ...row })
+        .insertInto('uploaded_files')
+        .values({ ...key, ...file })
         .onConflict((conflict) =>
-          conflict.columns(['workspace', 'slack_file', 'project_id']).doUpdateSet(row),
+          conflict.columns(['workspace', 'slack_file', 'project_id']).doUpdateSet(file),
         )
         .execute();
       await trx.deleteFrom('uploads').where(ofUpload(key)).execute();
     });
-  }
-
-  /** Nothing is to come of it: the file cannot be had. */
-  async discard(key: UploadKey, claimedBy: string): Promise<void> {
-    await this.#db.deleteFrom('uploads').where(ofUpload(key)).where('holder', '=', claimedBy).execute();
   }
 }
 

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { ofTurn } from '../filters.ts';
 import type { SlackFileRow, SlackFileState, Tables, TurnId } from '../schema.ts';
 
-/** Files that we put into Slack: the id first, then what became of it. */
+/** Files that we put into Slack: the id is recorded first, then each state. */
 export class SlackFiles {
   readonly #db: Kysely<Tables>;
 
@@ -16,7 +16,7 @@ export class SlackFiles {
     return new Map(rows.map((row) => [row.part, row]));
   }
 
-  /** Slack has given an id for a part; nobody sees the file yet. */
+  /** Slack has assigned an id to a part; nobody can see the file yet. */
   async begin(turn: TurnId, part: string, slackFile: string): Promise<void> {
     const begun = { slack_file: slackFile, state: 'begun' } as const;
     await this.#db
@@ -30,7 +30,7 @@ export class SlackFiles {
       .execute();
   }
 
-  /** Records what became of parts. */
+  /** Records the state of parts. */
   async setState(turn: TurnId, parts: readonly string[], state: SlackFileState): Promise<void> {
     if (parts.length === 0) return;
     await this.#db
@@ -41,7 +41,7 @@ export class SlackFiles {
       .execute();
   }
 
-  /** The parts have to begin anew. */
+  /** The parts start over. */
   async delete(turn: TurnId, parts: readonly string[]): Promise<void> {
     if (parts.length === 0) return;
     await this.#db.deleteFrom('slack_files').where(ofTurn(turn)).where('part', 'in', parts).execute();

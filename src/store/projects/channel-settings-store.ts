@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { ChannelNotice, ChannelSettingsTable } from '../schema/channel-tables.ts';
-import type { Tables, Turn } from '../schema.ts';
+import type { ChannelSettingsTable } from '../schema/projects.ts';
+import type { Tables } from '../schema.ts';
 
 /** A channel's settings. */
 export type ChannelSettings = Omit<
@@ -8,7 +8,7 @@ export type ChannelSettings = Omit<
   'workspace' | 'channel' | 'changed_by' | 'changed_at'
 >;
 
-/** The settings of a channel for which nobody has set anything. */
+/** The settings of a channel without a row. */
 export const DEFAULT_CHANNEL_SETTINGS: ChannelSettings = {
   model: null,
   listens: 'mentions',
@@ -19,7 +19,7 @@ export const DEFAULT_CHANNEL_SETTINGS: ChannelSettings = {
   follows_name: false,
 };
 
-/** What people set for channels. */
+/** The settings of channels. */
 export class ChannelSettingsStore {
   readonly #db: Kysely<Tables>;
 
@@ -38,25 +38,7 @@ export class ChannelSettingsStore {
     return row ?? DEFAULT_CHANNEL_SETTINGS;
   }
 
-  /** Whether it is this turn that tells the channel something, which only one does. */
-  async claimNotice(turn: Pick<Turn, 'workspace' | 'channel' | 'id'>, kind: ChannelNotice): Promise<boolean> {
-    const { workspace, channel, id } = turn;
-    await this.#db
-      .insertInto('channel_notices')
-      .values({ workspace, channel, kind, turn: id })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-    const row = await this.#db
-      .selectFrom('channel_notices')
-      .select('turn')
-      .where('workspace', '=', workspace)
-      .where('channel', '=', channel)
-      .where('kind', '=', kind)
-      .executeTakeFirst();
-    return row?.turn === id;
-  }
-
-  /** Sets what is given; the rest stays. */
+  /** Sets the given values; the others stay. */
   async set(
     workspace: string,
     channel: string,

@@ -1,15 +1,16 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import { ofProject } from '../filters.ts';
-import type { ProjectTable, Tables } from '../schema.ts';
+import { isUnclaimed, ofProject } from '../filters.ts';
+import type { ProjectTable } from '../schema/projects.ts';
+import type { Tables } from '../schema.ts';
 
-/** A project that is to get its channel's name and purpose. */
+/** A project that needs its channel's current name and purpose. */
 export type DueProjectName = Pick<
   Selectable<ProjectTable>,
   'workspace' | 'channel' | 'account' | 'project_id' | 'name_due'
 >;
 
-/** Projects that follow the names of their channels: what is to be done is noted first, then done by any process. */
+/** The sync of project names with channel names: recorded as due first, then done by any process. */
 export class ProjectNames {
   readonly #db: Kysely<Tables>;
 
@@ -17,7 +18,7 @@ export class ProjectNames {
     this.#db = db;
   }
 
-  /** Notes that the channel's name or purpose has changed; false where its project does not follow them. */
+  /** Records that the channel's name or purpose has changed; false if its project is not synced. */
   async markDue(workspace: string, channel: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#updateSynced(workspace)
       .where('channel', '=', channel)
@@ -25,16 +26,16 @@ export class ProjectNames {
     return numUpdatedRows > 0n;
   }
 
-  /** Notes that any channel may have changed: nobody could hear of it for a while. */
+  /** Records that any channel may have changed, after a gap in receiving. */
   async markAllDue(workspace: string): Promise<void> {
     await this.#updateSynced(workspace).execute();
   }
 
-  /** Makes the projects due that follow their channels. */
+  /** Marks synced projects as due. */
   #updateSynced(workspace: string) {
     return this.#db
       .updateTable('projects')
-      .set({ name_due: nowInMillis(), name_held_until: null })
+      .set({ name_due: nowInMillis(), name_sync_claimed_until: null })
       .where('workspace', '=', workspace)
       .where('project_id', 'is not', null)
       .where((where) =>
@@ -49,28 +50,28 @@ export class ProjectNames {
       );
   }
 
-  /** Claims projects that are due, for `holdMs`. */
+  /** Claims due projects for `holdMs`. */
   async claim(holdMs: number, limit: number): Promise<DueProjectName[]> {
     const { rows } = await sql<DueProjectName>`
-      update projects set name_held_until = ${fromNow(holdMs)}
+      update projects set name_sync_claimed_until = ${fromNow(holdMs)}
       where (workspace, channel, account) in (
         select workspace, channel, account from projects
         where name_due <= clock_timestamp()
-          and (name_held_until is null or name_held_until < clock_timestamp())
-        order by name_held_until nulls first, name_due limit ${limit} for update skip locked)
+          and ${isUnclaimed('name_sync_claimed_until')}
+        order by name_sync_claimed_until nulls first, name_due limit ${limit} for update skip locked)
       returning workspace, channel, account, project_id, name_due`.execute(this.#db);
     return rows;
   }
 
-  /** The project has the name; one that changed again meanwhile stays due. */
+  /** The project has the name; it stays due if the channel changed again meanwhile. */
   async complete(due: DueProjectName): Promise<void> {
-    await this.#updateUnchanged(due).set({ name_due: null, name_held_until: null }).execute();
+    await this.#updateUnchanged(due).set({ name_due: null, name_sync_claimed_until: null }).execute();
   }
 
-  /** It did not work out: it is due again in `ms`. */
+  /** The sync failed: the project is due again in `ms`. */
   async retryLater(due: DueProjectName, ms: number): Promise<void> {
     await this.#updateUnchanged(due)
-      .set({ name_held_until: fromNow(ms) })
+      .set({ name_sync_claimed_until: fromNow(ms) })
       .execute();
   }
 
@@ -79,7 +80,7 @@ export class ProjectNames {
   }
 }
 
-/** In milliseconds, so that what is read compares as equal. */
+/** In whole milliseconds, so that the value compares as equal after it was read. */
 function nowInMillis() {
   return sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
 }

@@ -1,15 +1,15 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import { ofProject } from '../filters.ts';
+import { isUnclaimed, ofProject } from '../filters.ts';
 import type { ProjectKey } from '../keys.ts';
 import type { Tables } from '../schema.ts';
 
-/** What a turn finds when it asks for its channel's project. */
+/** The outcome of claiming a channel's project. */
 export type ProjectClaim =
   | { kind: 'known'; projectId: string }
-  /** Ours to make; `orphaned` where an earlier attempt may have made one that nobody can find again. */
+  /** This turn must create it; `orphaned`: an earlier attempt may have created one that cannot be found. */
   | { kind: 'ours'; orphaned: boolean }
-  /** Another turn is making it. */
+  /** Another turn is creating it. */
   | { kind: 'taken' };
 
 /** The projects of channels. */
@@ -20,7 +20,7 @@ export class Projects {
     this.#db = db;
   }
 
-  /** The channel's project, or the right to make it for `leaseMs`. */
+  /** Returns the channel's project, or claims the right to create it for `leaseMs`. */
   async claim(key: ProjectKey, turn: string, leaseMs: number): Promise<ProjectClaim> {
     await this.#db
       .insertInto('projects')
@@ -33,13 +33,7 @@ export class Projects {
         claimed_until: fromNow(leaseMs),
       })
       .where('project_id', 'is', null)
-      .where((where) =>
-        where.or([
-          where('claimed_by', '=', turn),
-          where('claimed_until', 'is', null),
-          where('claimed_until', '<', sql<Date>`clock_timestamp()`),
-        ]),
-      )
+      .where((where) => where.or([where('claimed_by', '=', turn), isUnclaimed()]))
       .returning('intended_at')
       .executeTakeFirst();
     if (claimed !== undefined) return { kind: 'ours', orphaned: claimed.intended_at !== null };
@@ -47,7 +41,7 @@ export class Projects {
     return projectId === undefined ? { kind: 'taken' } : { kind: 'known', projectId };
   }
 
-  /** Records that the project is about to be made, and begins the claim anew; false where it is not ours any more. */
+  /** Records that the project is about to be created, and renews the claim; false if the claim was lost. */
   async intend(key: ProjectKey, turn: string, leaseMs: number): Promise<boolean> {
     const row = await this.#updateClaimed(key, turn)
       .set({
@@ -59,14 +53,14 @@ export class Projects {
     return row !== undefined;
   }
 
-  /** Gives the claim back: the project was surely not made. */
+  /** Gives the claim back: the project was certainly not created. */
   async release(key: ProjectKey, turn: string): Promise<void> {
     await this.#updateClaimed(key, turn)
       .set({ intended_at: null, claimed_by: null, claimed_until: null })
       .execute();
   }
 
-  /** Records the channel's project; false where the claim was lost meanwhile: another may be in use. */
+  /** Records the channel's project; false if the claim was lost: another project may be in use. */
   async bind(key: ProjectKey, turn: string, projectId: string): Promise<boolean> {
     const row = await this.#updateClaimed(key, turn)
       .set({ project_id: projectId, intended_at: null, claimed_until: null })
@@ -75,17 +69,17 @@ export class Projects {
     return row !== undefined;
   }
 
-  /** Forgets a channel's project that was made for it; false where it is one that people chose, which stays. */
+  /** Removes a channel's project if we created it; false for one that people chose, which stays. */
   async detach(key: ProjectKey, projectId: string): Promise<boolean> {
     await this.#update(key)
-      .set({ project_id: null, claimed_by: null, name_due: null, name_held_until: null })
+      .set({ project_id: null, claimed_by: null, name_due: null, name_sync_claimed_until: null })
       .where('project_id', '=', projectId)
       .where('claimed_by', 'is not', null)
       .execute();
     return (await this.projectIdOf(key)) !== projectId;
   }
 
-  /** The channel's project; undefined while it has none. */
+  /** The channel's project, if it has one. */
   async projectIdOf(key: ProjectKey): Promise<string | undefined> {
     const row = await this.#db
       .selectFrom('projects')
@@ -95,7 +89,7 @@ export class Projects {
     return row?.project_id ?? undefined;
   }
 
-  /** Gives the channel another project, from its next thread on; whoever makes one now finds that it has one. */
+  /** Sets the channel's project from its next thread on; a turn that is creating one loses its claim. */
   async assign(key: ProjectKey, projectId: string): Promise<void> {
     const set = { project_id: projectId, intended_at: null, claimed_by: null, claimed_until: null };
     await this.#db
@@ -105,7 +99,7 @@ export class Projects {
       .execute();
   }
 
-  /** The channels, in every workspace and under every account, that have a project or whose threads have used it. */
+  /** The channels, in all workspaces and accounts, that have this project or whose threads have used it. */
   async channelsUsing(projectId: string): Promise<{ workspace: string; channel: string }[]> {
     return this.#db
       .selectFrom('projects')

@@ -6,14 +6,14 @@ const HEALTH_CHECK_INTERVAL_MS = 10_000;
 const QUERY_TIMEOUT_MS = 5_000;
 const RECONNECT_DELAY_MS = { first: 200, max: 5_000 };
 
-/** What a listener tells. */
+/** Receives notifications. */
 export interface NotificationHandler {
   onNotification(payload: string): void;
-  /** Told after each connect: what was said before may have been missed. */
+  /** Called after each connect: earlier notifications may have been missed. */
   onConnected(): void;
 }
 
-/** Listens on one channel of LISTEN/NOTIFY over a connection of its own, which it makes anew when it breaks. */
+/** Listens on one LISTEN/NOTIFY channel over a dedicated connection, and reconnects when it breaks. */
 export class NotificationListener {
   readonly #settings: pg.ClientConfig;
   readonly #channel: string;
@@ -22,10 +22,10 @@ export class NotificationListener {
   readonly #closing = new AbortController();
   readonly #loop: Promise<void>;
 
-  constructor(settings: pg.ClientConfig, channel: string, hearer: NotificationHandler, log: Logger) {
+  constructor(settings: pg.ClientConfig, channel: string, handler: NotificationHandler, log: Logger) {
     this.#settings = settings;
     this.#channel = channel;
-    this.#handler = hearer;
+    this.#handler = handler;
     this.#log = log;
     this.#loop = this.#run();
   }
@@ -46,7 +46,7 @@ export class NotificationListener {
         const reason = error instanceof Error ? error.message : String(error);
         this.#log.warn(
           { reason },
-          'the connection that listens for jobs broke; jobs are polled until it is back',
+          'the connection that listens for jobs broke; polling for jobs until it is back',
         );
       }
       await this.#pause(waitMs);
@@ -74,7 +74,7 @@ export class NotificationListener {
       this.#handler.onConnected();
       while (!this.#closing.signal.aborted) {
         await Promise.race([this.#pause(HEALTH_CHECK_INTERVAL_MS), broken]);
-        // A pooler between us and the server, or a lost connection that nobody told us of, shows here.
+        // Detects a pooler in between, and a connection that was lost without notice.
         await client.query('select 1');
       }
     } finally {

@@ -4,38 +4,38 @@ import pg from 'pg';
 import { type Db, fromKysely, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { toDatabaseError } from '../../postgres/errors.ts';
 import type { Database } from '../database.ts';
-import type { ThreadKey } from '../keys.ts';
+import { toStoreError } from '../errors.ts';
+import { type ThreadKey, threadKeyText } from '../keys.ts';
 import type { Tables } from '../schema.ts';
 import { NotificationListener } from './notification-listener.ts';
 import { uuidV7Generator } from './uuid-v7.ts';
 
-/** A job that this process holds. `retryCount` names the attempt: the next holder has another. */
+/** A job that this process holds. `retryCount` identifies the attempt: the next holder has another. */
 export interface ThreadJob {
   id: string;
   retryCount: number;
   thread: ThreadKey;
 }
 
-/** A holder that does not renew for so long loses its jobs, in seconds; pg-boss takes no less than 10. */
-export const HEARTBEAT_SECONDS = 10;
+/** A process that does not renew its jobs for this long (s) loses them; pg-boss's minimum is 10. */
+const HEARTBEAT_SECONDS = 10;
 
-/** Jobs that may wait a moment are sent together (ms). */
+/** How long `enqueueSoon` collects threads (ms). */
 const BATCH_DELAY_MS = 5;
 
 const QUEUE_NAME = 'turn';
 const PG_BOSS_SCHEMA = 'pgboss';
 
-/** Who runs the queue's housekeeping looks this often for jobs whose holder is dead, in seconds. */
+/** How often the queue's maintenance looks for jobs of dead processes (s). */
 const SUPERVISE_INTERVAL_SECONDS = 1;
 
 const QUEUE_OPTIONS = {
   policy: 'key_strict_fifo',
-  // A job that fails for good blocks its thread for ever, and each takeover and outage uses one retry.
+  // A job that fails permanently blocks its thread forever, and each takeover and outage uses one retry.
   retryLimit: 1_000_000_000,
   retryDelay: 0,
-  // Counted from the start of an attempt; renewing does not extend it. 24 h is the most that pg-boss takes.
+  // Counted from the start of an attempt; renewing does not extend it. pg-boss's maximum is 24 h.
   expireInSeconds: 86_400,
   heartbeatSeconds: HEARTBEAT_SECONDS,
   retentionSeconds: 30 * 86_400,
@@ -48,9 +48,8 @@ const jobSchema = z.looseObject({ id: z.string(), retryCount: z.number(), data: 
 const touchResultSchema = z.looseObject({ settled: z.array(z.string()) });
 
 /**
- * The queue of threads that have something to do: at most one job of a thread is held at a time, in order. A job is
- * a token for its thread, so one too many does no harm. On connections of its own, so that a renewal never waits
- * behind the product's statements.
+ * The queue of threads with work: of each thread, one job is held at a time, in order. A job is a token for its thread,
+ * so an extra one does no harm. Uses its own connections, so that a renewal never waits for other statements.
  */
 export class ThreadQueue {
   readonly #pool: pg.Pool;
@@ -59,7 +58,7 @@ export class ThreadQueue {
   readonly #nextId = uuidV7Generator();
   readonly #wakeListeners = new Set<() => void>();
   #notifyChannel: string | undefined;
-  /** Threads that are to be queued, by their keys. */
+  /** Threads to queue, by key. */
   readonly #pending = new Map<string, ThreadKey>();
   #flushing: Promise<void> | undefined;
 
@@ -78,15 +77,13 @@ export class ThreadQueue {
       maintenanceIntervalSeconds: 60,
       flowIntervalSeconds: 86_400,
     });
-    this.#boss.on('error', (error) =>
-      log.error({ reason: error.message }, "the queue's housekeeping failed"),
-    );
+    this.#boss.on('error', (error) => log.error({ reason: error.message }, "the queue's maintenance failed"));
     this.#boss.on('warning', ({ message, data }) => log.warn({ data }, message));
   }
 
-  /** Makes the queue's own tables where there are none, and begins its housekeeping. */
+  /** Creates the queue's own tables if needed, and starts its maintenance. */
   async start(): Promise<void> {
-    await withDatabaseErrors(async () => {
+    await withStoreErrors(async () => {
       await this.#boss.start();
       await this.#boss.createQueue(QUEUE_NAME, QUEUE_OPTIONS);
       const { policy: _, ...changeable } = QUEUE_OPTIONS;
@@ -94,29 +91,29 @@ export class ThreadQueue {
     });
   }
 
-  /** Ends the housekeeping and the connections; jobs that are still held are lost to others after their heartbeat. */
+  /** Stops maintenance and closes the connections. Other processes take jobs that are still held after their heartbeat. */
   async stop(): Promise<void> {
     await this.#flushing;
     await this.#boss.stop({ graceful: false });
     await this.#pool.end();
   }
 
-  /** Queues the thread; in a transaction, the job is there when that commits. */
+  /** Queues the thread; in a transaction, the job exists once it commits. */
   async enqueue(db: Transaction<Tables> | Kysely<Tables>, thread: ThreadKey): Promise<void> {
     await this.#boss.send(QUEUE_NAME, threadSchema.parse(thread), {
       db: fromKysely(db),
       id: this.#nextId(),
-      singletonKey: singletonKeyOf(thread),
+      singletonKey: threadKeyText(thread),
     });
   }
 
   /**
-   * Queues threads that have no job that waits: whoever takes one later sees what was written before this call. A job
-   * that is held does not count: its holder may have looked already.
+   * Queues threads without a waiting job: the process that claims one later sees what was written before this call. A
+   * job that is held does not count: its holder may have read the thread already.
    */
   async enqueueMissing(threads: readonly ThreadKey[]): Promise<void> {
-    const keys = threads.map(singletonKeyOf);
-    await withDatabaseErrors(async () => {
+    const keys = threads.map(threadKeyText);
+    await withStoreErrors(async () => {
       const { rows } = await this.#pool.query<{ key: string }>(
         `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
           where name = $1 and state < 'active' and not blocked and policy = '${QUEUE_OPTIONS.policy}'
@@ -125,11 +122,11 @@ export class ThreadQueue {
       );
       const waiting = new Set(rows.map((row) => row.key));
       const jobs = threads
-        .filter((thread) => !waiting.has(singletonKeyOf(thread)))
+        .filter((thread) => !waiting.has(threadKeyText(thread)))
         .map((thread) => ({
           data: threadSchema.parse(thread),
           id: this.#nextId(),
-          singletonKey: singletonKeyOf(thread),
+          singletonKey: threadKeyText(thread),
         }));
       if (jobs.length === 0) return;
       await this.#boss.insert(QUEUE_NAME, jobs);
@@ -138,14 +135,14 @@ export class ThreadQueue {
   }
 
   /**
-   * The same within a few ms, for many threads at once. A job that is lost on the way, with its process or with the
-   * database, leaves a thread with work and without a job: upkeep finds those.
+   * Does the same within a few ms, for many threads at once. If the process or the database fails meanwhile, the thread
+   * has work but no job: maintenance finds it.
    */
   enqueueSoon(thread: ThreadKey): void {
-    this.#pending.set(singletonKeyOf(thread), thread);
+    this.#pending.set(threadKeyText(thread), thread);
     this.#flushing ??= this.#flush()
       .catch((error: unknown) =>
-        this.#log.warn({ err: error }, 'jobs could not be queued; upkeep queues them again'),
+        this.#log.warn({ err: error }, 'jobs could not be queued; maintenance queues them again'),
       )
       .finally(() => {
         this.#flushing = undefined;
@@ -161,36 +158,36 @@ export class ThreadQueue {
     }
   }
 
-  /** Takes up to `most` jobs, of a thread only the oldest and only when none is held. */
+  /** Claims up to `limit` jobs; of a thread only the oldest, and only if none is held. */
   async claim(limit: number): Promise<ThreadJob[]> {
     if (limit < 1) return [];
-    const jobs = await withDatabaseErrors(() => this.#boss.fetch(QUEUE_NAME, { batchSize: limit }));
+    const jobs = await withStoreErrors(() => this.#boss.fetch(QUEUE_NAME, { batchSize: limit }));
     return jobs.map((job) => {
       const { id, retryCount, data } = jobSchema.parse(job);
       return { id, retryCount, thread: data };
     });
   }
 
-  /** Says that we live and still hold these jobs; answers those that are ours. The others have a new holder. */
+  /** Renews these jobs; returns those that are still ours. The others have a new holder. */
   async renew(jobs: readonly ThreadJob[]): Promise<ThreadJob[]> {
     if (jobs.length === 0) return [];
-    const answer = await withDatabaseErrors(() => this.#boss.touch(QUEUE_NAME, attemptsOf(jobs)));
+    const answer = await withStoreErrors(() => this.#boss.touch(QUEUE_NAME, attemptsOf(jobs)));
     const ours = new Set(touchResultSchema.parse(answer).settled);
     return jobs.filter((job) => ours.has(job.id));
   }
 
-  /** Ends jobs whose work is done; those that are not ours any more are left alone. */
+  /** Completes jobs; those that are no longer ours are left alone. */
   async complete(jobs: readonly ThreadJob[]): Promise<void> {
     if (jobs.length === 0) return;
-    await withDatabaseErrors(() => this.#boss.complete(QUEUE_NAME, attemptsOf(jobs)));
-    // The next job of the same thread may be taken now.
+    await withStoreErrors(() => this.#boss.complete(QUEUE_NAME, attemptsOf(jobs)));
+    // The next job of the same thread can be claimed now.
     this.#wake();
   }
 
-  /** Gives jobs back so that any process can take them at once; they stay first in their threads. */
+  /** Gives jobs back, so that any process can claim them at once; they stay first in their threads. */
   async release(jobs: readonly ThreadJob[]): Promise<void> {
     if (jobs.length === 0) return;
-    await withDatabaseErrors(async () => {
+    await withStoreErrors(async () => {
       await this.#boss.fail(QUEUE_NAME, attemptsOf(jobs), { reason: 'handed back' });
       if (this.#notifyChannel !== undefined) {
         await this.#pool.query('select pg_notify($1, $2)', [this.#notifyChannel, QUEUE_NAME]);
@@ -199,11 +196,11 @@ export class ThreadQueue {
   }
 
   /**
-   * Takes every held job back at once. Only for the process that holds the embedded server's lock, before it claims:
-   * whoever held them is dead.
+   * Gives every held job back. Only for the process that owns the embedded server, before it claims: the processes that
+   * held the jobs are dead.
    */
   async reclaimAll(): Promise<number> {
-    return withDatabaseErrors(async () => {
+    return withStoreErrors(async () => {
       const { rows } = await this.#pool.query<{ id: string; retryCount: number }>(
         `select id, retry_count as "retryCount" from ${PG_BOSS_SCHEMA}.job where name = $1 and state = 'active'`,
         [QUEUE_NAME],
@@ -213,20 +210,20 @@ export class ThreadQueue {
     });
   }
 
-  /** Which of these threads have no job, neither waiting nor held. */
+  /** Those of the threads that have no job, waiting or held. */
   async threadsWithoutJob(threads: readonly ThreadKey[]): Promise<ThreadKey[]> {
-    const { rows } = await withDatabaseErrors(() =>
+    const { rows } = await withStoreErrors(() =>
       this.#pool.query<{ key: string }>(
         `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
           where name = $1 and state < 'completed' and singleton_key = any($2)`,
-        [QUEUE_NAME, threads.map(singletonKeyOf)],
+        [QUEUE_NAME, threads.map(threadKeyText)],
       ),
     );
     const found = new Set(rows.map((row) => row.key));
-    return threads.filter((thread) => !found.has(singletonKeyOf(thread)));
+    return threads.filter((thread) => !found.has(threadKeyText(thread)));
   }
 
-  /** Calls `listener` whenever a claim is worth trying; the answer takes it off again. */
+  /** Calls `listener` whenever a claim is worth trying; the returned function removes it. */
   onWake(listener: () => void): () => void {
     this.#wakeListeners.add(listener);
     return () => this.#wakeListeners.delete(listener);
@@ -238,7 +235,7 @@ export class ThreadQueue {
 
   #adapter(settings: pg.ClientConfig): Db {
     return {
-      // Through the pool, which throws a connection away after an error: pg-boss sends BEGIN and COMMIT in one text.
+      // Through the pool, which drops a connection after an error: pg-boss sends BEGIN and COMMIT in one text.
       executeSql: (text, values) => this.#pool.query(text, values),
       listen: async (channel, heard, connected) => {
         this.#notifyChannel = channel;
@@ -262,18 +259,14 @@ export class ThreadQueue {
   }
 }
 
-function singletonKeyOf({ workspace, channel, root }: ThreadKey): string {
-  return `${workspace}/${channel}/${root}`;
-}
-
 function attemptsOf(jobs: readonly ThreadJob[]): { id: string; retryCount: number }[] {
   return jobs.map(({ id, retryCount }) => ({ id, retryCount }));
 }
 
-async function withDatabaseErrors<Value>(work: () => Promise<Value>): Promise<Value> {
+async function withStoreErrors<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
   } catch (error) {
-    throw toDatabaseError(error);
+    throw toStoreError(error);
   }
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * Makes UUIDs of version 7 (RFC 9562) that never go back, even when the clock does: jobs of one thread that were
- * written in one transaction are told apart by their ids alone. `now` gives milliseconds since 1970.
+ * Generates UUIDs of version 7 (RFC 9562) that only increase, even if the clock goes back: the order of jobs that one
+ * transaction wrote for a thread is the order of their ids. `now` returns milliseconds since 1970.
  */
 export function uuidV7Generator(now: () => number = Date.now): () => string {
   let lastMs = 0;
@@ -14,7 +14,7 @@ export function uuidV7Generator(now: () => number = Date.now): () => string {
       counter = 0;
     } else {
       counter += 1;
-      // The 12 bits after the time are used up: borrow the next millisecond.
+      // The 12-bit counter overflows: use the next millisecond.
       if (counter > 0xfff) {
         lastMs += 1;
         counter = 0;

@@ -1,25 +1,25 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow, millis } from '../clock.ts';
-import { inThread } from '../filters.ts';
+import { inThread, isUnclaimed } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import type { SlackTs, Tables } from '../schema.ts';
 
-/** In place of a thread's root: the messages that stand in the channel itself. */
+/** In place of a thread's root: the top-level messages of the channel. */
 export const CHANNEL_LEVEL: SlackTs = '0.000000';
 
-/** A thread, or a channel, that is to be read back after a gap. */
+/** A thread, or a channel, to read back after a gap. */
 export interface PendingBackfill {
   workspace: string;
   channel: string;
-  /** The thread's root, or `CHANNEL_ITSELF`. */
+  /** The thread's root, or `CHANNEL_LEVEL`. */
   root: SlackTs;
   /** Nothing before this is missing. */
   since: SlackTs;
-  /** How many gaps it was noted for. */
+  /** How many gaps it was queued for. */
   gaps: number;
 }
 
-/** What is to be read back after a gap in receiving. It survives a restart, and one process takes each piece. */
+/** What to read back after a gap in receiving. Survives a restart; one process reads each thread or channel. */
 export class BackfillQueue {
   readonly #db: Kysely<Tables>;
 
@@ -28,14 +28,14 @@ export class BackfillQueue {
   }
 
   /**
-   * Notes the threads that were used in the `usedMs` before a gap that began at `since`, and their channels. `marginMs`
-   * before the gap are read too: what Slack tried to deliver then may have been tried again in vain. The answer is how
-   * many threads and channels that are.
+   * Queues the threads used in the `usedMs` before a gap that began at `since`, and their channels. Also covers the
+   * `marginMs` before the gap: Slack may have retried a delivery from then during the gap. Returns how many threads and
+   * channels.
    */
   async addGap(workspace: string, since: Date, usedMs: number, marginMs: number): Promise<number> {
     const from = since.getTime() - marginMs;
     const { numAffectedRows } = await sql`
-      insert into catch_ups as known (workspace, channel, root, since, last_used_at)
+      insert into backfills as known (workspace, channel, root, since, last_used_at)
       select workspace, channel, root, greatest(began_ts, ${from / 1_000}::numeric), last_used_at from threads
       where workspace = ${workspace} and not dormant
         and last_used_at > ${since}::timestamptz - ${millis(usedMs)}
@@ -46,51 +46,51 @@ export class BackfillQueue {
       group by workspace, channel
       on conflict (workspace, channel, root) do update
         set since = least(known.since, excluded.since), last_used_at = excluded.last_used_at,
-          gaps = known.gaps + 1, noted_at = excluded.noted_at`.execute(this.#db);
+          gaps = known.gaps + 1, queued_at = excluded.queued_at`.execute(this.#db);
     return Number(numAffectedRows ?? 0);
   }
 
-  /** Notes one thread, unless it is noted already. */
+  /** Queues one thread, unless it is queued already. */
   async addThread(thread: ThreadKey, since: SlackTs): Promise<void> {
     await this.#db
-      .insertInto('catch_ups')
+      .insertInto('backfills')
       .values({ ...thread, since, last_used_at: new Date(), claimed_until: new Date(0) })
       .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'root']).doNothing())
       .execute();
   }
 
-  /** The workspaces that have something to read. */
+  /** The workspaces with something to read. */
   async pendingWorkspaces(): Promise<string[]> {
-    const rows = await this.#db.selectFrom('catch_ups').select('workspace').distinct().execute();
+    const rows = await this.#db.selectFrom('backfills').select('workspace').distinct().execute();
     return rows.map(({ workspace }) => workspace);
   }
 
-  /** Takes the one that was used last and that nobody reads; undefined where there is none. */
+  /** Claims the most recently used one that no process is reading, if any. */
   async claim(workspace: string, process: string, holdMs: number): Promise<PendingBackfill | undefined> {
     const { rows } = await sql<PendingBackfill>`
-      update catch_ups
+      update backfills
       set claimed_by = ${process}, claimed_until = ${fromNow(holdMs)}
       where (workspace, channel, root) = (
-        select workspace, channel, root from catch_ups
-        where workspace = ${workspace} and claimed_until <= clock_timestamp()
+        select workspace, channel, root from backfills
+        where workspace = ${workspace} and ${isUnclaimed()}
         order by last_used_at desc, root desc
         limit 1 for update skip locked)
       returning workspace, channel, root, since, gaps`.execute(this.#db);
     return rows[0];
   }
 
-  /** Keeps what a process is reading for it; `holdMs` of 0 gives it to whoever asks next. */
+  /** Extends the claims of a process to `holdMs` from now; 0 releases them. */
   async renewClaims(process: string, holdMs: number): Promise<void> {
     await this.#db
-      .updateTable('catch_ups')
+      .updateTable('backfills')
       .set({ claimed_until: fromNow(holdMs) })
       .where('claimed_by', '=', process)
       .where('claimed_until', '>', sql<Date>`clock_timestamp()`)
       .execute();
   }
 
-  /** It was read, unless a new gap came meanwhile: then it is read again. */
+  /** It was read; if a new gap came meanwhile, it is read again. */
   async complete(read: PendingBackfill): Promise<void> {
-    await this.#db.deleteFrom('catch_ups').where(inThread(read)).where('gaps', '=', read.gaps).execute();
+    await this.#db.deleteFrom('backfills').where(inThread(read)).where('gaps', '=', read.gaps).execute();
   }
 }

@@ -3,31 +3,31 @@ import { fromNow, millis } from '../clock.ts';
 import type { Tables } from '../schema.ts';
 
 /**
- * The pace of a lane: `perMinute` permits spread evenly, of which up to `burst` may be had at once. No sliding
- * minute sees more than `perMinute + burst` of them.
+ * A rate: `perMinute` permits spread evenly, of which up to `burst` are granted at once. No sliding minute has more than
+ * `perMinute + burst` of them.
  */
 export interface PermitRate {
   perMinute: number;
   burst: number;
 }
 
-/** How much slower a refusal makes a lane, for all processes alike, and how it comes back to its pace. */
+/** How much a 429 reduces a rate, for all processes, and how it recovers. */
 export const BACKOFF = {
-  /** What a refusal leaves of the pace. */
+  /** What a 429 leaves of the rate. */
   refusalFactor: 0.8,
   minFactor: 0.3,
-  /** Of the full pace: one refusal costs a minute. A refusal of one call in a hundred leaves a busy lane 0.8 of it. */
+  /** Of the full rate: one 429 costs a minute. With one 429 in a hundred calls, a busy limit keeps 0.8 of its rate. */
   recoveryPerMinute: 0.2,
-  /** Refusals of requests that were on their way together count once (ms). */
+  /** 429s of requests that were under way together count once (ms). */
   sameRefusalMs: 2_000,
 } as const;
 
-/** How much of its pace a lane has now; a clock that went back does not stop it. */
-const currentFactor = sql`least(1, greatest(${BACKOFF.minFactor}::float8, lane.factor + ${BACKOFF.recoveryPerMinute}::float8
-  * extract(epoch from clock_timestamp() - lane.slowed_at)::float8 / 60))`;
+/** The share of the full rate now; a clock that went back does not matter. */
+const currentFactor = sql`least(1, greatest(${BACKOFF.minFactor}::float8, rate_limit.rate_factor + ${BACKOFF.recoveryPerMinute}::float8
+  * extract(epoch from clock_timestamp() - rate_limit.rate_reduced_at)::float8 / 60))`;
 
 /**
- * Permits for calls that are limited per workspace, shared by all processes: a GCRA with one row per lane, on the
+ * Permits for calls that Slack limits per workspace, shared by all processes: GCRA with one row per limit, by the
  * database's clock.
  */
 export class SharedRateLimits {
@@ -38,44 +38,44 @@ export class SharedRateLimits {
   }
 
   /**
-   * Asks for one permit: 0 when it is granted, else the milliseconds until asking again is worth it. Callers of one
-   * lane may ask with different paces; a deeper `burst` gets permits that a shallow one is refused. In a lane that was
-   * slowed, each permit costs more, but the room for a burst stays that of its pace: nobody gets ahead of the others.
+   * Requests one permit: 0 if it is granted, else the milliseconds until the next request is worthwhile. Callers may
+   * use different rates for one limit; a larger `burst` gets permits that a smaller one does not. With a reduced rate,
+   * each permit costs more, but the burst stays that of the full rate: no caller gets ahead of the others.
    */
   async take(workspace: string, lane: string, rate: PermitRate): Promise<number> {
     const costMs = 60_000 / rate.perMinute;
     const roomMs = costMs * (rate.burst - 1);
-    // The row is locked by the conflict, and only then decided on: `where` and `set` see its newest version and read
-    // the clock after the wait for the lock. The wait that is answered to a refusal is an estimate and may be stale.
+    // The conflict locks the row before the decision: `where` and `set` see its newest version and read the clock after
+    // the wait for the lock. The returned wait is an estimate and may be out of date.
     const { rows } = await sql<{ granted: boolean; waitMs: number | null }>`
       with granted as (
-        insert into lanes as lane (workspace, lane, tat)
+        insert into rate_limits as rate_limit (workspace, limit_key, theoretical_arrival_at)
         values (${workspace}, ${lane}, ${fromNow(costMs)})
-        on conflict (workspace, lane) do update
-          set tat = greatest(lane.tat, clock_timestamp()) + ${millis(costMs)} / ${currentFactor}
-          where lane.tat <= ${fromNow(roomMs)} and lane.held_until <= clock_timestamp()
-        returning tat
+        on conflict (workspace, limit_key) do update
+          set theoretical_arrival_at = greatest(rate_limit.theoretical_arrival_at, clock_timestamp()) + ${millis(costMs)} / ${currentFactor}
+          where rate_limit.theoretical_arrival_at <= ${fromNow(roomMs)} and rate_limit.blocked_until <= clock_timestamp()
+        returning theoretical_arrival_at
       )
       select
         exists (select from granted) as granted,
-        (select extract(epoch from greatest(tat - ${millis(roomMs)}, held_until) - clock_timestamp())::float8 * 1000
-          from lanes where workspace = ${workspace} and lane = ${lane}) as "waitMs"
+        (select extract(epoch from greatest(theoretical_arrival_at - ${millis(roomMs)}, blocked_until) - clock_timestamp())::float8 * 1000
+          from rate_limits where workspace = ${workspace} and limit_key = ${lane}) as "waitMs"
     `.execute(this.#db);
     const row = rows[0];
     return row?.granted === true ? 0 : Math.max(1, Math.ceil(row?.waitMs ?? 1));
   }
 
-  /** A 429 was answered: refuses everybody in the lane for this long, and slows it. A longer hold stays. */
+  /** Slack answered 429: blocks the limit for all processes for `holdMs`, and reduces its rate. A longer block stays. */
   async hold(workspace: string, lane: string, holdMs: number): Promise<void> {
-    const counted = sql`lane.slowed_at > clock_timestamp() - ${millis(BACKOFF.sameRefusalMs)}`;
+    const counted = sql`rate_limit.rate_reduced_at > clock_timestamp() - ${millis(BACKOFF.sameRefusalMs)}`;
     await sql`
-      insert into lanes as lane (workspace, lane, held_until, factor, slowed_at)
+      insert into rate_limits as rate_limit (workspace, limit_key, blocked_until, rate_factor, rate_reduced_at)
       values (${workspace}, ${lane}, ${fromNow(holdMs)}, ${BACKOFF.refusalFactor}, clock_timestamp())
-      on conflict (workspace, lane) do update set
-        held_until = greatest(lane.held_until, excluded.held_until),
-        factor = case when ${counted} then lane.factor
+      on conflict (workspace, limit_key) do update set
+        blocked_until = greatest(rate_limit.blocked_until, excluded.blocked_until),
+        rate_factor = case when ${counted} then rate_limit.rate_factor
           else greatest(${BACKOFF.minFactor}::float8, ${currentFactor} * ${BACKOFF.refusalFactor}::float8) end,
-        slowed_at = case when ${counted} then lane.slowed_at else clock_timestamp() end
+        rate_reduced_at = case when ${counted} then rate_limit.rate_reduced_at else clock_timestamp() end
     `.execute(this.#db);
   }
 }

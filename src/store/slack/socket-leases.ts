@@ -2,28 +2,28 @@ import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import type { Tables } from '../schema.ts';
 
-/** How long a process keeps its connections without a word (ms). */
+/** How long a lease lasts without renewal (ms). */
 export const SOCKET_LEASE_MS = 8_000;
 
 /** A process that may hold connections of a Slack app. */
 export interface SocketLeaseKey {
   workspace: string;
-  /** The Slack app: its connections are counted together. */
+  /** The Slack app, whose connections are counted together. */
   app: string;
   process: string;
 }
 
-/** What a process is told of the app's connections. */
+/** A process's share of the app's connections. */
 export interface SocketShare {
-  /** How many connections it may have open until its lease is over. */
+  /** How many connections it may have open until its lease ends. */
   allowed: number;
-  /** Processes that live, itself among them. */
+  /** Live processes, including this one. */
   processes: number;
 }
 
 /**
- * How many connections a process may have: two where that suffices for everybody, else one, and never more than are
- * free. A process alone has two; of several, at least two have one as long as `most` is two or more. Pure.
+ * How many connections a process may have: two if there are enough for all processes, else one, and never more than are
+ * free. A single process has two; of several, at least two have one if `most` is two or more. Pure.
  */
 export function fairShare(at: { most: number; processes: number; taken: number }): number {
   const fair = at.processes * 2 <= at.most ? 2 : 1;
@@ -39,15 +39,15 @@ export class SocketLeases {
   }
 
   /**
-   * Renews a process's lease, or begins it. `open` is what the process has open now: it counts until the process says
-   * that it has fewer, so that no two ever hold the same place.
+   * Renews or starts a process's lease. `open` connections count until the process reports fewer, so that two processes
+   * never use the same one.
    */
   async renew(key: SocketLeaseKey, open: number, most: number): Promise<SocketShare> {
     return this.#db.transaction().execute(async (trx) => {
-      const name = `receivers/${key.workspace}/${key.app}`;
+      const name = `socket-leases/${key.workspace}/${key.app}`;
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
       const others = await trx
-        .selectFrom('receivers')
+        .selectFrom('socket_leases')
         .select([
           sql<number>`count(*)::int`.as('living'),
           sql<number>`coalesce(sum(sockets), 0)::int`.as('taken'),
@@ -55,16 +55,16 @@ export class SocketLeases {
         .where('workspace', '=', key.workspace)
         .where('app', '=', key.app)
         .where('process', '!=', key.process)
-        .where('held_until', '>', sql<Date>`clock_timestamp()`)
+        .where('expires_at', '>', sql<Date>`clock_timestamp()`)
         .executeTakeFirstOrThrow();
       const processes = others.living + 1;
       const allowed = fairShare({ most, processes, taken: others.taken });
       const values = {
         sockets: Math.max(open, allowed),
-        held_until: fromNow(SOCKET_LEASE_MS),
+        expires_at: fromNow(SOCKET_LEASE_MS),
       };
       await trx
-        .insertInto('receivers')
+        .insertInto('socket_leases')
         .values({ ...key, ...values })
         .onConflict((conflict) => conflict.columns(['workspace', 'app', 'process']).doUpdateSet(values))
         .execute();
@@ -72,18 +72,18 @@ export class SocketLeases {
     });
   }
 
-  /** Gives a process's connections back at once. */
+  /** Ends a process's lease. */
   async release(key: SocketLeaseKey): Promise<void> {
     await this.#db
-      .deleteFrom('receivers')
+      .deleteFrom('socket_leases')
       .where('workspace', '=', key.workspace)
       .where('app', '=', key.app)
       .where('process', '=', key.process)
       .execute();
   }
 
-  /** Gives everybody's back: whoever holds the embedded server knows that all others are dead. */
+  /** Ends all leases: the owner of the embedded server knows that all other processes are dead. */
   async releaseAll(): Promise<void> {
-    await this.#db.deleteFrom('receivers').execute();
+    await this.#db.deleteFrom('socket_leases').execute();
   }
 }

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import { inThread } from '../filters.ts';
+import { inThread, isUnclaimed } from '../filters.ts';
 import type { FollowUp, Tables, Turn } from '../schema.ts';
 
-/** Tasks that are looked at now and then after their turn has ended; any process may look. */
+/** Tasks to check now and then after their turn has ended; any process may check. */
 export class FollowUpSchedule {
   readonly #db: Kysely<Tables>;
 
@@ -11,88 +11,93 @@ export class FollowUpSchedule {
     this.#db = db;
   }
 
-  /** Watches the thread of a turn that has ended for `forMs`, from `firstMs` on. */
+  /** Schedules checks of an ended turn's thread: the first in `firstMs`, the last in `forMs`. */
   async schedule(
     turn: Pick<Turn, 'workspace' | 'channel' | 'root' | 'id'>,
     times: { firstMs: number; forMs: number },
   ): Promise<void> {
     const { workspace, channel, root, id } = turn;
-    const begun = { turn: id, looks: 0, next_at: fromNow(times.firstMs), until_at: fromNow(times.forMs) };
+    const row = {
+      turn: id,
+      checks: 0,
+      next_check_at: fromNow(times.firstMs),
+      ends_at: fromNow(times.forMs),
+    };
     await this.#db
-      .insertInto('watches')
-      .values({ workspace, channel, root, ...begun })
-      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'root']).doUpdateSet(begun))
+      .insertInto('follow_ups')
+      .values({ workspace, channel, root, ...row })
+      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'root']).doUpdateSet(row))
       .execute();
   }
 
-  /** Claims watches that are due, for `ms`; of each workspace no more than leave it `share` claims of this holder's. */
+  /** Claims due checks for `ms`; at most `share` of one workspace at a time, earlier claims included. */
   async claim(claimedBy: string, ms: number, limit: number, share: number = limit): Promise<FollowUp[]> {
     const { rows } = await sql<FollowUp>`
       with ours as (
-        select workspace, count(*) as held from watches
-        where holder = ${claimedBy} and held_until >= clock_timestamp() group by workspace
+        select workspace, count(*) as held from follow_ups
+        where claimed_by = ${claimedBy} and claimed_until >= clock_timestamp() group by workspace
       ), due as (
-        select workspace, channel, root, row_number() over (partition by workspace order by next_at) as place
-        from watches where ${isDue}
+        select workspace, channel, root, row_number() over (partition by workspace order by next_check_at) as place
+        from follow_ups where ${isDue}
       )
-      update watches set holder = ${claimedBy}, held_until = ${fromNow(ms)}
+      update follow_ups set claimed_by = ${claimedBy}, claimed_until = ${fromNow(ms)}
       where (workspace, channel, root) in (
-        select workspace, channel, root from watches
+        select workspace, channel, root from follow_ups
         where ${isDue} and (workspace, channel, root) in (
           select workspace, channel, root from due left join ours using (workspace)
           where place <= ${share} - coalesce(held, 0))
-        order by next_at limit ${limit} for update skip locked)
+        order by next_check_at limit ${limit} for update skip locked)
       returning *`.execute(this.#db);
     return rows;
   }
 
-  /** Holds a claim for `ms` more; false where it is another's by now. */
+  /** Extends a claim to `ms` from now; false if another process has it. */
   async renew(followUp: FollowUp, claimedBy: string, ms: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
-      .updateTable('watches')
-      .set({ held_until: fromNow(ms) })
+      .updateTable('follow_ups')
+      .set({ claimed_until: fromNow(ms) })
       .where(inThread(followUp))
-      .where('holder', '=', claimedBy)
+      .where('claimed_by', '=', claimedBy)
       .executeTakeFirstOrThrow();
     return numUpdatedRows > 0n;
   }
 
-  /** A look is over: the next is in `ms`. Where the time is over there is none, but after one that failed. */
+  /** Records a check; the next is in `ms`. After the last one the row is deleted, unless the check failed. */
   async recordCheck(
     followUp: FollowUp,
     claimedBy: string,
     next: { ms: number; failed: boolean },
   ): Promise<void> {
-    // A turn that ended meanwhile has set a time of its own.
-    const isOurs = sql<boolean>`turn = ${followUp.turn} and next_at <= clock_timestamp()`;
+    // A turn that ended meanwhile has set another time.
+    const isOurs = sql<boolean>`turn = ${followUp.turn} and next_check_at <= clock_timestamp()`;
     await this.#db
-      .updateTable('watches')
+      .updateTable('follow_ups')
       .set({
-        holder: null,
-        held_until: null,
-        looks: sql<number>`looks + 1`,
-        next_at: sql<Date>`case when ${isOurs} then ${fromNow(next.ms)} else next_at end`,
+        claimed_by: null,
+        claimed_until: null,
+        checks: sql<number>`checks + 1`,
+        next_check_at: sql<Date>`case when ${isOurs} then ${fromNow(next.ms)} else next_check_at end`,
       })
       .where(inThread(followUp))
-      .where('holder', '=', claimedBy)
+      .where('claimed_by', '=', claimedBy)
       .execute();
     if (next.failed) return;
     await this.#db
-      .deleteFrom('watches')
+      .deleteFrom('follow_ups')
       .where(inThread(followUp))
-      .where('holder', 'is', null)
-      .where('until_at', '<', sql<Date>`clock_timestamp()`)
+      .where('claimed_by', 'is', null)
+      .where('ends_at', '<', sql<Date>`clock_timestamp()`)
       .execute();
   }
 
-  /** Nothing more can come: the task or the thread is gone. */
+  /** Cancels all checks: the task or the thread is gone. */
   async cancel(followUp: FollowUp): Promise<void> {
     await this.#db
-      .deleteFrom('watches')
+      .deleteFrom('follow_ups')
       .where(inThread(followUp))
       .where('turn', '=', followUp.turn)
       .execute();
   }
 }
 
-const isDue = sql<boolean>`next_at <= clock_timestamp() and (held_until is null or held_until < clock_timestamp())`;
+const isDue = sql<boolean>`next_check_at <= clock_timestamp() and ${isUnclaimed()}`;

@@ -1,17 +1,17 @@
 import { type Kysely, sql } from 'kysely';
 import type { SlackTs, Tables } from '../schema.ts';
 
-/** A turn that is not over. */
+/** A turn at work. */
 export interface RunningTurn {
   turn: string;
   root: SlackTs;
   title: string | null;
-  /** Somebody asked for a stop already. */
+  /** A stop was requested. */
   stopping: boolean;
   startedAt: Date;
 }
 
-/** What a channel's tasks are up to. */
+/** The turns at work in a channel. */
 export class RunningTurns {
   readonly #db: Kysely<Tables>;
 
@@ -19,7 +19,7 @@ export class RunningTurns {
     this.#db = db;
   }
 
-  /** What works for a person in a channel, newest first. */
+  /** The turns at work that a person asked for, or whose task they started, newest first. */
   async ofUser(
     { workspace, channel, person }: { workspace: string; channel: string; person: string },
     limit: number,
@@ -38,7 +38,7 @@ export class RunningTurns {
       .execute();
   }
 
-  /** How many turns are at work in a channel, whoever asked for them. */
+  /** How many turns are at work in a channel. */
   async countInChannel(workspace: string, channel: string): Promise<number> {
     const { count } = await this.#query(workspace, channel)
       .select(sql<number>`count(*)::int`.as('count'))

@@ -1,15 +1,15 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import { inThread } from '../filters.ts';
+import { inThread, isUnclaimed } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import type { Tables, TaskDeletion } from '../schema.ts';
 
-/** How long a process has to carry a deletion out before another takes it up (ms). */
+/** How long a process has for a deletion before another continues it (ms). */
 const CLAIM_MS = 60_000;
 
 type TaskDeletionKey = Pick<TaskDeletion, 'workspace' | 'task'>;
 
-/** Tasks that people had deleted: asked for, done at the service, told in the thread. */
+/** Deletions of tasks: requested by a person, done at the service, announced in the thread. */
 export class TaskDeletions {
   readonly #db: Kysely<Tables>;
 
@@ -18,8 +18,8 @@ export class TaskDeletions {
   }
 
   /**
-   * Takes a task from its thread, whose next message begins another, and notes that it is to be deleted. `busy` while
-   * a turn is under way; `over` where the thread does not have this task any more.
+   * Removes a task from its thread, whose next message starts another one, and records the deletion. `busy` while a turn
+   * is under way; `over` if the thread no longer has this task.
    */
   async request(thread: ThreadKey, task: string, person: string): Promise<TaskDeletion | 'busy' | 'over'> {
     return this.#db.transaction().execute(async (trx) => {
@@ -35,16 +35,16 @@ export class TaskDeletions {
         update threads set task_id = null, task_title = null, task_begun_at = null, task_state = null,
           task_read_at = null, project_id = null, writers = '{}'
         where ${inThread(thread)}`.execute(trx);
-      await trx.deleteFrom('watches').where(inThread(thread)).execute();
+      await trx.deleteFrom('follow_ups').where(inThread(thread)).execute();
       return trx
         .insertInto('task_deletions')
-        .values({ workspace, channel, root, task, person, account, held_until: fromNow(CLAIM_MS) })
+        .values({ workspace, channel, root, task, person, account, claimed_until: fromNow(CLAIM_MS) })
         .returningAll()
         .executeTakeFirstOrThrow();
     });
   }
 
-  /** What somebody has had done about this task already. */
+  /** The deletion of a task, if it was requested. */
   async get({ workspace, task }: TaskDeletionKey): Promise<TaskDeletion | undefined> {
     return this.#db
       .selectFrom('task_deletions')
@@ -54,44 +54,44 @@ export class TaskDeletions {
       .executeTakeFirst();
   }
 
-  /** Claims deletions that are not told yet and that nobody is at. */
+  /** Claims deletions that are not announced yet and that no process is working on. */
   async claimDue(limit: number): Promise<TaskDeletion[]> {
     const { rows } = await sql<TaskDeletion>`
-      update task_deletions set held_until = ${fromNow(CLAIM_MS)}
+      update task_deletions set claimed_until = ${fromNow(CLAIM_MS)}
       where (workspace, task) in (
         select workspace, task from task_deletions
-        where told_at is null and held_until < clock_timestamp()
-        order by held_until limit ${limit} for update skip locked)
+        where told_at is null and ${isUnclaimed()}
+        order by claimed_until limit ${limit} for update skip locked)
       returning *`.execute(this.#db);
     return rows;
   }
 
-  /** The task is gone at the service: recorded together with its row of the audit trail. */
+  /** The task is gone at the service: recorded together with an audit event. */
   async markDeleted(deletion: TaskDeletion): Promise<void> {
     const { workspace, channel, root, task, person } = deletion;
     await sql`
       with done as (
         update task_deletions set deleted_at = clock_timestamp()
         where workspace = ${workspace} and task = ${task} and deleted_at is null returning workspace)
-      insert into audit (workspace, kind, person, channel, root, task)
+      insert into audit_events (workspace, kind, person, channel, root, task)
       select workspace, 'deletion', nullif(${person}, ''), ${channel}, ${root}::numeric, ${task} from done`.execute(
       this.#db,
     );
   }
 
-  /** The thread is about to be told; false where the time of who claimed the deletion is over, and another may tell it. */
+  /** The thread is about to be notified; false if the claim has expired: another process may do it. */
   async intendNotice(deletion: TaskDeletion): Promise<boolean> {
     const row = await this.#update(deletion)
       .set({ telling_at: sql<Date>`coalesce(telling_at, clock_timestamp())` })
-      .where('held_until', '>', sql<Date>`clock_timestamp()`)
-      // Whoever claims it anew does so for a minute more.
-      .where('held_until', '<', new Date(deletion.held_until.getTime() + 1_000))
+      .where('claimed_until', '>', sql<Date>`clock_timestamp()`)
+      // A later claim ends at least a minute after this one.
+      .where('claimed_until', '<', new Date(deletion.claimed_until.getTime() + 1_000))
       .returning('task')
       .executeTakeFirst();
     return row !== undefined;
   }
 
-  /** The thread was told, or has no place for it. */
+  /** The thread was notified, or cannot be. */
   async markNotified(key: TaskDeletionKey): Promise<void> {
     await this.#update(key).set({ told_at: new Date() }).execute();
   }

@@ -9,9 +9,9 @@ export interface TaskRow extends ThreadKey {
   account: string;
   starter: string;
   task: string;
-  /** A person's words; null where they were forgotten. */
+  /** A person's text; null once erased. */
   title: string | null;
-  /** Null: the service's own choice. */
+  /** Null: the service's default. */
   model: string | null;
   project: string | null;
   begunAt: Date;
@@ -34,13 +34,23 @@ export interface TaskPage {
   total: number;
 }
 
-/** Which rows of a list: `from` counts from 0. */
+/** A page of a list; `from` counts from 0. */
 export interface TaskRange {
   from: number;
   most: number;
 }
 
-/** The tasks of threads, by our own records. */
+/** A task that a person started. */
+export interface StartedTask {
+  account: string;
+  task: string;
+  channel: string;
+  root: string;
+  /** Whether no other person's messages were sent to it. */
+  alone: boolean;
+}
+
+/** The tasks of threads, from our own records. */
 export class TaskRecords {
   readonly #db: Kysely<Tables>;
 
@@ -48,22 +58,37 @@ export class TaskRecords {
     this.#db = db;
   }
 
-  /** The tasks that a person's messages began. */
+  /** The tasks that a person started. */
   async ofPerson(workspace: string, person: string, range: TaskRange): Promise<TaskPage> {
     return this.#page(sql`threads.workspace = ${workspace} and threads.starter = ${person}`, range);
   }
 
-  /** The tasks of a channel's threads, whoever began them. */
+  /** The tasks of a channel's threads. */
   async ofChannel(workspace: string, channel: string, range: TaskRange): Promise<TaskPage> {
     return this.#page(sql`threads.workspace = ${workspace} and threads.channel = ${channel}`, range);
   }
 
-  /** A thread's task, where it has one. */
+  /** A thread's task, if it has one. */
   async get(thread: ThreadKey): Promise<TaskRow | undefined> {
     return (await this.#rows(inThread(thread), { from: 0, most: 1 }))[0];
   }
 
-  /** The service's files that went along with the messages of a thread, each once, oldest first. */
+  /** The tasks that a person started, former ones of their threads included. */
+  async startedBy(workspace: string, person: string): Promise<StartedTask[]> {
+    const rows = await this.#db
+      .selectFrom('threads')
+      .select(['account', 'task_id', 'former_task_ids', 'channel', 'root', 'writers'])
+      .where('workspace', '=', workspace)
+      .where('starter', '=', person)
+      .execute();
+    return rows.flatMap(({ account, task_id, former_task_ids, channel, root, writers }) => {
+      const alone = writers.every((writer) => writer === person);
+      const tasks = task_id === null ? former_task_ids : [...former_task_ids, task_id];
+      return tasks.map((task) => ({ account, task, channel, root, alone }));
+    });
+  }
+
+  /** The service's ids of the files sent with a thread's messages, each once, oldest first. */
   async attachedFileIds(thread: ThreadKey): Promise<string[]> {
     const { rows } = await sql<{ file: string }>`
       select file from (
@@ -75,7 +100,7 @@ export class TaskRecords {
     return rows.map(({ file }) => file);
   }
 
-  /** Records how a task was found at the service; nothing where the thread has another by now. */
+  /** Records the state of a task at the service, unless the thread now has another task. */
   async recordState(
     row: Pick<TaskRow, 'workspace' | 'channel' | 'root' | 'task'>,
     state: string,
@@ -83,7 +108,7 @@ export class TaskRecords {
     await this.#update(row).set({ task_state: state, task_read_at: new Date() }).execute();
   }
 
-  /** Keeps a thread's address for people. */
+  /** Saves a thread's link in Slack. */
   async savePermalink(
     row: Pick<TaskRow, 'workspace' | 'channel' | 'root' | 'task'>,
     permalink: string,
@@ -91,7 +116,7 @@ export class TaskRecords {
     await this.#update(row).set({ permalink }).execute();
   }
 
-  /** The latest other thread of a direct channel whose last turn is over, with its task. */
+  /** The task of the latest earlier thread of a direct channel whose last turn has ended. */
   async previousFinished({ workspace, channel, root }: ThreadKey): Promise<TaskRow | undefined> {
     const where = sql`threads.workspace = ${workspace} and threads.channel = ${channel} and threads.root < ${root}
       and last.finished_at is not null`;

@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
+import { isUnclaimed } from '../filters.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import type { MessageContent, SlackTs, Tables, TaskStart } from '../schema.ts';
 
 /** How long one process has for a post (ms): longer than the call may take. */
 const CLAIM_MS = 20_000;
 
-/** Names one form. */
+/** Identifies a form. */
 export interface TaskStartKey {
   workspace: string;
   id: string;
 }
 
-/** What a form is about that is shown before it is sent. */
+/** An open form that has not been sent. */
 export interface TaskStartDraft extends TaskStartKey {
   person: string;
   channel: string;
@@ -23,7 +24,7 @@ export interface TaskStartDraft extends TaskStartKey {
   source: MessageContent | null;
 }
 
-/** What people begin with a form. Each form is carried out once, however often it is sent. */
+/** Tasks that people start with a form. Each form takes effect once, however often it is sent. */
 export class TaskStarts {
   readonly #db: Kysely<Tables>;
 
@@ -33,26 +34,26 @@ export class TaskStarts {
 
   async get({ workspace, id }: TaskStartKey): Promise<TaskStart | undefined> {
     return this.#db
-      .selectFrom('starts')
+      .selectFrom('task_starts')
       .selectAll()
       .where('workspace', '=', workspace)
       .where('id', '=', id)
       .executeTakeFirst();
   }
 
-  /** Keeps what an open form is about. */
+  /** Saves what an open form is about. */
   async saveDraft(draft: TaskStartDraft): Promise<void> {
     const source = draft.source === null ? null : toPostgresJson(draft.source);
     await this.#db
-      .insertInto('starts')
+      .insertInto('task_starts')
       .values({ ...draft, source, state: 'draft' })
       .onConflict((conflict) => conflict.columns(['workspace', 'id']).doNothing())
       .execute();
   }
 
   /**
-   * Takes a question on that is to be posted into a channel, and holds it for this process; undefined where the same
-   * form was sent before.
+   * Saves a question to post into a channel, and claims it for this process; undefined if the same form was sent
+   * before.
    */
   async claimForPosting(
     start: TaskStartKey & { person: string; channel: string; words: MessageContent },
@@ -63,23 +64,23 @@ export class TaskStarts {
       channel,
       person,
       words: toPostgresJson(start.words),
-      holder: randomUUID(),
-      held_until: fromNow(CLAIM_MS),
+      claimed_by: randomUUID(),
+      claimed_until: fromNow(CLAIM_MS),
     };
     return this.#db
-      .insertInto('starts')
+      .insertInto('task_starts')
       .values({ workspace: start.workspace, id: start.id, ...set })
       .onConflict((conflict) =>
-        conflict.columns(['workspace', 'id']).doUpdateSet(set).where('starts.state', '=', 'draft'),
+        conflict.columns(['workspace', 'id']).doUpdateSet(set).where('task_starts.state', '=', 'draft'),
       )
       .returningAll()
       .executeTakeFirst();
   }
 
   /**
-   * Slack would surely not take the post: the form may be sent again. `open`: it still holds what was typed; `anew`: it
-   * is shown anew, and its files need not be chosen again; `later`: like that, and its words are kept until it is
-   * `shown`, or left over.
+   * Slack rejected the post: the form may be sent again. `open`: it is still open with what was typed; `anew`: it is
+   * shown again, and its files need not be chosen again; `later`: the same, and the question is kept until
+   * `markFormReturned`, or until another process claims it as abandoned.
    */
   async returnToDraft(
     { workspace, id, source, words }: TaskStart,
@@ -91,42 +92,42 @@ export class TaskStarts {
         state: 'draft',
         intended_at: null,
         ...(form === 'open' ? {} : { source: toPostgresJson({ ...(source ?? { text: '' }), ...files }) }),
-        ...(form === 'later' ? { held_until: fromNow(CLAIM_MS) } : { words: null, held_until: null }),
+        ...(form === 'later' ? { claimed_until: fromNow(CLAIM_MS) } : { words: null, claimed_until: null }),
       })
       .where('state', '=', 'posting')
       .execute();
   }
 
-  /** The form is back with its writer, who has the words now. */
+  /** The form is back with its writer: the question need not be kept. */
   async markFormReturned(key: TaskStartKey): Promise<void> {
-    await this.#update(key).set({ words: null, held_until: null }).where('state', '=', 'draft').execute();
+    await this.#update(key).set({ words: null, claimed_until: null }).where('state', '=', 'draft').execute();
   }
 
-  /** An open form's question goes to another channel: its thread takes none. */
+  /** An open form's question goes into another channel, not into its thread. */
   async detachFromThread(key: TaskStartKey): Promise<void> {
     await this.#update(key).set({ root: null }).where('state', '=', 'draft').execute();
   }
 
-  /** The post is about to be sent: the first time is noted. False where another process has taken it over. */
-  async intend({ workspace, id, holder }: TaskStart): Promise<boolean> {
+  /** The post is about to be sent; the first time is recorded. False if another process has the claim. */
+  async intend({ workspace, id, claimed_by }: TaskStart): Promise<boolean> {
     const row = await this.#update({ workspace, id })
       .set({
         intended_at: sql<Date>`coalesce(intended_at, clock_timestamp())`,
-        held_until: fromNow(CLAIM_MS),
+        claimed_until: fromNow(CLAIM_MS),
       })
       .where('state', '=', 'posting')
-      .where('holder', '=', holder)
+      .where('claimed_by', '=', claimed_by)
       .returning('id')
       .executeTakeFirst();
     return row !== undefined;
   }
 
-  /** The post was surely not sent, and may be later. */
+  /** The post was certainly not sent. */
   async forgetIntent(key: TaskStartKey): Promise<void> {
     await this.#update(key).set({ intended_at: null }).execute();
   }
 
-  /** The form is carried out; false where it was before. Its words are not needed any more. */
+  /** The form has taken effect, and its content is erased; false if it had before. */
   async finish(key: TaskStartKey): Promise<boolean> {
     const row = await this.#update(key)
       .set({ state: 'done', source: null, words: null })
@@ -136,33 +137,33 @@ export class TaskStarts {
     return row !== undefined;
   }
 
-  /** Goes on holding questions that are at work. */
-  async renewClaims(starts: readonly Pick<TaskStart, 'holder'>[]): Promise<void> {
-    const holders = starts.flatMap(({ holder }) => holder ?? []);
-    if (holders.length === 0) return;
+  /** Renews the claims of questions under way. */
+  async renewClaims(starts: readonly Pick<TaskStart, 'claimed_by'>[]): Promise<void> {
+    const claims = starts.flatMap(({ claimed_by }) => claimed_by ?? []);
+    if (claims.length === 0) return;
     await this.#db
-      .updateTable('starts')
-      .set({ held_until: fromNow(CLAIM_MS) })
-      .where('holder', 'in', holders)
-      .where('held_until', 'is not', null)
+      .updateTable('task_starts')
+      .set({ claimed_until: fromNow(CLAIM_MS) })
+      .where('claimed_by', 'in', claims)
+      .where('claimed_until', 'is not', null)
       .execute();
   }
 
-  /** Questions that no process is posting or giving back any more, to be posted by this one from now on. */
+  /** Claims questions that no process is posting or returning. */
   async claimAbandoned(limit: number): Promise<TaskStart[]> {
     return this.#db
-      .updateTable('starts')
-      .set({ state: 'posting', holder: randomUUID(), held_until: fromNow(CLAIM_MS) })
+      .updateTable('task_starts')
+      .set({ state: 'posting', claimed_by: randomUUID(), claimed_until: fromNow(CLAIM_MS) })
       .where((where) =>
         where(
           where.refTuple('workspace', 'id'),
           'in',
           where
-            .selectFrom('starts')
+            .selectFrom('task_starts')
             .select(['workspace', 'id'])
             .where('state', 'in', ['posting', 'draft'])
             .where('words', 'is not', null)
-            .where('held_until', '<', sql<Date>`clock_timestamp()`)
+            .where(isUnclaimed())
             .limit(limit)
             .forUpdate()
             .skipLocked()
@@ -174,6 +175,6 @@ export class TaskStarts {
   }
 
   #update({ workspace, id }: TaskStartKey) {
-    return this.#db.updateTable('starts').where('workspace', '=', workspace).where('id', '=', id);
+    return this.#db.updateTable('task_starts').where('workspace', '=', workspace).where('id', '=', id);
   }
 }

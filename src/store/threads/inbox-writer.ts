@@ -1,37 +1,40 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { PreparedQuery } from '../database.ts';
-import type { ThreadKey } from '../keys.ts';
+import { type ThreadKey, threadKeyText } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import type { MessageContent, SlackTs, Tables } from '../schema.ts';
-import type { EarlyEdit } from './messages.ts';
+import type { EarlyEdit } from './early-edits.ts';
 
-/** A message that arrived, and what is known of it. */
+/** A message that arrived. */
 export interface InboxMessage extends ThreadKey {
   ts: SlackTs;
   person: string;
   words: MessageContent;
   editedTs: SlackTs | null;
-  /** The service account of a thread that begins with it. */
+  /** The service account of a thread that starts with it. */
   account: string;
-  /** It is for us whether or not its thread is. */
+  /** It is for us even if its thread is not ours. */
   addressed: boolean;
-  /** The change that came before it and is in `words` already. */
+  /** The early edit that `words` already contains. */
   appliedEdit: EarlyEdit | undefined;
 }
 
-/** What was decided about a message. */
+/** What became of a message. */
 export interface InboxDecision {
-  /** `changed`: nothing yet, for a change that is not obeyed came first; the others say what became of it. */
+  /** `changed`: nothing was written, because an early edit has not been applied. */
   decision: 'changed' | 'stray' | 'known' | 'withdrawn' | 'waits' | 'next';
-  /** It waits, and what waits in its thread is held. */
+  /** It waits in a paused thread. */
   held: boolean;
 }
 
 const RECORD_MESSAGE = {
-  name: 'admit',
-  text: 'select 0 as place, decision, held from admit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+  name: 'record_message',
+  text: 'select 0 as place, decision, held from record_message($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
 };
-const RECORD_MESSAGES = { name: 'admit_all', text: 'select place, decision, held from admit_all($1)' };
+const RECORD_MESSAGES = {
+  name: 'record_messages',
+  text: 'select place, decision, held from record_messages($1)',
+};
 /** Messages that one statement takes at most. */
 const MAX_BATCH_SIZE = 100;
 
@@ -40,49 +43,49 @@ interface PendingWrite {
   decided: PromiseWithResolvers<InboxDecision>;
 }
 
-/** Writes messages down that arrive. */
+/** Writes arriving messages. */
 export class InboxWriter {
   readonly #query: PreparedQuery;
-  /** What arrived in a thread while a statement about it is under way, by thread. */
+  /** What arrives in a thread while a statement about that thread is under way, by thread. */
   readonly #pending = new Map<string, PendingWrite[]>();
 
-  /** Without `prepared` the statement is read and planned anew each time. */
+  /** Without `prepared` the statement is planned anew each time. */
   constructor(db: Kysely<Tables>, prepared?: PreparedQuery) {
     this.#query = prepared ?? unpreparedQuery(db);
   }
 
   /**
-   * Decides about a message and writes it down, its thread with it (`admit` and `admit_all` in migration 0022). Of a thread one
-   * statement is under way at a time, and what arrives meanwhile shares the next one: a thread that somebody holds
-   * locked keeps one connection busy, and no other thread waiting.
+   * Decides about a message and writes it with its thread (the SQL function `record_message` of the baseline). Each
+   * thread has one statement under way at a time, and what arrives meanwhile shares the next one: a locked thread
+   * keeps one connection busy and no other thread waiting.
    */
   async write(message: InboxMessage): Promise<InboxDecision> {
-    const settle = Promise.withResolvers<InboxDecision>();
-    const key = `${message.workspace}/${message.channel}/${message.root}`;
-    const arrived = this.#pending.get(key);
-    if (arrived === undefined) void this.#drain(key, [{ message, decided: settle }]);
-    else arrived.push({ message, decided: settle });
-    return settle.promise;
+    const decided = Promise.withResolvers<InboxDecision>();
+    const key = threadKeyText(message);
+    const pending = this.#pending.get(key);
+    if (pending === undefined) void this.#drain(key, [{ message, decided }]);
+    else pending.push({ message, decided });
+    return decided.promise;
   }
 
-  async #drain(key: string, arrived: PendingWrite[]): Promise<void> {
-    this.#pending.set(key, arrived);
-    while (arrived.length > 0) await this.#writeBatch(arrived.splice(0, MAX_BATCH_SIZE));
+  async #drain(key: string, pending: PendingWrite[]): Promise<void> {
+    this.#pending.set(key, pending);
+    while (pending.length > 0) await this.#writeBatch(pending.splice(0, MAX_BATCH_SIZE));
     this.#pending.delete(key);
   }
 
   async #writeBatch(batch: readonly PendingWrite[]): Promise<void> {
     try {
       const decisions = await this.#decide(batch.map(({ message }) => message));
-      batch.forEach(({ decided: settle }, index) => {
+      batch.forEach(({ decided }, index) => {
         const decision = decisions[index];
-        if (decision === undefined) settle.reject(new Error('admit gave no answer.'));
-        else settle.resolve(decision);
+        if (decision === undefined) decided.reject(new Error('record_messages returned no decision.'));
+        else decided.resolve(decision);
       });
     } catch (error) {
-      // Nothing of it was written down; what is wrong with one message must not keep the others out.
+      // Nothing of the batch was written; one bad message must not keep the others out.
       if (batch.length > 1) await Promise.all(batch.map((one) => this.#writeBatch([one])));
-      else for (const { decided: settle } of batch) settle.reject(error);
+      else for (const { decided } of batch) decided.reject(error);
     }
   }
 
@@ -102,19 +105,7 @@ export class InboxWriter {
 
 /** In the order of the function's parameters. */
 function parametersOf(message: InboxMessage): unknown[] {
-  const {
-    workspace,
-    channel,
-    root,
-    ts,
-    person,
-    account,
-    words,
-    editedTs,
-    addressed,
-    appliedEdit: obeyed,
-  } = message;
-  const change = [obeyed?.deleted ?? null, obeyed?.edited_ts ?? null];
+  const { workspace, channel, root, ts, person, account, words, editedTs, addressed, appliedEdit } = message;
   return [
     workspace,
     channel,
@@ -125,12 +116,21 @@ function parametersOf(message: InboxMessage): unknown[] {
     toPostgresJson(words),
     editedTs,
     addressed,
-    ...change,
+    appliedEdit?.deleted ?? null,
+    appliedEdit?.edited_ts ?? null,
   ];
 }
 
-function rowOf({ appliedEdit: obeyed, editedTs: edited_ts, ...rest }: InboxMessage, place: number) {
-  return { ...rest, place, edited_ts, obeyed_deleted: obeyed?.deleted, obeyed_ts: obeyed?.edited_ts };
+/** An element of the function's JSON array. */
+function rowOf({ appliedEdit, editedTs, addressed, ...rest }: InboxMessage, place: number) {
+  return {
+    ...rest,
+    place,
+    edited_ts: editedTs,
+    is_addressed: addressed,
+    applied_is_deletion: appliedEdit?.deleted,
+    applied_edited_ts: appliedEdit?.edited_ts,
+  };
 }
 
 function unpreparedQuery(db: Kysely<Tables>): PreparedQuery {

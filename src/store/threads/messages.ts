@@ -4,24 +4,17 @@ import type { MessageKey, ThreadKey } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import type { Message, MessageContent, MessageState, SlackTs, Tables } from '../schema.ts';
 
-/** A message as it is written down. */
+/** A new message. */
 export interface NewMessage {
   root: SlackTs;
   person: string;
   state: MessageState;
   words: MessageContent;
   editedTs: SlackTs | null;
-  /** The turn whose words and files it sends again. */
+  /** The turn whose content and files it sends again. */
   resends?: string;
-  /** The turn whose question it asks again, with other words or choices, or corrects. */
+  /** The turn whose question it asks again with other content or choices, or corrects. */
   asksAgain?: string;
-}
-
-/** A change that arrived before its message: obeyed when the message comes. */
-export interface EarlyEdit {
-  deleted: boolean;
-  words: MessageContent | null;
-  edited_ts: SlackTs | null;
 }
 
 /** People's messages for the agent: the inbox. */
@@ -32,7 +25,7 @@ export class Messages {
     this.#db = db;
   }
 
-  /** Writes a message down once; false where this workspace, channel and ts is known already. */
+  /** Adds a message once; false if this workspace, channel and ts is known. */
   async add(key: MessageKey, message: NewMessage): Promise<boolean> {
     const row = await this.#db
       .insertInto('messages')
@@ -56,7 +49,7 @@ export class Messages {
     return this.#db.selectFrom('messages').selectAll().where(ofMessage(key)).executeTakeFirst();
   }
 
-  /** The thread's waiting message with the lowest ts that may go. */
+  /** The thread's waiting message with the lowest ts that may be sent. */
   async nextWaiting(thread: ThreadKey): Promise<Message | undefined> {
     return this.#db
       .selectFrom('messages')
@@ -69,7 +62,7 @@ export class Messages {
       .executeTakeFirst();
   }
 
-  /** The first `most` of the thread's waiting messages that carry no mark, but for the one whose turn has begun. */
+  /** The thread's waiting messages without a turn and without the waiting reaction. */
   async withoutWaitingReaction(thread: ThreadKey, limit: number): Promise<MessageKey[]> {
     return this.#db
       .selectFrom('messages')
@@ -83,7 +76,7 @@ export class Messages {
       .execute();
   }
 
-  /** Marked messages that do not wait any more: their turn has begun, or they were taken back. */
+  /** Messages with the waiting reaction that no longer wait: their turn has started, or they were withdrawn. */
   async withStaleWaitingReaction(limit: number): Promise<MessageKey[]> {
     return this.#db
       .selectFrom('messages')
@@ -95,7 +88,7 @@ export class Messages {
       .execute();
   }
 
-  /** How many messages of a workspace carry a mark. */
+  /** How many messages of a workspace have the waiting reaction. */
   async countWaitingReactions(workspace: string): Promise<number> {
     const row = await this.#db
       .selectFrom('messages')
@@ -106,7 +99,7 @@ export class Messages {
     return row.count;
   }
 
-  /** Freezes a waiting message; undefined where it was withdrawn or frozen already. */
+  /** Freezes a waiting message; undefined if it was withdrawn or frozen before. */
   async freeze(key: MessageKey): Promise<Message | undefined> {
     return this.#update(key)
       .set({ state: 'sending' })
@@ -120,7 +113,7 @@ export class Messages {
     await this.#update(key).set({ state: 'sent' }).execute();
   }
 
-  /** A message was not sent: it waits again, or never goes. False where it had been taken back. */
+  /** A message was not sent: it waits again, or is closed. False if it was withdrawn. */
   async putBack(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
     const row = await this.#update(key)
       .set({ state })
@@ -130,12 +123,12 @@ export class Messages {
     return row !== undefined;
   }
 
-  /** Notes whether the message carries our waiting mark. */
+  /** Records whether the message has our waiting reaction. */
   async setWaitingReaction(key: MessageKey, marked: boolean): Promise<void> {
     await this.#update(key).set({ marked }).execute();
   }
 
-  /** Takes a waiting message back; false where it is not waiting any more. */
+  /** Withdraws a waiting message; false if it no longer waits. */
   async withdraw(key: MessageKey): Promise<boolean> {
     const row = await this.#update(key)
       .set({ state: 'withdrawn', words: null })
@@ -145,7 +138,7 @@ export class Messages {
     return row !== undefined;
   }
 
-  /** Refuses a waiting message, and forgets its words; false where it is not waiting any more. */
+  /** Refuses a waiting message and erases its content; false if it no longer waits. */
   async refuse(key: MessageKey): Promise<boolean> {
     const row = await this.#update(key)
       .set({ state: 'refused', words: null })
@@ -155,7 +148,7 @@ export class Messages {
     return row !== undefined;
   }
 
-  /** Whether a message of a person was refused in a channel before. */
+  /** Whether an earlier message of a person in a channel was refused. */
   async wasRefused(
     { workspace, channel }: Pick<MessageKey, 'workspace' | 'channel'>,
     person: string,
@@ -172,12 +165,12 @@ export class Messages {
     return row !== undefined;
   }
 
-  /** Takes a message out that turned out to be none for us; its row must not stand in the way of a later copy. */
+  /** Deletes a message that turned out not to be for us, so that a later copy is not taken for a duplicate. */
   async remove(key: MessageKey): Promise<void> {
     await this.#db.deleteFrom('messages').where(ofMessage(key)).execute();
   }
 
-  /** Gives a waiting message its edited words, unless a later edit came first; false where it is not waiting. */
+  /** Updates a waiting message, unless a later edit came first; false if it no longer waits. */
   async updateContent(key: MessageKey, words: MessageContent, editedTs: SlackTs): Promise<boolean> {
     const row = await this.#update(key)
       .set({ words: toPostgresJson(words), edited_ts: editedTs })
@@ -188,101 +181,19 @@ export class Messages {
     return row !== undefined;
   }
 
-  /** Leaves a mark for a message that has not arrived: a deletion wins, else the latest edit. */
-  async recordEarlyEdit(key: MessageKey, change: EarlyEdit): Promise<void> {
-    await this.#db
-      .insertInto('early_changes')
-      .values({
-        ...key,
-        deleted: change.deleted,
-        words: change.words === null ? null : toPostgresJson(change.words),
-        edited_ts: change.edited_ts,
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['workspace', 'channel', 'ts'])
-          .doUpdateSet((eb) => ({
-            deleted: sql<boolean>`early_changes.deleted or excluded.deleted`,
-            words: eb.ref('excluded.words'),
-            edited_ts: eb.ref('excluded.edited_ts'),
-            // What is delivered again is no other change.
-            taken_by: sql<SlackTs | null>`case when excluded.edited_ts = early_changes.edited_ts
-              then early_changes.taken_by end`,
-          }))
-          // An edit that comes late says nothing new.
-          .where(sql<boolean>`(excluded.edited_ts < early_changes.edited_ts) is not true`),
-      )
-      .execute();
-  }
-
-  /** Takes the noted words of a message for another one, `by`, that says them; undefined where that was done before. */
-  async claimEarlyEdit(key: MessageKey, by: SlackTs): Promise<EarlyEdit | undefined> {
+  /** The last message before this ts that waits in a direct channel and may be sent, in any thread. */
+  async latestWaiting(workspace: string, channel: string, before: SlackTs): Promise<Message | undefined> {
     return this.#db
-      .updateTable('early_changes')
-      .set({ taken_by: by })
-      .where(ofMessage(key))
-      .where('taken_by', 'is', null)
-      .returning(['deleted', 'words', 'edited_ts'])
-      .executeTakeFirst();
-  }
-
-  /** A message that says a change does not go: the change may be taken again. */
-  async releaseEarlyEdit({ workspace, channel, ts }: MessageKey): Promise<void> {
-    await this.#db
-      .updateTable('early_changes')
-      .set({ taken_by: null })
+      .selectFrom('messages')
+      .selectAll()
       .where('workspace', '=', workspace)
       .where('channel', '=', channel)
-      .where('taken_by', '=', ts)
-      .execute();
-  }
-
-  /** The change that arrived before its message, if any. */
-  async earlyEdit(key: MessageKey): Promise<EarlyEdit | undefined> {
-    return this.#db
-      .selectFrom('early_changes')
-      .select(['deleted', 'words', 'edited_ts'])
-      .where(ofMessage(key))
+      .where('state', '=', 'waiting')
+      .where('ts', '<', before)
+      .where(maySend)
+      .orderBy('ts', 'desc')
+      .limit(1)
       .executeTakeFirst();
-  }
-
-  /**
-   * Threads that have an open turn or a waiting message that may go, where the app is installed: each must have a job.
-   * In the order of their keys, behind `after`.
-   */
-  async threadsWithWork(limit: number, after?: ThreadKey): Promise<ThreadKey[]> {
-    const waiting = this.#db
-      .selectFrom('messages')
-      .select(['workspace', 'channel', 'root'])
-      .where('state', 'in', ['waiting', 'sending'])
-      .where(maySend);
-    const open = this.#db
-      .selectFrom('turns')
-      .select(['workspace', 'channel', 'root'])
-      .where('finished_at', 'is', null);
-    return this.#db
-      .selectFrom(waiting.union(open).as('busy'))
-      .selectAll()
-      .where((where) =>
-        where.not(
-          where.exists(
-            where
-              .selectFrom('workspaces')
-              .whereRef('workspaces.workspace', '=', 'busy.workspace')
-              .where('left_at', 'is not', null),
-          ),
-        ),
-      )
-      .$if(after !== undefined, (threads) =>
-        threads.where(
-          sql<boolean>`(workspace, channel, root) > (${after?.workspace}, ${after?.channel}, ${after?.root})`,
-        ),
-      )
-      .orderBy('workspace')
-      .orderBy('channel')
-      .orderBy('root')
-      .limit(limit)
-      .execute();
   }
 
   #update(key: MessageKey) {

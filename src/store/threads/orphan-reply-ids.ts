@@ -3,7 +3,7 @@ import { inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import type { SlackTs, Tables } from '../schema.ts';
 
-/** Replies in threads that were not ours when they arrived: ids only, forgotten after ten minutes. */
+/** Replies in threads that were not ours when they arrived: ids only, for ten minutes. */
 export class OrphanReplyIds {
   readonly #db: Kysely<Tables>;
 
@@ -13,16 +13,16 @@ export class OrphanReplyIds {
 
   async add(thread: ThreadKey, ts: SlackTs): Promise<void> {
     await this.#db
-      .insertInto('strays')
+      .insertInto('orphan_replies')
       .values({ ...thread, ts })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
 
-  /** The strays of a thread that is ours now, later than the message that made it ours. */
+  /** The orphan replies of a thread after a ts, oldest first. */
   async after(thread: ThreadKey, ts: SlackTs): Promise<SlackTs[]> {
     const rows = await this.#db
-      .selectFrom('strays')
+      .selectFrom('orphan_replies')
       .select('ts')
       .where(inThread(thread))
       .where('ts', '>', ts)
@@ -31,8 +31,8 @@ export class OrphanReplyIds {
     return rows.map((row) => row.ts);
   }
 
-  /** Forgets a thread's strays: they were read back. */
+  /** Deletes a thread's orphan replies: they were read back. */
   async clear(thread: ThreadKey): Promise<void> {
-    await this.#db.deleteFrom('strays').where(inThread(thread)).execute();
+    await this.#db.deleteFrom('orphan_replies').where(inThread(thread)).execute();
   }
 }

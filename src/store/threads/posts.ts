@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import { ofTurn } from '../filters.ts';
-import type { Post, PostState, SlackTs, Tables, TurnId, TurnLocation } from '../schema.ts';
+import type { MessageKey } from '../keys.ts';
+import type { Post, PostState, SlackTs, Tables, Turn, TurnId, TurnLocation } from '../schema.ts';
 
-/** Our own messages in Slack: the intent first, then where it went. */
+/** Our own messages in Slack: the intent is recorded first, then the outcome. */
 export class Posts {
   readonly #db: Kysely<Tables>;
 
@@ -14,6 +15,20 @@ export class Posts {
   async ofTurn(turn: TurnId): Promise<Map<string, Post>> {
     const rows = await this.#db.selectFrom('posts').selectAll().where(ofTurn(turn)).execute();
     return new Map(rows.map((row) => [row.part, row]));
+  }
+
+  /** The turn that a message of ours belongs to. */
+  async turnOf({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
+    return this.#db
+      .selectFrom('posts')
+      .innerJoin('turns', (join) =>
+        join.onRef('turns.workspace', '=', 'posts.workspace').onRef('turns.id', '=', 'posts.turn'),
+      )
+      .selectAll('turns')
+      .where('posts.workspace', '=', workspace)
+      .where('posts.channel', '=', channel)
+      .where('posts.ts', '=', ts)
+      .executeTakeFirst();
   }
 
   /** Records that a part is about to be posted, or posted again. */
@@ -43,16 +58,16 @@ export class Posts {
       .executeTakeFirstOrThrow();
   }
 
-  /** Records where a part stands in Slack and what it shows. */
+  /** Records where a part is in Slack and what it shows. */
   async setState(
     turn: TurnId,
     part: string,
-    placed: { state: PostState; ts?: SlackTs; digest?: string | null },
+    outcome: { state: PostState; ts?: SlackTs; digest?: string | null },
   ): Promise<void> {
-    await this.#db.updateTable('posts').set(placed).where(ofTurn(turn)).where('part', '=', part).execute();
+    await this.#db.updateTable('posts').set(outcome).where(ofTurn(turn)).where('part', '=', part).execute();
   }
 
-  /** Sets a part's message aside under another name: the part is posted anew, the message is deleted later. */
+  /** Renames a part's message: the part is posted again, and the old message is deleted later. */
   async renamePart(turn: TurnId, part: string, name: string): Promise<void> {
     await this.#db
       .updateTable('posts')
@@ -62,7 +77,7 @@ export class Posts {
       .execute();
   }
 
-  /** The part was surely not posted. */
+  /** The part was certainly not posted. */
   async delete(turn: TurnId, part: string): Promise<void> {
     await this.#db.deleteFrom('posts').where(ofTurn(turn)).where('part', '=', part).execute();
   }

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import { inThread } from '../filters.ts';
-import type { ThreadKey } from '../keys.ts';
+import { inThread, maySend } from '../filters.ts';
+import { type ThreadKey, threadKeyText } from '../keys.ts';
 import type { SlackTs, Tables, Thread } from '../schema.ts';
 
-/** The threads that are ours. */
+/** Threads of ours. */
 export class Threads {
   readonly #db: Kysely<Tables>;
 
@@ -12,24 +12,23 @@ export class Threads {
   }
 
   /**
-   * Holds everybody else who decides about this thread until the transaction ends: whether a reply is a stray or
-   * a message must not depend on a mention that is being written at the same time.
+   * Locks the thread until the transaction ends: whether a reply is an orphan must not depend on a mention that is being
+   * written at the same time.
    */
   async lock(key: ThreadKey): Promise<void> {
-    const name = `${key.workspace}/${key.channel}/${key.root}`;
-    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(this.#db);
+    await sql`select pg_advisory_xact_lock(hashtextextended(${threadKeyText(key)}, 0))`.execute(this.#db);
   }
 
   async get(key: ThreadKey): Promise<Thread | undefined> {
     return this.#thread(key).executeTakeFirst();
   }
 
-  /** The thread's row; throws where the thread is not ours. */
+  /** The thread; throws if it is not ours. */
   async getOrThrow(key: ThreadKey): Promise<Thread> {
     return this.#thread(key).executeTakeFirstOrThrow();
   }
 
-  /** Makes a thread ours, or wakes one that is dormant. */
+  /** Makes a thread ours, or reactivates a dormant one. */
   async adopt(key: ThreadKey, by: { account: string; person: string; ts: SlackTs }): Promise<void> {
     await this.#db
       .insertInto('threads')
@@ -43,12 +42,12 @@ export class Threads {
       .execute();
   }
 
-  /** A thread that no task came of: its replies need a mention again. */
+  /** Makes a thread without a task dormant: its replies need a mention again. */
   async makeDormant(key: ThreadKey): Promise<void> {
-    await this.#change(key, { dormant: true });
+    await this.#update(key).set({ dormant: true }).execute();
   }
 
-  /** Records the project that the thread's files and task go to; the answer is that, or one that was recorded before. */
+  /** Records the project of the thread's files and task; returns it, or the one recorded before. */
   async bindProject(key: ThreadKey, projectId: string): Promise<string> {
     const row = await this.#update(key)
       .set({ project_id: sql<string>`coalesce(project_id, ${projectId})` })
@@ -57,7 +56,7 @@ export class Threads {
     return row.project_id ?? projectId;
   }
 
-  /** A thread leaves its account for another one; false where it has done so before, or has a task by now. */
+  /** Moves a thread to another account; false if it was moved before, or has a task by now. */
   async moveToAccount(thread: ThreadKey & Pick<Thread, 'account'>, account: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#update(thread)
       .set({ account, project_id: null })
@@ -68,7 +67,7 @@ export class Threads {
     return numUpdatedRows > 0n;
   }
 
-  /** A thread leaves its project; false where it has a task, or may have one that was not heard of. */
+  /** Removes a thread from its project; false if it has a task, or may have one. */
   async leaveProject(key: ThreadKey, projectId: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#update(key)
       .set({ project_id: null })
@@ -79,7 +78,7 @@ export class Threads {
     return numUpdatedRows > 0n;
   }
 
-  /** Records that a task is about to be started, by its title, before the call. */
+  /** Records, before the call, that a task with this title is about to be created. */
   async intendTask(
     key: ThreadKey,
     projectId: string,
@@ -92,12 +91,12 @@ export class Threads {
       .execute();
   }
 
-  /** The task was surely not started. */
+  /** The task was certainly not created. */
   async forgetTaskIntent(key: ThreadKey): Promise<void> {
-    await this.#change(key, { task_intended_at: null });
+    await this.#update(key).set({ task_intended_at: null }).execute();
   }
 
-  /** Records the thread's task; the answer is the thread's task, which may be another that was recorded before. */
+  /** Records the thread's task; returns it, or the one recorded before. */
   async bindTask(key: ThreadKey, taskId: string): Promise<string> {
     const row = await this.#update(key)
       .set({
@@ -110,13 +109,13 @@ export class Threads {
     return row.task_id ?? taskId;
   }
 
-  /** The thread's task takes no more messages: the next one begins another. */
+  /** The thread's task accepts no more messages: the next message starts another one. */
   async leaveTask(key: ThreadKey, taskId: string): Promise<void> {
     await this.#update(key)
       .set({
         task_id: null,
         task_intended_at: null,
-        former_tasks: sql<string[]>`former_tasks || ${taskId}::text`,
+        former_task_ids: sql<string[]>`former_task_ids || ${taskId}::text`,
         task_begun_at: null,
         task_state: null,
         task_read_at: null,
@@ -139,7 +138,7 @@ export class Threads {
     return rival === undefined;
   }
 
-  /** Notes that a person's words went to the task; the answer is all who wrote, in the order of their first. */
+  /** Records that a person's message was sent to the task; returns all who wrote, in the order of their first message. */
   async addParticipant(key: ThreadKey, person: string): Promise<string[]> {
     const row = await this.#update(key)
       .set({
@@ -153,20 +152,50 @@ export class Threads {
     return row.writers;
   }
 
+  /**
+   * Threads with an open turn or a waiting message that may be sent, in workspaces that still have the app: each must
+   * have a job. In the order of their keys, after `after`.
+   */
+  async withWork(limit: number, after?: ThreadKey): Promise<ThreadKey[]> {
+    const waiting = this.#db
+      .selectFrom('messages')
+      .select(['workspace', 'channel', 'root'])
+      .where('state', 'in', ['waiting', 'sending'])
+      .where(maySend);
+    const open = this.#db
+      .selectFrom('turns')
+      .select(['workspace', 'channel', 'root'])
+      .where('finished_at', 'is', null);
+    return this.#db
+      .selectFrom(waiting.union(open).as('busy'))
+      .selectAll()
+      .where((where) =>
+        where.not(
+          where.exists(
+            where
+              .selectFrom('workspaces')
+              .whereRef('workspaces.workspace', '=', 'busy.workspace')
+              .where('left_at', 'is not', null),
+          ),
+        ),
+      )
+      .$if(after !== undefined, (threads) =>
+        threads.where(
+          sql<boolean>`(workspace, channel, root) > (${after?.workspace}, ${after?.channel}, ${after?.root})`,
+        ),
+      )
+      .orderBy('workspace')
+      .orderBy('channel')
+      .orderBy('root')
+      .limit(limit)
+      .execute();
+  }
+
   #update(key: ThreadKey) {
     return this.#db.updateTable('threads').where(inThread(key));
   }
 
   #thread(key: ThreadKey) {
     return this.#db.selectFrom('threads').selectAll().where(inThread(key));
-  }
-
-  async #change(
-    key: ThreadKey,
-    values: Partial<
-      Pick<Thread, 'began_ts' | 'dormant' | 'project_id' | 'task_title' | 'model' | 'task_intended_at'>
-    >,
-  ): Promise<void> {
-    await this.#update(key).set(values).execute();
   }
 }

@@ -1,6 +1,7 @@
+import { sql } from 'kysely';
 import type { Turn } from '../schema.ts';
 
-/** The steps of a turn that operators want to see, in their order. A step has happened when it is recorded. */
+/** The steps of a turn that operators see, in their order. A step has happened when it is recorded. */
 export type TurnStep =
   | 'visible'
   | 'uploaded'
@@ -11,21 +12,33 @@ export type TurnStep =
   | 'results'
   | 'finished';
 
-/** Hears of each step; `task` is the thread's, once it has one. It must not throw, and nothing waits for it. */
+/** Called for each step; `task` is the thread's, once it has one. It must not throw, and nothing waits for it. */
 export type OnStep = (turn: Turn, step: TurnStep, task: string | null) => void;
 
-/** By which column a step is known. */
-const STEP_COLUMNS: readonly (readonly [keyof Turn, TurnStep])[] = [
-  ['first_visible_at', 'visible'],
-  ['file_notes', 'uploaded'],
-  ['content', 'frozen'],
-  ['user_message_id', 'sent'],
-  ['assistant_message_id', 'replying'],
-  ['settled_at', 'settled'],
-  ['results_at', 'results'],
+/** What an unfinished turn is doing, in order. */
+export const TURN_STATES = ['opening', 'preparing', 'sending', 'sent', 'following', 'finishing'] as const;
+export type TurnState = (typeof TURN_STATES)[number];
+
+/** The column that records each step, and what the turn is doing from then on; undefined: the same as before. */
+const STEPS: readonly { column: keyof Turn; step: TurnStep; state?: TurnState }[] = [
+  { column: 'first_visible_at', step: 'visible', state: 'preparing' },
+  { column: 'file_notes', step: 'uploaded' },
+  { column: 'content', step: 'frozen', state: 'sending' },
+  { column: 'user_message_id', step: 'sent', state: 'sent' },
+  { column: 'assistant_message_id', step: 'replying', state: 'following' },
+  { column: 'settled_at', step: 'settled', state: 'finishing' },
+  { column: 'results_at', step: 'results' },
 ];
 
-/** The steps that recording these values means; taking a value back is none. */
+/** The steps that recording these values means; clearing a value is no step. */
 export function recordedSteps(values: Readonly<Record<string, unknown>>): TurnStep[] {
-  return STEP_COLUMNS.flatMap(([column, step]) => (values[column] == null ? [] : [step]));
+  return STEPS.flatMap(({ column, step }) => (values[column] == null ? [] : [step]));
 }
+
+/** What an unfinished turn is doing, by its last recorded step: for the table of turns. */
+export const turnState = sql<TurnState>`case ${sql.join(
+  STEPS.toReversed().flatMap(({ column, state }) =>
+    state === undefined ? [] : [sql`when ${sql.ref(column)} is not null then ${sql.lit(state)}`],
+  ),
+  sql` `,
+)} else ${sql.lit(TURN_STATES[0])} end`;

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema.ts';
 
-/** Most turns of a person and of a workspace, in an hour and at once; 0: no limit. */
+/** The most turns of a person and of a workspace, per hour and at once; 0: no limit. */
 export interface TurnLimits {
   hourPerson: number;
   hourWorkspace: number;
@@ -9,14 +9,14 @@ export interface TurnLimits {
   atOnceWorkspace: number;
 }
 
-/** The limit that another turn would go beyond, and in which time (ms) there is room; null: when one of them ends. */
+/** The limit that another turn would exceed, and in how many ms it no longer would; null: when a turn ends. */
 export interface QuotaExceeded {
   limit: keyof TurnLimits;
   most: number;
   waitMs: number | null;
 }
 
-/** How much people use the bot, against what they may. */
+/** Turns per person and workspace, compared with the limits. */
 export class TurnUsage {
   readonly #db: Kysely<Tables>;
 
@@ -24,12 +24,14 @@ export class TurnUsage {
     this.#db = db;
   }
 
-  /** Holds everybody else who begins a turn in the workspace until the transaction ends. */
+  /** Locks the start of turns in the workspace until the transaction ends. */
   async lockWorkspace(workspace: string): Promise<void> {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`turns/${workspace}`}, 0))`.execute(this.#db);
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`turn-quota/${workspace}`}, 0))`.execute(
+      this.#db,
+    );
   }
 
-  /** The first limit that one more turn of a person would go beyond. */
+  /** The first limit that another turn of a person would exceed. */
   async exceeded(workspace: string, person: string, limits: TurnLimits): Promise<QuotaExceeded | undefined> {
     const of = { workspace, person };
     const { hourPerson, hourWorkspace, atOncePerson, atOnceWorkspace } = limits;
@@ -41,7 +43,7 @@ export class TurnUsage {
     );
   }
 
-  /** Whether there are `most` turns already; the one that has to be an hour old first says how long that takes. */
+  /** Compares with one limit. The `most`th newest turn of the hour says how long to wait. */
   async #check(
     limit: keyof TurnLimits,
     most: number,

@@ -16,7 +16,7 @@ import type {
 } from '../schema.ts';
 import { type OnStep, recordedSteps } from './turn-steps.ts';
 
-/** What a step records in its turn. */
+/** What a step records. */
 export type TurnUpdate = Partial<
   Pick<
     Turn,
@@ -36,20 +36,20 @@ export type TurnUpdate = Partial<
   >
 > & { attached?: string[]; file_notes?: FileNote[]; tools?: Record<string, number> };
 
-/** What becomes of the note on a file that the thread left behind. */
+/** What the note on a file becomes when the thread leaves the project that the file is in. */
 const LEFT_BEHIND = { reason: 'left_behind' } satisfies Partial<FileNote>;
 
-/** Where a turn is, without its row. */
+/** A turn's location, without the rest of its row. */
 export function turnLocationOf({ workspace, id, channel, root }: TurnLocation): TurnLocation {
   return { workspace, id, channel, root };
 }
 
-/** The message that a turn is about. */
+/** The message of a turn. */
 export function messageKeyOf({ workspace, channel, message_ts: ts }: Turn): MessageKey {
   return { workspace, channel, ts };
 }
 
-/** The task of a turn: its own, as the thread may have gone on in another since. */
+/** The task of a turn: its own, because the thread may have another task since. */
 export function taskIdOf(turn: Turn | undefined, thread: Thread): string | null {
   return turn?.task_id ?? thread.task_id;
 }
@@ -68,12 +68,12 @@ export class Turns {
     return this.#db.selectFrom('turns').selectAll().where(isTurn({ workspace, id })).executeTakeFirst();
   }
 
-  /** Whether a message of a thread, from this ts on, got a turn. */
+  /** Whether a message of a thread from this ts on has a turn. */
   async hasTurnSince(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
     return (await this.#inThread(thread).where('message_ts', '>=', ts).limit(1).execute()).length > 0;
   }
 
-  /** The thread's turn that is to be worked on: the running one, else the first that it passed on. */
+  /** The thread's turn to work on: the running one, else the first that it forwarded. */
   async open(thread: ThreadKey): Promise<Turn | undefined> {
     return this.#inThread(thread)
       .where('finished_at', 'is', null)
@@ -83,7 +83,32 @@ export class Turns {
       .executeTakeFirst();
   }
 
-  /** The turn whose message this one began to pass on and did not get to the service. */
+  /** The turn at work in a thread that has not settled: the running one, else the first that it forwarded. */
+  async running(thread: ThreadKey): Promise<Turn | undefined> {
+    return this.#inThread(thread)
+      .where('finished_at', 'is', null)
+      .where('settled_at', 'is', null)
+      .orderBy(sql`passed_on_by is not null`)
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  /** The turn at work in a direct channel, in any thread, that has not settled: the one that started last. */
+  async latestRunning(workspace: string, channel: string): Promise<Turn | undefined> {
+    return this.#db
+      .selectFrom('turns')
+      .selectAll()
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .where('finished_at', 'is', null)
+      .where('settled_at', 'is', null)
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+  }
+
+  /** The turn whose message this one began to forward and has not sent. */
   async unfinishedForward(turn: TurnLocation): Promise<Turn | undefined> {
     return this.#inThread(turn)
       .where('passed_on_by', '=', turn.id)
@@ -92,12 +117,12 @@ export class Turns {
       .executeTakeFirst();
   }
 
-  /** Takes a turn back whose message was not sent. */
+  /** Deletes a turn whose message was not sent. */
   async delete(turn: TurnId): Promise<void> {
     await this.#db.deleteFrom('turns').where(isTurn(turn)).execute();
   }
 
-  /** The turn of a person's message, where it has begun. */
+  /** The turn of a person's message, if it has started. */
   async ofMessage(message: { workspace: string; channel: string; ts: string }): Promise<Turn | undefined> {
     return this.#db
       .selectFrom('turns')
@@ -108,7 +133,7 @@ export class Turns {
       .executeTakeFirst();
   }
 
-  /** Begins the turn of a waiting message; `passedOnBy` is the running turn that sends it. */
+  /** Starts the turn of a waiting message; `forwardedBy` is the running turn that sends it. */
   async begin(id: string, message: Message, forwardedBy: string | null = null): Promise<Turn> {
     return this.#db
       .insertInto('turns')
@@ -117,7 +142,7 @@ export class Turns {
       .executeTakeFirstOrThrow();
   }
 
-  /** Begins the turn of a waiting message; or the turn that somebody else begins in the thread at the same time. */
+  /** Starts the turn of a waiting message, or returns the turn that another process starts at the same time. */
   async beginOnce(id: string, message: Message): Promise<Turn | undefined> {
     await this.#db
       .insertInto('turns')
@@ -127,7 +152,7 @@ export class Turns {
     return this.open(message);
   }
 
-  /** Gives a turn whose message is not frozen to an earlier message of its thread. */
+  /** Reassigns a turn whose message is not frozen to an earlier message of its thread. */
   async reassign(turn: TurnId, message: Message): Promise<Turn> {
     return this.#update(turn)
       .set({ message_ts: message.ts, asker: message.person, attached: null, file_notes: null })
@@ -135,7 +160,7 @@ export class Turns {
       .executeTakeFirstOrThrow();
   }
 
-  /** Records a step; every recorded step starts the count of attempts anew. */
+  /** Records a step, which resets the count of attempts. */
   async record(turn: TurnId, values: TurnUpdate): Promise<Turn> {
     const { attached, file_notes, tools, ...rest } = values;
     const { task, ...recorded } = await this.#update(turn)
@@ -153,7 +178,7 @@ export class Turns {
     return recorded;
   }
 
-  /** Counts one more takeover without progress; the answer is the turn as it then is. */
+  /** Counts a takeover without progress; returns the updated turn. */
   async countAttempt(turn: TurnId): Promise<Turn> {
     return this.#update(turn)
       .set({
@@ -165,7 +190,7 @@ export class Turns {
       .executeTakeFirstOrThrow();
   }
 
-  /** The turn was worked on for long enough: the count of attempts starts anew. */
+  /** Resets the count of attempts: the turn was worked on for long enough. */
   async resetAttempts(turn: TurnId): Promise<void> {
     await this.#update(turn).set({ attempts: 0 }).execute();
   }
@@ -177,7 +202,7 @@ export class Turns {
       .execute();
   }
 
-  /** Ends a turn; its first outcome stays. */
+  /** Finishes a turn; its first outcome stays. */
   async finish(turn: TurnId, outcome: TurnOutcome): Promise<void> {
     const done = await this.#update(turn)
       .set({
@@ -194,46 +219,38 @@ export class Turns {
     this.#onStep?.(finished, 'finished', task);
   }
 
-  /** Claims the one follow-up that a button of a turn makes, the message `ts`; undefined where it was claimed before. */
+  /** Claims a turn's button for the message `ts`, which it makes; undefined if it was claimed before. */
   async claimButton(workspace: string, id: string, ts: SlackTs): Promise<Turn | undefined> {
     return this.#update({ workspace, id })
-      .set({ followed_at: sql<Date>`now()`, followed_by: ts })
+      .set({ followed_at: sql<Date>`now()`, button_message_ts: ts })
       .where('followed_at', 'is', null)
       .returningAll()
       .executeTakeFirst();
   }
 
-  /**
-   * A message does not go: the button that made it may be pressed again. A process of an earlier release claimed Try
-   * again without the message: that is known by the turn that the message sends again.
-   */
-  async releaseButton(message: Message): Promise<void> {
+  /** The message that a button made is not sent: the button may be pressed again. */
+  async releaseButton(message: ThreadKey & MessageKey): Promise<void> {
     await this.#db
       .updateTable('turns')
-      .set({ followed_at: null, followed_by: null })
+      .set({ followed_at: null, button_message_ts: null })
       .where(inThread(message))
-      .where((where) =>
-        where.or([
-          where('followed_by', '=', message.ts),
-          where.and([where('id', '=', message.resends), where('followed_by', 'is', null)]),
-        ]),
-      )
+      .where('button_message_ts', '=', message.ts)
       .execute();
   }
 
-  /** Takes the files that were shared without words before a turn's message: they go with it, and with no other. */
+  /** Claims the files that were shared without text before a turn's message: they are sent with it, and with no other. */
   async takeKeptFiles(turn: Turn): Promise<Pick<Turn, 'attached' | 'file_notes'>[]> {
     const { rows } = await sql<Pick<Turn, 'attached' | 'file_notes' | 'message_ts'>>`
-      update turns as kept set kept_for = ${turn.id}
+      update turns as kept set files_sent_with_turn_id = ${turn.id}
       where ${inThread(turn)} and outcome = 'kept' and message_ts < ${turn.message_ts}
-        and (kept_for is null or kept_for = ${turn.id} or not exists (
-          select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.kept_for
+        and (files_sent_with_turn_id is null or files_sent_with_turn_id = ${turn.id} or not exists (
+          select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.files_sent_with_turn_id
             and (taker.finished_at is null or taker.user_message_id is not null)))
       returning attached, file_notes, message_ts`.execute(this.#db);
     return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));
   }
 
-  /** The thread leaves its project: no file that was brought there goes along any more, and its note says so. */
+  /** The thread leaves its project: files in that project are no longer sent, and their notes say so. */
   async leaveFilesBehind(thread: ThreadKey): Promise<void> {
     await sql`
       update turns set attached = '[]', file_notes = (
@@ -242,7 +259,7 @@ export class Turns {
       where ${inThread(thread)} and attached <> '[]'`.execute(this.#db);
   }
 
-  /** Whether a message at the service belongs to a turn already. */
+  /** Whether a message at the service belongs to a turn. */
   async isUserMessageBound(workspace: string, userMessageId: string): Promise<boolean> {
     const row = await this.#db
       .selectFrom('turns')

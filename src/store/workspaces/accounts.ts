@@ -1,14 +1,13 @@
 import { type Kysely, sql } from 'kysely';
-import type { AccountRow } from '../schema/workspace-tables.ts';
-import type { Tables } from '../schema.ts';
+import type { AccountRow, Tables } from '../schema.ts';
 import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
-/** The account of the settings, in the rows of every workspace. */
+/** The account of the settings, which any workspace may use. */
 export const SETTINGS_ACCOUNT = 'settings';
-/** The account of threads that began where there was none. */
+/** The account of threads that started in a workspace without one. */
 export const NO_ACCOUNT = 'none';
 
-/** Names one account of a workspace. */
+/** Identifies an account of a workspace. */
 export interface AccountKey {
   workspace: string;
   account: string;
@@ -19,7 +18,7 @@ export type NewAccount = Pick<AccountRow, 'workspace' | 'account' | 'base_url' |
   sealed: string;
 };
 
-/** The accounts at the service that workspaces have of their own. */
+/** Service accounts of workspaces. */
 export class Accounts {
   readonly #db: Kysely<Tables>;
 
@@ -27,7 +26,7 @@ export class Accounts {
     this.#db = db;
   }
 
-  /** The account that a workspace uses now. */
+  /** The current account of a workspace. */
   async current(workspace: string): Promise<AccountRow | undefined> {
     return this.#db
       .selectFrom('accounts')
@@ -47,8 +46,8 @@ export class Accounts {
   }
 
   /**
-   * Sets a workspace's account: the same one with another key, or one in place of that before. False where the app is
-   * not installed there any more: then no key is kept.
+   * Sets a workspace's account: the same one with another key, or another one. False if the app is no longer installed
+   * there: then no key is stored.
    */
   async put(row: NewAccount): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
@@ -76,7 +75,7 @@ export class Accounts {
     });
   }
 
-  /** A workspace has no account of its own any more; false where it had none. */
+  /** Removes a workspace's own account; false if it had none. */
   async remove(workspace: string): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
@@ -84,12 +83,12 @@ export class Accounts {
     });
   }
 
-  /** The accounts of which something has changed since a version. */
+  /** The accounts that changed after a version. */
   async changedSince(version: number): Promise<AccountRow[]> {
     return this.#db.selectFrom('accounts').selectAll().where('version', '>', version).execute();
   }
 
-  /** The newest tasks of an account: whoever can read one of them has the same account. */
+  /** The most recent tasks of an account: a key that can read one of them belongs to the same account. */
   async recentTaskIds({ workspace, account }: AccountKey, limit: number): Promise<string[]> {
     const rows = await this.#db
       .selectFrom('threads')
@@ -103,7 +102,7 @@ export class Accounts {
     return rows.flatMap(({ task_id: task }) => (task === null ? [] : [task]));
   }
 
-  /** The newest projects of an account's channels: the same holds for them. */
+  /** The most recent projects of an account: the same applies to them. */
   async recentProjectIds({ workspace, account }: AccountKey, limit: number): Promise<string[]> {
     const rows = await this.#db
       .selectFrom('projects')
@@ -117,7 +116,7 @@ export class Accounts {
     return rows.flatMap(({ project_id: project }) => (project === null ? [] : [project]));
   }
 
-  /** Puts other sealed text in place of what a row has; false where it has changed meanwhile. */
+  /** Replaces the encrypted text of a row; false if it has changed meanwhile. */
   async replaceEncrypted(
     { workspace, account }: AccountKey,
     before: string,
@@ -137,21 +136,21 @@ export class Accounts {
     return row !== undefined;
   }
 
-  /** What is sealed of all accounts. */
-  async sealed(): Promise<(AccountKey & { sealed: string })[]> {
+  /** The encrypted keys of all accounts. */
+  async allEncrypted(): Promise<(AccountKey & { sealed: string })[]> {
     const rows = await this.#db.selectFrom('accounts').select(['workspace', 'account', 'sealed']).execute();
     return rows.flatMap(({ sealed, ...key }) => (sealed === null ? [] : [{ ...key, sealed }]));
   }
 
   /**
-   * Drops the keys of accounts that are not in use any more, once their last turn is over and their last deletion done,
-   * or a day later. The answer is how many.
+   * Deletes the keys of retired accounts, once their last turn has ended and their last deletion is done, or after a
+   * day. Returns how many.
    */
   async deleteUnusedKeys(): Promise<number> {
     return this.#db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       const { numAffectedRows } = await sql`
-        update accounts set sealed = null, version = nextval('registry_versions')
+        update accounts set sealed = null, version = nextval('installation_change_seq')
         where retired_at is not null and sealed is not null and (
           retired_at < now() - interval '1 day' or not exists (
             select from threads join turns using (workspace, channel, root)

@@ -1,4 +1,4 @@
-/** Where sealed texts belong: what is sealed for one row cannot be opened as another's. */
+/** The row that an encrypted text belongs to: it cannot be decrypted as another row's. */
 export const encryptionContext = {
   installation: (workspace: string) => ['installations', workspace],
   account: ({ workspace, account }: { workspace: string; account: string }) => [

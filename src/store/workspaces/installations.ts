@@ -1,40 +1,39 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import type { InstallationRow } from '../schema/workspace-tables.ts';
-import type { Tables } from '../schema.ts';
+import type { InstallationRow, Tables } from '../schema.ts';
 import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
-/** An installation as it is written down. */
+/** A new installation. */
 export type NewInstallation = Pick<
   InstallationRow,
   'workspace' | 'enterprise' | 'organisation' | 'name' | 'bot_user' | 'bot_id' | 'expires_at'
 > & { sealed: string };
 
-/** A workspace, and whose token is used there. */
+/** A workspace and the installation whose token it uses. */
 export interface InstalledWorkspace {
   /** The workspace (`T…`). */
   workspace: string;
-  /** The row of its installation: its own, or its organisation's. */
+  /** The workspace or organisation of its installation. */
   installation: string;
   enterprise: string | null;
   organisation: boolean;
   bot_user: string;
   bot_id: string;
-  /** Null where the app is not installed there any more. */
+  /** Null if the app is no longer installed there. */
   sealed: string | null;
   version: number;
 }
 
-/** Tokens that took the place of others. */
+/** New tokens after a rotation. */
 export interface RotatedTokens {
   sealed: string;
   expiresAt: Date | null;
 }
 
-/** How often it is tried to keep tokens that are renewed. */
+/** How often saving rotated tokens is tried. */
 const MAX_SAVE_ATTEMPTS = 3;
 
-/** Workspaces and organisations in which the app is installed by OAuth. */
+/** OAuth installations of workspaces and organisations. */
 export class Installations {
   readonly #db: Kysely<Tables>;
 
@@ -42,7 +41,7 @@ export class Installations {
     this.#db = db;
   }
 
-  /** Writes an installation down, in place of the one before; what the app left lives again. */
+  /** Saves an installation, in place of an earlier one; its uninstalled workspaces become active again. */
   async put(row: NewInstallation): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
@@ -60,17 +59,17 @@ export class Installations {
       if (!row.organisation) await this.#attach(trx, row.workspace, row.workspace);
       else
         await sql`
-          update workspaces set left_at = null, receiving_at = null, version = nextval('registry_versions'),
+          update workspaces set left_at = null, last_receiving_at = null, version = nextval('installation_change_seq'),
             bot_user = ${row.bot_user}, bot_id = ${row.bot_id}
-          where installation = ${row.workspace} and withdrawn_at is null and (left_at is not null or bot_user <> ${row.bot_user})`.execute(
+          where installation = ${row.workspace} and access_revoked_at is null and (left_at is not null or bot_user <> ${row.bot_user})`.execute(
           trx,
         );
     });
   }
 
   /**
-   * A workspace of an organisation is seen for the first time, or again: it uses the organisation's installation
-   * from now on. False where there is none, or where the organisation took the app from the workspace.
+   * Attaches a workspace to its organisation's installation. False if there is none, or if the organisation revoked the
+   * workspace's access.
    */
   async attachWorkspace(workspace: string, organisation: string): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
@@ -86,10 +85,10 @@ export class Installations {
       where workspace = ${installation} and left_at is null
       on conflict (workspace) do update set
         name = excluded.name, bot_user = excluded.bot_user, bot_id = excluded.bot_id,
-        installation = excluded.installation, left_at = null, withdrawn_at = null,
-        -- What was said while the app was away is not made up for.
-        receiving_at = case when workspaces.left_at is null then workspaces.receiving_at end, version = nextval('registry_versions')
-      where workspaces.withdrawn_at is null or workspaces.installation is distinct from excluded.installation`.execute(
+        installation = excluded.installation, left_at = null, access_revoked_at = null,
+        -- Messages from the time without the app are not read back.
+        last_receiving_at = case when workspaces.left_at is null then workspaces.last_receiving_at end, version = nextval('installation_change_seq')
+      where workspaces.access_revoked_at is null or workspaces.installation is distinct from excluded.installation`.execute(
       trx,
     );
     return (numAffectedRows ?? 0n) > 0n;
@@ -104,8 +103,8 @@ export class Installations {
   }
 
   /**
-   * The app is not installed there any more: the tokens and the keys of accounts go at once. `organisation` leaves with all its workspaces. False
-   * where the row has changed since `version`: then it may be another installation.
+   * Records that the app was uninstalled, and deletes the tokens and the keys of accounts; for an organisation, in all
+   * its workspaces. False if the row has changed after `version`: it may be another installation.
    */
   async markUninstalled(workspace: string, version: number): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
@@ -136,18 +135,18 @@ export class Installations {
     });
   }
 
-  /** An organisation takes the app from these workspaces, also where it was never used: until they are granted it again. */
+  /** An organisation revokes the access of these workspaces, used or not, until it restores it. */
   async revokeAccess(organisation: string, workspaces: readonly string[]): Promise<void> {
     if (workspaces.length === 0) return;
     await this.#db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       await sql`
-        insert into workspaces (workspace, name, bot_user, bot_id, installation, left_at, withdrawn_at)
+        insert into workspaces (workspace, name, bot_user, bot_id, installation, left_at, access_revoked_at)
         select taken.workspace, name, bot_user, bot_id, installations.workspace, clock_timestamp(), clock_timestamp()
         from installations, unnest(${[...new Set(workspaces)]}::text[]) as taken (workspace)
         where installations.workspace = ${organisation}
         on conflict (workspace) do update set left_at = coalesce(workspaces.left_at, excluded.left_at),
-          withdrawn_at = excluded.withdrawn_at, version = nextval('registry_versions')
+          access_revoked_at = excluded.access_revoked_at, version = nextval('installation_change_seq')
         where workspaces.installation = excluded.installation`.execute(trx);
       const gone = sql<{ workspace: string }>`
         select workspace from workspaces
@@ -156,20 +155,20 @@ export class Installations {
     });
   }
 
-  /** An organisation gives the app to these workspaces again. */
+  /** An organisation restores the access of these workspaces. */
   async restoreAccess(organisation: string, workspaces: readonly string[]): Promise<void> {
     if (workspaces.length === 0) return;
     await this.#db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       await sql`
-        update workspaces set withdrawn_at = null, receiving_at = null, version = nextval('registry_versions'),
+        update workspaces set access_revoked_at = null, last_receiving_at = null, version = nextval('installation_change_seq'),
           left_at = (select left_at from installations where installations.workspace = ${organisation})
-        where installation = ${organisation} and withdrawn_at is not null
+        where installation = ${organisation} and access_revoked_at is not null
           and workspace = any(${[...workspaces]}::text[])`.execute(trx);
     });
   }
 
-  /** The workspaces of which something has changed since a version. */
+  /** The workspaces that changed after a version. */
   async changedSince(version: number): Promise<InstalledWorkspace[]> {
     const { rows } = await sql<InstalledWorkspace>`
       select workspaces.workspace, installations.workspace as installation, installations.enterprise,
@@ -181,14 +180,14 @@ export class Installations {
     return rows;
   }
 
-  /** Installations whose token ends within `ms`, but for those named; the first hundred. */
-  async expiringWithin(ms: number, but: readonly string[]): Promise<string[]> {
+  /** Up to 100 installations whose token expires within `ms`, except for those given. */
+  async expiringWithin(ms: number, except: readonly string[]): Promise<string[]> {
     const rows = await this.#db
       .selectFrom('installations')
       .select('workspace')
       .where('expires_at', '<', fromNow(ms))
       .where('sealed', 'is not', null)
-      .where(sql<boolean>`workspace <> all(${[...but]}::text[])`)
+      .where(sql<boolean>`workspace <> all(${[...except]}::text[])`)
       .orderBy('expires_at')
       .limit(100)
       .execute();
@@ -196,9 +195,9 @@ export class Installations {
   }
 
   /**
-   * Has an installation's tokens renewed where they end within `ms`. One process does it at a time: a refresh token
-   * may be used once, so a lock of its own is held while `renew` asks Slack; the row is free meanwhile, and stays as it
-   * is where it became another installation. False where there was nothing to do.
+   * Rotates an installation's tokens if they expire within `ms`. One process does it at a time, under a lock, because a
+   * refresh token is valid once; the row is not locked while `renew` asks Slack, and is left alone if it became another
+   * installation meanwhile. False if there was nothing to do.
    */
   async rotateTokens(
     workspace: string,
@@ -207,7 +206,9 @@ export class Installations {
   ): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
       const { rows } = await sql<{ ours: boolean }>`
-        select pg_try_advisory_xact_lock(hashtextextended(${`rotate/${workspace}`}, 0)) as ours`.execute(trx);
+        select pg_try_advisory_xact_lock(hashtextextended(${`rotate-tokens/${workspace}`}, 0)) as ours`.execute(
+        trx,
+      );
       if (rows[0]?.ours !== true) return false;
       const row = await trx
         .selectFrom('installations')
@@ -219,7 +220,7 @@ export class Installations {
         .executeTakeFirst();
       if (row === undefined) return false;
       const rotated = await renew(row);
-      // The tokens before are spent: what came in their place must not get lost with one connection.
+      // The old tokens are no longer valid: the new ones must not be lost with one connection.
       for (let attempt = 1; ; attempt += 1) {
         try {
           return await this.#saveTokens(row, rotated);
@@ -248,7 +249,7 @@ export class Installations {
     });
   }
 
-  /** Puts other sealed text in place of what a row has; false where it has changed meanwhile. */
+  /** Replaces the encrypted text of a row; false if it has changed meanwhile. */
   async replaceEncrypted(workspace: string, before: string, sealed: string): Promise<boolean> {
     const row = await this.#db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
@@ -263,27 +264,19 @@ export class Installations {
     return row !== undefined;
   }
 
-  /** What is sealed of all installations. */
-  async sealed(): Promise<{ workspace: string; sealed: string }[]> {
+  /** The encrypted tokens of all installations. */
+  async allEncrypted(): Promise<{ workspace: string; sealed: string }[]> {
     const rows = await this.#db.selectFrom('installations').select(['workspace', 'sealed']).execute();
     return rows.flatMap(({ workspace, sealed }) => (sealed === null ? [] : [{ workspace, sealed }]));
   }
-
-  /** Uses the state of an installation up; false where it was used before. */
-  async useOAuthState(state: string): Promise<boolean> {
-    const row = await this.#db
-      .insertInto('spent_states')
-      .values({ state })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('state')
-      .executeTakeFirst();
-    return row !== undefined;
-  }
 }
 
-/** The accounts stay, so that their threads say what is missing, but nothing can be asked under them any more. */
-async function deleteApiKeysOf(trx: Kysely<Tables>, left: readonly { workspace: string }[]): Promise<void> {
-  if (left.length === 0) return;
+/** The accounts stay, so that their threads can say what is missing, but can no longer be used. */
+async function deleteApiKeysOf(
+  trx: Kysely<Tables>,
+  workspaces: readonly { workspace: string }[],
+): Promise<void> {
+  if (workspaces.length === 0) return;
   await trx
     .updateTable('accounts')
     .set({ sealed: null, version: nextChangeSeq })
@@ -291,7 +284,7 @@ async function deleteApiKeysOf(trx: Kysely<Tables>, left: readonly { workspace: 
     .where(
       'workspace',
       'in',
-      left.map(({ workspace }) => workspace),
+      workspaces.map(({ workspace }) => workspace),
     )
     .execute();
 }

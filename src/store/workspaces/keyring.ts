@@ -1,24 +1,24 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/** How a sealed text begins: the form, then the key's id. */
+/** An encrypted text begins with the format version, then the key's id. */
 const FORMAT_VERSION = 'v1';
 const ALGORITHM = 'aes-256-gcm';
-/** Bytes of a nonce and of the mark that shows a change, as GCM wants them. */
+/** The lengths of a nonce and an authentication tag in bytes, as GCM requires. */
 const NONCE_BYTES = 12;
 const AUTH_TAG_BYTES = 16;
 
-/** What is sealed cannot be read. */
+/** An encrypted text cannot be decrypted. */
 export class DecryptionError extends Error {
   readonly code: 'unknown_key' | 'changed';
 
   constructor(code: DecryptionError['code'], cause?: unknown) {
     super(
       code === 'unknown_key'
-        ? 'It was sealed under a key that SECRET_KEY does not hold: add the key that was used before, behind a comma.'
-        : 'It was changed in the database, or belongs to another row: install the app again, or set the account again.',
+        ? 'It was encrypted with a key that SECRET_KEY does not contain: append the former key after a comma.'
+        : 'It was changed in the database, or belongs to another row: reinstall the app, or set the account again.',
       { cause },
     );
-    this.name = 'SealError';
+    this.name = 'DecryptionError';
     this.code = code;
   }
 }
@@ -29,14 +29,14 @@ interface Key {
 }
 
 /**
- * Seals what the database keeps of tokens and service keys, by AES-256-GCM. Each key has an id of its own making, so
- * that old and new keys live side by side while one is changed.
+ * Encrypts the tokens and API keys in the database with AES-256-GCM. Each key has an id derived from it, so that the old
+ * and the new key can be used side by side during a change.
  */
 export class Keyring {
   readonly #current: Key;
   readonly #keys: ReadonlyMap<string, Key>;
 
-  /** `secrets`: the keys of the settings; new texts are sealed under the first. Throws where there is none. */
+  /** `secrets`: the keys of the settings; the first encrypts. Throws if there is none. */
   constructor(secrets: readonly string[]) {
     const keys = secrets.map(deriveKey);
     const [current] = keys;
@@ -45,7 +45,7 @@ export class Keyring {
     this.#keys = new Map(keys.map((key) => [key.id, key]));
   }
 
-  /** Seals a text for one place (its table and row): nowhere else can it be opened. */
+  /** Encrypts a text for one context (its table and row): it cannot be decrypted in another. */
   encrypt(text: string, context: readonly string[]): string {
     const nonce = randomBytes(NONCE_BYTES);
     const head = `${FORMAT_VERSION}.${this.#current.id}`;
@@ -60,7 +60,7 @@ export class Keyring {
     return `${head}.${encrypted.toString('base64url')}`;
   }
 
-  /** The text that was sealed for this place. Throws SealError. */
+  /** Decrypts a text of this context. Throws DecryptionError. */
   decrypt(encrypted: string, context: readonly string[]): string {
     const [given, id = '', body = '', ...more] = encrypted.split('.');
     if (given !== FORMAT_VERSION || more.length > 0) throw new DecryptionError('changed');
@@ -83,12 +83,12 @@ export class Keyring {
     }
   }
 
-  /** Whether the key is there that a text is sealed under. */
+  /** Whether the key that encrypted a text is available. */
   hasKeyFor(encrypted: string): boolean {
     return this.#keys.has(encrypted.split('.')[1] ?? '');
   }
 
-  /** Whether a text is sealed under the first key. */
+  /** Whether the first key encrypted a text. */
   usesCurrentKey(encrypted: string): boolean {
     return encrypted.startsWith(`${FORMAT_VERSION}.${this.#current.id}.`);
   }

@@ -1,18 +1,17 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { AllowedUsers } from '../schema/channel-tables.ts';
-import type { WorkspaceSettingsTable } from '../schema/workspace-tables.ts';
-import type { Tables } from '../schema.ts';
+import type { WorkspaceSettingsTable } from '../schema/workspaces.ts';
+import type { AllowedUsers, Tables } from '../schema.ts';
 
-/** What a workspace has set; null: as the operator's settings say. */
+/** A workspace's settings; null: the operator's setting. */
 export type WorkspaceSettings = Pick<Selectable<WorkspaceSettingsTable>, 'admits' | 'bots'>;
 
-/** Who may use the agent somewhere, as far as anybody there has set it. */
+/** Who may use the agent in a channel, as far as the channel or the workspace has set it. */
 export interface ConfiguredAccess {
   admits: AllowedUsers | null;
   bots: string[] | null;
 }
 
-/** What admins set for their workspace. */
+/** The settings of workspaces. */
 export class WorkspaceSettingsStore {
   readonly #db: Kysely<Tables>;
 
@@ -20,7 +19,7 @@ export class WorkspaceSettingsStore {
     this.#db = db;
   }
 
-  /** The workspace's settings, or those of one where nobody has set anything. */
+  /** The workspace's settings, or the defaults. */
   async get(workspace: string): Promise<WorkspaceSettings> {
     const row = await this.#db
       .selectFrom('workspace_settings')
@@ -39,7 +38,7 @@ export class WorkspaceSettingsStore {
       .execute();
   }
 
-  /** Who may use the agent in a channel: as the channel says, else as its workspace does. */
+  /** Who may use the agent in a channel: the channel's setting, else the workspace's. */
   async accessIn(workspace: string, channel: string): Promise<ConfiguredAccess> {
     const { rows } = await sql<ConfiguredAccess>`
       select coalesce(of_channel.admits, of_all.admits) as admits, coalesce(of_channel.bots, of_all.bots) as bots

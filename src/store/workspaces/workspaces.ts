@@ -10,7 +10,7 @@ export class Workspaces {
     this.#db = db;
   }
 
-  /** Writes down a workspace that uses the settings' token, or what is new of it; one that the app left lives again. */
+  /** Saves a workspace that uses the token of the settings; one that had uninstalled the app is active again. */
   async put(row: { workspace: string; name: string; bot_user: string; bot_id: string }): Promise<void> {
     await this.#db
       .insertInto('workspaces')
@@ -22,32 +22,28 @@ export class Workspaces {
           bot_id: row.bot_id,
           installation: null,
           left_at: null,
-          withdrawn_at: null,
-          // What was said while the app was away is not made up for.
-          receiving_at: sql<Date>`case when workspaces.left_at is null then workspaces.receiving_at end`,
+          access_revoked_at: null,
+          // Messages from the time without the app are not read back.
+          last_receiving_at: sql<Date>`case when workspaces.left_at is null then workspaces.last_receiving_at end`,
         }),
       )
       .execute();
   }
 
   /**
-   * Notes that events of this workspace are received now. The answer is when they were last, where that is longer ago
-   * than `gapMs`; one process hears it, and only once if this is part of a transaction that records what to do.
+   * Records that events of this workspace are received now. If they were last received more than `gapMs` ago, returns
+   * when, to one process; in a transaction that records what to do, exactly once.
    */
-  async recordReceiving(
-    workspace: string,
-    signal: { event: boolean; gapMs: number },
-  ): Promise<{ since: Date; now: Date } | undefined> {
+  async recordReceiving(workspace: string, gapMs: number): Promise<{ since: Date; now: Date } | undefined> {
     const { rows } = await sql<{ since: Date | null; now: Date; gap: boolean }>`
       with before as (
-        select receiving_at, clock_timestamp() as now from workspaces where workspace = ${workspace} for update
+        select last_receiving_at, clock_timestamp() as now from workspaces where workspace = ${workspace} for update
       )
       update workspaces
-      set receiving_at = greatest(before.receiving_at, before.now),
-        last_event_at = case when ${signal.event} then before.now else last_event_at end
+      set last_receiving_at = greatest(before.last_receiving_at, before.now)
       from before where workspaces.workspace = ${workspace}
-      returning before.receiving_at as since, before.now as now,
-        coalesce(before.receiving_at < before.now - ${millis(signal.gapMs)}, false) as gap
+      returning before.last_receiving_at as since, before.now as now,
+        coalesce(before.last_receiving_at < before.now - ${millis(gapMs)}, false) as gap
     `.execute(this.#db);
     const row = rows[0];
     if (row === undefined || row.since === null || !row.gap) return undefined;

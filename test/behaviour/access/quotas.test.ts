@@ -34,7 +34,7 @@ describe.concurrent('how much people may ask', () => {
     expect(scene.sentToAgent('the third is too many').texts).toEqual([]);
     expect(scene.replies(channel, third)).toEqual([]);
     const details = await scene.sandbox.bot.store.db
-      .selectFrom('audit')
+      .selectFrom('audit_events')
       .select('details')
       .where('kind', '=', 'refusal')
       .execute();

@@ -34,7 +34,7 @@ const row = async (channel: Channel, { ts }: Message) =>
 
 const refusals = async (channel: Channel): Promise<unknown[]> => {
   const rows = await scene.sandbox.bot.store.db
-    .selectFrom('audit')
+    .selectFrom('audit_events')
     .select(['person', 'details'])
     .where('kind', '=', 'refusal')
     .where('channel', '=', channel.id)

@@ -69,7 +69,7 @@ describe('who may use the agent in a workspace', () => {
       ),
     );
     const trail = await store.db
-      .selectFrom('audit')
+      .selectFrom('audit_events')
       .select(['workspace', 'person', 'details'])
       .where('kind', '=', 'setting')
       .where('person', '=', boss.id)
@@ -134,7 +134,7 @@ describe('who may use the agent in a workspace', () => {
     await scene.until('the trail has the refusal', async () => {
       await slack.deliverRaw('interactive', forged);
       const rows = await store.db
-        .selectFrom('audit')
+        .selectFrom('audit_events')
         .select('details')
         .where('kind', '=', 'refusal')
         .where('person', '=', person.id)

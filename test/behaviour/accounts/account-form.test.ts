@@ -90,7 +90,7 @@ describe("a workspace's account", () => {
     const before = await current();
     const tried = async () => {
       const rows = scene.sandbox.bot.store.db
-        .selectFrom('audit')
+        .selectFrom('audit_events')
         .select('details')
         .where('kind', '=', 'refusal');
       return (await rows.where('person', '=', person.id).execute()).map(({ details }) => details);
@@ -184,7 +184,7 @@ describe("a workspace's account", () => {
     const account = before?.account ?? '';
     await store.db
       .insertInto('task_deletions')
-      .values({ ...due, account, held_until: new Date('2999-01-01') })
+      .values({ ...due, account, claimed_until: new Date('2999-01-01') })
       .execute();
     await store.accounts.deleteUnusedKeys();
     expect((await store.accounts.get(keyOf(before)))?.sealed).not.toBeNull();

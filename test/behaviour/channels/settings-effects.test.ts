@@ -144,8 +144,8 @@ describe("a project that follows its channel's name", () => {
     slow.slack.rename(channel, 'new-name');
     const { db } = slow.sandbox.bot.store;
     await slow.until('the change is noted', async () => {
-      const rows = await db.selectFrom('projects').select('name_held_until').execute();
-      return rows.some(({ name_held_until }) => name_held_until !== null);
+      const rows = await db.selectFrom('projects').select('name_sync_claimed_until').execute();
+      return rows.some(({ name_sync_claimed_until }) => name_sync_claimed_until !== null);
     });
     takeBack();
     await slow.sandbox.restartBot();

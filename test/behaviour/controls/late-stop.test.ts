@@ -87,7 +87,7 @@ describe.concurrent('a stop that comes late', () => {
       await threads.lock(turn);
       await scene.until('the messages are read', isRead);
       await pause(300);
-      await stops.record({ workspace: turn.workspace, turn: turn.id, person: scene.ada.id, ts: root.ts });
+      await stops.record({ workspace: turn.workspace, turn: turn.id, person: scene.ada.id, ts: root.ts }, 10);
     });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { BotProcess } from '../../../sandbox/chaos/bot-process.ts';
+import { BotProcess } from '../../../sandbox/bot-process.ts';
 import { startSandboxServices } from '../../../sandbox/sandbox-services.ts';
 import { connectionUrl } from '../../../src/postgres/embedded-server.ts';
 import { openAppScene } from '../../support/app-scene.ts';

@@ -35,7 +35,7 @@ describe.concurrent('after a gap in receiving', () => {
       expect(scene.agent.tasks).toHaveLength(5);
       await scene.until('nothing is left to read', async () => {
         const { db } = scene.sandbox.bot.store;
-        return (await db.selectFrom('catch_ups').select('root').execute()).length === 0;
+        return (await db.selectFrom('backfills').select('root').execute()).length === 0;
       });
       const read = readings(scene);
       await scene.sandbox.restartBot();
@@ -96,7 +96,7 @@ describe.concurrent('after a gap in receiving', () => {
     expect(scene.sentToAgent('with a connection').texts).toHaveLength(1);
     await scene.sandbox.bot.store.db
       .updateTable('workspaces')
-      .set({ receiving_at: new Date(Date.now() - 6 * 60_000) })
+      .set({ last_receiving_at: new Date(Date.now() - 6 * 60_000) })
       .execute();
     mend();
     await scene.until('the message is told', () => scene.sentToAgent('with a connection').texts.length === 2);

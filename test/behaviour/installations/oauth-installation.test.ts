@@ -80,11 +80,11 @@ describe('installing the app', () => {
     const row = async () =>
       store()
         .db.selectFrom('workspaces')
-        .select(['left_at', 'withdrawn_at'])
+        .select(['left_at', 'access_revoked_at'])
         .where('workspace', '=', 'T4')
         .executeTakeFirst();
     slack.setAccess('T4', 'revoked');
-    await scene.until('it is withdrawn', async () => (await row())?.withdrawn_at != null);
+    await scene.until('it is withdrawn', async () => (await row())?.access_revoked_at != null);
     await slack.settled();
     const unheard = tenants.ask(place, 'Does anybody hear me?');
     await tenants.answered(tenants.ask(tenants.personAndChannel('T3'), 'The others go on.'));
@@ -92,8 +92,8 @@ describe('installing the app', () => {
     const key = { workspace: 'T4', channel: unheard.channel, ts: unheard.ts };
     expect(await store().messages.get(key)).toBeUndefined();
     slack.setAccess('T4', 'granted');
-    await scene.until('it is given back', async () => (await row())?.withdrawn_at === null);
-    expect(await row()).toEqual({ left_at: null, withdrawn_at: null });
+    await scene.until('it is given back', async () => (await row())?.access_revoked_at === null);
+    expect(await row()).toEqual({ left_at: null, access_revoked_at: null });
     expect(await tenants.answered(tenants.ask(place, 'And now?'))).not.toBe('');
     expect(scene.sentToAgent('Does anybody').texts).toEqual([]);
   });
@@ -204,7 +204,7 @@ test('with events by HTTP the same pages install the app, and refuse whom the se
   const { db, installations } = byHttp.scene.sandbox.bot.store;
   const kept = await db.selectFrom('installations').select('workspace').orderBy('workspace').execute();
   expect(kept).toEqual([{ workspace: 'E5' }, { workspace: 'T9' }]);
-  for (const table of ['workspaces', 'audit'] as const) {
+  for (const table of ['workspaces', 'audit_events'] as const) {
     const rows = await db.selectFrom(table).select('workspace').distinct().execute();
     for (const { workspace } of rows) expect(['T7', 'T6', 'E6']).not.toContain(workspace);
   }

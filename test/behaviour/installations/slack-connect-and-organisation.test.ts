@@ -137,7 +137,7 @@ describe('of three workspaces', () => {
     await tenants.answered(tenants.ask({ ...first, person: first.guest }, 'f'));
     const theirs = tenants.ask({ ...second, person: second.guest }, 'g');
     await refused(second.guest, second.channel, theirs);
-    const trail = store.db.selectFrom('audit').select('person').where('kind', '=', 'refusal');
+    const trail = store.db.selectFrom('audit_events').select('person').where('kind', '=', 'refusal');
     expect(await trail.where('workspace', '=', 'T1').execute()).toEqual([{ person: first.person.id }]);
   });
 });

@@ -103,7 +103,7 @@ describe('a workspace', () => {
     expect(await rowsOf('T1')).toEqual(before);
     expect(scene.sentToAgent('Summarise this').texts).toHaveLength(1);
     await scene.until('nothing waits there any more', async () => {
-      const left = await store.messages.threadsWithWork(10);
+      const left = await store.threads.withWork(10);
       return left.length === 0;
     });
     expect(scene.agent.tasks.length).toBe(tasks);
@@ -193,7 +193,7 @@ describe('a workspace', () => {
           where constraints.table_schema = current_schema() and constraints.table_name = tables.table_name
             and constraint_type = 'PRIMARY KEY' and keys.column_name = 'workspace')`.execute(store.db);
     // Of who begins to install nothing is known yet.
-    expect(rows).toEqual([{ name: 'spent_states' }]);
+    expect(rows).toEqual([{ name: 'used_oauth_states' }]);
   });
 });
 
@@ -204,11 +204,11 @@ async function rowsOf(workspace: string): Promise<unknown> {
     'projects',
     'threads',
     'messages',
-    'early_changes',
+    'early_edits',
     'turns',
     'posts',
-    'results',
-    'strays',
+    'posted_results',
+    'orphan_replies',
   ]) {
     const found = await sql<{ row: string }>`
       select ${sql.table(name)}::text as row from ${sql.table(name)} where workspace = ${workspace} order by 1`.execute(

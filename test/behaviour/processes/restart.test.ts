@@ -31,8 +31,8 @@ test('a stop waits for no call that others repeat, and hands the turns over mean
   await scene.finished(channel, watched);
   const looks = async () => {
     const { db } = scene.sandbox.bot.store;
-    const row = await db.selectFrom('watches').select('looks').where('root', '=', watched.ts).execute();
-    return row[0]?.looks;
+    const row = await db.selectFrom('follow_ups').select('checks').where('root', '=', watched.ts).execute();
+    return row[0]?.checks;
   };
   const [root, other] = [scene.ask(channel, '/slow 1000 one'), scene.ask(channel, '/slow 8000 two')];
   for (const slow of [root, other])

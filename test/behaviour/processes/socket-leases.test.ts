@@ -60,9 +60,9 @@ async function takenByOthers(scene: AppScene, sockets: number): Promise<void> {
     app: slackAppIdOf(scene.slack.appToken),
     process: crypto.randomUUID(),
     sockets,
-    held_until: new Date(Date.now() + 60_000),
+    expires_at: new Date(Date.now() + 60_000),
   };
-  await scene.sandbox.bot.store.db.insertInto('receivers').values(values).execute();
+  await scene.sandbox.bot.store.db.insertInto('socket_leases').values(values).execute();
 }
 
 /** A connection of somebody else's. */

@@ -116,7 +116,11 @@ test('what was claimed after one turn, and not posted before the next, is posted
   await own.finished(channel, next);
   const { db } = own.sandbox.bot.store;
   const batch = '00000000-0000-4000-8000-000000000001';
-  await db.updateTable('results').set({ batch, shown_at: null }).where('root', '=', root.ts).execute();
+  await db
+    .updateTable('posted_results')
+    .set({ batch, posted_at: null })
+    .where('root', '=', root.ts)
+    .execute();
   await own.until('it is posted', () => own.shown(channel, root).includes('made after the answer'));
   await pause(1_000);
   expect(own.shown(channel, root).match(/made after the answer/g)).toHaveLength(1);

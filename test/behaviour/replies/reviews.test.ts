@@ -81,8 +81,8 @@ describe.concurrent('a review', () => {
     const root = scene.ask(channel, 'one failing');
     const thread = { workspace: scene.slack.team.id, channel: channel.id, root: root.ts };
     const known = createHash('sha256').update('The reviewer ran out of time').digest('base64url');
-    const row = { ...thread, review: `failed:${known}`, turn: crypto.randomUUID(), shown_at: new Date() };
-    await scene.sandbox.bot.store.db.insertInto('reviews').values(row).execute();
+    const row = { ...thread, review: `failed:${known}`, turn: crypto.randomUUID(), posted_at: new Date() };
+    await scene.sandbox.bot.store.db.insertInto('posted_reviews').values(row).execute();
     await scene.finished(channel, root);
     await pause(1_200);
     expect(reviews(scene, channel, root)).toEqual([]);
@@ -183,7 +183,7 @@ describe.concurrent('in a workspace of its own', () => {
       await lossy.sandbox.restartBot();
       const { db } = lossy.sandbox.bot.store;
       await lossy.until('the review is known to be there', async () =>
-        (await db.selectFrom('reviews').selectAll().execute()).some((row) => row.shown_at !== null),
+        (await db.selectFrom('posted_reviews').selectAll().execute()).some((row) => row.posted_at !== null),
       );
       await pause(500);
       expect(reviews(lossy, channel, root)).toHaveLength(1);

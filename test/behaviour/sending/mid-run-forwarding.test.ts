@@ -1,6 +1,6 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { ServiceBehaviour } from '../../../sandbox/agent/service-behaviour.ts';
-import { WAITING_EMOJI } from '../../../src/relay/controls/waiting-reactions.ts';
+import { WAITING_EMOJI } from '../../../src/relay/runtime/waiting-emoji.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 describe.concurrent('a run that is silent and waits for a person', () => {

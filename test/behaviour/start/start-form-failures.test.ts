@@ -103,7 +103,9 @@ test('a question whose process ended before it was posted is posted once, or goe
 
   // The next process finds what nobody holds any more.
   const { db } = scene.sandbox.bot.store;
-  await sql`update starts set held_until = now() - interval '1 second' where state = 'posting'`.execute(db);
+  await sql`update task_starts set claimed_until = now() - interval '1 second' where state = 'posting'`.execute(
+    db,
+  );
   await scene.sandbox.restartBot();
   await scene.finished(lucky.channel, await starting.post(lucky.channel, 'left behind'));
   expect(starting.posts(lucky.channel, 'left behind')).toHaveLength(1);
@@ -128,14 +130,16 @@ test.for(['closed', 'unreachable'])(
     const { db } = scene.sandbox.bot.store;
     const waits = () =>
       db
-        .selectFrom('starts')
+        .selectFrom('task_starts')
         .select(['id'])
         .where('state', '=', 'draft')
         .where('person', '=', person.id)
         .where('words', 'is not', null)
         .executeTakeFirst();
     await scene.until('the question is in hand again', waits);
-    await sql`update starts set held_until = now() - interval '1 second' where words is not null`.execute(db);
+    await sql`update task_starts set claimed_until = now() - interval '1 second' where words is not null`.execute(
+      db,
+    );
     await scene.sandbox.restartBot();
     mend?.();
     const dm = slack.openDm(person);
@@ -175,14 +179,18 @@ test('what an open form is about is forgotten with its person, and with time', a
   const said = slack.say({ person: scene.grace, channel, text: 'to be forgotten' });
   const { store } = scene.sandbox.bot;
   const kept = async () => {
-    const rows = await store.db.selectFrom('starts').select('source').where('state', '=', 'draft').execute();
+    const rows = await store.db
+      .selectFrom('task_starts')
+      .select('source')
+      .where('state', '=', 'draft')
+      .execute();
     return rows.filter(({ source }) => JSON.stringify(source).includes('to be forgotten')).length;
   };
   for (const forget of [
     () => store.erasure.eraseUser(slack.team.id, scene.grace.id),
     () => store.erasure.eraseUser(slack.team.id, person.id),
     async () => {
-      await sql`update starts set made_at = now() - interval '3 hours'`.execute(store.db);
+      await sql`update task_starts set made_at = now() - interval '3 hours'`.execute(store.db);
       await store.retention.deleteExpired({ words: 7, rows: 30, audit: 365, uninstalled: 30 });
     },
   ]) {

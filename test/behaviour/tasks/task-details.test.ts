@@ -58,7 +58,7 @@ function taskOf(title: string) {
 async function deletions(channel: Channel) {
   const { db } = scene.sandbox.bot.store;
   return db
-    .selectFrom('audit')
+    .selectFrom('audit_events')
     .select(['person', 'task'])
     .where('kind', '=', 'deletion')
     .where('channel', '=', channel.id)
@@ -298,7 +298,7 @@ describe('deleting a task', () => {
     const { db } = scene.sandbox.bot.store;
     await db
       .updateTable('task_deletions')
-      .set({ held_until: new Date(0) })
+      .set({ claimed_until: new Date(0) })
       .where('task', '=', id)
       .execute();
     await scene.sandbox.restartBot();
@@ -312,7 +312,7 @@ describe('deleting a task', () => {
     const { channel, root } = await asked('Never deleted');
     const id = taskOf('Never deleted')?.id ?? '';
     const where = { workspace: root.teamId, channel: channel.id, root: root.ts };
-    const when = { asked_at: new Date(Date.now() - 8 * 24 * 60 * 60_000), held_until: new Date(0) };
+    const when = { asked_at: new Date(Date.now() - 8 * 24 * 60 * 60_000), claimed_until: new Date(0) };
     const row = { ...where, ...when, task: id, person: scene.ada.id, account: SETTINGS_ACCOUNT };
     await db.insertInto('task_deletions').values(row).execute();
     const fault = { kind: 'status', status: 500 } as const;
@@ -342,7 +342,7 @@ describe('deleting a task', () => {
     // As where the account went while a deletion waited for the service.
     await db.updateTable('threads').set({ task_id: null }).where('task_id', '=', id).execute();
     const where = { workspace: root.teamId, channel: channel.id, root: root.ts };
-    const row = { ...where, task: id, person: scene.ada.id, account: 'gone', held_until: new Date(0) };
+    const row = { ...where, task: id, person: scene.ada.id, account: 'gone', claimed_until: new Date(0) };
     await db.insertInto('task_deletions').values(row).execute();
     await scene.sandbox.restartBot();
     await scene.until('the thread is told', () =>

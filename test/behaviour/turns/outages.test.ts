@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DatabaseError } from '../../../src/postgres/errors.ts';
+import { StoreError } from '../../../src/store/errors.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
 describe.concurrent('trouble', () => {
@@ -79,7 +79,7 @@ describe.concurrent('trouble', () => {
       const sent = await store.db.selectFrom('turns').where('user_message_id', 'is not', null).execute();
       if (lost || sent.length === 0) return result;
       lost = true;
-      throw new DatabaseError('unavailable', 'The connection broke off.');
+      throw new StoreError('unavailable', 'The connection broke off.');
     };
     const root = scene.ask(channel, 'only once');
     await scene.finished(channel, root);

@@ -11,7 +11,7 @@ import {
   type ChannelSettings,
   DEFAULT_CHANNEL_SETTINGS,
 } from '../../../src/store/projects/channel-settings-store.ts';
-import type { TaskControl } from '../../../src/store/schema/channel-tables.ts';
+import type { TaskControl } from '../../../src/store/schema.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
 const use: ControlUse = { workspace: 'T1', channel: 'C1', person: 'U2', control: 'stop', root: '1.000000' };
@@ -78,11 +78,11 @@ test.each<[TaskControl, PersonKind, Parameters<typeof house>[2], string | undefi
   ['channel', 'deactivated', { set: { admits: 'everyone' } }, strings.controlRefused.stranger],
   ['channel', 'member', { set: { controls: 'admins' } }, strings.controlRefused.admins],
   ['admins', 'member', { set: { controls: 'channel' } }, undefined],
-])('by %s a %s %o is answered with %s', async (by, kind, more, answer) => {
+])('with the setting %s, a %s with %o gets %s', async (by, kind, more, answer) => {
   expect(await controlRefusal(house(by, kind, more).deps, use)).toBe(answer);
 });
 
-test('the settings say whom a channel admits that does not say it itself', async () => {
+test("the operator's setting applies to a channel without a setting of its own", async () => {
   const everyone = (set: Partial<ChannelSettings>) => {
     const { deps } = house('channel', 'stranger', { set });
     return { ...deps, settings: { ...deps.settings, admits: 'everyone' as const } };
@@ -91,7 +91,7 @@ test('the settings say whom a channel admits that does not say it itself', async
   expect(await controlRefusal(everyone({ admits: 'guests' }), use)).toBe(strings.controlRefused.stranger);
 });
 
-test('a refusal is told to the person alone and written into the trail', async () => {
+test('a refusal goes to the person alone and to the audit trail', async () => {
   const { deps, told, trail } = house('starter', 'member', { starter: 'U1' });
   expect(await mayUseControl(deps, { ...use, turn: { id: 'turn-1', asker: 'U1' } })).toBe(false);
   expect(told).toEqual([{ user: 'U2', text: strings.controlRefused.starter, threadTs: '1.000000' }]);
@@ -105,13 +105,13 @@ test('a refusal is told to the person alone and written into the trail', async (
   ]);
 });
 
-test('what is allowed is neither told nor written down', async () => {
+test('a permitted control sends no message and writes no audit row', async () => {
   const { deps, told, trail } = house('channel');
   expect(await mayUseControl(deps, use)).toBe(true);
   expect([told, trail]).toEqual([[], []]);
 });
 
-test('who asked a turn counts like the starter, also in a direct message, and nobody is asked about them', async () => {
+test("a turn's asker may do what the starter may, also in a direct message, without a lookup in Slack", async () => {
   const theirs = house('starter', 'guest', { starter: 'U1' });
   expect(await mayUseControl(theirs.deps, { ...use, turn: { id: 'turn-1', asker: 'U2' } })).toBe(true);
   const direct = house('admins', 'guest');
@@ -122,27 +122,24 @@ test('who asked a turn counts like the starter, also in a direct message, and no
 test.each([
   ['somebody else', 'member', {}],
   ['an admin', 'member', { admin: true }],
-] as const)(
-  'a direct message is not for %s, whatever is set and however harmless',
-  async (_who, kind, more) => {
-    for (const harmless of [false, true]) {
-      const { deps, trail } = house('channel', kind, { ...more, starter: 'U1' });
-      const pressed = { ...use, channel: 'D1', turn: { asker: 'U1' }, harmless };
-      expect(await controlRefusal(deps, pressed)).toBe(strings.controlRefused.direct);
-      expect(trail).toMatchObject([
-        { kind: 'refusal', person: 'U2', details: { by: 'direct', why: 'direct' } },
-      ]);
-    }
-  },
-);
+] as const)("a direct message's controls are not for %s, whatever the settings", async (_who, kind, more) => {
+  for (const harmless of [false, true]) {
+    const { deps, trail } = house('channel', kind, { ...more, starter: 'U1' });
+    const pressed = { ...use, channel: 'D1', turn: { asker: 'U1' }, harmless };
+    expect(await controlRefusal(deps, pressed)).toBe(strings.controlRefused.direct);
+    expect(trail).toMatchObject([
+      { kind: 'refusal', person: 'U2', details: { by: 'direct', why: 'direct' } },
+    ]);
+  }
+});
 
-test('what changes nothing of the work is for everyone of the channel, whatever is set', async () => {
+test('a control that changes nothing is for everyone in the channel, whatever the settings', async () => {
   const harmless = { ...use, harmless: true };
   expect(await mayUseControl(house('admins').deps, harmless)).toBe(true);
   expect(await mayUseControl(house('admins', 'guest').deps, harmless)).toBe(false);
 });
 
-test('whom Slack does not name in time is refused rather than kept waiting', async () => {
+test('a person whom Slack does not identify in time is refused', async () => {
   const { deps } = house('channel', 'member', { silent: true });
   const since = performance.now();
   expect(await controlRefusal(deps, use)).toBe(strings.controlRefused.unknown);

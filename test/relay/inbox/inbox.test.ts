@@ -28,7 +28,6 @@ function message(text: string, fields: Partial<IncomingMessage> = {}): IncomingM
   return {
     workspace: 'T1',
     channel: 'C1',
-    channelKind: 'channel',
     ts: at,
     root: at,
     person: 'U1',
@@ -53,14 +52,14 @@ const row = ({ workspace, channel, ts: at }: IncomingMessage) =>
   store.messages.get({ workspace, channel, ts: at });
 
 describe('the inbox', () => {
-  test('takes a mention once, whatever copies come', async () => {
+  test('accepts a mention once, whichever copy comes first', async () => {
     const mention = message('<@UBOT> hi');
     expect((await say(mention)).kind).toBe('admitted');
-    expect((await say({ ...mention, channelKind: 'unknown' })).kind).toBe('known');
+    expect((await say({ ...mention })).kind).toBe('known');
     expect(queued.filter((root) => root === mention.root)).toHaveLength(1);
   });
 
-  test('keeps the ids of a reply in an unknown thread, and nothing of other talk', async () => {
+  test('stores only the ids of a reply in an unknown thread, and nothing of other conversations', async () => {
     const root = ts();
     const reply = message('a reply', { root });
     expect((await say(reply)).kind).toBe('stray');
@@ -71,7 +70,7 @@ describe('the inbox', () => {
     ]);
   });
 
-  test('takes no reply for the agent that was written before the mention and comes after it', async () => {
+  test('does not accept a reply that was written before the mention but arrives after it', async () => {
     const root = ts();
     const [between, mention] = [message('which lane?', { root }), message('<@UBOT> see above', { root })];
     expect((await say(mention)).kind).toBe('admitted');
@@ -79,7 +78,7 @@ describe('the inbox', () => {
     expect(await row(between)).toBeUndefined();
   });
 
-  test('knows from the earliest mention on what is for the agent, in whatever order they come', async () => {
+  test('accepts replies from the earliest mention on, in whatever order they arrive', async () => {
     const root = ts();
     const first = message('<@UBOT> see above', { root });
     const reply = message('and the other lane', { root });
@@ -92,7 +91,7 @@ describe('the inbox', () => {
     expect(await store.orphanReplies.after(thread, first.ts)).toEqual([reply.ts]);
   });
 
-  test('loses no reply that comes at the same moment as the mention', async () => {
+  test('loses no reply that arrives at the same moment as the mention', async () => {
     for (let round = 0; round < 50; round += 1) {
       const mention = message('<@UBOT> go');
       const reply = message('and this', { root: mention.ts });
@@ -104,7 +103,7 @@ describe('the inbox', () => {
     }
   });
 
-  test('obeys an edit and a deletion that come before their message', async () => {
+  test('applies an edit and a deletion that arrive before their message', async () => {
     const edited = message('<@UBOT> first words');
     const root = edited.ts;
     expect((await edit(edited, '<@UBOT> second words')).kind).toBe('admitted');
@@ -116,7 +115,7 @@ describe('the inbox', () => {
     expect((await row(taken))?.state).toBe('withdrawn');
   });
 
-  test('starts a turn for an edit that adds a mention, and none where an edit took it away first', async () => {
+  test('starts a turn for an edit that adds a mention, and none if an earlier edit removed it', async () => {
     const added = message('forgot the mention');
     expect((await say(added)).kind).toBe('ignored');
     expect((await edit(added, '<@UBOT> forgot the mention')).kind).toBe('admitted');
@@ -125,7 +124,7 @@ describe('the inbox', () => {
     expect((await say(removed)).kind).toBe('ignored');
   });
 
-  test('changes a message while it waits, and says that it is too late afterwards', async () => {
+  test('edits a waiting message, and reports that a later edit is too late', async () => {
     const waiting = message('<@UBOT> wiht a typo');
     await say(waiting);
     expect((await edit(waiting, '<@UBOT> with no typo')).kind).toBe('reworded');
@@ -136,7 +135,7 @@ describe('the inbox', () => {
     expect((await row(waiting))?.words?.text).toBe('<@UBOT> with no typo');
   });
 
-  test('passes over an edit that is delivered again, or after a later one', async () => {
+  test('ignores an edit that is redelivered, or that arrives after a later one', async () => {
     const edited = message('<@UBOT> first words');
     await say(edited);
     const [early, late] = [ts(), ts()];
@@ -150,26 +149,24 @@ describe('the inbox', () => {
     const [third, fourth] = [ts(), ts()];
     await editAt(fourth, '<@UBOT> fourth words');
     await editAt(third, '<@UBOT> third words');
-    const taken = await store.messages.claimEarlyEdit(keyOf(edited), ts());
+    const taken = await store.earlyEdits.claim(keyOf(edited), ts());
     expect(taken).toMatchObject({ words: { text: '<@UBOT> fourth words' } });
   });
 
-  test('takes a waiting message back when it is deleted', async () => {
+  test('withdraws a waiting message when it is deleted', async () => {
     const waiting = message('<@UBOT> never mind');
     await say(waiting);
     expect((await remove(waiting)).kind).toBe('withdrawn');
     expect((await row(waiting))?.words).toBeNull();
   });
 
-  test('takes every direct message, and in a group only mentions', async () => {
-    expect((await say(message('hello', { channel: 'D1', channelKind: 'im' }))).kind).toBe('admitted');
-    expect((await say(message('hello', { channel: 'G1', channelKind: 'mpim' }))).kind).toBe('ignored');
-    expect((await say(message('<@UBOT> hello', { channel: 'G1', channelKind: 'mpim' }))).kind).toBe(
-      'admitted',
-    );
+  test('accepts every direct message, and in a group only mentions', async () => {
+    expect((await say(message('hello', { channel: 'D1' }))).kind).toBe('admitted');
+    expect((await say(message('hello', { channel: 'G1' }))).kind).toBe('ignored');
+    expect((await say(message('<@UBOT> hello', { channel: 'G1' }))).kind).toBe('admitted');
   });
 
-  test('takes every message at the top where the channel says so, from the next one on', async () => {
+  test("accepts every top-level message after the channel's setting asks for it", async () => {
     const channel = 'CALL';
     const said = (text: string, fields: Partial<IncomingMessage> = {}) =>
       message(text, { channel, ...fields });
@@ -190,7 +187,7 @@ describe('the inbox', () => {
     expect(await say(said('after'))).toMatchObject({ kind: 'ignored' });
   });
 
-  test('leaves what is addressed to somebody else, and a thread that rests', async () => {
+  test('ignores messages for somebody else, and dormant threads', async () => {
     const mention = message('<@UBOT> hi');
     await say(mention);
     expect((await say(message('<@U2> look', { root: mention.ts }))).kind).toBe('ignored');
@@ -208,10 +205,10 @@ describe('the inbox', () => {
     expect((await say(reply)).kind).toBe('stray');
   });
 
-  test('obeys the latest of the changes that come before their message', async () => {
+  test('applies the latest of the edits that arrive before their message', async () => {
     const edited = message('<@UBOT> first words');
     await Promise.all([
-      store.messages.recordEarlyEdit(keyOf(edited), change('second words', '1600000000.000001')),
+      store.earlyEdits.record(keyOf(edited), change('second words', '1600000000.000001')),
       say(edited),
       say(edited),
     ]);
@@ -220,7 +217,7 @@ describe('the inbox', () => {
     expect(queued.filter((root) => root === edited.root)).toHaveLength(1);
   });
 
-  test('queues nothing that could not be written', async () => {
+  test('queues no job where the message could not be stored', async () => {
     class BrokenAdmissions extends InboxWriter {
       override async write(): Promise<never> {
         throw new Error('no room');

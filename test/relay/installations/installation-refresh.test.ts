@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { decryptTokens, encryptTokens } from '../../../src/relay/installations/installation-tokens.ts';
 import { InstalledWorkspaces } from '../../../src/relay/installations/installed-workspaces.ts';
-import { Reach } from '../../../src/relay/installations/organisation-workspaces.ts';
+import { OrganisationWorkspaces } from '../../../src/relay/installations/organisation-workspaces.ts';
 import { TokenRotation, type TokenRotationDeps } from '../../../src/relay/installations/token-rotation.ts';
 import { UninstallEvents } from '../../../src/relay/installations/uninstall-events.ts';
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
@@ -63,13 +63,16 @@ async function leaveOrganisation(organisation: string): Promise<void> {
 }
 
 /** What one process knows; the calls in a workspace are only its token and whether it is left. */
-async function process(ring = keyring, parts: { reach?: Pick<Reach, 'includes'> } = {}) {
+async function process(
+  ring = keyring,
+  parts: { organisations?: Pick<OrganisationWorkspaces, 'includes'> } = {},
+) {
   const built = new Map<string, { installation: Installation; gone: AbortSignal }>();
   const gate = { enter() {}, refused() {}, accepted() {}, refusedSince: undefined };
   const installed = new InstalledWorkspaces({
     store,
     keyring: ring,
-    reach: parts.reach ?? { includes: async () => true },
+    organisations: parts.organisations ?? { includes: async () => true },
     tokenGateFor: () => gate,
     createWorkspace: (installation, _gate, gone) => {
       built.set(installation.workspace, { installation, gone });
@@ -86,7 +89,7 @@ async function process(ring = keyring, parts: { reach?: Pick<Reach, 'includes'> 
 }
 
 describe('processes that share installations', () => {
-  test('notice what another one has written: a new token, an end, and a new beginning', async () => {
+  test("notice another process's changes: a new token, an uninstallation and a reinstallation", async () => {
     const { installed, use } = await process();
     const first = use();
     expect(first?.installation.token).toBe(`xoxb-${id}`);
@@ -104,7 +107,7 @@ describe('processes that share installations', () => {
     expect(use()?.installation.token).toBe('xoxb-again');
   });
 
-  test('notice a workspace of which everything was forgotten', async () => {
+  test('notice a workspace that was erased', async () => {
     const { installed, use } = await process();
     use();
     await store.erasure.eraseWorkspace(id);
@@ -112,7 +115,7 @@ describe('processes that share installations', () => {
     expect(installed.workspace(id)).toBeUndefined();
   });
 
-  test('find a workspace that was installed a moment ago, and one of an organisation as it is met', async () => {
+  test("find a workspace that was just installed, and an organisation's workspace when they first meet it", async () => {
     const { installed } = await process();
     await install();
     expect(await installed.find({ workspace: id })).toMatchObject({ id });
@@ -127,9 +130,9 @@ describe('processes that share installations', () => {
     expect(installed.workspace('T900')).toBeUndefined();
   });
 
-  test("take no workspace for an organisation's that its token does not reach, also one that is installed itself", async () => {
+  test('accept no workspace for an organisation whose token does not reach it, even one with its own installation', async () => {
     const [asked, reached]: [string[], Set<string>] = [[], new Set(['T903'])];
-    const reach = new Reach({
+    const organisations = new OrganisationWorkspaces({
       store,
       keyring,
       reachedBy: async (token) => {
@@ -137,7 +140,7 @@ describe('processes that share installations', () => {
         return reached;
       },
     });
-    const { installed } = await process(keyring, { reach });
+    const { installed } = await process(keyring, { organisations });
     await installOrganisation('E3');
     const of = (workspace: string) => installed.find({ workspace, organisation: 'E3' });
     // The other organisation's in a channel that both share: unknown, and with an installation of its own.
@@ -156,17 +159,21 @@ describe('processes that share installations', () => {
     expect(await installed.find({ workspace: id })).toMatchObject({ id });
   });
 
-  test('take no workspace while Slack cannot be asked: the event comes again', async () => {
+  test('accept no workspace while Slack cannot be asked, so that the event is resent', async () => {
     const away = new SlackRateLimitError({ method: 'auth.teams.list', slackCode: 'ratelimited' }, 1_000);
-    const reach = new Reach({ store, keyring, reachedBy: () => Promise.reject(away) });
-    const { installed } = await process(keyring, { reach });
+    const organisations = new OrganisationWorkspaces({
+      store,
+      keyring,
+      reachedBy: () => Promise.reject(away),
+    });
+    const { installed } = await process(keyring, { organisations });
     await installOrganisation('E4');
     await expect(installed.find({ workspace: 'T904', organisation: 'E4' })).rejects.toBe(away);
     await leaveOrganisation('E4');
     expect(await installed.find({ workspace: 'T904', organisation: 'E4' })).toBeUndefined();
   });
 
-  test('do without a workspace that its organisation took the app from, until it gives it back', async () => {
+  test('drop a workspace from which its organisation removed the app, until it is added again', async () => {
     const { installed } = await process();
     await installOrganisation('E2');
     const of = (workspace: string) => installed.find({ workspace, organisation: 'E2' });
@@ -180,7 +187,7 @@ describe('processes that share installations', () => {
     for (const workspace of taken) expect(await of(workspace)).toMatchObject({ id: workspace });
   });
 
-  test.each(['', 'E2'])('take %j for no workspace', async (workspace) => {
+  test.each(['', 'E2'])('accept no workspace named %j', async (workspace) => {
     const { installed } = await process();
     await installOrganisation('E2');
     expect(await installed.find({ workspace, organisation: 'E2' })).toBeUndefined();
@@ -188,14 +195,14 @@ describe('processes that share installations', () => {
     expect(rows.map((row) => row.workspace)).not.toContain(workspace);
   });
 
-  test('pass a workspace over whose tokens were sealed under a key that is not there', async () => {
+  test('skip a workspace whose tokens were encrypted with a missing key', async () => {
     const { installed } = await process(new Keyring(['x'.repeat(32)]));
     expect(installed.ids()).toEqual([]);
   });
 });
 
-describe('tokens that end', () => {
-  test('are renewed once, by one of several processes, before they end', async () => {
+describe('expiring tokens', () => {
+  test('are renewed once, by one of several processes, before they expire', async () => {
     await install('xoxb-short', new Date(Date.now() + hour));
     const asked: string[] = [];
     const expiresAt = new Date(Date.now() + 12 * hour);
@@ -217,9 +224,9 @@ describe('tokens that end', () => {
 
   test.each([
     ['the keys are changed', async () => reseal(), 'xoxb-renewed'],
-    ['the app is installed anew', async () => install('xoxb-anew'), 'xoxb-anew'],
+    ['the app is reinstalled', async () => install('xoxb-anew'), 'xoxb-anew'],
     ['the app is uninstalled', async () => leave(), undefined],
-  ])('wait for nobody and lose nothing when %s while Slack renews them', async (_what, change, left) => {
+  ])('neither block nor get lost when %s while Slack renews them', async (_what, change, left) => {
     await install('xoxb-short', new Date(Date.now() + hour));
     const expiresAt = new Date(Date.now() + 12 * hour);
     const renew = async () => {
@@ -231,7 +238,7 @@ describe('tokens that end', () => {
     expect(row?.sealed == null ? undefined : decryptTokens(keyring, id, row.sealed).bot.token).toBe(left);
   });
 
-  test('stay as they are where Slack refuses, and are tried again', async () => {
+  test('stay unchanged where Slack refuses, and are retried', async () => {
     await install('xoxb-short', new Date(Date.now() + hour));
     let tries = 0;
     const renew = async () => {
@@ -247,7 +254,7 @@ describe('tokens that end', () => {
   });
 });
 
-test('tokens that cannot be renewed are tried less and less often, and others have their turn', async () => {
+test('tokens that cannot be renewed are retried less and less often, so that others are renewed', async () => {
   await install('xoxb-dead', new Date(Date.now() - 48 * hour));
   let minutes = 0;
   const tries: number[] = [];
@@ -260,7 +267,7 @@ test('tokens that cannot be renewed are tried less and less often, and others ha
   expect(tries).toEqual([0, 1, 2, 5, 12]);
 });
 
-test('a start does not wait for Slack, and a stop only for what is under way', async () => {
+test('the start does not wait for Slack, and the stop only for renewals in progress', async () => {
   for (const n of [1, 2, 3, 4, 5]) {
     id = `T50${n}`;
     await install(`xoxb-${id}`, new Date(Date.now() + hour));
@@ -280,7 +287,7 @@ test('a start does not wait for Slack, and a stop only for what is under way', a
   expect(asked).toBe(3);
 });
 
-describe('the end of an installation', () => {
+describe('an uninstall event', () => {
   const departures = (alive: boolean | Error | ((token: string) => Promise<boolean>)) =>
     new UninstallEvents({
       store,
@@ -296,31 +303,31 @@ describe('the end of an installation', () => {
   const uninstalled = (at = new Date()) =>
     ({ kind: 'uninstalled', workspace: id, organisation: undefined, at }) as const;
 
-  test('deletes the tokens, whatever came before it', async () => {
+  test('deletes the tokens, whatever event came before it', async () => {
     const revoked = { ...uninstalled(), kind: 'revoked', people: [], bots: ['U1'] } as const;
     await departures(false).handle(revoked);
     await departures(false).handle(uninstalled());
     expect((await store.installations.get(id))?.sealed).toBeNull();
   });
 
-  test('is that of its organisation where its own was over before', async () => {
+  test("ends the organisation's installation where the workspace's own had ended", async () => {
     await leave();
     await installOrganisation('E8');
     await departures(false).handle({ ...uninstalled(), organisation: 'E8' });
     expect((await store.installations.get('E8'))?.sealed).toBeNull();
   });
 
-  test('is believed without a question when it comes long after the installation', async () => {
+  test('is trusted without asking Slack when it comes long after the installation', async () => {
     await departures(new Error('Slack is away')).handle(uninstalled(new Date(Date.now() + hour)));
     expect((await store.installations.get(id))?.sealed).toBeNull();
   });
 
-  test('says nothing about an installation that came after it', async () => {
+  test('leaves a later installation alone', async () => {
     await departures(true).handle(uninstalled());
     expect(await tokenOf(id)).toBe(`xoxb-${id}`);
   });
 
-  test('says nothing about an installation that comes while Slack is asked', async () => {
+  test('leaves an installation alone that arrives while Slack is asked', async () => {
     const asked: string[] = [];
     const judging = departures(async (token) => {
       asked.push(token);
@@ -332,12 +339,12 @@ describe('the end of an installation', () => {
     expect(await tokenOf(id)).toBe('xoxb-anew');
   });
 
-  test('is to be sent again where Slack cannot be asked', async () => {
+  test('must be resent where Slack cannot be asked', async () => {
     await expect(departures(new Error('Slack is away')).handle(uninstalled())).rejects.toThrow('away');
     expect(await tokenOf(id)).toBe(`xoxb-${id}`);
   });
 
-  test("of a person's token leaves the bot's", async () => {
+  test("about a person's token keeps the bot token", async () => {
     const revoked = { ...uninstalled(), kind: 'revoked', people: ['U9'], bots: [] } as const;
     await departures(false).handle(revoked);
     const row = await store.installations.get(id);
@@ -346,7 +353,7 @@ describe('the end of an installation', () => {
     });
   });
 
-  test('leaves nothing of the workspace after its days', async () => {
+  test('leaves nothing of the workspace after the retention period', async () => {
     await leave();
     const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
     await store.retention.deleteExpired(keep);
@@ -357,14 +364,14 @@ describe('the end of an installation', () => {
   });
 });
 
-describe('a workspace that moved before the days of its former installation were over', () => {
+describe('a workspace that moved before the retention period of its former installation ended', () => {
   const swept = async () => {
     await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
     const there = kysely.selectFrom('workspaces').select('workspace').where('workspace', '=', id);
     return { workspaces: (await there.execute()).length, installation: await store.installations.get(id) };
   };
 
-  test('to its organisation keeps its rows', async () => {
+  test('keeps its rows after it moved to its organisation', async () => {
     await leave();
     await letDaysPass();
     await installOrganisation('E7');
@@ -372,7 +379,7 @@ describe('a workspace that moved before the days of its former installation were
     expect(await swept()).toEqual({ workspaces: 1, installation: undefined });
   });
 
-  test('to the token of the settings keeps its rows', async () => {
+  test('keeps its rows after it moved to the token in the settings', async () => {
     await leave();
     await letDaysPass();
     await store.workspaces.put({ workspace: id, name: 'One', bot_user: 'U1', bot_id: 'B1' });

@@ -7,9 +7,9 @@ import { silentLog } from '../../support/silent-log.ts';
 const { kysely } = await freshDatabase();
 const accounts = new Accounts(kysely);
 
-test("without SECRET_KEY no workspace with an account of its own uses the operator's", async () => {
+test("without SECRET_KEY a workspace with its own account does not use the operator's", async () => {
   const own = { workspace: 'T1', account: 'own', base_url: 'https://agent.example/v1', set_by: 'U1' };
-  await accounts.put({ ...own, sealed: 'what nobody can open' });
+  await accounts.put({ ...own, sealed: 'what nobody can decrypt' });
   const known = new ServiceAccounts({
     store: { accounts },
     keyring: undefined,

@@ -6,14 +6,14 @@ import { bot, list, richText, section, styled, user } from '../../support/messag
 
 const seen = (raw: object) => readMentions(parseMessage(raw), bot);
 
-describe('who a message speaks to', () => {
-  it('is us when the text mentions us, with or without a label', () => {
+describe('the mentions of a message', () => {
+  it('include the bot when the text mentions it, with or without a label', () => {
     expect(seen({ text: `<@${bot}> hi` }).mentionsBot).toBe(true);
     expect(seen({ text: `hi <@${bot}|taskthread>!` }).mentionsBot).toBe(true);
     expect(seen({ text: 'hi <@U0ADA>' }).mentionsBot).toBe(false);
   });
 
-  it('is us when a list or a quotation in the blocks mentions us', () => {
+  it('include the bot when a list or a quotation in the blocks mentions it', () => {
     const inList = {
       type: 'rich_text_list',
       style: 'bullet',
@@ -24,7 +24,7 @@ describe('who a message speaks to', () => {
     expect(seen(richText({ type: 'rich_text_quote', elements: [user(bot)] })).mentionsBot).toBe(true);
   });
 
-  it('is not us when the mention is code', () => {
+  it('do not include the bot when its mention is code', () => {
     expect(seen({ text: `type \`<@${bot}>\`` }).mentionsBot).toBe(false);
     expect(seen({ text: `\`\`\`<@${bot}> hi\`\`\`` }).mentionsBot).toBe(false);
     expect(seen({ text: `&lt;@${bot}&gt;` }).mentionsBot).toBe(false);
@@ -32,13 +32,13 @@ describe('who a message speaks to', () => {
     expect(seen(richText(code, section(styled(`<@${bot}>`, 'code')))).mentionsBot).toBe(false);
   });
 
-  it('is not us when a forwarded message mentions us', () => {
+  it('do not include the bot when a forwarded message mentions it', () => {
     expect(seen({ text: 'look', attachments: [{ is_share: true, text: `<@${bot}> hi` }] }).mentionsBot).toBe(
       false,
     );
   });
 
-  it('is somebody else when it begins with their mention and does not mention us', () => {
+  it('start with somebody else unless the bot is mentioned, too', () => {
     expect(seen({ text: '<@U0ADA> can you look?' }).startsWithOtherPerson).toBe(true);
     expect(seen({ text: '<!subteam^S0GENES> can you look?' }).startsWithOtherPerson).toBe(true);
     expect(seen({ text: `<@U0ADA> <@${bot}> can you look?` }).startsWithOtherPerson).toBe(false);
@@ -46,7 +46,7 @@ describe('who a message speaks to', () => {
     expect(seen({ text: '' }).startsWithOtherPerson).toBe(false);
   });
 
-  it('says nothing when only our mention and signs are left', () => {
+  it('are all there is when only punctuation is left', () => {
     expect(seen({ text: `<@${bot}>` }).isEmptyAfterMention).toBe(true);
     expect(seen(richText(section(user(bot), ' , ', user(bot), '!'))).isEmptyAfterMention).toBe(true);
     expect(seen({ text: `<@${bot}> go` }).isEmptyAfterMention).toBe(false);
@@ -54,13 +54,13 @@ describe('who a message speaks to', () => {
     expect(seen({ text: `<@${bot}> <@U0ADA>` }).isEmptyAfterMention).toBe(false);
   });
 
-  it('says something when a message is forwarded to us', () => {
+  it('are not all there is when a message is forwarded to the bot', () => {
     const forwarded = { text: `<@${bot}>`, attachments: [{ is_share: true, text: 'the result' }] };
     expect(seen(forwarded).isEmptyAfterMention).toBe(false);
   });
 });
 
-describe('the ids to name', () => {
+describe('the ids to resolve', () => {
   it('are those of people, channels and usergroups, each once, writers included', () => {
     const one = parseMessage({ user: 'U0GRACE', text: '<@U0ADA> <@U0ADA> <#C0LAB>' });
     const other = parseMessage(richText(section(user(bot), { type: 'usergroup', usergroup_id: 'S0GENES' })));

@@ -45,11 +45,11 @@ describe('flags at the beginning of a message', () => {
     expect(read(text)).toEqual({ choices: {}, text });
   });
 
-  it('keeps an unknown flag behind known ones as text', () => {
+  it('leave an unknown flag after known ones as text', () => {
     expect(read('--model max --verbose go')).toEqual({ choices: { model: 'max' }, text: '--verbose go' });
   });
 
-  it('takes those without a value where they are offered', () => {
+  it('are accepted without a value where they are supported', () => {
     const { choices, text } = read('--no-fallback --auto --skill s go', all);
     expect({ choices, text }).toEqual({
       choices: { noFallback: true, mode: 'auto', skill: 's' },
@@ -58,7 +58,7 @@ describe('flags at the beginning of a message', () => {
     expect(read('--plan=yes go', all).choices).toEqual({});
   });
 
-  it('cuts a title that is too long, and makes it one line', () => {
+  it('cut a title that is too long, and make it one line', () => {
     const { choices } = read(`--title "${'long\u0007  title '.repeat(100)}" go`);
     expect(choices.title).toHaveLength(300);
     expect(choices.title).toMatch(/^long title long title /);

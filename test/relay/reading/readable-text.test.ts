@@ -18,28 +18,28 @@ const read = (raw: object) => readableText(parseMessage(raw), names, bot);
 const readBlocks = (...elements: object[]) => read(richText(...elements));
 
 describe('the rich text of a message', () => {
-  it('loses our mention at the beginning', () => {
+  it("omits the bot's mention at the beginning", () => {
     expect(readBlocks(section(user(bot), ' Compare the two cohorts'))).toBe('Compare the two cohorts');
   });
 
-  it('loses our mention twice at the beginning, with the comma and the line break after it', () => {
+  it("omits the bot's mention twice at the beginning, with the comma and the line break after it", () => {
     expect(readBlocks(section(user(bot), ' ', user(bot), ', \n', 'go on'))).toBe('go on');
   });
 
-  it('keeps an emoji after our mention', () => {
+  it("keeps an emoji after the bot's mention", () => {
     expect(readBlocks(section(user(bot), ':wave: hi'))).toBe(':wave: hi');
   });
 
-  it('names us in the middle of a sentence', () => {
+  it('names the bot in the middle of a sentence', () => {
     expect(readBlocks(section('Ask ', user(bot), ' for the table'))).toBe('Ask @Taskthread for the table');
   });
 
-  it('names us "agent" when our own name is not known', () => {
+  it('names the bot "agent" when its name is not known', () => {
     const message = parseMessage(richText(section('Ask ', user(bot))));
     expect(readableText(message, nobody, bot)).toBe('Ask @agent');
   });
 
-  it('loses a mention that has the first line for itself', () => {
+  it('omits a mention that is alone on the first line', () => {
     expect(readBlocks(section(user(bot)), list('bullet', ['one']))).toBe('- one');
   });
 
@@ -56,7 +56,7 @@ describe('the rich text of a message', () => {
     expect(readBlocks(everything)).toBe('@Ada Lovelace in #lab-results with @genomics and @here');
   });
 
-  it('shows the id of somebody who cannot be named', () => {
+  it('shows the id of a person without a known name', () => {
     expect(readBlocks(section('ask ', user('U0GHOST')))).toBe('ask @U0GHOST');
   });
 
@@ -83,7 +83,7 @@ describe('the rich text of a message', () => {
     );
   });
 
-  it('keeps a link whole whose address has parentheses or whose label has brackets', () => {
+  it('keeps a link whole that has parentheses in its address or brackets in its label', () => {
     const link = { type: 'link', url: 'https://example.org/p53_(gene)', text: 'p53 [gene]' };
     expect(readBlocks(section(link))).toBe('[p53 \\[gene\\]](<https://example.org/p53_(gene)>)');
   });
@@ -100,7 +100,7 @@ describe('the rich text of a message', () => {
     expect(readBlocks(section(thumb, { type: 'emoji', name: 'our-logo' }))).toBe('👍🏽:our-logo:');
   });
 
-  it('writes styles as Markdown with the signs close to the words', () => {
+  it('writes styles as Markdown with the markers next to the text', () => {
     const styles = section(
       styled('bold ', 'bold'),
       styled('both', 'bold', 'italic'),
@@ -110,7 +110,7 @@ describe('the rich text of a message', () => {
     expect(readBlocks(styles)).toBe('**bold _both_** ~~gone~~');
   });
 
-  it('does not let a style run across a line break', () => {
+  it('does not let a style span a line break', () => {
     expect(readBlocks(section(styled('one\ntwo', 'bold')))).toBe('**one**\n**two**');
   });
 
@@ -118,7 +118,7 @@ describe('the rich text of a message', () => {
     expect(readBlocks(section(styled('a', 'code'), ' ', styled('b`c', 'code')))).toBe('`a` ``b`c``');
   });
 
-  it('fences preformatted text with a fence that it does not contain, and keeps it as it is', () => {
+  it('fences preformatted text with a fence that it does not contain, and keeps it unchanged', () => {
     const code = { type: 'rich_text_preformatted', elements: [piece('x = "<&>"\n```\n  y')], border: 0 };
     expect(readBlocks(section('Run\n'), code, section('\nplease'))).toBe(
       'Run\n\n````\nx = "<&>"\n```\n  y\n````\n\nplease',
@@ -157,7 +157,7 @@ describe('the rich text of a message', () => {
     expect(markdown).toBe('> - a\n>   - b');
   });
 
-  it('gives the text of elements that it does not know, or their type', () => {
+  it('shows the text of unknown elements, or their type', () => {
     const unknown = section({ type: 'sparkle', text: 'shiny' }, ' ', { type: 'hologram', depth: 3 });
     const block = { type: 'rich_text_aside', elements: [piece('aside')] };
     expect(readBlocks(unknown, block)).toBe('shiny [hologram]\n\naside');
@@ -208,7 +208,7 @@ describe('the rich text of a message', () => {
 describe('a message without rich text', () => {
   const text = (words: string) => read({ text: words });
 
-  it('loses our mention, with or without a label', () => {
+  it("omits the bot's mention, with or without a label", () => {
     expect(text(`<@${bot}> hello`)).toBe('hello');
     expect(text(`<@${bot}|taskthread>: hello`)).toBe('hello');
   });
@@ -217,7 +217,7 @@ describe('a message without rich text', () => {
     expect(text('a &lt; b &amp;&amp; c &gt; d &amp;lt;')).toBe('a < b && c > d &lt;');
   });
 
-  it('does not take an encoded mention for one', () => {
+  it('does not read an encoded mention as a mention', () => {
     expect(text('&lt;@U0ADA&gt;')).toBe('<@U0ADA>');
   });
 
@@ -234,21 +234,21 @@ describe('a message without rich text', () => {
     );
   });
 
-  it('turns styles into Markdown and leaves signs that are none', () => {
+  it('turns styles into Markdown and leaves other characters', () => {
     expect(text('*bold* _it_ ~gone~ *_both_*')).toBe('**bold** _it_ ~~gone~~ **_both_**');
     expect(text('2 * 3 * 4, snake_case_name and ~5')).toBe('2 * 3 * 4, snake_case_name and ~5');
     expect(text('**already Markdown** and __init__')).toBe('**already Markdown** and __init__');
     expect(text('*<https://example.org/a_b_c|paper>*')).toBe('**[paper](https://example.org/a_b_c)**');
   });
 
-  it('keeps code as it is', () => {
+  it('keeps code unchanged', () => {
     expect(text('run `*x* &lt; _y_` now')).toBe('run `*x* < _y_` now');
     expect(text('see\n```\nif a &lt; *b*:\n  <https://example.org|go>\n```\nok')).toBe(
       'see\n\n```\nif a < *b*:\n  go\n```\n\nok',
     );
   });
 
-  it('quotes lines, and everything after three signs', () => {
+  it('quotes lines, and everything after a triple >', () => {
     expect(text('&gt; one\n&gt; two\nthree')).toBe('> one\n> two\n\nthree');
     expect(text('&gt;&gt;&gt; all\nof it')).toBe('> all\n> of it');
   });
@@ -275,7 +275,7 @@ describe('a message without rich text', () => {
     expect(process.threadCpuUsage(began).user / 1_000).toBeLessThan(2_000);
   });
 
-  it('gives plain words back as they are', () => {
+  it('returns plain text unchanged', () => {
     const words = fc.array(fc.stringMatching(/^[a-zA-Z0-9äöüé.,;!?()%+=/"'-]{1,10}$/), { minLength: 1 });
     fc.assert(
       fc.property(words, (list) => {
@@ -285,7 +285,7 @@ describe('a message without rich text', () => {
   });
 });
 
-describe('a signed message', () => {
+describe("a message with its writer's name", () => {
   it('names its writer on the same line', () => {
     expect(withWriterName('and the mice?', 'Ada Lovelace')).toBe('Ada Lovelace: and the mice?');
   });

@@ -15,7 +15,7 @@ test.each([
   '<@UBOT>, stop!',
   'stop <@UBOT>',
   '*stop*',
-])('“%s” is the word', (text) => {
+])('“%s” is the word stop', (text) => {
   expect(isStop(text)).toBe(true);
 });
 
@@ -33,11 +33,11 @@ test.each([
   '> stop',
   'stop\n\nstop',
   'stop <https://example.com|here>',
-])('“%s” is not', (text) => {
+])('“%s” is not the word stop', (text) => {
   expect(isStop(text)).toBe(false);
 });
 
-test('files make it another message, and the rich text is what counts', () => {
+test('a message with files is not the word stop, and the rich text decides', () => {
   expect(isStop('stop', { files: [{ name: 'a.csv' }] })).toBe(false);
   const section = { type: 'rich_text_section', elements: [{ type: 'text', text: 'stop.' }] };
   expect(isStop('something else', { blocks: [{ type: 'rich_text', elements: [section] }] })).toBe(true);

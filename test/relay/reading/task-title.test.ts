@@ -12,14 +12,14 @@ describe("a task's title", () => {
     expect(taskTitle('Plot the counts per week. Then send a CSV.')).toBe('Plot the counts per week');
   });
 
-  it('goes on after a greeting and does not stop at a number or an abbreviation', () => {
+  it('continues after a greeting and does not end at a number or an abbreviation', () => {
     expect(taskTitle('Hi. Compare both groups')).toBe('Hi. Compare both groups');
     expect(taskTitle('Use a cut-off of 0.05 for genes, e.g. with edgeR')).toBe(
       'Use a cut-off of 0.05 for genes, e.g. with edgeR',
     );
   });
 
-  it('is the first line that says something, without marks of Markdown', () => {
+  it("is the first line with words, without Markdown's markers", () => {
     expect(
       taskTitle('\n> \n---\n## **Compare** `a_b` with [the paper](https://example.org)\nand so on'),
     ).toBe('Compare a_b with the paper');
@@ -34,7 +34,7 @@ describe("a task's title", () => {
     expect(title).toBe('Summarise the differences between the four cohorts that we measured during last…');
   });
 
-  it('is made of file names when nothing is said', () => {
+  it('lists the file names when there is no text', () => {
     expect(taskTitle('', ['counts.csv', 'samples.tsv'])).toBe('counts.csv, samples.tsv');
     expect(taskTitle(' \n', [])).toBe('New question');
   });

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { excerpt } from '../../../src/relay/reading/excerpt.ts';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import { buildTranscript, withTranscript } from '../../../src/relay/reading/transcript.ts';
 import { bot, names } from '../../support/message-builders.ts';
@@ -34,9 +33,9 @@ describe('the transcript of an earlier conversation', () => {
     );
   });
 
-  it('shows times in the time zone that is asked for, and in UTC for an unknown one', () => {
-    expect(quote([ada], { timezone: 'Asia/Tokyo' })).toContain('2026-01-01 18:00:');
-    expect(quote([ada], { timezone: 'Mars/Base' })).toContain('times in UTC');
+  it('shows times in the given time zone, and in UTC for an unknown one', () => {
+    expect(quote([ada], { timeZone: 'Asia/Tokyo' })).toContain('2026-01-01 18:00:');
+    expect(quote([ada], { timeZone: 'Mars/Base' })).toContain('times in UTC');
   });
 
   it('labels our own messages and those of other apps', () => {
@@ -52,7 +51,7 @@ describe('the transcript of an earlier conversation', () => {
     expect(text).toContain('quoted: the newest 20 messages, 5 older messages left out;');
     expect(text).not.toContain('note 4.');
     expect(text.indexOf('note 5.')).toBeLessThan(text.indexOf('note 24.'));
-    expect(quote(many, { most: 24 })).toContain('1 older message left out');
+    expect(quote(many, { maxMessages: 24 })).toContain('1 older message left out');
   });
 
   it('leaves out older messages that do not fit, and cuts a newest one that is too long alone', () => {
@@ -65,10 +64,10 @@ describe('the transcript of an earlier conversation', () => {
     expect(cut).toMatch(/… \(cut\)$/);
   });
 
-  it('is empty when nothing was said, nothing is wanted or nothing fits', () => {
+  it('is empty when there is no text, no message is wanted or nothing fits', () => {
     expect(quote([])).toBe('');
     expect(quote([said(0, 'U0ADA', ' ')])).toBe('');
-    expect(quote([ada], { most: 0 })).toBe('');
+    expect(quote([ada], { maxMessages: 0 })).toBe('');
     expect(quote([ada], { maxCharacters: 100 })).toBe('');
   });
 
@@ -79,7 +78,7 @@ describe('the transcript of an earlier conversation', () => {
     expect(withTranscript('', 'Why?')).toBe('Why?');
   });
 
-  it('never exceeds its limits, quotes every line, and does not depend on the order given', () => {
+  it('never exceeds its limits, quotes every line, and does not depend on the order of its messages', () => {
     const message = fc.record({
       minute: fc.nat(1000),
       user: fc.constantFrom('U0ADA', bot, 'U0GHOST'),
@@ -90,35 +89,17 @@ describe('the transcript of an earlier conversation', () => {
     });
     const distinct = fc.uniqueArray(message, { maxLength: 30, selector: ({ minute }) => minute });
     fc.assert(
-      fc.property(distinct, fc.nat(25), fc.nat(3000), (list, most, maxCharacters) => {
+      fc.property(distinct, fc.nat(25), fc.nat(3000), (list, maxMessages, maxCharacters) => {
         const messages = list.map(({ minute, user, text }) => said(minute, user, text));
-        const text = quote(messages, { most, maxCharacters });
+        const text = quote(messages, { maxMessages, maxCharacters });
         expect(text.length).toBeLessThanOrEqual(maxCharacters);
         const quotedCount = /newest (\d+)|all (\d+)/.exec(text)?.slice(1).join('') ?? 0;
-        expect(Number(quotedCount)).toBeLessThanOrEqual(most);
+        expect(Number(quotedCount)).toBeLessThanOrEqual(maxMessages);
         const [heading = '', ...body] = text.split('\n\n');
         expect(heading === '' || heading.startsWith('Earlier in this Slack thread')).toBe(true);
         for (const line of body.join('\n\n').split(/[\n\r\u2028]/)) expect(line).toMatch(/^(?:>|$)/);
         expect(body.length).toBeLessThanOrEqual(1);
-        expect(quote(messages.toReversed(), { most, maxCharacters })).toBe(text);
-      }),
-    );
-  });
-});
-
-describe('an excerpt', () => {
-  it('is the whole text when it fits', () => {
-    expect(excerpt('abc', 3)).toBe('abc');
-  });
-
-  it('fits, begins the text and does not end inside a character', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), fc.nat(200), (text, most) => {
-        const start = excerpt(text, most, '');
-        expect(start.length).toBeLessThanOrEqual(most);
-        expect(text.startsWith(start)).toBe(true);
-        const borders = [...new Intl.Segmenter('en').segment(text)].map(({ index }) => index);
-        expect([...borders, text.length]).toContain(start.length);
+        expect(quote(messages.toReversed(), { maxMessages, maxCharacters })).toBe(text);
       }),
     );
   });

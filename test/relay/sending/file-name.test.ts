@@ -12,21 +12,21 @@ test.each([
   ['abc\u202Evsc.exe', 'abcvsc.exe'],
   ['..', 'file-F1'],
   ['  ', 'file-F1'],
-])('%j goes to the service as %j', (name, sent) => {
+])('%j is named %j at the service', (name, sent) => {
   expect(serviceFileName(name, 'F1')).toBe(sent);
 });
 
-test('a file without a name goes by its id', () => {
+test('a file without a name is named after its id', () => {
   expect(serviceFileName(undefined, 'F1')).toBe('file-F1');
 });
 
-test('a name of 300 characters is cut and keeps its ending', () => {
+test('a name of 300 characters is cut and keeps its extension', () => {
   const name = serviceFileName(`${'😀'.repeat(300)}.fastq`, 'F1');
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
   expect(name).toMatch(/^😀+\.fastq$/u);
 });
 
-test('any name becomes one that is short, visible and no path', () => {
+test('any name becomes short and visible, without path separators', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (name) => {
       const sent = serviceFileName(name, 'F1');
@@ -46,7 +46,7 @@ test.each([
   [[], ['.csv'], false],
   [['.csv'], ['text/*'], false],
   [[], ['text'], true],
-])('of allowed %j and refused %j types, a CSV is taken: %s', (allowed, refused, taken) => {
+])('with allowed types %j and refused types %j, a CSV is sent: %s', (allowed, refused, taken) => {
   expect(
     isTypeAllowed(
       { name: 'A.Csv', mime: 'text/csv; charset=utf-8' },

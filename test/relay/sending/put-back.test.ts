@@ -33,20 +33,20 @@ async function begun() {
 const later = `${seconds + 1_000}.000000`;
 const edit = { deleted: false, words: { text: 'as it is now' }, edited_ts: later };
 
-test('a message that waits again, without its turn, is not closed by who still holds that turn', async () => {
+test('a message that waits again is not closed by a process that still has its deleted turn', async () => {
   const { turn, get } = await begun();
   expect(await putBack({ store }, turn)).toBe(true);
   await closeMessage({ store }, turn);
   expect(await get()).toMatchObject({ state: 'waiting' });
 });
 
-test('a message that was edited while it was sent waits again with its new words, unless these went otherwise', async () => {
+test('a message that was edited while it was sent waits again with its new text, unless a correction took the edit', async () => {
   const [one, two] = [await begun(), await begun()];
   for (const { key } of [one, two]) {
     await store.messages.freeze(key);
-    await store.messages.recordEarlyEdit(key, edit);
+    await store.earlyEdits.record(key, edit);
   }
-  await store.messages.claimEarlyEdit(two.key, later);
+  await store.earlyEdits.claim(two.key, later);
   for (const { turn } of [one, two]) expect(await putBack({ store }, turn)).toBe(true);
   expect(await one.get()).toMatchObject({ state: 'waiting', words: { text: 'as it is now' } });
   expect(await two.get()).toMatchObject({ state: 'waiting', words: { text: 'as it was' } });
@@ -55,12 +55,12 @@ test('a message that was edited while it was sent waits again with its new words
 test('a message that was deleted while it was sent does not wait again', async () => {
   const { key, turn, get } = await begun();
   await store.messages.freeze(key);
-  await store.messages.recordEarlyEdit(key, { deleted: true, words: null, edited_ts: null });
+  await store.earlyEdits.record(key, { deleted: true, words: null, edited_ts: null });
   expect(await putBack({ store }, turn)).toBe(false);
   expect(await get()).toMatchObject({ state: 'withdrawn', words: null });
 });
 
-test('a message that asks nothing is closed as it was read, and as nothing else', async () => {
+test('an empty message is closed only if it is unchanged since it was read', async () => {
   const [same, edited, deleted] = [await begun(), await begun(), await begun()];
   await store.messages.updateContent(edited.key, edit.words, later);
   await store.messages.withdraw(deleted.key);

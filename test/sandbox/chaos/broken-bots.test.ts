@@ -17,19 +17,19 @@ const lostSend: FaultProfile = {
 };
 
 /** What a short run doubled with a part of the bot replaced by a broken one; it ends when something was. */
-async function doubledWith(part: string, weather: FaultProfile): Promise<string[]> {
+async function doubledWith(part: string, faultProfile: FaultProfile): Promise<string[]> {
   const logs = await mkdtemp(join(tmpdir(), 'taskthread-broken-'));
   const program = fileURLToPath(new URL(`./broken/${part}.ts`, import.meta.url));
   const database = await copyTemplateDatabase();
-  const enough = ({ duplicated }: Damage) => duplicated.length > 0;
-  const options = { kills: 1, seed: 1, replicas: 1, transport: 'http', logs, program, weather } as const;
-  const { damage } = await runChaos({ ...options, database, enough }, () => undefined);
+  const isEnough = ({ duplicated }: Damage) => duplicated.length > 0;
+  const options = { kills: 1, seed: 1, replicas: 1, transport: 'http', logs, program, faultProfile } as const;
+  const { damage } = await runChaos({ ...options, database, isEnough }, () => undefined);
   await dropDatabase(database);
   await rm(logs, { recursive: true, force: true });
   return damage.duplicated;
 }
 
-// Each breaks one of the three things that keep a run whole; the weather is such that it must show.
+// Each breaks one of the three things that keep a run whole; the faultProfile is such that it must show.
 describe.concurrent('the comparison finds the damage of', { timeout: 180_000 }, () => {
   test('an inbox that takes both copies of a mention for messages', async () => {
     expect(await doubledWith('inbox', calm)).not.toEqual([]);

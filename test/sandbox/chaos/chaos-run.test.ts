@@ -10,10 +10,10 @@ const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck
 /** The seed is the same in every run of the tests; the logs stay where something went wrong. */
 async function killed(options: Pick<ChaosRunOptions, 'kills' | 'replicas' | 'transport' | 'database'>) {
   const logs = await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-'));
-  const { damage, figures } = await runChaos({ seed: 1, logs, ...options }, () => undefined);
+  const { damage, stats } = await runChaos({ seed: 1, logs, ...options }, () => undefined);
   expect(damage, `the logs are in ${logs}`).toEqual(none);
   await rm(logs, { recursive: true, force: true });
-  return figures;
+  return stats;
 }
 
 describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', () => {

@@ -35,7 +35,7 @@ describe('the comparison', () => {
 
   test('a message that Slack gave up may be missing, and counts where it is there twice', () => {
     const run = withTask(({ messages }) => ({ messages: messages.slice(1) }));
-    const said = run.said.map((message, index) => ({ ...message, reached: index > 0 }));
+    const said = run.said.map((message, index) => ({ ...message, wasDelivered: index > 0 }));
     expect(counts({ ...run, said })).toEqual({});
     const twice = withTask(({ messages }) => ({ messages: [...messages.slice(0, 1), ...messages] }));
     expect(counts({ ...twice, said }).duplicated).toBeGreaterThan(0);
@@ -114,7 +114,7 @@ describe('the comparison', () => {
   });
 
   test('a reply that stands twice in the thread is duplicated', () => {
-    const again = post({ key: 't2/reply:0', answer: 'Second reply.', aside: 'Took 3 s.' });
+    const again = post({ key: 't2/reply:0', answer: 'Second reply.', otherText: 'Took 3 s.' });
     expect(counts(withPosts((posts) => [...posts, again]))).toEqual({ duplicated: 1 });
   });
 
@@ -133,15 +133,17 @@ describe('the comparison', () => {
   });
 
   test('results that are not posted are wrong, results posted twice are duplicated', () => {
-    expect(counts(withPosts((posts) => posts.filter(({ aside }) => !aside.includes('result-1'))))).toEqual({
+    expect(
+      counts(withPosts((posts) => posts.filter(({ otherText }) => !otherText.includes('result-1')))),
+    ).toEqual({
       repliesWrong: 1,
     });
-    const again = post({ aside: '1 file from the agent\nresult-1.csv', key: 't1/results:0' });
+    const again = post({ otherText: '1 file from the agent\nresult-1.csv', key: 't1/results:0' });
     expect(counts(withPosts((posts) => [...posts, again]))).toEqual({ duplicated: 1 });
   });
 
   test('a second post without an answer under one key is duplicated', () => {
-    const again = post({ key: 't1/reply:0', aside: 'Got it' });
+    const again = post({ key: 't1/reply:0', otherText: 'Got it' });
     expect(counts(withPosts((posts) => [...posts, again]))).toEqual({ duplicated: 1 });
   });
 
@@ -149,16 +151,16 @@ describe('the comparison', () => {
     const run = undamagedRun();
     const sent = new Map([['C1/1.000001', ['1.000001', '1.000003', '1.000002']]]);
     expect(counts({ ...run, sent })).toEqual({ outOfOrder: 1 });
-    expect(counts({ ...run, sent, waitedTogether: [] })).toEqual({});
+    expect(counts({ ...run, sent, waitingPairs: [] })).toEqual({});
   });
 
-  test('unfinished turns, progress left behind and waiting marks are stuck', () => {
+  test('unfinished turns, progress left behind and waiting reactions are stuck', () => {
     const run = undamagedRun();
     expect(counts({ ...run, unfinished: 2 })).toEqual({ stuck: 1 });
-    expect(counts(withPosts((posts) => posts.map((one) => ({ ...one, unsettled: true }))))).toEqual({
+    expect(counts(withPosts((posts) => posts.map((one) => ({ ...one, looksUnfinished: true }))))).toEqual({
       stuck: 5,
     });
-    const marked = run.threads.map((thread) => ({ ...thread, marks: 2 }));
+    const marked = run.threads.map((thread) => ({ ...thread, waitingReactions: 2 }));
     expect(counts({ ...run, threads: marked })).toEqual({ stuck: 2 });
   });
 });

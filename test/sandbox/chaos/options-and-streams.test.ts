@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { CallNotifier, ObservedFaults } from '../../../sandbox/chaos/call-notifier.ts';
 import { RESULT_REQUEST, scriptedReply } from '../../../sandbox/chaos/chaos-agent.ts';
 import { parseChaosOptions } from '../../../sandbox/chaos/chaos-options.ts';
 import { isUndamaged, reportLine } from '../../../sandbox/chaos/chaos-report.ts';
-import { CallNotifier, ObservedFaults } from '../../../sandbox/chaos/fault-profile.ts';
 import { KILL_STEPS, killStepOf, type OpenTurn } from '../../../sandbox/chaos/kill-step.ts';
 import { createRandomStreams, shuffled } from '../../../sandbox/chaos/random-streams.ts';
 import { WaitingPairs } from '../../../sandbox/chaos/waiting-pairs.ts';
@@ -54,24 +54,24 @@ describe('the agent', () => {
 
 describe('the step that a kill hits', () => {
   const before: OpenTurn = {
-    replied: false,
+    hasReply: false,
     hasProject: false,
     hasTask: false,
     hasFiles: true,
-    frozen: false,
-    intended: false,
+    hasContent: false,
+    hasSendIntent: false,
     userMessageId: null,
     assistantMessageId: null,
-    settled: false,
+    isSettled: false,
   };
   const progress: Partial<OpenTurn>[] = [
     {},
-    { replied: true },
+    { hasReply: true },
     { hasProject: true },
     { hasTask: true },
     { hasFiles: false },
-    { frozen: true },
-    { intended: true },
+    { hasContent: true },
+    { hasSendIntent: true },
     { userMessageId: 'u1' },
     { assistantMessageId: 'a1' },
   ];
@@ -82,7 +82,7 @@ describe('the step that a kill hits', () => {
       turn = { ...turn, ...change };
       return killStepOf(turn, new Set());
     });
-    steps.push(killStepOf(turn, new Set(['a1'])), killStepOf({ ...turn, settled: true }, new Set(['a1'])));
+    steps.push(killStepOf(turn, new Set(['a1'])), killStepOf({ ...turn, isSettled: true }, new Set(['a1'])));
     expect(steps).toEqual(KILL_STEPS);
   });
 });
@@ -98,24 +98,24 @@ describe('the watch over waiting messages', () => {
   });
 });
 
-describe('the ears', () => {
-  test('hear a call before it is handled, once', () => {
-    const ears = new CallNotifier();
-    const faults = new ObservedFaults(Math.random, (call) => ears.notify('slack', call));
-    let heard = 0;
-    ears.onNext('slack', /^chat\.update$/, () => {
-      heard += 1;
+describe('the call notifier', () => {
+  test('reports a call before it is handled, once', () => {
+    const notifier = new CallNotifier();
+    const faults = new ObservedFaults(Math.random, (call) => notifier.notify('slack', call));
+    let calls = 0;
+    notifier.onNext('slack', /^chat\.update$/, () => {
+      calls += 1;
     });
     faults.hit('chat.postMessage');
-    expect(heard).toBe(0);
+    expect(calls).toBe(0);
     faults.hit('chat.update');
     faults.hit('chat.update');
-    expect(heard).toBe(1);
+    expect(calls).toBe(1);
   });
 });
 
 describe('the report', () => {
-  const figures = {
+  const stats = {
     kills: 2,
     messages: 6,
     killsByStep: new Map([['sending', 2] as const]),
@@ -133,7 +133,7 @@ describe('the report', () => {
   const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
 
   test('is one line with every step and every kind of damage', () => {
-    const line = reportLine({ ...none, lost: ['this', 'and that'] }, figures);
+    const line = reportLine({ ...none, lost: ['this', 'and that'] }, stats);
     expect(line).not.toContain('\n');
     expect(JSON.parse(line)).toMatchObject({
       chaos: true,

@@ -4,10 +4,10 @@ import { FuzzOptionsError, parseFuzzOptions } from '../../../sandbox/fuzz/fuzz-o
 import { runFuzz } from '../../../sandbox/fuzz/fuzz-run.ts';
 import { seededRandom } from '../../../sandbox/slack/slack-workspace.ts';
 
-const cast = { workspace: 'T1', botUser: 'UBOT', botId: 'BBOT' };
+const identities = { workspace: 'T1', botUser: 'UBOT', botId: 'BBOT' };
 
 function some(count: number, seed: number): string[] {
-  const stream = fuzzCases(cast, [], seededRandom(seed));
+  const stream = fuzzCases(identities, [], seededRandom(seed));
   return Array.from({ length: count }, () => JSON.stringify(stream.next().value));
 }
 
@@ -18,12 +18,12 @@ describe('the cases', () => {
   });
 
   test('mutate nothing into a mention of the bot in a channel that must stay silent', () => {
-    const stream = fuzzCases(cast, [], seededRandom(3));
+    const stream = fuzzCases(identities, [], seededRandom(3));
     let mutants = 0;
     for (let index = 0; index < 3_000; index += 1) {
       const { value } = stream.next();
       const text = JSON.stringify(value?.body);
-      if (value?.kind !== 'event' || value.signature !== 'well' || !text.includes(SILENT_CHANNEL_PREFIX))
+      if (value?.kind !== 'event' || value.signature !== 'valid' || !text.includes(SILENT_CHANNEL_PREFIX))
         continue;
       if (text.includes('"TSTRANGER"') || !text.includes('"event":')) continue;
       mutants += 1;

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { seriousFindings } from '../../support/accessibility-findings.ts';
-import { call, offers, startTestApp } from '../../support/bolt-test-app.ts';
+import { call, startTestApp, testCommands } from '../../support/bolt-test-app.ts';
 import {
   type BrowserScene,
   describeInBrowser,
@@ -15,7 +15,7 @@ describeInBrowser('the page, for everybody', () => {
   let channel: string;
   let root: string;
   beforeAll(async () => {
-    visit = await openBrowserScene({ bot: false, slack: { limits: 'off' }, offers });
+    visit = await openBrowserScene({ bot: false, slack: { limits: 'off' }, manifestCommands: testCommands });
     const { slack } = visit.sandbox;
     const { app } = await startTestApp(slack);
     const people = new Map([...slack.team.people.values()].map(({ name, id }) => [name, id]));
@@ -58,7 +58,7 @@ describeInBrowser('the page, for everybody', () => {
       await page.getByRole('menuitem', { name: 'Ask the agent' }).click();
       await page.getByRole('dialog', { name: 'Ask the agent' }).waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
-      await page.getByText('Please fill this in.').waitFor();
+      await page.getByText('This field is required.').waitFor();
       found.modal = await seriousFindings(page);
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'hidden' });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { call, offers, startTestApp } from '../../support/bolt-test-app.ts';
+import { call, startTestApp, testCommands } from '../../support/bolt-test-app.ts';
 import {
   type BrowserScene,
   describeInBrowser,
@@ -18,7 +18,11 @@ describeInBrowser('what apps show on the page', () => {
   let page: Page;
   let channel: string;
   beforeAll(async () => {
-    visit = await openBrowserScene({ bot: false, slack: { limits: 'off', agent: true }, offers });
+    visit = await openBrowserScene({
+      bot: false,
+      slack: { limits: 'off', agent: true },
+      manifestCommands: testCommands,
+    });
     const { slack } = visit.sandbox;
     const started = await startTestApp(slack);
     heard = started.heard;
@@ -109,7 +113,7 @@ describeInBrowser('what apps show on the page', () => {
     await question.waitFor();
     expect(await question.evaluate((field) => field.matches(':focus'))).toBe(true);
     await modal.getByRole('button', { name: 'Start' }).click();
-    await modal.getByText('Please fill this in.').waitFor();
+    await modal.getByText('This field is required.').waitFor();
     await question.fill('no');
     await modal.getByRole('combobox', { name: 'Model' }).selectOption('two');
     await modal.getByRole('group', { name: 'People' }).getByLabel('Grace').check();
@@ -171,7 +175,7 @@ describeInBrowser('what apps show on the page', () => {
     const { slack } = visit.sandbox;
     await goTo(page, 'Taskthread');
     await page.getByRole('tab', { name: 'Home' }).click();
-    await page.getByText('has not published a Home').waitFor();
+    await page.getByText('has not published a Home tab').waitFor();
     const user = [...slack.team.people.values()].find(({ name }) => name === 'ada')?.id;
     const blocks = [
       { type: 'header', text: { type: 'plain_text', text: 'Your tasks' } },

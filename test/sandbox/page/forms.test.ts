@@ -66,7 +66,7 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     // It folds as soon as something is said, and a slow bot may be told of.
     const unfolded = () => welcome.evaluate((details) => details.setAttribute('open', ''));
     await unfolded();
-    await welcome.getByRole('button', { name: 'What else it takes' }).click();
+    await welcome.getByRole('button', { name: 'Help' }).click();
     await page.locator('#channel .ephemeral').getByText('/agent status').waitFor();
     await unfolded();
     await welcome.getByRole('button', { name: 'Your tasks' }).click();
@@ -89,7 +89,7 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     ]);
     const question = form.getByRole('textbox', { name: 'What should the agent do?' });
     await form.getByRole('button', { name: 'Start' }).click();
-    await form.getByText('Please fill this in.').waitFor();
+    await form.getByText('This field is required.').waitFor();
     expect(await question.evaluate((field) => field.matches(':focus'))).toBe(true);
     await question.fill('What stands out in this table?');
     await where.selectOption({ label: '#coffee' });

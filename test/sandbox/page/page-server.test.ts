@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type InteractiveSandbox, startInteractiveSandbox } from '../../../sandbox/interactive-sandbox.ts';
 
 describe("the page's server", () => {
-  let playground: InteractiveSandbox;
+  let sandbox: InteractiveSandbox;
   beforeAll(async () => {
-    playground = await startInteractiveSandbox({ bot: false });
+    sandbox = await startInteractiveSandbox({ bot: false });
   });
-  afterAll(() => playground.stop());
+  afterAll(() => sandbox.stop());
 
   /** Asks the page's server, with any headers. */
   async function ask(
@@ -17,51 +17,51 @@ describe("the page's server", () => {
     options: { method?: string; headers?: Record<string, string>; body?: string } = {},
   ): Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: string }> {
     const { body, ...rest } = options;
-    const sent = request(new URL(playground.page.url), { path, ...rest });
+    const sent = request(new URL(sandbox.page.url), { path, ...rest });
     sent.end(body);
     const [response] = await once(sent, 'response');
     return { status: response.statusCode, headers: response.headers, body: await text(response) };
   }
 
-  const deed = (fields: object, headers: Record<string, string> = { 'x-sandbox': 'page' }) =>
-    ask('/deed', {
+  const act = (fields: object, headers: Record<string, string> = { 'x-sandbox': 'page' }) =>
+    ask('/action', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(fields),
     });
 
-  test('answers this machine only, under its own name', async () => {
+  test('answers this machine only, under its own host name', async () => {
     expect((await ask('/')).status).toBe(200);
     expect((await ask('/', { headers: { host: 'localhost:4700' } })).status).toBe(200);
     expect((await ask('/', { headers: { host: 'evil.example' } })).status).toBe(403);
     expect((await ask('/live', { headers: { host: '127.0.0.1.evil.example' } })).status).toBe(403);
   });
 
-  test('takes deeds from its own page, not from a form of another one', async () => {
-    const { slack } = playground;
+  test('accepts actions from its own page, not from a form of another site', async () => {
+    const { slack } = sandbox;
     const person = [...slack.team.people.values()].find(({ name }) => name === 'ada')?.id;
     const channel = [...slack.team.channels.values()].find(({ name }) => name === 'sequencing')?.id ?? '';
     const said = { kind: 'say', person, channel, text: 'Hello' };
-    expect((await deed(said, {})).status).toBe(403);
+    expect((await act(said, {})).status).toBe(403);
     expect(slack.messages(channel)).toEqual([]);
-    expect(JSON.parse((await deed(said)).body)).toMatchObject({ ok: true });
+    expect(JSON.parse((await act(said)).body)).toMatchObject({ ok: true });
     expect(slack.messages(channel).map((one) => one.text)).toEqual(['Hello']);
     const ts = slack.messages(channel)[0]?.ts;
     const other = [...slack.team.people.values()].find(({ name }) => name === 'grace')?.id;
-    const taken = await deed({ kind: 'remove', person: other, channel, ts });
+    const taken = await act({ kind: 'remove', person: other, channel, ts });
     expect(JSON.parse(taken.body)).toEqual({ ok: false, error: 'That is not your message.' });
-    expect((await deed({ kind: 'dance' })).status).toBe(400);
+    expect((await act({ kind: 'dance' })).status).toBe(400);
   });
 
   test('serves TypeScript without its types, and nothing outside of its folder', async () => {
-    const { body, headers } = await ask('/state.ts');
+    const { body, headers } = await ask('/page-state.ts');
     expect(headers['content-type']).toContain('javascript');
-    expect(body).toContain('class State');
+    expect(body).toContain('class PageState');
     expect(body).not.toContain('import type');
     for (const path of [
-      '/../server.ts',
-      '/%2e%2e/server.ts',
-      '/style/../../server.ts',
+      '/../page-server.ts',
+      '/%2e%2e/page-server.ts',
+      '/style/../../page-server.ts',
       '/tsconfig.json',
       '/none.ts',
     ])
@@ -72,7 +72,7 @@ describe("the page's server", () => {
     expect((await ask('/')).headers['content-security-policy']).toMatch(
       /^default-src 'self'; img-src 'self'/,
     );
-    const { slack } = playground;
+    const { slack } = sandbox;
     const [person = ''] = [...slack.team.people.values()].flatMap(({ id, name }) =>
       name === 'ada' ? [id] : [],
     );

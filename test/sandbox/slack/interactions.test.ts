@@ -72,7 +72,7 @@ describe('buttons', () => {
   test('a button that is not there cannot be pressed', async () => {
     const { slack, ann, channel, ts } = await pressing();
     await expect(slack.click({ person: ann, channel, ts, actionId: 'none' })).rejects.toThrow(
-      'Nothing to press',
+      'There is no element',
     );
   });
 
@@ -162,7 +162,7 @@ describe('modals and the Home tab', () => {
       await until(() => slack.modal(ann) !== undefined);
     };
     await open();
-    await expect(slack.submitView(ann)).rejects.toThrow('Slack wants this filled in: Feedback.');
+    await expect(slack.submitView(ann)).rejects.toThrow('Slack requires these inputs: Feedback.');
     await slack.submitView(ann, { words: 'hm' });
     expect(slack.modal(ann)).toBeDefined();
     expect((await slack.submitView(ann, { words: 'oh' })).acked).toBe(false);

@@ -36,15 +36,15 @@ beforeEach(async () => {
 });
 
 describe('the audit trail', () => {
-  test('gets a row of its own for a turn that ends, once, and for its stop', async () => {
+  test('has one event for a turn that ends, and one for its stop', async () => {
     const { turn, key, thread } = await begun();
     await store.threads.intendTask(thread, 'prj_1', { title: 'A question', model: 'fast' });
     await store.turns.countAttempt(turn);
     await store.threads.bindTask(thread, 'task-1');
     await store.turns.record(turn, { attached: ['file-1', 'file-2'], bytes_up: 30, skill: 'omics' });
     await store.turns.record(turn, { user_message_id: 'message-1' });
-    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U2', ts: '10.000000' });
-    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U3', ts: '11.000000' });
+    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U2', ts: '10.000000' }, 10);
+    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U3', ts: '11.000000' }, 10);
     await store.results.claim(turn, '', ['result-1']);
     await store.turns.record(turn, { settled_at: new Date(), tools: { plot: 2 } });
     await store.turns.finish(turn, 'cancelled');
@@ -75,7 +75,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  test('gets a row for a message that is taken back, and none where its transaction fails', async () => {
+  test('has an event for a withdrawn message, and none if the transaction fails', async () => {
     const { key, turn } = await begun();
     const failing = store.transaction(async ({ messages, turns }) => {
       await messages.withdraw(key);
@@ -88,7 +88,7 @@ describe('the audit trail', () => {
     expect(await rows()).toMatchObject([{ kind: 'withdrawal', person: 'U1', details: { message: key.ts } }]);
   });
 
-  test("holds nobody's words, nor a model or skill that the service did not take", async () => {
+  test('contains no text from people, nor a model or skill that the service did not accept', async () => {
     const { turn, thread } = await begun();
     await store.threads.intendTask(thread, 'prj_1', { title: 'secret title', model: 'secret model' });
     await store.threads.forgetTaskIntent(thread);
@@ -99,9 +99,9 @@ describe('the audit trail', () => {
   });
 
   test.each([
-    ['changed', sql`update audit set person = 'U9'`],
-    ['deleted', sql`delete from audit`],
-    ['emptied', sql`truncate audit`],
+    ['changed', sql`update audit_events set person = 'U9'`],
+    ['deleted', sql`delete from audit_events`],
+    ['emptied', sql`truncate audit_events`],
   ])('cannot be %s', async (_, statement) => {
     await store.audit.add({ workspace: 'T1', kind: 'refusal', person: 'U1' });
     await expect(statement.execute(kysely)).rejects.toThrow('the audit trail is only added to');
@@ -111,7 +111,7 @@ describe('the audit trail', () => {
   test('is read by time and workspace, oldest first, over many pages', async () => {
     const half = async () => {
       await kysely
-        .insertInto('audit')
+        .insertInto('audit_events')
         .values(
           Array.from({ length: 700 }, () => ({ workspace: 'T1', kind: 'setting', details: '{}' }) as const),
         )
@@ -131,10 +131,10 @@ describe('the audit trail', () => {
     expect(await rows({ workspace: 'T2' })).toHaveLength(1);
   });
 
-  test('loses its rows when their time is over, and only those', async () => {
+  test('loses the events that are past their time, and only those', async () => {
     await store.audit.add({ workspace: 'T1', kind: 'setting' });
     await kysely
-      .insertInto('audit')
+      .insertInto('audit_events')
       .values({
         workspace: 'T1',
         kind: 'deletion',
@@ -158,8 +158,8 @@ async function everything(): Promise<string> {
   return (await Promise.all(texts)).join('\n');
 }
 
-describe('forgetting', () => {
-  test('a person leaves no word, no file name and no id behind, and others keep theirs', async () => {
+describe('erasure', () => {
+  test("erases a person's text, file names and id, and keeps those of others", async () => {
     const gone = await begun('UGONE');
     const kept = await begun('UKEPT');
     for (const { turn, key } of [gone, kept]) {
@@ -171,16 +171,13 @@ describe('forgetting', () => {
         attached: [`file of ${turn.id}`],
         file_notes: [{ name, reason: null }],
       });
-      await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'UGONE', ts: '10.000000' });
+      await store.stopRequests.record(
+        { workspace: 'T1', turn: turn.id, person: 'UGONE', ts: '10.000000' },
+        10,
+      );
       await store.feedback.rate({ workspace: 'T1', turn: turn.id, person: 'UGONE' }, true);
       await store.turns.finish(turn, 'completed');
     }
-    // As a release before wrote it, of a message that has left since.
-    const row = { workspace: 'T1', slack_file: 'F1', project_id: 'p', file_id: 'file-1', size_bytes: 1 };
-    await kysely
-      .insertInto('files')
-      .values({ ...row, name: 'UGONE genome.vcf' })
-      .execute();
     const waiting = await begun('UGONE');
     await store.workspaceSettings.set('T1', 'UGONE', { admits: 'guests', bots: null });
     await store.channelSettings.set('T1', 'C1', 'UGONE', { admits: 'guests' });
@@ -194,7 +191,7 @@ describe('forgetting', () => {
     expect((await rows()).at(-1)).toMatchObject({ kind: 'forget', person: null });
   });
 
-  test('a message that was forgotten is not taken for new when Slack sends it again', async () => {
+  test('recognizes an erased message when Slack delivers it again', async () => {
     const { key } = await begun('UGONE');
     await store.erasure.eraseUser('T1', 'UGONE');
     const again = {
@@ -207,7 +204,7 @@ describe('forgetting', () => {
     expect(await store.messages.add(key, again)).toBe(false);
   });
 
-  test('tells the tasks that a person began, and which of them nobody else wrote in', async () => {
+  test('lists the tasks that a person started, and in which nobody else wrote', async () => {
     const { thread } = await begun('U1');
     await store.threads.bindTask(thread, 'task-1');
     await kysely
@@ -215,11 +212,11 @@ describe('forgetting', () => {
       .set({ writers: ['U1', 'U2'] })
       .where('task_id', '=', 'task-1')
       .execute();
-    expect(await store.erasure.tasksStartedBy('T1', 'U1')).toMatchObject([{ task: 'task-1', alone: false }]);
-    expect(await store.erasure.tasksStartedBy('T2', 'U1')).toEqual([]);
+    expect(await store.tasks.startedBy('T1', 'U1')).toMatchObject([{ task: 'task-1', alone: false }]);
+    expect(await store.tasks.startedBy('T2', 'U1')).toEqual([]);
   });
 
-  test('a workspace leaves no row, another one stays as it is', async () => {
+  test('deletes every row of a workspace and none of another', async () => {
     await begun('U1', 'T1');
     const { turn } = await begun('U1', 'T2');
     await store.turns.finish(turn, 'completed');
@@ -232,13 +229,13 @@ describe('forgetting', () => {
   /** Adds rows of many messages that nobody answered. */
   async function grow(workspace: string, count: number): Promise<void> {
     await sql`
-      insert into strays (workspace, channel, root, ts)
+      insert into orphan_replies (workspace, channel, root, ts)
       select ${workspace}, 'C1', 1700000000, 1700000000 + n from generate_series(1, ${count}::int) as n`.execute(
       kysely,
     );
   }
 
-  test('a large workspace is deleted in parts, and another call goes on after an interruption', async () => {
+  test('deletes a large workspace in batches, and another call continues after an interruption', async () => {
     await grow('T1', 2_500);
     await begun('U1', 'T1');
     await store.workspaces.put({ workspace: 'T1', name: 'One', bot_user: 'U0', bot_id: 'B0' });
@@ -257,7 +254,7 @@ describe('forgetting', () => {
     expect(await everything()).not.toContain('"T1"');
   });
 
-  test('one that the app has left goes a little at a time, and no further once it is installed again', async () => {
+  test('deletes an uninstalled workspace gradually, and stops once it is installed again', async () => {
     const leave = () => sql`update workspaces set left_at = now() - interval '31 days'`.execute(kysely);
     const row = { workspace: 'T1', name: 'One', bot_user: 'U0', bot_id: 'B0' };
     await grow('T1', 3_500);

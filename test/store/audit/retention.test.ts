@@ -57,7 +57,7 @@ async function message(days: number, state: MessageState) {
 }
 
 describe('retention', () => {
-  test("people's words leave after their days, the records stay", async () => {
+  test("people's text is erased after its days, and the rows stay", async () => {
     const fresh = await message(6, 'sent');
     const old = await message(8, 'sent');
     await store.retention.deleteExpired(keep);
@@ -68,16 +68,12 @@ describe('retention', () => {
     expect(await old.posts()).toBe(1);
   });
 
-  test('names of files and titles leave with the words, and models and skills that the service did not take', async () => {
+  test('file names, titles and unaccepted models and skills are erased with the text', async () => {
     const fresh = await message(6, 'sent');
     const refused = await message(8, 'closed');
     const sent = await message(8, 'sent');
     await store.threads.bindTask(sent.key, 'task-1');
     await store.turns.record({ workspace: 'T1', id: sent.id }, { user_message_id: 'message-1' });
-    await kysely
-      .insertInto('files')
-      .values({ workspace: 'T1', slack_file: 'F1', project_id: 'p', name: 'secret.csv', size_bytes: 1 })
-      .execute();
     await store.retention.deleteExpired(keep);
     expect(await fresh.thread()).toMatchObject({ task_title: 'secret title', model: 'secret model' });
     expect(await fresh.turn()).toMatchObject({ file_notes: [{ name: 'secret.csv' }], skill: 'secret skill' });
@@ -89,10 +85,9 @@ describe('retention', () => {
       file_notes: null,
       skill: 'secret skill',
     });
-    expect(await kysely.selectFrom('files').select('name').execute()).toEqual([{ name: '' }]);
   });
 
-  test('files that wait for the next message keep where they lie, until it takes them', async () => {
+  test('files that wait for the next message keep their links until they are sent', async () => {
     const file = await message(8, 'closed');
     const note = { reason: 'external', link: 'https://drive.example/1' };
     await store.turns.record({ workspace: 'T1', id: file.id }, { file_notes: [{ name: 'secret', ...note }] });
@@ -101,12 +96,16 @@ describe('retention', () => {
     await store.retention.deleteExpired(keep);
     expect(await file.turn()).toMatchObject({ content: null, file_notes: [{ name: '', ...note }] });
     expect(await store.retention.deleteExpired(keep)).toBe(0);
-    await kysely.updateTable('turns').set({ kept_for: nextId() }).where('id', '=', file.id).execute();
+    await kysely
+      .updateTable('turns')
+      .set({ files_sent_with_turn_id: nextId() })
+      .where('id', '=', file.id)
+      .execute();
     await store.retention.deleteExpired(keep);
     expect((await file.turn())?.file_notes).toBeNull();
   });
 
-  test('what is not done is kept, however old', async () => {
+  test('unfinished work is kept, however old', async () => {
     const waiting = await message(400, 'waiting');
     await store.retention.deleteExpired(keep);
     expect((await waiting.thread()).task_title).toBe('secret title');
@@ -115,28 +114,32 @@ describe('retention', () => {
     expect((await waiting.turn())?.content).toBe('secret words');
   });
 
-  test('records leave after their days', async () => {
+  test('rows are deleted after their days', async () => {
     const old = await message(91, 'sent');
     await store.retention.deleteExpired(keep);
     expect([await old.message(), await old.turn(), await old.posts()]).toEqual([undefined, undefined, 0]);
   });
 
-  test('lanes leave that nobody used for a day, and channels come and go', async () => {
-    for (const lane of ['old', 'held', 'fresh'])
-      await store.db.insertInto('lanes').values({ workspace: 'T1', lane, tat: new Date() }).execute();
+  test('rate limits that nobody used for a day are deleted, because channels come and go', async () => {
+    for (const limit_key of ['old', 'blocked', 'fresh'])
+      await store.db
+        .insertInto('rate_limits')
+        .values({ workspace: 'T1', limit_key, theoretical_arrival_at: new Date() })
+        .execute();
     const ago = sql<Date>`now() - interval '25 hours'`;
-    await store.db.updateTable('lanes').set({ tat: ago }).where('lane', '!=', 'fresh').execute();
-    await store.db.updateTable('lanes').set({ held_until: new Date() }).where('lane', '=', 'held').execute();
+    const limits = store.db.updateTable('rate_limits');
+    await limits.set({ theoretical_arrival_at: ago }).where('limit_key', '!=', 'fresh').execute();
+    await limits.set({ blocked_until: new Date() }).where('limit_key', '=', 'blocked').execute();
     await store.retention.deleteExpired(keep);
-    const left = await store.db.selectFrom('lanes').select('lane').orderBy('lane').execute();
-    expect(left).toEqual([{ lane: 'fresh' }, { lane: 'held' }]);
+    const left = await store.db.selectFrom('rate_limits').select('limit_key').orderBy('limit_key').execute();
+    expect(left).toEqual([{ limit_key: 'blocked' }, { limit_key: 'fresh' }]);
   });
 
-  test('strays leave after ten minutes', async () => {
+  test('orphan replies are deleted after ten minutes', async () => {
     const thread = { workspace: 'T1', channel: 'C1', root: '1600000000.000100' };
     await store.orphanReplies.add(thread, '1600000001.000100');
     await store.orphanReplies.add(thread, '1600000002.000100');
-    await sql`update strays set seen_at = now() - interval '11 minutes' where ts = 1600000001.0001`.execute(
+    await sql`update orphan_replies set received_at = now() - interval '11 minutes' where ts = 1600000001.0001`.execute(
       kysely,
     );
     await store.retention.deleteExpired(keep);

@@ -6,11 +6,11 @@ import { freshDatabase } from '../../support/fresh-database.ts';
 const { kysely } = await freshDatabase();
 const { channelSettings: channels } = new Store(kysely);
 
-it('has the defaults for a channel that nobody set anything for', async () => {
+it('a channel without settings has the defaults', async () => {
   expect(await channels.get('T1', 'C1')).toEqual(DEFAULT_CHANNEL_SETTINGS);
 });
 
-it('keeps what is set, and changes nothing else', async () => {
+it('setting one value leaves the others unchanged', async () => {
   await channels.set('T1', 'C2', 'U1', { model: 'fast', show_steps: false });
   await channels.set('T1', 'C2', 'U2', { listens: 'everything' });
   expect(await channels.get('T1', 'C2')).toEqual({

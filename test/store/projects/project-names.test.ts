@@ -5,7 +5,7 @@ import { freshDatabase } from '../../support/fresh-database.ts';
 const { kysely } = await freshDatabase();
 const { channelSettings: channels, projects, projectNames, reviews } = new Store(kysely);
 
-test('only a project that follows its channel gets its name, by one process at a time', async () => {
+test('one process at a time renames a synced project, and no other project', async () => {
   const key = { workspace: 'T1', channel: 'C1', account: 'settings' };
   expect(await projectNames.markDue('T1', 'C1')).toBe(false);
   await projects.assign(key, 'prj_1');
@@ -22,7 +22,7 @@ test('only a project that follows its channel gets its name, by one process at a
   expect(await projectNames.claim(60_000, 5)).toEqual([]);
 });
 
-test('a name that changes while it is brought to the service stays due', async () => {
+test('a name that changes during its sync stays due', async () => {
   await projects.assign({ workspace: 'T1', channel: 'C2', account: 'settings' }, 'prj_2');
   await channels.set('T1', 'C2', 'U1', { follows_name: true });
   await projectNames.markDue('T1', 'C2');
@@ -33,7 +33,7 @@ test('a name that changes while it is brought to the service stays due', async (
   expect(await projectNames.claim(60_000, 5)).toHaveLength(1);
 });
 
-test('a channel may take another project, also while somebody makes one for it', async () => {
+test('a channel can switch to another project, even while a turn creates one for it', async () => {
   const key = { workspace: 'T1', channel: 'C3', account: 'settings' };
   const turn = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
   await projects.claim(key, turn, 15_000);

@@ -10,7 +10,7 @@ const threads = new Threads(kysely);
 const workspace = 'T1';
 const [slow, quick, one, two] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
 
-test('a turn whose claim ran out and was taken by another makes no project', async () => {
+test('a turn that lost its claim to another turn creates no project', async () => {
   const key = { workspace, channel: 'C1', account: 'settings' };
   expect(await projects.claim(key, slow, 0)).toMatchObject({ kind: 'ours' });
   expect(await projects.claim(key, quick, 15_000)).toMatchObject({ kind: 'ours' });
@@ -19,7 +19,7 @@ test('a turn whose claim ran out and was taken by another makes no project', asy
   expect(await projects.bind(key, quick, 'prj_1')).toBe(true);
 });
 
-test('a project that was made too late does not take the place of the one in use', async () => {
+test('a project that was created too late does not replace the one in use', async () => {
   const key = { workspace, channel: 'C2', account: 'settings' };
   await projects.claim(key, one, 15_000);
   expect(await projects.bind(key, one, 'prj_1')).toBe(true);
@@ -27,7 +27,7 @@ test('a project that was made too late does not take the place of the one in use
   expect(await projects.claim(key, two, 15_000)).toEqual({ kind: 'known', projectId: 'prj_1' });
 });
 
-test('a task that was started too late does not take the place of the one in use', async () => {
+test('a task that was created too late does not replace the one in use', async () => {
   const key = { workspace, channel: 'C1', root: '1.000001' };
   await threads.adopt(key, { account: 'settings', person: 'U1', ts: '1.000001' });
   expect(await threads.bindTask(key, 'tsk_1')).toBe('tsk_1');

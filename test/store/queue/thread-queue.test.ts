@@ -32,8 +32,8 @@ async function claimOne(queue: ThreadQueue): Promise<ThreadJob> {
   return job;
 }
 
-describe('sending', () => {
-  test('a job is there when the transaction commits, and not when it is rolled back', async () => {
+describe('enqueueing', () => {
+  test('a job exists once the transaction commits, and not after a rollback', async () => {
     const [kept, dropped] = [newThread(), newThread()];
     await database.kysely.transaction().execute((trx) => ours.enqueue(trx, kept));
     const failing = database.kysely.transaction().execute(async (trx) => {
@@ -62,8 +62,8 @@ describe('sending', () => {
   });
 });
 
-describe('sending what has no job that waits', () => {
-  test('adds none to a job that waits, and one to a job that is held', async () => {
+describe('enqueueing threads without a waiting job', () => {
+  test('adds no job to a waiting one, and one to a held one', async () => {
     const thread = newThread();
     await ours.enqueueMissing([thread]);
     await others.enqueueMissing([thread]);
@@ -77,7 +77,7 @@ describe('sending what has no job that waits', () => {
     expect(await ours.threadsWithoutJob([thread])).toEqual([thread]);
   });
 
-  test('many messages of a thread at once are one job', async () => {
+  test('many messages of a thread at once share one job', async () => {
     const thread = newThread();
     for (let index = 0; index < 50; index += 1) ours.enqueueSoon({ ...thread });
     await vi.waitFor(
@@ -89,7 +89,7 @@ describe('sending what has no job that waits', () => {
 });
 
 describe('one thread', () => {
-  test('has one job at work at a time, in the order of sending, also within one transaction', async () => {
+  test('has one held job at a time, in the order of enqueueing, also within one transaction', async () => {
     const thread = newThread();
     await database.kysely.transaction().execute(async (trx) => {
       for (let index = 0; index < 5; index += 1) await ours.enqueue(trx, thread);
@@ -104,7 +104,7 @@ describe('one thread', () => {
     expect(seen).toEqual(seen.toSorted());
   });
 
-  test('keeps its order when jobs are handed back', async () => {
+  test('keeps its order when jobs are released', async () => {
     const thread = newThread();
     for (let index = 0; index < 3; index += 1) await ours.enqueue(database.kysely, thread);
     const first = await claimOne(ours);
@@ -120,7 +120,7 @@ describe('one thread', () => {
     await others.complete([third]);
   });
 
-  test('goes on after a hundred hand-backs', async () => {
+  test('continues after a hundred releases', async () => {
     await ours.enqueue(database.kysely, newThread());
     for (let index = 0; index < 100; index += 1) await ours.release([await claimOne(ours)]);
     const job = await claimOne(ours);
@@ -129,8 +129,8 @@ describe('one thread', () => {
   });
 });
 
-describe('a job that another process has by now', () => {
-  test('is neither renewed, completed nor handed back by the one that lost it', async () => {
+describe('a job that another process has claimed', () => {
+  test('is neither renewed, completed nor released by the process that lost it', async () => {
     await ours.enqueue(database.kysely, newThread());
     const lost = await claimOne(ours);
     await others.release([lost]);
@@ -163,7 +163,7 @@ describe('all at once', () => {
     expect(await jobCounts(database)).toEqual({ waiting: 0, held: 0 });
   });
 
-  test('held jobs are taken back by the process that knows their holder is dead', async () => {
+  test('the owner of the embedded server reclaims held jobs', async () => {
     await ours.enqueue(database.kysely, newThread());
     await ours.enqueue(database.kysely, newThread());
     const lost = await ours.claim(10);
@@ -175,7 +175,7 @@ describe('all at once', () => {
   });
 });
 
-test('a listening connection that breaks is made again and wakes', async () => {
+test('the listening connection reconnects after it breaks, and wakes the queue', async () => {
   const listening = "datname = current_database() and application_name = 'taskthread listener'";
   const listeners = async () =>
     (await database.pool.query(`select pid from pg_stat_activity where ${listening}`)).rowCount;

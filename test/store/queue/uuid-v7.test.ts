@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { uuidV7Generator } from '../../../src/store/queue/uuid-v7.ts';
 
-test('ids are UUIDs of version 7 that rise, whatever the clock does', () => {
+test('ids are UUIDs of version 7 that increase, whatever the clock does', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 2 ** 47 }), { minLength: 2, maxLength: 200 }), (times) => {
       let index = 0;
@@ -15,7 +15,7 @@ test('ids are UUIDs of version 7 that rise, whatever the clock does', () => {
   );
 });
 
-test('more ids in one millisecond than the counter holds still rise', () => {
+test('ids still increase when the counter of one millisecond overflows', () => {
   const next = uuidV7Generator(() => 1_792_000_000_000);
   const ids = Array.from({ length: 10_000 }, () => next());
   expect(ids).toEqual([...ids].sort());

@@ -17,13 +17,14 @@ async function takeAll(lane: string, pace: { perMinute: number; burst: number },
 /** As if this had happened so long ago. */
 async function age(lane: string, seconds: number): Promise<void> {
   await database.pool.query(
-    `update lanes set tat = tat - $2 * interval '1 s', held_until = held_until - $2 * interval '1 s',
-      slowed_at = slowed_at - $2 * interval '1 s' where lane = $1`,
+    `update rate_limits set theoretical_arrival_at = theoretical_arrival_at - $2 * interval '1 s',
+      blocked_until = blocked_until - $2 * interval '1 s',
+      rate_reduced_at = rate_reduced_at - $2 * interval '1 s' where limit_key = $1`,
     [lane, seconds],
   );
 }
 
-describe('a lane', () => {
+describe('a rate limit', () => {
   test('grants its burst at once and then says how long to wait', async () => {
     const pace = { perMinute: 4.4, burst: 4 };
     expect(await takeAll('paced', pace)).toBe(4);
@@ -32,13 +33,13 @@ describe('a lane', () => {
     expect(waitMs).toBeLessThanOrEqual(Math.ceil(60_000 / 4.4));
   });
 
-  test('gives a deeper burst what it refuses a shallow one', async () => {
+  test('grants a larger burst what it denies a smaller one', async () => {
     expect(await takeAll('mixed', { perMinute: 4.4, burst: 4 })).toBe(4);
     expect(await takeAll('mixed', { perMinute: 4.4, burst: 6 })).toBe(2);
     expect(await lanes.take('T1', 'mixed', { perMinute: 4.4, burst: 4 })).toBeGreaterThan(25_000);
   });
 
-  test('grants again after the wait that it answered', async () => {
+  test('grants again after the returned wait', async () => {
     const pace = { perMinute: 600, burst: 1 };
     let waitMs = 0;
     while (waitMs === 0) waitMs = await lanes.take('T1', 'waiting', pace);
@@ -46,7 +47,7 @@ describe('a lane', () => {
     expect(await lanes.take('T1', 'waiting', pace)).toBe(0);
   });
 
-  test('is its own for each workspace and each kind of call', async () => {
+  test('is separate for each workspace and each kind of call', async () => {
     const pace = { perMinute: 1, burst: 1 };
     expect(await lanes.take('T1', 'a', pace)).toBe(0);
     expect(await lanes.take('T1', 'b', pace)).toBe(0);
@@ -55,8 +56,8 @@ describe('a lane', () => {
   });
 });
 
-describe('a hold', () => {
-  test('refuses everybody in the lane until it is over, also in a lane that was never used', async () => {
+describe('a block', () => {
+  test('applies to all callers until it ends, also on an unused limit', async () => {
     const pace = { perMinute: 6_000, burst: 10 };
     await lanes.hold('T1', 'held', 60_000);
     await lanes.hold('T1', 'held', 10);
@@ -69,14 +70,14 @@ describe('a hold', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('a 429', () => {
   const rule = { perMinute: 60, burst: 5 };
 
   /** What one permit costs now, as a share of what it costs at full pace. */
   async function cost(lane: string): Promise<number> {
     const paidAt = async () => {
       const { rows } = await database.pool.query<{ at: number }>(
-        'select extract(epoch from tat)::float8 as at from lanes where lane = $1',
+        'select extract(epoch from theoretical_arrival_at)::float8 as at from rate_limits where limit_key = $1',
         [lane],
       );
       return rows[0]?.at ?? 0;
@@ -88,7 +89,7 @@ describe('a refusal', () => {
     return (await paidAt()) - before;
   }
 
-  test('slows the lane for everybody, once for those that come together, and it comes back', async () => {
+  test('reduces the rate for everybody, once for simultaneous ones, and the rate recovers', async () => {
     await lanes.hold('T1', 'slowed', 10);
     await lanes.hold('T1', 'slowed', 10);
     await age('slowed', 30);
@@ -97,12 +98,12 @@ describe('a refusal', () => {
     expect(await cost('slowed')).toBeCloseTo(1, 1);
   });
 
-  test('slows a lane that was used before, again and again to a third at the least', async () => {
+  test('reduces the rate repeatedly, to 0.3 at least', async () => {
     await lanes.take('T1', 'refused', rule);
     for (const factor of [0.8, 0.64, 0.512, 0.41, 0.328, 0.3, 0.3]) {
       await lanes.hold('T1', 'refused', 0);
       const { rows } = await database.pool.query<{ factor: number }>(
-        "select factor from lanes where lane = 'refused'",
+        "select rate_factor as factor from rate_limits where limit_key = 'refused'",
       );
       // Each comes 2.2 seconds after the one before.
       expect(rows[0]?.factor).toBeGreaterThanOrEqual(factor - 0.001);
@@ -111,7 +112,7 @@ describe('a refusal', () => {
     }
   });
 
-  test('makes the room for a burst no deeper: the next permit is waited for as long as what was had', async () => {
+  test('does not enlarge the burst', async () => {
     for (let count = 0; count < 6; count += 1) {
       await lanes.hold('T1', 'shallow', 0);
       await age('shallow', 3);
@@ -126,13 +127,14 @@ describe('a refusal', () => {
 });
 
 describe('under 16 clients at once', () => {
-  test('no sliding window sees more than the burst and what its length adds, and little is left unused', async () => {
+  test('no sliding window exceeds the burst and its rate, and little is left unused', async () => {
     // The database itself notes when it granted, so that the windows are exact.
     await database.pool.query(`
       create table grants (at double precision);
       create function note_grant() returns trigger language plpgsql as
         'begin insert into grants values (extract(epoch from clock_timestamp()) * 1000); return null; end';
-      create trigger note after insert or update of tat on lanes for each row execute function note_grant()`);
+      create trigger note after insert or update of theoretical_arrival_at on rate_limits
+        for each row execute function note_grant()`);
     // A hundred times faster than a real lane: 100 a second stand for 100 a minute.
     const pace = { perMinute: 6_000, burst: 20 };
     const started = performance.now();
@@ -153,7 +155,7 @@ describe('under 16 clients at once', () => {
     expect(most(600)).toBeGreaterThanOrEqual(50);
   });
 
-  test('a rush on a full bucket gets the burst and not one more', async () => {
+  test('simultaneous requests on a full limit get exactly the burst', async () => {
     const pace = { perMinute: 0.5, burst: 10 };
     const answers = await Promise.all(Array.from({ length: 64 }, () => lanes.take('T1', 'rush', pace)));
     expect(answers.filter((waitMs) => waitMs === 0)).toHaveLength(10);

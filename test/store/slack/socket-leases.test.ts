@@ -46,7 +46,7 @@ class Model {
 }
 
 describe("sharing Slack's connections", () => {
-  test('never opens more than there are, and keeps two open while a process lives', () => {
+  test('never exceeds the limit, and keeps two open while a process lives', () => {
     const lives = fc.array(
       fc.record({ id: fc.nat({ max: 11 }), from: fc.nat({ max: 20 }), for: fc.nat({ max: 30 }) }),
       {
@@ -74,7 +74,7 @@ describe("sharing Slack's connections", () => {
     );
   });
 
-  test('spreads them: with more processes than pairs each has one, and a late one gets its own', () => {
+  test('spreads them: with more processes than pairs each has one, and a late process gets one', () => {
     const model = new Model(8);
     for (let rounds = 0; rounds < 4; rounds += 1, model.round += 1) {
       for (const id of [1, 2, 3, 4]) model.renew(id);
@@ -86,7 +86,7 @@ describe("sharing Slack's connections", () => {
     expect(model.living.map(({ open }) => open)).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test('a process alone has two; one that asks while none is free has none until another leaves', async () => {
+  test('a single process has two; a process that asks while none is free has none until another leaves', async () => {
     const [one, two] = processesOf(2);
     if (one === undefined || two === undefined) throw new Error('two were asked for');
     expect(await receivers.renew(one, 0, 2)).toEqual({ allowed: 2, processes: 1 });
@@ -100,7 +100,7 @@ describe("sharing Slack's connections", () => {
     expect(await receivers.renew(two, 1, 2)).toEqual({ allowed: 2, processes: 1 });
   });
 
-  test('twelve processes that ask at the same time are not given more than there are', async () => {
+  test('twelve processes that ask at the same time do not exceed the limit', async () => {
     const shares = await Promise.all(processesOf(12).map((process) => receivers.renew(process, 0, 8)));
     expect(shares.reduce((sum, { allowed }) => sum + allowed, 0)).toBe(8);
   });
@@ -111,7 +111,7 @@ describe("sharing Slack's connections", () => {
     await receivers.renew(dead, 0, 2);
     expect((await receivers.renew(heir, 0, 2)).allowed).toBe(0);
     await database.pool.query(
-      `update receivers set held_until = held_until - $1::float8 * interval '1 ms' where process = $2`,
+      `update socket_leases set expires_at = expires_at - $1::float8 * interval '1 ms' where process = $2`,
       [SOCKET_LEASE_MS, dead.process],
     );
     expect(await receivers.renew(heir, 0, 2)).toEqual({ allowed: 2, processes: 1 });

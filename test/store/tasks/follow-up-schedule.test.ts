@@ -18,7 +18,7 @@ async function due(workspace: string, count: number): Promise<void> {
   }
 }
 
-test('a look that failed is made again, also after the time; one that was made then is the last', async () => {
+test('a failed check is repeated even after the end, and a successful one after the end is the last', async () => {
   const turn = { workspace: 'T3', channel: 'C1', root: '1600000000.000100', id: randomUUID() };
   await watches.schedule(turn, { firstMs: -2_000, forMs: -1_000 });
   const claimed = async (holder: string) => {
@@ -29,7 +29,7 @@ test('a look that failed is made again, also after the time; one that was made t
   const watch = await claimed(one);
   await watches.recordCheck(watch, one, { ms: -1, failed: true });
   const again = await claimed(two);
-  expect(again).toMatchObject({ turn: turn.id, looks: 1 });
+  expect(again).toMatchObject({ turn: turn.id, checks: 1 });
   // It is another's by now.
   await watches.recordCheck(watch, one, { ms: 60_000, failed: false });
   expect(await watches.renew(again, two, 10_000)).toBe(true);
@@ -37,7 +37,7 @@ test('a look that failed is made again, also after the time; one that was made t
   expect(await watches.renew(again, two, 10_000)).toBe(false);
 });
 
-test('watches of one workspace leave room for those of others, however many are due', async () => {
+test('follow-ups of one workspace leave room for those of others, however many are due', async () => {
   await due('T1', 9);
   await due('T2', 2);
   const of = async (holder: string, most: number) =>

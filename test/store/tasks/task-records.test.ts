@@ -42,11 +42,11 @@ describe('the tasks of threads', () => {
       [false, 'completed'],
     ]);
     const channel = await store.tasks.ofChannel(workspace, 'C1', { from: 0, most: 1 });
-    expect(channel).toMatchObject({ count: 2, rows: [{ task: second.task, open: true }] });
+    expect(channel).toMatchObject({ total: 2, rows: [{ task: second.task, open: true }] });
     expect((await store.tasks.ofChannel('T2', 'C1', whole)).total).toBe(0);
   });
 
-  test('keep what was read of them, but not of a task that the thread has no more', async () => {
+  test('the state of a task is recorded, unless the thread has another task', async () => {
     const { key, task } = await thread('C3', 'U1');
     await store.tasks.recordState({ ...key, task }, 'running');
     await store.tasks.recordState({ ...key, task: 'tsk_other' }, 'failed');
@@ -54,12 +54,12 @@ describe('the tasks of threads', () => {
     expect(await store.tasks.get(key)).toMatchObject({ state: 'running', permalink: 'https://there' });
   });
 
-  test('name the files that went along once, in their order', async () => {
+  test('list their files once, in order', async () => {
     const { key } = await thread('C4', 'U1', 'finished');
     expect(await store.tasks.attachedFileIds(key)).toEqual(['file_2', 'file_1']);
   });
 
-  test('of a direct channel: the latest that is over comes before a new one', async () => {
+  test('of a direct channel: the previous finished task is found', async () => {
     const first = await thread('D1', 'U1', 'finished');
     const second = await thread('D1', 'U1', 'open');
     expect(await store.tasks.previousFinished(second.key)).toMatchObject({ task: first.task });
@@ -68,7 +68,7 @@ describe('the tasks of threads', () => {
 });
 
 describe('the deletion of a task', () => {
-  test('takes it from its thread at once and is claimed by one process until it is told', async () => {
+  test('removes it from its thread at once, and one process has it until it is announced', async () => {
     const { key, task } = await thread('C5', 'U1', 'finished');
     const [first, second] = await Promise.all([
       store.taskDeletions.request(key, task, 'U1'),
@@ -82,7 +82,7 @@ describe('the deletion of a task', () => {
     expect(await store.taskDeletions.claimDue(10)).toEqual([]);
     await kysely
       .updateTable('task_deletions')
-      .set({ held_until: new Date(0) })
+      .set({ claimed_until: new Date(0) })
       .execute();
     const claims = await Promise.all([store.taskDeletions.claimDue(10), store.taskDeletions.claimDue(10)]);
     expect(claims.flat()).toHaveLength(1);
@@ -91,7 +91,7 @@ describe('the deletion of a task', () => {
     await store.taskDeletions.markDeleted(deletion);
     await store.taskDeletions.markDeleted(deletion);
     const trail = await kysely
-      .selectFrom('audit')
+      .selectFrom('audit_events')
       .select(['kind', 'task'])
       .where('task', '=', task)
       .execute();
@@ -99,18 +99,18 @@ describe('the deletion of a task', () => {
     await store.taskDeletions.markNotified(deletion);
     await kysely
       .updateTable('task_deletions')
-      .set({ held_until: new Date(0) })
+      .set({ claimed_until: new Date(0) })
       .execute();
     expect(await store.taskDeletions.claimDue(10)).toEqual([]);
   });
 
-  test('waits for no turn: it is refused while one is open', async () => {
+  test('is rejected while a turn is open', async () => {
     const { key, task } = await thread('C6', 'U1', 'open');
     expect(await store.taskDeletions.request(key, task, 'U1')).toBe('busy');
     expect(await store.tasks.get(key)).toMatchObject({ task });
   });
 
-  test('forgets who asked for it', async () => {
+  test('loses its requester when that person is erased', async () => {
     const { key, task } = await thread('C7', 'U7', 'finished');
     await store.taskDeletions.request(key, task, 'U7');
     await store.erasure.eraseUser(workspace, 'U7');
@@ -123,10 +123,10 @@ describe('the deletion of a task', () => {
   });
 });
 
-test('what is said once is claimed by one, and by another where it was not said after all', async () => {
-  const saying = { workspace, channel: 'D9', what: 'something' };
-  const claims = await Promise.all([store.oneTimeNotices.claim(saying), store.oneTimeNotices.claim(saying)]);
+test('a one-time notice is claimed by one caller, and by another after a release', async () => {
+  const notice = { workspace, channel: 'D9', notice: 'new_task_in_dm' as const };
+  const claims = await Promise.all([store.oneTimeNotices.claim(notice), store.oneTimeNotices.claim(notice)]);
   expect(claims.filter(Boolean)).toHaveLength(1);
-  await store.oneTimeNotices.release(saying);
-  expect(await store.oneTimeNotices.claim(saying)).toBe(true);
+  await store.oneTimeNotices.release(notice);
+  expect(await store.oneTimeNotices.claim(notice)).toBe(true);
 });

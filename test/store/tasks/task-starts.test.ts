@@ -19,9 +19,9 @@ const asked = (id = randomUUID()) => ({
 
 /** As if the process that is at it had been away for too long. */
 const letGo = (id: string) =>
-  sql`update starts set held_until = now() - interval '1 second' where id = ${id}`.execute(kysely);
+  sql`update task_starts set claimed_until = now() - interval '1 second' where id = ${id}`.execute(kysely);
 
-test('a form that is sent many times at once is carried out by one', async () => {
+test('a form that is sent many times at once is claimed once', async () => {
   const form = asked();
   const taken = await Promise.all(Array.from({ length: 8 }, () => starts.claimForPosting(form)));
   expect(taken.filter((start) => start !== undefined)).toHaveLength(1);
@@ -30,7 +30,7 @@ test('a form that is sent many times at once is carried out by one', async () =>
   expect(await starts.claimForPosting(form)).toBeUndefined();
 });
 
-test('what a process left behind is taken up by one other, and the first sends nothing any more', async () => {
+test('one other process claims an abandoned question, and the first can no longer send it', async () => {
   const first = await starts.claimForPosting(asked());
   if (first === undefined) throw new Error('not taken');
   expect(await starts.claimAbandoned(10)).toEqual([]);
@@ -43,7 +43,7 @@ test('what a process left behind is taken up by one other, and the first sends n
   expect(second && (await starts.intend(second))).toBe(true);
 });
 
-test('what is at work is not left over', async () => {
+test('a question under way is not abandoned', async () => {
   const start = await starts.claimForPosting(asked());
   if (start === undefined) throw new Error('not taken');
   await letGo(start.id);
@@ -52,7 +52,7 @@ test('what is at work is not left over', async () => {
 });
 
 test.for(['open', 'anew', 'later'] as const)(
-  'a form that found no place may be sent again (%s)',
+  'a form whose post was rejected can be sent again (%s)',
   async (how) => {
     const form = asked();
     const first = await starts.claimForPosting(form);
@@ -73,13 +73,13 @@ test.for(['open', 'anew', 'later'] as const)(
   },
 );
 
-test('a form that nobody surely sees again is taken up, and not dropped as one that nobody sent', async () => {
+test('a form that may not have reached its writer is claimed, and not deleted as unsent', async () => {
   const [seen, unseen] = [await starts.claimForPosting(asked()), await starts.claimForPosting(asked())];
   if (seen === undefined || unseen === undefined) throw new Error('not taken');
   for (const start of [seen, unseen]) await starts.returnToDraft(start, 'later');
   await starts.markFormReturned(seen);
   expect(await starts.claimAbandoned(10)).toEqual([]);
-  await sql`update starts set made_at = now() - interval '3 hours', held_until = now() - interval '1 second'
+  await sql`update task_starts set made_at = now() - interval '3 hours', claimed_until = now() - interval '1 second'
     where id in (${seen.id}, ${unseen.id})`.execute(kysely);
   await store.retention.deleteExpired({ words: 7, rows: 30, audit: 365, uninstalled: 30 });
   expect(await starts.get(seen)).toBeUndefined();
@@ -88,7 +88,7 @@ test('a form that nobody surely sees again is taken up, and not dropped as one t
   ]);
 });
 
-test('a message that somebody is asked about leaves with the person who wrote it', async () => {
+test('a quoted message is erased with the person who wrote it', async () => {
   const key = { workspace, channel: 'C1', ts: '1.000001' };
   const words = { text: 'why?', about: { user: 'U2', text: 'a secret' } };
   const row = { root: '1.000000', person: 'U1', state: 'sent', words, editedTs: null } as const;

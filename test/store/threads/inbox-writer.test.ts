@@ -26,7 +26,7 @@ function arrived(root: string, more: Partial<InboxMessage> = {}): InboxMessage {
 }
 
 describe('messages that arrive at once', () => {
-  test('in one thread are all written down, and the first of them is next', async () => {
+  test('in one thread are all written, and the first of them is next', async () => {
     const messages = Array.from({ length: 250 }, () => arrived('1700000000.000100'));
     const decisions = await Promise.all(messages.map((message) => store.inbox.write(message)));
     expect(decisions.map(({ decision }) => decision)).toEqual(['next', ...Array(249).fill('waits')]);
@@ -34,7 +34,7 @@ describe('messages that arrive at once', () => {
     expect(new Set(again.map(({ decision }) => decision))).toEqual(new Set(['known']));
   });
 
-  test('are written down although one among them cannot be', async () => {
+  test('are written although one of them is invalid', async () => {
     const root = '1700000000.000200';
     const messages = [arrived(root), arrived(root), arrived(root, { ts: 'no number' }), arrived(root)];
     const outcomes = await Promise.allSettled(messages.map((message) => store.inbox.write(message)));
@@ -43,7 +43,7 @@ describe('messages that arrive at once', () => {
     expect(after).toEqual({ decision: 'waits', held: false });
   });
 
-  test('in other threads do not wait for one that is locked', async () => {
+  test('in other threads do not wait for a locked thread', async () => {
     const locked = { workspace: 'T1', channel: 'C1', root: '1700000000.000300' };
     const unlock = Promise.withResolvers<void>();
     const isLocked = Promise.withResolvers<void>();

@@ -25,14 +25,12 @@ async function begun(messages: number): Promise<Turn> {
 }
 
 const ask = (turn: Turn, person: string, seconds: number) =>
-  store.stopRequests.record({
-    workspace: 'T1',
-    turn: turn.id,
-    person,
-    ts: `${1_800_000_000 + seconds}.000000`,
-  });
+  store.stopRequests.record(
+    { workspace: 'T1', turn: turn.id, person, ts: `${1_800_000_000 + seconds}.000000` },
+    10,
+  );
 
-test('a stop is asked for once, and forced by what is asked ten seconds later', async () => {
+test('a stop is requested once, and forced by a request ten seconds later', async () => {
   const turn = await begun(1);
   expect((await ask(turn, 'U1', 0))?.kind).toBe('asked');
   expect((await ask(turn, 'U1', 0))?.kind).toBe('same');
@@ -46,7 +44,7 @@ test('a stop is asked for once, and forced by what is asked ten seconds later', 
   expect((await store.stopRequests.unsettled(10)).map(({ id }) => id)).not.toContain(turn.id);
 });
 
-test('what waits behind a turn is held, but for what is sent again, and has no work meanwhile', async () => {
+test('messages that wait behind a stopped turn are paused, except retries, and cause no work', async () => {
   const turn = await begun(3);
   await store.pausedThreads.pause(turn);
   await store.turns.finish(turn, 'cancelled');
@@ -54,8 +52,7 @@ test('what waits behind a turn is held, but for what is sent again, and has no w
   expect(await store.pausedThreads.pausedBy(turn)).toBe(turn.id);
   expect(await store.pausedThreads.waitingMessages(turn)).toHaveLength(2);
   expect(await store.messages.nextWaiting(turn)).toBeUndefined();
-  const isWork = async () =>
-    (await store.messages.threadsWithWork(100)).some(({ root }) => root === turn.root);
+  const isWork = async () => (await store.threads.withWork(100)).some(({ root }) => root === turn.root);
   expect(await isWork()).toBe(false);
   const again = {
     root: turn.root,
@@ -74,7 +71,7 @@ test('what waits behind a turn is held, but for what is sent again, and has no w
   expect((await store.messages.nextWaiting(turn))?.ts).not.toBe(ts);
 });
 
-test('what is held and nobody lets go leaves with the words, and the hold with it', async () => {
+test('paused messages that nobody resumes are withdrawn when text is erased, and the thread resumes', async () => {
   const turn = await begun(2);
   await store.pausedThreads.pause(turn);
   await store.turns.finish(turn, 'cancelled');
@@ -92,22 +89,19 @@ test('what is held and nobody lets go leaves with the words, and the hold with i
   expect(await store.pausedThreads.pausedBy(turn)).toBeUndefined();
 });
 
-test('nothing is held where nothing waits', async () => {
+test('a thread without waiting messages is not paused', async () => {
   const turn = await begun(1);
   await store.pausedThreads.pause(turn);
   expect(await store.pausedThreads.pausedBy(turn)).toBeUndefined();
 });
 
-test('one answer introduces itself in a channel, also when it asks again', async () => {
+test('one turn posts the introduction in a channel, also when it asks again', async () => {
   const [one, other] = [await begun(1), await begun(1)];
-  expect([await store.introductionNotices.claim(one), await store.introductionNotices.claim(other)]).toEqual([
-    true,
-    false,
-  ]);
-  expect(await store.introductionNotices.claim(one)).toBe(true);
+  const claim = (turn: Turn) => store.oneTimeNotices.claimForTurn(turn, 'introduction');
+  expect([await claim(one), await claim(other), await claim(one)]).toEqual([true, false, true]);
 });
 
-test('a comment leaves with the words, its thumb with the rows', async () => {
+test('a comment is erased with the text, its rating with the rows', async () => {
   const turn = await begun(1);
   const key = { workspace: 'T1', turn: turn.id, person: 'U1' };
   expect(await store.feedback.addComment(key, 'too early')).toBe(false);
@@ -116,7 +110,7 @@ test('a comment leaves with the words, its thumb with the rows', async () => {
   const age = (days: number) =>
     database.kysely
       .updateTable('feedback')
-      .set({ said_at: sql<Date>`now() - ${days} * interval '1 day'` })
+      .set({ given_at: sql<Date>`now() - ${days} * interval '1 day'` })
       .where('turn', '=', turn.id)
       .execute();
   await age(8);
@@ -127,21 +121,21 @@ test('a comment leaves with the words, its thumb with the rows', async () => {
   expect(await store.feedback.get(key)).toBeUndefined();
 });
 
-test('a task that is left is still deleted with the others of its person', async () => {
+test('a former task of a thread still counts among those of its person', async () => {
   const turn = await begun(1);
   await store.threads.bindTask(turn, 'task-old');
   await store.threads.leaveTask(turn, 'task-other');
   expect((await store.threads.getOrThrow(turn)).task_id).toBe('task-old');
   await store.threads.leaveTask(turn, 'task-old');
   await store.threads.bindTask(turn, 'task-new');
-  const tasks = await store.erasure.tasksStartedBy('T1', 'U1');
+  const tasks = await store.tasks.startedBy('T1', 'U1');
   expect(tasks.filter(({ root }) => root === turn.root).map(({ task }) => task)).toEqual([
     'task-old',
     'task-new',
   ]);
 });
 
-test('words of a person that others sent or asked again leave with that person', async () => {
+test("a person's text that others sent again is erased with that person", async () => {
   const first = await begun(1);
   await store.turns.finish(first, 'refused');
   const place = { workspace: 'T1', channel: 'C1', root: first.root };
@@ -180,7 +174,7 @@ test('words of a person that others sent or asked again leave with that person',
   expect(await store.messages.nextWaiting(place)).toMatchObject({ ts: ownKey.ts });
 });
 
-test('words of a person that others quoted leave with that person', async () => {
+test("a person's text that others quoted is erased with that person", async () => {
   const place = { workspace: 'T1', channel: 'C7', root: '1600000000.000000' };
   const key = { workspace: 'T1', channel: 'C7', ts: '1600000010.000000' };
   /** Somebody begins a thread in the middle of a conversation, by such a message. */
@@ -210,29 +204,21 @@ test('words of a person that others quoted leave with that person', async () => 
   expect(await others()).toEqual({ content: 'their words', title: 'their words' });
 });
 
-test('Try again is there again where its message does not go, whichever release took the press', async () => {
+test('Try again can be pressed again if its message is not sent', async () => {
   const [turn, other] = [await begun(1), await begun(1)];
-  for (const isFormer of [false, true]) {
-    const press = `${Number(turn.root) + (isFormer ? 52 : 51)}.000000`;
-    const row = { root: turn.root, person: 'U1', words: { text: 'hi' }, editedTs: null } as const;
-    const key = { workspace: 'T1', channel: 'C1', ts: press };
-    await store.messages.add(key, { ...row, state: 'waiting', resends: turn.id });
-    const message = await store.messages.get(key);
-    if (message === undefined) throw new Error('It is not there.');
-    for (const { id } of [turn, other]) await store.turns.claimButton('T1', id, press);
-    if (isFormer)
-      await database.kysely
-        .updateTable('turns')
-        .set({ followed_by: null })
-        .where('id', 'in', [turn.id, other.id])
-        .execute();
-    await store.turns.releaseButton(message);
-    expect((await store.turns.get('T1', turn.id))?.followed_at).toBeNull();
-    expect((await store.turns.get('T1', other.id))?.followed_at).not.toBeNull();
-  }
+  const press = `${Number(turn.root) + 51}.000000`;
+  const row = { root: turn.root, person: 'U1', words: { text: 'hi' }, editedTs: null } as const;
+  const key = { workspace: 'T1', channel: 'C1', ts: press };
+  await store.messages.add(key, { ...row, state: 'waiting', resends: turn.id });
+  const message = await store.messages.get(key);
+  if (message === undefined) throw new Error('It is not there.');
+  for (const { id } of [turn, other]) await store.turns.claimButton('T1', id, press);
+  await store.turns.releaseButton(message);
+  expect((await store.turns.get('T1', turn.id))?.followed_at).toBeNull();
+  expect((await store.turns.get('T1', other.id))?.followed_at).not.toBeNull();
 });
 
-test('a hold ends for a new message only where nothing else waits', async () => {
+test('a new message resumes a thread only if nothing else waits', async () => {
   const turn = await begun(3);
   await store.pausedThreads.pause(turn);
   await store.turns.finish(turn, 'cancelled');
@@ -247,7 +233,7 @@ test('a hold ends for a new message only where nothing else waits', async () => 
   expect(await store.pausedThreads.pausedBy(turn)).toBeUndefined();
 });
 
-test('files that were kept for a message go with it though its first turn was taken back', async () => {
+test('files kept for a message are sent with it although its first turn was deleted', async () => {
   const kept = await begun(2);
   await store.turns.record(kept, { attached: ['file-1'] });
   await store.turns.finish(kept, 'kept');

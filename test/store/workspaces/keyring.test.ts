@@ -6,7 +6,7 @@ const [old, fresh] = ['o'.repeat(32), 'f'.repeat(32)];
 const place = ['installations', 'T1'];
 
 describe('a keyring', () => {
-  test('gives back what it sealed, never twice the same, and never in the clear', () => {
+  test('decrypts what it encrypted, which is never the same twice and never plain text', () => {
     const ring = new Keyring([old]);
     fc.assert(
       fc.property(fc.string({ minLength: 4 }), (text) => {
@@ -18,7 +18,7 @@ describe('a keyring', () => {
     );
   });
 
-  test('opens nothing that was sealed for another row', () => {
+  test('decrypts nothing that was encrypted for another row', () => {
     const ring = new Keyring([old]);
     const sealed = ring.encrypt('xoxb-secret', place);
     for (const other of [
@@ -30,7 +30,7 @@ describe('a keyring', () => {
       expect(failure(() => ring.decrypt(sealed, other))).toBe('changed');
   });
 
-  test('opens nothing of which a character was changed', () => {
+  test('decrypts nothing in which a character was changed', () => {
     const ring = new Keyring([old]);
     const sealed = ring.encrypt('xoxb-secret', place);
     const head = sealed.lastIndexOf('.') + 1;
@@ -45,7 +45,7 @@ describe('a keyring', () => {
       expect(failure(() => ring.decrypt(odd, place))).toMatch(/changed|unknown_key/);
   });
 
-  test('reads old rows beside a new key, and says which are under it', () => {
+  test('decrypts old rows with a new key added, and tells which the new key encrypted', () => {
     const before = new Keyring([old]).encrypt('a token', place);
     const both = new Keyring([fresh, old]);
     expect(both.decrypt(before, place)).toBe('a token');

@@ -15,11 +15,11 @@ beforeEach(async () => {
   await store.workspaces.put({ workspace, name: 'lab', bot_user: 'U0', bot_id: 'B0' });
 });
 
-const sign = (event = false) => store.workspaces.recordReceiving(workspace, { event, gapMs: 5 * minute });
+const sign = () => store.workspaces.recordReceiving(workspace, 5 * minute);
 
 async function silentFor(ms: number): Promise<void> {
   await database.pool.query(
-    `update workspaces set receiving_at = receiving_at - $1::float8 * interval '1 ms' where workspace = $2`,
+    `update workspaces set last_receiving_at = last_receiving_at - $1::float8 * interval '1 ms' where workspace = $2`,
     [ms, workspace],
   );
 }
@@ -33,35 +33,20 @@ async function thread(channel: string, root: string, usedAgoMs: number): Promise
 }
 
 describe('a gap in receiving', () => {
-  test('is none at the first sign, nor after a few minutes', async () => {
+  test('does not exist at first, nor after a few minutes', async () => {
     expect(await sign()).toBeUndefined();
     await silentFor(4 * minute);
     expect(await sign()).toBeUndefined();
   });
 
-  test('is heard of by one process of many', async () => {
+  test('is reported to one process of many', async () => {
     await sign();
     await silentFor(6 * minute);
     const heard = await Promise.all(Array.from({ length: 8 }, () => sign()));
     expect(heard.filter((gap) => gap !== undefined)).toHaveLength(1);
   });
 
-  test('the last event is noted apart from the signs', async () => {
-    await sign();
-    const last = async () =>
-      (
-        await store.db
-          .selectFrom('workspaces')
-          .selectAll()
-          .where('workspace', '=', workspace)
-          .executeTakeFirst()
-      )?.last_event_at;
-    expect(await last()).toBeNull();
-    await sign(true);
-    expect(await last()).toBeInstanceOf(Date);
-  });
-
-  test('leaves the threads of the day before to be read, the newest first, and each channel itself', async () => {
+  test('queues the threads of the day before, the newest first, and each channel', async () => {
     const since = new Date();
     await thread('C1', '1700000001.000100', 3 * minute);
     await thread('C2', '1700000002.000100', 2 * minute);
@@ -76,7 +61,7 @@ describe('a gap in receiving', () => {
     expect(read).toEqual(['C2 1700000002.000100', 'C2 itself', 'C1 1700000001.000100', 'C1 itself']);
   });
 
-  test('a place is read by one process at a time, and by another when the first does not come back', async () => {
+  test('one process at a time reads a thread, and another continues if it dies', async () => {
     await thread('C1', '1700000001.000100', minute);
     await store.backfills.addGap(workspace, new Date(), day, minute);
     const [first, second] = [randomUUID(), randomUUID()];
@@ -89,7 +74,7 @@ describe('a gap in receiving', () => {
     expect(await store.backfills.claim(workspace, second, minute)).toMatchObject({ channel: 'C1' });
   });
 
-  test('a gap that comes while the one before is read is not forgotten', async () => {
+  test('a gap during the reading of an earlier one is not lost', async () => {
     await thread('C1', '1700000001.000100', minute);
     const since = new Date();
     await store.backfills.addGap(workspace, since, day, minute);

@@ -1,0 +1,29 @@
+import type { AgentService } from './agent/agent-service.ts';
+import type { SlackWorkspace } from './slack/slack-workspace.ts';
+
+/** Lifts the quotas: the few people of a sandbox send many messages. */
+export const UNLIMITED_QUOTAS = {
+  TURNS_PER_HOUR_PERSON: '0',
+  TURNS_PER_HOUR_WORKSPACE: '0',
+  TURNS_AT_ONCE_PERSON: '0',
+  TURNS_AT_ONCE_WORKSPACE: '0',
+} as const;
+
+/** The environment variables with which a bot finds both services; its token and database come on top. */
+export function serviceSettings(
+  slack: SlackWorkspace,
+  agent: AgentService,
+  transport: 'http' | 'socket',
+): Record<string, string> {
+  return {
+    ...(transport === 'http'
+      ? { SLACK_SIGNING_SECRET: slack.signingSecret }
+      : { SLACK_APP_TOKEN: slack.appToken }),
+    SLACK_API_URL: slack.apiUrl,
+    AGENT_BASE_URL: agent.url,
+    AGENT_API_KEY: agent.apiKey,
+    PRIVATE_HOSTS: '127.0.0.1',
+    PORT: '0',
+    HOST: '127.0.0.1',
+  };
+}

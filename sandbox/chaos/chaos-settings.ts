@@ -1,0 +1,23 @@
+import { connectionUrl } from '../../src/postgres/embedded-server.ts';
+import type { AgentService } from '../agent/agent-service.ts';
+import { serviceSettings, UNLIMITED_QUOTAS } from '../bot-settings.ts';
+import type { SlackWorkspace } from '../slack/slack-workspace.ts';
+import type { DatabaseConnection } from './bot-database.ts';
+
+/** The environment of a bot in a chaos run: both services, and a shared database or a data folder of its own. */
+export function chaosSettings(
+  slack: SlackWorkspace,
+  agent: AgentService,
+  transport: 'http' | 'socket',
+  database: DatabaseConnection | { dataFolder: string },
+): Record<string, string> {
+  return {
+    ...serviceSettings(slack, agent, transport),
+    ...UNLIMITED_QUOTAS,
+    SLACK_BOT_TOKEN: slack.botToken,
+    SLACK_EDITS_PER_MINUTE: '400',
+    ...('dataFolder' in database
+      ? { DATA_FOLDER: database.dataFolder }
+      : { DATABASE_URL: connectionUrl(database) }),
+  };
+}

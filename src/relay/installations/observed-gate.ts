@@ -1,0 +1,9 @@
+/** Stops calls with a token or key that was refused, and says since when it is refused. */
+export interface ObservedGate {
+  /** Call it before each call. Throws the refusal where the call must not be made. */
+  enter(): void;
+  refused(error: Error): void;
+  accepted(): void;
+  /** Undefined while the token or key is accepted. */
+  readonly refusedSince: Date | undefined;
+}

@@ -1,0 +1,55 @@
+import * as strings from '../../render/strings/index.ts';
+import type { Message, Turn } from '../../store/schema.ts';
+import { isEmptyMessage, isFilesOnly } from '../reading/empty-message.ts';
+import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import { isDirectChannel } from '../runtime/incoming-message.ts';
+import { TurnEnded } from '../runtime/turn-errors.ts';
+import { messageOfTurn } from './outgoing-message.ts';
+import { findResentMessage } from './resent-message.ts';
+import type { Sender } from './sender.ts';
+
+/** The message asks nothing: the turn ends, unless the message is edited before that. */
+export class EmptyMessage extends TurnEnded {
+  readonly messageAsRead: Message;
+
+  constructor(outcome: 'helped' | 'kept', sentence: string, messageAsRead: Message) {
+    super(outcome, sentence);
+    this.messageAsRead = messageAsRead;
+  }
+}
+
+/** Ends the turn of a message without text: throws EmptyMessage with the help text. */
+export async function endTurnIfEmpty(deps: RelayDeps, workspace: WorkspaceClient, turn: Turn): Promise<void> {
+  const message = await messageOfTurn(deps, turn);
+  if (turn.content !== null || message.words === null) return;
+  if (!isEmptyMessage(message.words, workspace.bot.userId)) return;
+  const help = isDirectChannel(turn.channel) ? strings.helpInDm : strings.help;
+  const { task_id } = await deps.store.threads.getOrThrow(turn);
+  throw new EmptyMessage('helped', task_id === null ? help : strings.helpInThread, message);
+}
+
+/**
+ * Ends the turn of a message that is only files, once they are uploaded and recorded for the thread's next message:
+ * throws EmptyMessage, whose sentence names the kept files.
+ */
+export async function endTurnIfFilesOnly(
+  deps: RelayDeps,
+  workspace: WorkspaceClient,
+  turn: Turn,
+  createSender: () => Pick<Sender, 'keepFiles'>,
+): Promise<void> {
+  const message = await messageOfTurn(deps, turn);
+  if (turn.content !== null || message.words === null) return;
+  if (!isFilesOnly(message.words, workspace.bot.userId)) return;
+  if ((await findResentMessage(deps.store, message)) !== undefined) return;
+  const { attached, notes } = await createSender().keepFiles();
+  await deps.store.turns.record(turn, { attached, file_notes: notes });
+  const keptNames = notes
+    .filter(({ reason }) => reason === null || reason === 'external')
+    .map(({ name }) => name);
+  throw new EmptyMessage(
+    'kept',
+    keptNames.length === 0 ? strings.noUsableFiles : strings.filesReceived(keptNames),
+    message,
+  );
+}

@@ -1,0 +1,43 @@
+import type { FileReason } from '../../render/strings/index.ts';
+import * as strings from '../../render/strings/index.ts';
+import type { FileNote, Turn } from '../../store/schema.ts';
+
+/** The name of a file without one. */
+export const UNNAMED_FILE = 'unnamed file';
+
+/** The notes of a turn, with a reason for each sent file that the service did not read; null: it did not say. */
+export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | null): FileNote[] {
+  const notes = turn.file_notes ?? [];
+  if (readFileIds === null) return notes;
+  const sent = turn.attached ?? [];
+  let index = 0;
+  return notes.map((note) => {
+    if (note.reason !== null) return note;
+    const fileId = sent[index];
+    index += 1;
+    if (fileId === undefined || readFileIds.includes(fileId)) return note;
+    return { ...note, reason: 'skipped' satisfies FileReason };
+  });
+}
+
+/** The notes on the files of a turn that kept them for the next message. Their names may have been erased. */
+export function keptFileNotes({
+  attached,
+  file_notes: notes,
+}: Pick<Turn, 'attached' | 'file_notes'>): FileNote[] {
+  if (notes === null) return (attached ?? []).map(() => ({ name: UNNAMED_FILE, reason: null }));
+  return notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE }));
+}
+
+/** Whether a note is shown again with its file: omitted files were announced, files left behind since were not. */
+export function isNoteResent({ reason }: FileNote): boolean {
+  return reason === null || reason === ('left_behind' satisfies FileReason);
+}
+
+/** Links to the files that are not uploaded, as Markdown for the agent; '' where there are none. */
+export function fileLinkLines(notes: readonly FileNote[]): string {
+  const lines = notes.flatMap(({ name, link }) =>
+    link === undefined ? [] : [`- [${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`],
+  );
+  return lines.length === 0 ? '' : `${strings.linkedFiles(lines.length)}\n${lines.join('\n')}`;
+}

@@ -1,0 +1,103 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import type { Tables } from '../schema.ts';
+import { allowAuditChange } from './audit-trail.ts';
+
+/** The most rows of one transaction, so that it holds no lock for long. */
+const MAX_ROWS_PER_TRANSACTION = 1_000;
+
+/** These rows show that there is something left to delete, so they are deleted last. */
+const DELETED_LAST = ['audit_events', 'installations', 'workspaces'];
+
+/** How the rows of a workspace are deleted. */
+export interface WorkspaceDeletionOptions {
+  /** The most rows to delete, to within one batch; all by default. */
+  maxRows?: number;
+  /** Asked inside each batch's transaction whether to continue. */
+  mayContinue?: (trx: Transaction<Tables>) => Promise<boolean>;
+  /** Ends the deletion after the current batch. */
+  signal?: AbortSignal | undefined;
+  /** Called after each batch with the number of rows deleted so far. */
+  onProgress?: ((rows: number) => void) | undefined;
+}
+
+/**
+ * Deletes the rows of a workspace from every table, in batches with a transaction each. Returns how many rows. After an
+ * interruption, the next call deletes the rest.
+ */
+export async function deleteWorkspace(
+  db: Kysely<Tables>,
+  workspace: string,
+  { maxRows = Number.POSITIVE_INFINITY, mayContinue, signal, onProgress }: WorkspaceDeletionOptions = {},
+): Promise<number> {
+  const deletions = await tableDeletions(db, workspace);
+  let rows = 0;
+  while (deletions.length > 0 && rows < maxRows && signal?.aborted !== true) {
+    const batch = await db.transaction().execute(async (trx) => {
+      if (mayContinue !== undefined && !(await mayContinue(trx))) return undefined;
+      await allowAuditChange(trx, 'forget');
+      return deleteBatch(trx, deletions);
+    });
+    if (batch === undefined) break;
+    deletions.splice(0, batch.emptied);
+    rows += batch.rows;
+    onProgress?.(rows);
+  }
+  return rows;
+}
+
+/** Deletes one batch, table by table; `emptied` is how many tables have no rows left. */
+async function deleteBatch(
+  trx: Transaction<Tables>,
+  deletions: readonly TableDeletion[],
+): Promise<{ rows: number; emptied: number }> {
+  let rows = 0;
+  for (const [index, deletion] of deletions.entries()) {
+    const room = MAX_ROWS_PER_TRANSACTION - rows;
+    const { numAffectedRows } = await deletion.delete(room).execute(trx);
+    const deleted = Number(numAffectedRows ?? 0);
+    rows += deleted;
+    if (deleted === room) return { rows, emptied: index };
+    // The statement skipped a row that another transaction changed meanwhile; a new one sees it.
+    if ((await deletion.remaining.execute(trx)).rows.length > 0) return { rows, emptied: index };
+  }
+  return { rows, emptied: deletions.length };
+}
+
+/** How a workspace's rows are deleted from a table. */
+interface TableDeletion {
+  /** Deletes at most `limit` rows. */
+  readonly delete: (limit: number) => RawBuilder<unknown>;
+  /** One row, if there is any. */
+  readonly remaining: RawBuilder<unknown>;
+}
+
+/** The deletion from each table, in order. */
+async function tableDeletions(db: Kysely<Tables>, workspace: string): Promise<TableDeletion[]> {
+  const tables = await sql<{ name: string }>`
+    select table_name as name from information_schema.columns
+    where table_schema = current_schema() and column_name = 'workspace'
+      and table_name in (select table_name from information_schema.tables where table_type = 'BASE TABLE')
+    order by 1`.execute(db);
+  const names = tables.rows.map(({ name }) => name).filter((name) => !DELETED_LAST.includes(name));
+  const queue = await sql<{ there: boolean }>`select to_regclass('pgboss.job') is not null as there`.execute(
+    db,
+  );
+  const jobs: TableDeletion = {
+    delete: (limit) => sql`
+      delete from pgboss.job where id in (
+        select id from pgboss.job where data ->> 'workspace' = ${workspace} limit ${limit})`,
+    remaining: sql`select 1 from pgboss.job where data ->> 'workspace' = ${workspace} limit 1`,
+  };
+  return [
+    ...(queue.rows[0]?.there === true ? [jobs] : []),
+    ...[...names, ...DELETED_LAST].map((name): TableDeletion => {
+      const table = sql.table(name);
+      return {
+        delete: (limit) => sql`
+          delete from ${table} where ctid = any (array(
+            select ctid from ${table} where workspace = ${workspace} limit ${limit}))`,
+        remaining: sql`select 1 from ${table} where workspace = ${workspace} limit 1`,
+      };
+    }),
+  ];
+}

@@ -1,0 +1,87 @@
+import { errorCode } from '../postgres/errors.ts';
+
+/** What went wrong at the database; each code has one remedy. */
+export type StoreErrorCode =
+  /** The database cannot be reached or accepts no work for now. */
+  | 'unavailable'
+  /** The database's disk is full. */
+  | 'disk_full'
+  /** The database rejects our user, password or permissions, or its address is invalid. */
+  | 'denied'
+  /** A migration failed, or another release made the tables. */
+  | 'migration_failed';
+
+/** An error of the store; the message says how to fix it. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+const NETWORK_ERROR_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+/** SQLSTATEs and classes: https://www.postgresql.org/docs/18/errcodes-appendix.html */
+const TRANSIENT_SQLSTATES = /^(08|57P0|57014|53[03]|25P03|25006)/;
+const DISK_FULL_CODES = /^(53100|ENOSPC)$/;
+const ACCESS_DENIED_SQLSTATES = /^(28|42501|3D000)/;
+
+/** What `pg` says of a connection that broke or could not be opened; these errors have no code. */
+const BROKEN_CONNECTION_MESSAGES =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|timeout expired|Cannot use a pool after calling end/;
+
+/**
+ * Maps an outage, a full disk or a refusal of the database to a StoreError. Returns any other error (a violated
+ * constraint, a mistake in SQL) unchanged.
+ */
+export function toStoreError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof StoreError) return error;
+  const code = errorCode(error) ?? '';
+  const options = { cause: error };
+  if (DISK_FULL_CODES.test(code)) {
+    return new StoreError(
+      'disk_full',
+      'The disk of the database is full: free some space. Work continues automatically.',
+      options,
+    );
+  }
+  if (ACCESS_DENIED_SQLSTATES.test(code)) {
+    return new StoreError(
+      'denied',
+      `The database denied access (${error.message}): check the user, password, database and permissions in DATABASE_URL.`,
+      options,
+    );
+  }
+  if (code === 'ERR_INVALID_URL' || error instanceof URIError) {
+    return new StoreError(
+      'denied',
+      `DATABASE_URL is not a valid address (${error.message}): percent-encode special characters in its password, for example / as %2F.`,
+      options,
+    );
+  }
+  if (
+    NETWORK_ERROR_CODES.has(code) ||
+    TRANSIENT_SQLSTATES.test(code) ||
+    BROKEN_CONNECTION_MESSAGES.test(error.message)
+  ) {
+    return new StoreError(
+      'unavailable',
+      `The database is unavailable (${error.message}). Work continues automatically once it is back.`,
+      options,
+    );
+  }
+  return error;
+}

@@ -1,0 +1,134 @@
+/** Projects, tasks and files. */
+export const TASK_TABLES = `
+  create table projects (
+    workspace text not null,
+    channel text not null,
+    account text not null,
+    project_id text,
+    claimed_by uuid,
+    claimed_until timestamptz,
+    intended_at timestamptz,
+    name_due timestamptz,
+    name_sync_claimed_until timestamptz,
+    created_at timestamptz not null default now(),
+    primary key (workspace, channel, account)
+  );
+  create index projects_name_sync_due on projects (name_due) where name_due is not null;
+
+  create table task_starts (
+    workspace text not null,
+    id uuid not null,
+    state text not null,
+    person text not null,
+    channel text not null,
+    root numeric(16,6),
+    ts numeric(16,6),
+    turn uuid,
+    source jsonb,
+    words jsonb,
+    intended_at timestamptz,
+    claimed_by uuid,
+    claimed_until timestamptz,
+    made_at timestamptz not null default now(),
+    primary key (workspace, id)
+  );
+  create index task_starts_posting on task_starts (claimed_until) where words is not null;
+
+  create table task_deletions (
+    workspace text not null,
+    task text not null,
+    account text not null,
+    channel text not null,
+    root numeric(16,6) not null,
+    person text not null,
+    asked_at timestamptz not null default now(),
+    deleted_at timestamptz,
+    telling_at timestamptz,
+    told_at timestamptz,
+    claimed_until timestamptz not null,
+    primary key (workspace, task)
+  );
+
+  create table follow_ups (
+    workspace text not null,
+    channel text not null,
+    root numeric(16,6) not null,
+    turn uuid not null,
+    checks integer not null default 0,
+    next_check_at timestamptz not null,
+    ends_at timestamptz not null,
+    claimed_by uuid,
+    claimed_until timestamptz,
+    primary key (workspace, channel, root)
+  );
+  create index follow_ups_next_check on follow_ups (next_check_at);
+
+  create table uploaded_files (
+    workspace text not null,
+    slack_file text not null,
+    project_id text not null,
+    file_id text,
+    size_bytes bigint not null,
+    created_at timestamptz not null default now(),
+    primary key (workspace, slack_file, project_id)
+  );
+
+  create table uploads (
+    workspace text not null,
+    slack_file text not null,
+    project_id text not null,
+    claimed_by uuid not null,
+    claimed_until timestamptz not null,
+    file_id text,
+    multipart_id text,
+    part_size_bytes bigint,
+    part_headers jsonb,
+    size_bytes bigint,
+    is_finalizing boolean not null default false,
+    started_at timestamptz not null default now(),
+    primary key (workspace, slack_file, project_id)
+  );
+
+  create table upload_parts (
+    workspace text not null,
+    slack_file text not null,
+    project_id text not null,
+    number integer not null,
+    etag text not null,
+    primary key (workspace, slack_file, project_id, number),
+    foreign key (workspace, slack_file, project_id) references uploads on delete cascade
+  );
+
+  create table slack_files (
+    workspace text not null,
+    turn uuid not null,
+    part text not null,
+    slack_file text not null,
+    state text not null,
+    intended_at timestamptz not null default now(),
+    primary key (workspace, turn, part)
+  );
+
+  create table posted_results (
+    workspace text not null,
+    channel text not null,
+    root numeric(16,6) not null,
+    result_id text not null,
+    turn uuid not null,
+    batch text not null default '',
+    claimed_at timestamptz not null default now(),
+    posted_at timestamptz,
+    primary key (workspace, channel, root, result_id)
+  );
+
+  create table posted_reviews (
+    workspace text not null,
+    channel text not null,
+    root numeric(16,6) not null,
+    review text not null,
+    turn uuid not null,
+    claimed_at timestamptz not null default now(),
+    posted_at timestamptz,
+    primary key (workspace, channel, root, review)
+  );
+`;

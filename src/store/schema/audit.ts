@@ -1,0 +1,43 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { SlackTs } from './column-types.ts';
+
+/** What somebody did. Rows are only added; triggers add those of turns, stops and withdrawals. */
+export interface AuditEventTable {
+  workspace: string;
+  id: Generated<number>;
+  at: Generated<Date>;
+  kind: 'turn' | 'stop' | 'withdrawal' | 'deletion' | 'refusal' | 'forget' | 'setting';
+  person: ColumnType<string | null, string | undefined, null>;
+  channel: ColumnType<string | null, string | undefined, never>;
+  root: ColumnType<SlackTs | null, SlackTs | undefined, never>;
+  turn: ColumnType<string | null, string | undefined, never>;
+  task: ColumnType<string | null, string | undefined, never>;
+  details: ColumnType<Record<string, unknown>, string, never>;
+}
+
+/**
+ * What a channel is told once. shared: another organisation can read the channel; introduction: answers come from an
+ * automated system; new_task_in_dm: each message at the top of a direct channel starts a task.
+ */
+export type OneTimeNotice = 'shared' | 'introduction' | 'new_task_in_dm';
+
+/** A notice that was posted in a channel, or is about to be. */
+export interface OneTimeNoticeTable {
+  workspace: string;
+  channel: string;
+  notice: OneTimeNotice;
+  /** The turn whose reply carries the notice; null for a post of its own. */
+  turn_id: string | null;
+  claimed_at: Generated<Date>;
+}
+
+/** One person's rating of one answer. */
+export interface FeedbackTable {
+  workspace: string;
+  turn: string;
+  person: string;
+  good: boolean;
+  /** Null: none was written, or it was erased. */
+  comment: string | null;
+  given_at: Generated<Date>;
+}

@@ -1,0 +1,81 @@
+import type { Generated } from 'kysely';
+import type { NullableJsonColumn, NullableTimeColumn, SlackTs, TimeColumn } from './column-types.ts';
+
+/** A Slack file at the service: uploaded once into a project, attached many times. */
+export interface UploadedFileTable {
+  workspace: string;
+  slack_file: string;
+  project_id: string;
+  /** The service's file id, set when the upload is finalized. */
+  file_id: string | null;
+  size_bytes: number;
+  created_at: Generated<Date>;
+}
+
+/** An upload under way: the turn that claimed it, and what the storage has. */
+export interface UploadTable {
+  workspace: string;
+  slack_file: string;
+  project_id: string;
+  claimed_by: string;
+  claimed_until: TimeColumn;
+  /** The service's file id; null until the upload has started. */
+  file_id: string | null;
+  /** Null for an upload in one piece. */
+  multipart_id: string | null;
+  part_size_bytes: number | null;
+  /** Headers that the storage requires with every part. */
+  part_headers: NullableJsonColumn<Record<string, string>>;
+  size_bytes: number | null;
+  is_finalizing: Generated<boolean>;
+  started_at: Generated<Date>;
+}
+
+/** A part that the storage has. */
+export interface UploadPartTable {
+  workspace: string;
+  slack_file: string;
+  project_id: string;
+  number: number;
+  etag: string;
+}
+
+/** The id is recorded before people can see the file; `sharing`: the outcome is unknown until it is `shared`. */
+export type SlackFileState = 'begun' | 'staged' | 'sharing' | 'shared';
+
+/** A file that we put into Slack. */
+export interface SlackFileTable {
+  workspace: string;
+  turn: string;
+  /** Which file of its turn it is: `rest`, … */
+  part: string;
+  slack_file: string;
+  state: SlackFileState;
+  intended_at: Generated<Date>;
+}
+
+/** A result that one post of the thread shows. */
+export interface ResultTable {
+  workspace: string;
+  channel: string;
+  root: SlackTs;
+  result_id: string;
+  turn: string;
+  /** '' for the results at the turn's end, else the name of a later group. */
+  batch: Generated<string>;
+  claimed_at: Generated<Date>;
+  /** When it was in the thread; for the turn's own results, `results_at` of the turn records it. */
+  posted_at: NullableTimeColumn;
+}
+
+/** A review of a task's work, and the turn that it is posted for. */
+export interface ReviewTable {
+  workspace: string;
+  channel: string;
+  root: SlackTs;
+  /** The id of the message with the findings, or `failed:` and the name of the failure. */
+  review: string;
+  turn: string;
+  claimed_at: Generated<Date>;
+  posted_at: NullableTimeColumn;
+}

@@ -1,0 +1,47 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { NullableTimeColumn } from './column-types.ts';
+
+/** Which messages of a channel are for the agent. */
+export type ListenMode = 'mentions' | 'everything';
+/** Who may use the agent: full members, guests too, or everyone in the channel. */
+export type AllowedUsers = 'members' | 'guests' | 'everyone';
+/** Who may stop and change a task: the person who started it, everyone in the channel, or admins. */
+export type TaskControl = 'starter' | 'channel' | 'admins';
+
+/** A channel's project at the service. It is not created yet while `project_id` is null. */
+export interface ProjectTable {
+  workspace: string;
+  channel: string;
+  /** The service account that the project belongs to. */
+  account: string;
+  project_id: string | null;
+  /** The turn that creates or created it, so that two threads do not create two; null if people chose the project. */
+  claimed_by: string | null;
+  claimed_until: NullableTimeColumn;
+  /** Set just before the project is created, cleared when the outcome is known. */
+  intended_at: NullableTimeColumn;
+  /** From when on the project needs its channel's current name and purpose. */
+  name_due: NullableTimeColumn;
+  name_sync_claimed_until: NullableTimeColumn;
+  created_at: Generated<Date>;
+}
+
+/** A channel's settings. */
+export interface ChannelSettingsTable {
+  workspace: string;
+  channel: string;
+  /** The model of new tasks; null: the service's default. */
+  model: string | null;
+  listens: Generated<ListenMode>;
+  /** Null: the workspace's setting. */
+  admits: AllowedUsers | null;
+  /** Other bots and workflows (B…) that may use the agent; null: the workspace's setting. */
+  bots: ColumnType<string[] | null, string[] | null | undefined, string[] | null>;
+  /** Null: the operator's setting. */
+  controls: TaskControl | null;
+  show_steps: Generated<boolean>;
+  /** The project gets the channel's name and purpose when they change. */
+  follows_name: Generated<boolean>;
+  changed_by: string;
+  changed_at: Generated<Date>;
+}

@@ -1,0 +1,220 @@
+import type { Generated } from 'kysely';
+import type { NullableJsonColumn, NullableTimeColumn, SlackTs } from './column-types.ts';
+
+/** A thread of ours. Its task is created when its first turn needs it. */
+export interface ThreadTable {
+  workspace: string;
+  channel: string;
+  /** The ts of its first message. */
+  root: SlackTs;
+  /** The service account that its task belongs to. */
+  account: string;
+  /** The person whose message made the thread ours. */
+  starter: string;
+  /** The message that made the thread ours: later than `root` if people had talked in the thread before. */
+  began_ts: SlackTs;
+  project_id: string | null;
+  task_id: string | null;
+  task_title: string | null;
+  /** The model requested for the task; null: the service's default. */
+  model: string | null;
+  /** Set just before the task is created, cleared when the outcome is known. */
+  task_intended_at: NullableTimeColumn;
+  /** People whose messages were sent to the task, in the order of their first message. */
+  writers: Generated<string[]>;
+  /** When the task was created. */
+  task_begun_at: NullableTimeColumn;
+  /** The task's state when it was last read: the service's word, or `gone` if the task no longer exists. */
+  task_state: string | null;
+  task_read_at: NullableTimeColumn;
+  /** The thread's link in Slack, once it was requested. */
+  permalink: string | null;
+  /** Earlier tasks of the thread, which accept no more messages. */
+  former_task_ids: Generated<string[]>;
+  /** The stopped turn that paused the thread's waiting messages, until somebody resumes them. */
+  paused_by_turn_id: Generated<string | null>;
+  /** The mention led to no task (only help was shown): replies need a mention again. */
+  dormant: Generated<boolean>;
+  last_used_at: Generated<Date>;
+  created_at: Generated<Date>;
+}
+
+/** How a task is created, and how its first message is sent; what is left out has the usual value. */
+export interface TaskChoices {
+  title?: string;
+  /** `standard`, `fast`, `max`, or free text. */
+  model?: string;
+  /** Id or name. */
+  skill?: string;
+  /** Fail rather than use a fallback model. */
+  noFallback?: boolean;
+  mode?: 'auto' | 'plan';
+}
+
+/** A person's message, as Slack delivered it. */
+export interface MessageContent {
+  text: string;
+  blocks?: unknown[];
+  files?: unknown[];
+  /** Of messages from apps, and of forwarded messages. */
+  attachments?: unknown[];
+  /** What was chosen in a form; it overrides what is typed in the text. */
+  choices?: TaskChoices;
+  /** The message that the question is about, as Slack delivered it. */
+  about?: Record<string, unknown>;
+}
+
+/**
+ * waiting: arrived, not sent; sending: frozen, the send is under way or its outcome is unknown;
+ * sent: at the service; withdrawn: taken back before it was sent; closed: its turn ended without a send;
+ * refused: its writer has no access or is over a quota.
+ */
+export type MessageState = 'waiting' | 'sending' | 'sent' | 'withdrawn' | 'closed' | 'refused';
+
+/** A person's message for the agent. Its key deduplicates the inbox. */
+export interface MessageTable {
+  workspace: string;
+  channel: string;
+  ts: SlackTs;
+  root: SlackTs;
+  person: string;
+  state: MessageState;
+  /** Null once the turn has ended and can no longer be retried. */
+  words: NullableJsonColumn<MessageContent>;
+  edited_ts: SlackTs | null;
+  /** The turn whose content and files this message sends again. */
+  resends: Generated<string | null>;
+  /** The turn whose question this message asks again with other content or choices. */
+  asks_again: Generated<string | null>;
+  /** Whether the message has our waiting reaction in Slack. */
+  marked: Generated<boolean>;
+  received_at: Generated<Date>;
+}
+
+/** An edit or a deletion that arrived before its message. */
+export interface EarlyEditTable {
+  workspace: string;
+  channel: string;
+  ts: SlackTs;
+  deleted: boolean;
+  words: NullableJsonColumn<MessageContent>;
+  edited_ts: SlackTs | null;
+  /** The message that sends the edit to the agent, after a person pressed the button for it. */
+  sent_as_ts: Generated<SlackTs | null>;
+  received_at: Generated<Date>;
+}
+
+/** A reply in a thread that was not ours when it arrived: ids only, for ten minutes. */
+export interface OrphanReplyTable {
+  workspace: string;
+  channel: string;
+  root: SlackTs;
+  ts: SlackTs;
+  received_at: Generated<Date>;
+}
+
+/** How a turn ended. */
+export type TurnOutcome =
+  | 'completed'
+  | 'length'
+  | 'cancelled'
+  | 'failed'
+  | 'refused'
+  | 'withdrawn'
+  | 'helped'
+  /** Files without text: they go with the next message. */
+  | 'kept'
+  | 'abandoned';
+
+/** What the reply says of one file of a message. */
+export interface FileNote {
+  /** '': the name was erased. */
+  name: string;
+  /** A key of the strings for a file that was left out; null for one that was sent. */
+  reason: string | null;
+  sizeBytes?: number;
+  detail?: string;
+  /** The address of a file that is passed on as a link. */
+  link?: string;
+}
+
+/** One message to the agent and its reply. Each column records a step; null: not done yet. */
+export interface TurnTable {
+  id: string;
+  workspace: string;
+  channel: string;
+  root: SlackTs;
+  message_ts: SlackTs;
+  asker: string;
+  /** The running turn that forwarded this turn's message; the answer may be part of that turn's reply. */
+  passed_on_by: string | null;
+  /** The prompt, frozen with the message; a retry sends the same. */
+  content: string | null;
+  /** The service's ids of the attached files. */
+  attached: NullableJsonColumn<string[]>;
+  file_notes: NullableJsonColumn<FileNote[]>;
+  /** The task's last message id when the send was intended; '' if it had none. */
+  send_after_id: string | null;
+  send_intended_at: NullableTimeColumn;
+  user_message_id: string | null;
+  assistant_message_id: string | null;
+  /** The task that the message was sent to. */
+  task_id: Generated<string | null>;
+  stop_asked_by: string | null;
+  stop_asked_at: NullableTimeColumn;
+  /** When the stop was requested, by Slack's clock. */
+  stop_ts: Generated<SlackTs | null>;
+  /** When the service accepted the stop. */
+  stop_sent_at: NullableTimeColumn;
+  /** When a person asked again because the turn did not end. */
+  force_asked_at: NullableTimeColumn;
+  force_sent_at: NullableTimeColumn;
+  /** Offsets (characters) at which the answer continues in a new message because no edit was permitted in time. */
+  breaks: Generated<number[]>;
+  settled_at: NullableTimeColumn;
+  outcome: TurnOutcome | null;
+  /** The skill that the message was sent with. */
+  skill: string | null;
+  /** How often the agent used each tool. */
+  tools: NullableJsonColumn<Record<string, number>>;
+  /** How often another process continued the turn. */
+  takeovers: Generated<number>;
+  /** The turn that sends the files of this one, which had no text. */
+  files_sent_with_turn_id: Generated<string | null>;
+  /** When a person pressed Continue, Try again or Choose again. */
+  followed_at: NullableTimeColumn;
+  /** The message that the button made. */
+  button_message_ts: Generated<SlackTs | null>;
+  /** When the results were posted, or there were none. */
+  results_at: NullableTimeColumn;
+  finished_at: NullableTimeColumn;
+  /** Takeovers since the last recorded step; too many end the turn. */
+  attempts: Generated<number>;
+  /** When the first of them was. */
+  attempts_since: Generated<Date>;
+  first_visible_at: NullableTimeColumn;
+  /** How many edits the reply took. */
+  edits: Generated<number>;
+  bytes_up: Generated<number>;
+  started_at: Generated<Date>;
+}
+
+/** The intent is recorded before the call; `ts` when Slack answered; gone when Slack no longer has it. */
+export type PostState = 'intended' | 'posted' | 'gone';
+
+/** A Slack message of ours: what it is for, and where it is. */
+export interface PostTable {
+  workspace: string;
+  turn: string;
+  /** `reply:0`, `reply:1`, …, `results:0`, …, `end`, `notice:<name>`. */
+  part: string;
+  /** Identifies this post of the part in Slack, and no earlier one that Slack lost. */
+  key: string;
+  channel: string;
+  root: SlackTs;
+  state: PostState;
+  ts: SlackTs | null;
+  /** SHA-256 of the content, so that an edit that changes nothing is not sent. */
+  digest: string | null;
+  intended_at: Generated<Date>;
+}

@@ -1,0 +1,79 @@
+import { type Kysely, sql } from 'kysely';
+import { ofMessage } from '../filters.ts';
+import type { MessageKey } from '../keys.ts';
+import { toPostgresJson } from '../postgres-json.ts';
+import type { MessageContent, SlackTs, Tables } from '../schema.ts';
+
+/** An edit or a deletion that arrived before its message, or while that was being sent. */
+export interface EarlyEdit {
+  deleted: boolean;
+  words: MessageContent | null;
+  edited_ts: SlackTs | null;
+}
+
+/** Edits and deletions that cannot be applied to their message yet. */
+export class EarlyEdits {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  /** The early edit of a message, if any. */
+  async get(key: MessageKey): Promise<EarlyEdit | undefined> {
+    return this.#db
+      .selectFrom('early_edits')
+      .select(['deleted', 'words', 'edited_ts'])
+      .where(ofMessage(key))
+      .executeTakeFirst();
+  }
+
+  /** Records an edit: a deletion wins, else the latest edit. */
+  async record(key: MessageKey, edit: EarlyEdit): Promise<void> {
+    await this.#db
+      .insertInto('early_edits')
+      .values({
+        ...key,
+        deleted: edit.deleted,
+        words: edit.words === null ? null : toPostgresJson(edit.words),
+        edited_ts: edit.edited_ts,
+      })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['workspace', 'channel', 'ts'])
+          .doUpdateSet((eb) => ({
+            deleted: sql<boolean>`early_edits.deleted or excluded.deleted`,
+            words: eb.ref('excluded.words'),
+            edited_ts: eb.ref('excluded.edited_ts'),
+            // An edit that is delivered again is the same edit.
+            sent_as_ts: sql<SlackTs | null>`case when excluded.edited_ts = early_edits.edited_ts
+              then early_edits.sent_as_ts end`,
+          }))
+          // An older edit is out of date.
+          .where(sql<boolean>`(excluded.edited_ts < early_edits.edited_ts) is not true`),
+      )
+      .execute();
+  }
+
+  /** Claims the edit of a message for the message `by`, which sends it; undefined if another has claimed it. */
+  async claim(key: MessageKey, by: SlackTs): Promise<EarlyEdit | undefined> {
+    return this.#db
+      .updateTable('early_edits')
+      .set({ sent_as_ts: by })
+      .where(ofMessage(key))
+      .where('sent_as_ts', 'is', null)
+      .returning(['deleted', 'words', 'edited_ts'])
+      .executeTakeFirst();
+  }
+
+  /** The message that claimed an edit is not sent: the edit may be claimed again. */
+  async release({ workspace, channel, ts }: MessageKey): Promise<void> {
+    await this.#db
+      .updateTable('early_edits')
+      .set({ sent_as_ts: null })
+      .where('workspace', '=', workspace)
+      .where('channel', '=', channel)
+      .where('sent_as_ts', '=', ts)
+      .execute();
+  }
+}

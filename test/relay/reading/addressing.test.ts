@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { addresseeOf } from '../../../src/relay/reading/addressing.ts';
+import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
+
+const message = { channel: 'C1', root: '1.000000', ts: '1.000000', person: 'U1' };
+const reply = { ...message, ts: '2.000000' };
+const direct = { ...message, channel: 'D1' };
+const fromBot = { ...message, person: 'B1' };
+
+test.each([
+  ['a mention of the bot', message, '<@UBOT> hi', 'bot'],
+  ['a mention of the bot after somebody else', reply, '<@U2> and <@UBOT>, look', 'bot'],
+  ['a direct message', direct, 'hi', 'bot'],
+  ['a direct message that starts with somebody else', direct, '<@U2> is late', 'bot'],
+  ['a message in a channel', message, 'hi', 'channel'],
+  ['a reply', reply, 'hi', 'thread'],
+  ['a reply that names somebody else later', reply, 'ask <@U2>', 'thread'],
+  ['a reply that starts with somebody else', reply, '<@U2> can you look?', 'others'],
+  ['a message that starts with a usergroup', message, '<!subteam^S1> look', 'others'],
+  ["another bot's mention of the bot", fromBot, '<@UBOT> hi', 'bot'],
+  ["another bot's message", fromBot, 'hi', 'others'],
+  ["another bot's direct message", { ...direct, person: 'B1' }, 'hi', 'others'],
+])('%s is for the right people', (_what, place, text, addressee) => {
+  expect(addresseeOf(place, parseMessage({ text }), 'UBOT')).toBe(addressee);
+});

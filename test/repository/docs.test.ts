@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import {
+  commandComplaints,
+  commandsOf,
+  linkComplaints,
+  nameComplaints,
+  quotesOf,
+  readPages,
+  readRepository,
+  readSource,
+} from './docs-checks.ts';
+
+const pages = readPages();
+const repository = readRepository();
+const named = [...pages.keys()];
+
+/** A page that others link to before it is there. */
+const comingPages = new Set(['docs/architecture.md']);
+const exists = (path: string) => comingPages.has(path) || repository.exists(path);
+
+describe.each(named)('%s', (page) => {
+  const text = pages.get(page) ?? '';
+
+  test('has only commands that can be run', () => {
+    expect(commandsOf(text).flatMap((command) => commandComplaints(command, repository))).toEqual([]);
+  });
+
+  test('names only settings, scripts and files that are there', () => {
+    expect(nameComplaints(text, repository)).toEqual([]);
+  });
+
+  test('has only links that lead somewhere', () => {
+    expect(linkComplaints(page, pages, { exists })).toEqual([]);
+  });
+});
+
+test('each page in docs/ is one click from the README', () => {
+  const missing = named.filter(
+    (page) => page.startsWith('docs/') && !pages.get('README.md')?.includes(`(${page})`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('docs/troubleshooting.md quotes only sentences that the program says', () => {
+  const source = readSource().replaceAll("\\'", "'");
+  const quotes = quotesOf(pages.get('docs/troubleshooting.md') ?? '');
+  expect(quotes.length).toBeGreaterThan(100);
+  expect(quotes.filter((quote) => !source.includes(quote))).toEqual([]);
+});
+
+test('docs/operations.md names only metrics that the program has', () => {
+  const source = readSource();
+  const text = pages.get('docs/operations.md') ?? '';
+  const metrics = [...text.matchAll(/\btaskthread_(\w+)/g)].map(([, name]) => name);
+  expect(metrics.length).toBeGreaterThan(5);
+  expect(metrics.filter((name) => !source.includes(`'${name}'`))).toEqual([]);
+});
+
+describe('the checks of the pages', () => {
+  test('read the commands of a block, without its comments', () => {
+    const block = '1. Start\n\n   ```sh\n   npm ci && npm run demo # all of it\n   ```\n\n```json\n{}\n```\n';
+    expect(commandsOf(block)).toEqual(['npm ci', 'npm run demo']);
+  });
+
+  test.each([
+    ['npm run dmeo', 'no script dmeo'],
+    ['npm run bench -- speed', 'no bench speed'],
+    ['AGENT_KEY=x docker compose up -d', 'AGENT_KEY is no setting'],
+    ['docker run -e DATABASE=x taskthread', 'DATABASE is no setting'],
+    ['docker compose exec cache sh', 'no service'],
+    ['kubectl apply -f deploy/nothing.yaml', 'deploy/nothing.yaml is not there'],
+    ['npx vitest run test/nothing', 'test/nothing is not there'],
+    ['curl localhost:3000/health', 'no address'],
+    ['.ci/nothing', 'nothing is known'],
+    ['make', 'nothing is known'],
+  ])('find what is wrong with %j', (command, complaint) => {
+    expect(commandComplaints(command, repository).join('\n')).toContain(complaint);
+  });
+
+  test('find settings, scripts and files that are not there', () => {
+    const text = 'Set `SLACK_TOKEN`, then `npm run begin`; see `test/nothing.test.ts`.';
+    expect(nameComplaints(text, repository)).toEqual([
+      'SLACK_TOKEN is no setting',
+      'there is no script begin',
+      'test/nothing.test.ts is not there',
+    ]);
+  });
+
+  test('find links to no file and to no heading', () => {
+    const made = new Map([
+      ['README.md', '[a](docs/a.md#to-be-read) [b](docs/a.md#other) [c](docs/b.md) [d](https://slack.com)'],
+      ['docs/a.md', '# A\n\n## To be read!\n'],
+    ]);
+    const complaints = linkComplaints('README.md', made, { exists: (path) => made.has(path) });
+    expect(complaints).toEqual([
+      'README.md: docs/a.md#other leads to no heading',
+      'README.md: docs/b.md leads to no file',
+    ]);
+  });
+});

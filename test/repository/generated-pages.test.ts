@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { generatedPages, readPage } from './generated-pages.ts';
+
+test.each(Object.entries(generatedPages()))(
+  '%s is what the code prints (npm run readme)',
+  async (path, text) => {
+    expect(await readPage(path)).toBe(text);
+  },
+);
+
+test('a new reader gets through the README: it has at most 1,300 words', async () => {
+  const words = (await readPage('README.md')).split(/\s+/).filter((word) => word !== '');
+  expect(words.length).toBeLessThanOrEqual(1_300);
+});

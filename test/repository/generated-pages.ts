@@ -1,0 +1,65 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { assumptionsTable } from '../../src/agent/assumptions.ts';
+import { settingRows } from '../../src/config.ts';
+
+const root = new URL('../../', import.meta.url);
+
+const note = '<!-- Made by npm run readme; change the code, not this page. -->';
+
+/** The pages that the code prints, by their path. */
+export function generatedPages(): Readonly<Record<string, string>> {
+  return { 'docs/settings.md': settingsPage(), 'docs/service-assumptions.md': assumptionsPage() };
+}
+
+/** A page of the repository as it is. */
+export async function readPage(path: string): Promise<string> {
+  return readFile(new URL(path, root), 'utf8');
+}
+
+function settingsPage(): string {
+  const rows = settingRows().map(
+    ({ name, fallback, what, secret }) =>
+      `| \`${name}\`${secret ? ' (secret)' : ''} | ${fallback === '' ? '-' : fallback} | ${what} |`,
+  );
+  return [
+    '# Settings',
+    '',
+    note,
+    '',
+    'Settings are environment variables; `npm start` reads them from `.env` too. Each secret may stand in a file that',
+    '`<NAME>_FILE` names. `npm start -- --help` prints this list.',
+    '',
+    '| setting | default | what it is |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function assumptionsPage(): string {
+  return [
+    '# Service assumptions',
+    '',
+    note,
+    '',
+    "The agent service's document leaves these points open. Each one that has a setting can be changed in `AGENT_DIALECT`, a",
+    'JSON object such as `{"listTasksProjectParam":"project"}`.',
+    '',
+    assumptionsTable().trimEnd(),
+    '',
+    'Taskthread also assumes the following:',
+    '',
+    '- A reply names the message that it answers.',
+    '- A reply may be complete while its task still works. Taskthread waits `BACKGROUND_WAIT_SECONDS` for the task.',
+    '- A run without new content may be waiting for a person. The thread says so after `SILENCE_SECONDS`.',
+    '- `skill` may have no effect in an existing task.',
+    "- A review's findings can be read once its status is no longer `running`.",
+    "- A change of a project that changes nothing returns the project. If the service refuses it, Taskthread lists the project's",
+    '  tasks instead.',
+    '',
+  ].join('\n');
+}
+
+if (import.meta.main) {
+  for (const [path, text] of Object.entries(generatedPages())) await writeFile(new URL(path, root), text);
+}

@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { deleteWorkspace } from '../../../src/store/audit/workspace-deletion.ts';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+
+async function messages(): Promise<number> {
+  return (await kysely.selectFrom('messages').select('ts').where('workspace', '=', 'T1').execute()).length;
+}
+
+test('a row that another transaction changes meanwhile is deleted too', async () => {
+  for (const ts of ['1.000100', '2.000100']) {
+    const key = { workspace: 'T1', channel: 'C1', ts };
+    const words = { text: 'secret words' };
+    await store.messages.add(key, { root: ts, person: 'U1', state: 'waiting', words, editedTs: null });
+  }
+  const { promise: changed, resolve: hasChanged } = Promise.withResolvers<void>();
+  const { promise: waited, resolve: hasWaited } = Promise.withResolvers<void>();
+  const change = kysely.transaction().execute(async (trx) => {
+    await trx.updateTable('messages').set({ state: 'sent' }).where('ts', '=', '2.000100').execute();
+    hasChanged();
+    await waited;
+  });
+  await changed;
+  const removal = deleteWorkspace(kysely, 'T1');
+  await expect.poll(waiting).toBe(1);
+  hasWaited();
+  await change;
+  await removal;
+  expect(await messages()).toBe(0);
+});
+
+/** Statements that wait for another transaction. */
+async function waiting(): Promise<number> {
+  const { rows } = await sql`
+    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+    kysely,
+  );
+  return rows.length;
+}

@@ -12,7 +12,7 @@ const ROUNDS = 9;
 const answer = markdownAnswer(CHARACTERS);
 
 /** Does what a live reply does for an edit: renders, and digests each message to find the changed ones. */
-function show(length: number, phase: ReplyPhase, draft: AnswerSplitter): number {
+function show(length: number, phase: ReplyPhase, splitter: AnswerSplitter): number {
   const blocks: ReplyBlock[] = [
     { kind: 'tool_use', id: 't1', name: 'run_python', input: { code: 'print(1)' } },
     { kind: 'tool_result', toolUseId: 't1', content: '1' },
@@ -22,19 +22,19 @@ function show(length: number, phase: ReplyPhase, draft: AnswerSplitter): number 
   let messages = 0;
   // A live reply renders three times: to find stale messages, when the edit may be sent, and to see what is left.
   for (let look = 0; look < 3; look += 1) {
-    messages = new Set(renderReply(state, draft).map(messageDigest)).size;
+    messages = new Set(renderReply(state, splitter).map(messageDigest)).size;
   }
   return messages;
 }
 
 /** The time (ms) to show an answer that grows in `edits` equal steps. */
 function timed(edits: number): number {
-  const draft = new AnswerSplitter();
+  const splitter = new AnswerSplitter();
   const began = performance.now();
   for (let edit = 1; edit < edits; edit += 1) {
-    show(Math.floor((CHARACTERS / edits) * edit), 'working', draft);
+    show(Math.floor((CHARACTERS / edits) * edit), 'working', splitter);
   }
-  show(CHARACTERS, 'done', draft);
+  show(CHARACTERS, 'done', splitter);
   return performance.now() - began;
 }
 

@@ -9,7 +9,7 @@ import type { DatabaseObserver } from './database-observer.ts';
 const WAITING_REACTION = 'hourglass_flowing_sand';
 /** Text of an unfinished turn. */
 const UNFINISHED_TEXT =
-  /getting started|Passing (your files|“)|The agent is working|as soon as it can|Stopping…|cannot be reached|a lot to do|does not accept the key|holding messages back/;
+  /getting started|Sending your file|The agent is working|as soon as it can|Stopping…|can't reach|very busy|rejected this app's API key|limiting my messages/;
 
 const SETTLE_TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 200;

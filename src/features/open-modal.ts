@@ -1,5 +1,5 @@
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 
 /** Where a modal opens. */
 export interface ModalTrigger {

@@ -1,7 +1,7 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import type { ControlOutcome, Press } from '../relay/runtime/control-types.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 import { parsePress, runAfterAck, type SendEphemeral } from './press.ts';
 
 /** Handles each button of ours, by its action id. */
@@ -37,7 +37,7 @@ export function registerControlButtonListeners(
 
     async function tellOutcome(outcome: ControlOutcome): Promise<void> {
       if (location !== undefined && outcome !== 'done' && outcome !== 'refused')
-        await sendEphemeral(location, strings.controlOver[outcome]);
+        await sendEphemeral(location, strings.controlFailed[outcome]);
     }
   });
 }

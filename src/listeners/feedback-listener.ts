@@ -5,7 +5,7 @@ import type { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
 import { MAX_COMMENT_CHARACTERS } from '../features/feedback/comment-view.ts';
 import type { ControlOutcome } from '../relay/runtime/control-types.ts';
 import { parseFeedback } from '../render/messages/feedback-buttons.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 import { type PressLocation, parseForm, parsePress, runAfterAck, type SendEphemeral } from './press.ts';
 
 const commentValues = z.looseObject({
@@ -55,7 +55,7 @@ export function registerFeedbackListeners(
     outcome: ControlOutcome | 'late',
   ): Promise<void> {
     if (location === undefined || outcome === 'done' || outcome === 'refused') return;
-    await sendEphemeral(location, strings.controlOver[outcome]);
+    await sendEphemeral(location, strings.controlFailed[outcome]);
   }
 
   function background(work: Promise<void>): void {

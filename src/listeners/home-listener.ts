@@ -7,7 +7,7 @@ import { parseHomeMetadata, parsePageButton, parseTaskButton } from '../features
 import type { TaskModal } from '../features/tasks/task-modal.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { HomeTabState } from '../relay/tasks/home-tab-state.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 import { parseEnvelope } from './envelope.ts';
 import { parsePress, runAfterAck } from './press.ts';
 import { slackId } from './slack-ids.ts';
@@ -73,7 +73,7 @@ export function registerHomeListeners(
     const key = parseTaskButton(value);
     if (key === undefined) return;
     const outcome = await taskModal.open(triggerId, { workspace, person, ...key, page: 0, home: state });
-    if (outcome === 'late') await home.show({ workspace, person, state, note: strings.controlOver.late });
+    if (outcome === 'late') await home.show({ workspace, person, state, note: strings.controlFailed.late });
   });
 
   function onAction(actionId: string, handle: (press: HomePress) => Promise<void>): void {

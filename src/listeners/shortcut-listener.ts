@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { StartFormRequest, StartModal } from '../features/start/start-modal.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 import { parseActor, runAfterAck, type SendEphemeral } from './press.ts';
 import { explainUnopened } from './start-form-listener.ts';
 
@@ -33,7 +33,7 @@ export function registerShortcutListeners(
     if (request === undefined) return;
     background(
       startModal.openBlank(request, undefined).then(async (opened) => {
-        if (opened === 'late') await sendDirectMessage(request, strings.command.late);
+        if (opened === 'late') await sendDirectMessage(request, strings.command.tooLate);
       }),
     );
   });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ModalOutcome } from '../features/open-modal.ts';
 import type { ChannelActor } from '../relay/runtime/actors.ts';
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 import { runAfterAck } from './press.ts';
 
 /** A use of `/agent`. */
@@ -52,11 +52,12 @@ export function registerSlashCommandListener(app: App, handlers: SlashCommandHan
     try {
       result = await handle();
     } catch (error) {
-      await sendResponse(respond, { text: strings.command.away, blocks: [] });
+      await sendResponse(respond, { text: strings.command.unavailable, blocks: [] });
       throw error;
     }
     if (result === 'done') return;
-    if (typeof result === 'string') await sendResponse(respond, { text: strings.command.late, blocks: [] });
+    if (typeof result === 'string')
+      await sendResponse(respond, { text: strings.command.tooLate, blocks: [] });
     else await sendResponse(respond, result);
   }
 }

@@ -6,7 +6,7 @@ import type { StartFormValues } from '../features/start/start-form-content.ts';
 import type { StartFormAnswer, StartFormHandler } from '../features/start/start-form-handler.ts';
 import type { StartModal } from '../features/start/start-modal.ts';
 import { parseStartFormMetadata, START_CALLBACK } from '../features/start/start-view.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 import { type PressLocation, parseForm, parsePress, runAfterAck, type SendEphemeral } from './press.ts';
 
 const inputStateSchema = z.looseObject({
@@ -69,7 +69,7 @@ export async function explainUnopened(
   opened: ModalOutcome,
 ): Promise<void> {
   if (opened === 'done') return;
-  await sendEphemeral(location, opened === 'late' ? strings.command.late : strings.controlOver.unknown);
+  await sendEphemeral(location, opened === 'late' ? strings.command.tooLate : strings.controlFailed.unknown);
 }
 
 function viewResponse(answer: StartFormAnswer, errorBlockId: string) {

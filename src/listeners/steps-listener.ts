@@ -2,7 +2,7 @@ import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import type { StepsModal } from '../features/steps/steps-modal.ts';
 import { parseStepsPage } from '../features/steps/steps-view.ts';
-import * as strings from '../render/strings/strings.ts';
+import * as strings from '../render/strings/index.ts';
 import { type ButtonPress, parsePress, runAfterAck, type SendEphemeral } from './press.ts';
 
 /** The buttons that show steps: below a reply, and within the modal. */
@@ -28,6 +28,6 @@ export function registerStepsListener(
     const modal = view === undefined ? { triggerId } : { viewId: view.id };
     const outcome = await steps.show({ ...actor, channel: location?.channel, ...target, modal });
     if (outcome !== 'done' && location !== undefined)
-      await sendEphemeral(location, strings.controlOver[outcome]);
+      await sendEphemeral(location, strings.controlFailed[outcome]);
   }
 }

@@ -113,7 +113,7 @@ export class MultiWorkspaceScene {
     await this.slack.submitView(person, { account_address: address, account_key: key });
     await this.scene.until('the account was tried', () => {
       const said = this.modal(person);
-      return !said.includes('being tried') && !said.includes('account_address');
+      return !said.includes('Testing the account') && !said.includes('account_address');
     });
     const said = this.modal(person);
     await this.slack.closeView(person);

@@ -1,6 +1,6 @@
 import type { AgentScript } from '../../sandbox/agent/agent-script.ts';
 import type { Channel, Message, Person, SlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
-import { form, notKnown } from '../../src/render/strings/strings.ts';
+import { personUnknown, startForm } from '../../src/render/strings/index.ts';
 import { type AppScene, openAppScene, pause } from './app-scene.ts';
 
 type SceneOptions = NonNullable<Parameters<typeof openAppScene>[0]>;
@@ -59,7 +59,7 @@ export class StartFormScene {
   async send(person: Person, values?: Parameters<SlackWorkspace['submitView']>[1]) {
     const send = () => this.#slack.submitView(person, values);
     const isUnknown = ({ body }: Awaited<ReturnType<typeof send>>) =>
-      [notKnown, form.unknown].some((one) => JSON.stringify(body ?? '').includes(one));
+      [personUnknown, startForm.unknown].some((one) => JSON.stringify(body ?? '').includes(one));
     let sent = await send();
     for (let tries = 1; tries < 20 && isUnknown(sent); tries += 1) {
       await pause(500);
@@ -72,7 +72,8 @@ export class StartFormScene {
   isTaken(person: Person): boolean {
     const shown = this.modalText(person);
     return (
-      this.#slack.modal(person) === undefined || [form.slow, form.posted].some((one) => shown.includes(one))
+      this.#slack.modal(person) === undefined ||
+      [startForm.slow, startForm.posted].some((one) => shown.includes(one))
     );
   }
 

@@ -42,7 +42,7 @@ const [begin, end, result, rows] = [
   /2 files from the agent/,
   /\d+ rows?, \d+ columns/,
 ];
-const UNFINISHED_TEXT = /\bStop\b|cannot be reached|a lot to do|The agent is working/;
+const UNFINISHED_TEXT = /\bStop\b|can't reach|very busy|The agent is working/;
 
 /** A scene where each thread is in a channel of its own, and a fault hits one thread's call. */
 export class TurnStepScene {

@@ -2,7 +2,7 @@ import { isAdminNow } from '../../relay/access/admins.ts';
 import type { ServiceCredentials } from '../../relay/installations/service-client.ts';
 import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 import { accountFormView, accountNoticeView, accountSection } from './account-view.ts';
 import type { WorkspaceAccount } from './workspace-account.ts';
@@ -34,7 +34,7 @@ export class AccountSection {
   async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
     const { workspace } = actor;
     const trigger = { workspace, triggerId };
-    return openAndFillModal(this.#deps, trigger, accountNoticeView, strings.windowAway, async () => {
+    return openAndFillModal(this.#deps, trigger, accountNoticeView, strings.modalUnavailable, async () => {
       const mayOpen = this.#account.isAvailable && (await isAdminNow(this.#deps, actor));
       if (!mayOpen) return accountNoticeView(strings.account.refused.not_admin);
       return accountFormView(await this.#account.summary(workspace));
@@ -49,7 +49,7 @@ export class AccountSection {
     try {
       const outcome = await this.#account.set(workspace, person, submitted);
       if (outcome.kind === 'refused') message = strings.account.refused[outcome.why];
-      else message = outcome.sameAccount ? strings.account.doneSame : strings.account.done;
+      else message = outcome.sameAccount ? strings.account.keyReplaced : strings.account.saved;
     } catch (error) {
       log.error({ workspace, err: error }, 'could not save a service account');
       message = strings.account.refused.failed;

@@ -8,7 +8,7 @@ import {
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
 import type { HeaderBlock } from '../../render/blocks/view-blocks.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 
 /** The action and callback ids. */
 export const ACCOUNT_ACTION_IDS = {
@@ -77,7 +77,7 @@ export function accountFormView(account: AccountSummary): FormView {
 
 /** The modal while the credentials are tried. */
 export function accountPendingView(): FormView {
-  return accountNoticeView(strings.account.trying);
+  return accountNoticeView(strings.account.testing);
 }
 
 /** The modal with one sentence, such as the outcome. */
@@ -86,7 +86,7 @@ export function accountNoticeView(sentence: string): FormView {
 }
 
 function removeButton(): ButtonElement {
-  const { remove, removeSure, removeText, removeYes, removeNo } = strings.account;
+  const { remove, removeTitle: removeSure, removeText, removeYes, removeNo } = strings.account;
   return {
     type: 'button',
     text: plainText(remove),

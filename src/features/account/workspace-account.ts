@@ -6,7 +6,7 @@ import { isAdminNow } from '../../relay/access/admins.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../../relay/installations/service-client.ts';
 import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import type * as strings from '../../render/strings/strings.ts';
+import type * as strings from '../../render/strings/index.ts';
 import type { Store } from '../../store/store.ts';
 import { encryptionContext } from '../../store/workspaces/encryption-context.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';

@@ -6,7 +6,7 @@ import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/actors.ts
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
 import {
@@ -49,20 +49,21 @@ export class ChannelSettingsModal {
 
   /** Opens the modal, or one that says why the person may not change the settings. Throws a SlackError. */
   async open(actor: ChannelActor & ModalTrigger): Promise<ModalOutcome> {
-    const { away } = strings.channelSettings;
-    return openAndFillModal(this.#deps, actor, channelSettingsNoticeView, away, () =>
+    const { unavailable } = strings.channelSettings;
+    return openAndFillModal(this.#deps, actor, channelSettingsNoticeView, unavailable, () =>
       this.#renderView(actor),
     );
   }
 
   /** Saves what was changed: the service first, then our own tables. Throws a StoreError or a SlackError. */
   async save(submission: ChannelSettingsSubmission): Promise<ChannelSettingsErrors> {
-    if (parseBotList(submission.values.bots ?? '') === undefined) return { channel_bots: strings.botsOdd };
+    if (parseBotList(submission.values.bots ?? '') === undefined)
+      return { channel_bots: strings.botsInvalid };
     const snapshot = parseSnapshot(submission.metadata);
     const change = snapshot && changesSince(snapshot, submission.values);
     if (snapshot === undefined || change === undefined) {
       this.#deps.log.warn({ workspace: submission.workspace }, 'could not read a channel settings form');
-      return { channel_model: strings.channelSettings.away };
+      return { channel_model: strings.channelSettings.unavailable };
     }
     const { workspace, person } = submission;
     const actor = { workspace, channel: snapshot.channel, person };
@@ -153,7 +154,9 @@ export class ChannelSettingsModal {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof AgentNotFoundError)
-        return project === undefined ? { channel_project: strings.channelSettingsFailed.gone } : unknown;
+        return project === undefined
+          ? { channel_project: strings.channelSettingsFailed.projectNotFound }
+          : unknown;
       if (!(error instanceof AgentError)) throw error;
       this.#deps.log.warn({ ...actor, err: error }, 'the service refused to change a project');
       if (!(error instanceof AgentRejectedError))

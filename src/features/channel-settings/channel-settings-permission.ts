@@ -1,7 +1,7 @@
 import type { ChannelActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import type * as strings from '../../render/strings/strings.ts';
+import type * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 
 /** Why a person may not change a channel's settings: a key of the sentences for it. */

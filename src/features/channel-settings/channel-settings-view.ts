@@ -8,7 +8,7 @@ import {
 } from '../../render/blocks/form-inputs.ts';
 import { noticeModal } from '../../render/blocks/modal.ts';
 import { plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 
 /** The form's callback id. */

@@ -1,7 +1,7 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
 import { mrkdwnSection } from '../../render/blocks/view-blocks.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 
 /** Most tasks in the message: even with all texts at their longest it stays below Slack's 12,000 characters. */
 export const MAX_LISTED_TASKS = 10;
@@ -13,7 +13,7 @@ export function channelTasksMessage(
   now: number,
 ): RenderedMessage {
   if (tasks.length === 0)
-    return { text: strings.tasks.noneHere, blocks: [mrkdwnSection(strings.tasks.noneHere)] };
+    return { text: strings.tasks.noneInChannel, blocks: [mrkdwnSection(strings.tasks.noneInChannel)] };
   const shown = tasks.slice(0, MAX_LISTED_TASKS);
   const heading = strings.channelTasks(shown.length, count);
   const lines = shown.map((task) => mrkdwnSection(taskLine(task, now, 'starter')));

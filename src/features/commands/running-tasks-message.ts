@@ -1,6 +1,6 @@
 import { plainText, type RenderedMessage, type SectionBlock } from '../../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../../render/markdown/pings.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 
 /** Most tasks in the message. */
@@ -18,8 +18,8 @@ export interface RunningTaskRow {
 
 /** A person's running tasks in a channel, each with a Stop button (`stop`; the value is the turn's id). */
 export function runningTasksMessage(rows: readonly RunningTaskRow[], otherCount: number): RenderedMessage {
-  const footer = otherCount > 0 ? [strings.command.othersRun(otherCount)] : [];
-  if (rows.length === 0) return textMessage([strings.command.nothingRuns, ...footer].join(' '));
+  const footer = otherCount > 0 ? [strings.command.othersRunning(otherCount)] : [];
+  if (rows.length === 0) return textMessage([strings.command.noneOfYours, ...footer].join(' '));
   const more = rows.length > MAX_RUNNING_ROWS ? [strings.command.more] : [];
   const blocks: SectionBlock[] = rows.slice(0, MAX_RUNNING_ROWS).map((row) => {
     const state = row.isStopping ? strings.command.stopping : strings.command.since(row.runningMs);
@@ -29,7 +29,7 @@ export function runningTasksMessage(rows: readonly RunningTaskRow[], otherCount:
     const button = { type: 'button', action_id: 'stop', text: plainText(strings.buttons.stop) } as const;
     return { ...section, accessory: { ...button, value: row.turnId } };
   });
-  return listMessage(strings.command.yours, blocks, [...more, ...footer]);
+  return listMessage(strings.command.yourTasks, blocks, [...more, ...footer]);
 }
 
 function listMessage(heading: string, blocks: SectionBlock[], below: string[]): RenderedMessage {

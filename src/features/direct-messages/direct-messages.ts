@@ -1,7 +1,7 @@
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { type InboxOutcome, isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { threadPermalink } from '../../relay/tasks/task-list.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { ThreadKey } from '../../store/keys.ts';

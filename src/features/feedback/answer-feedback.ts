@@ -3,7 +3,7 @@ import { type ControlOutcome, type ControlRequest, turnOf } from '../../relay/ru
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { trySendEphemeral } from '../../relay/runtime/ephemeral-messages.ts';
 import { feedbackThanksMessage } from '../../render/messages/feedback-buttons.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
 import { commentNoticeView, commentView } from './comment-view.ts';
@@ -31,7 +31,7 @@ export class AnswerFeedback {
 
   /** Opens the form for a comment, or a modal that says why not. Throws a SlackError. */
   async openCommentForm(request: ControlRequest & ModalTrigger): Promise<ModalOutcome> {
-    return openAndFillModal(this.#deps, request, commentNoticeView, strings.command.away, () =>
+    return openAndFillModal(this.#deps, request, commentNoticeView, strings.command.unavailable, () =>
       this.#renderView(request),
     );
   }
@@ -39,7 +39,7 @@ export class AnswerFeedback {
   async #renderView(request: ControlRequest): Promise<object> {
     const { workspace, turnId, person } = request;
     const turn = await turnOf(this.#deps.store, request);
-    if (turn === undefined) return commentNoticeView(strings.controlOver.unknown);
+    if (turn === undefined) return commentNoticeView(strings.controlFailed.unknown);
     const refusal = await controlRefusal(this.#deps, controlUseOf(turn, person));
     if (refusal !== undefined) return commentNoticeView(refusal);
     const given = await this.#deps.store.feedback.get({ workspace, turn: turnId, person });

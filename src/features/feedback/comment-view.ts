@@ -1,7 +1,7 @@
 import { type FormView, inputBlock } from '../../render/blocks/form-inputs.ts';
 import { createModal, noticeModal } from '../../render/blocks/modal.ts';
 import { plainText } from '../../render/blocks/slack-blocks.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 
 /** The most that a plain-text input takes. */
 export const MAX_COMMENT_CHARACTERS = 3_000;

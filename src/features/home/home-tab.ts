@@ -6,7 +6,7 @@ import { channelTasksRefusal } from '../../relay/tasks/task-access.ts';
 import type { TaskList } from '../../relay/tasks/task-list.ts';
 import { taskSummary } from '../../relay/tasks/task-summary.ts';
 import type { ViewBlock } from '../../render/blocks/view-blocks.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { TaskPage, TaskRow } from '../../store/tasks/task-records.ts';
 import type { ModalOutcome, ModalTrigger } from '../open-modal.ts';
 import { HOME_PAGE_SIZE, type HomeChannelTasks, type HomeTaskList, homeView } from './home-view.ts';
@@ -85,7 +85,7 @@ export class HomeTab {
     const refusal = await channelTasksRefusal(workspace, channel, person);
     if (refusal !== undefined) return this.show({ workspace: id, person, state });
     if ((await this.#openSettings(request)) === 'late')
-      await this.show({ workspace: id, person, state, note: strings.controlOver.late });
+      await this.show({ workspace: id, person, state, note: strings.controlFailed.late });
   }
 
   async #load(workspace: WorkspaceClient, { person, state }: HomeRequest): Promise<HomeData> {

@@ -9,7 +9,7 @@ import {
   mrkdwnSection,
   type ViewBlock,
 } from '../../render/blocks/view-blocks.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
 
 /** Tasks per page of a list. */
@@ -52,10 +52,10 @@ export function homeView(content: HomeContent): HomeView {
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(strings.home.title) },
     mrkdwnSection(strings.home.about),
-    contextBlock(strings.automated),
+    contextBlock(strings.automatedNotice),
     actionsBlock([button('home_refresh', strings.buttons.refresh, 'refresh')]),
     ...(note === undefined ? [] : [contextBlock(note)]),
-    { type: 'header', text: plainText(strings.home.yours) },
+    { type: 'header', text: plainText(strings.home.yourTasks) },
     ...listBlocks('own', ownTasks, state.page, 'channel', now, strings.home.noneOfYours),
     { type: 'divider' },
     { type: 'header', text: plainText(strings.home.ofChannel) },

@@ -1,7 +1,7 @@
 import { type ContextBlock, plainText } from '../../render/blocks/slack-blocks.ts';
+import { truncateBytes } from '../../render/markdown/fallback-text.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
-import { truncateBytes } from '../../render/messages/fallback-text.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 
 type QuotationInline = { type: 'text'; text: string } | { type: 'user'; user_id: string };
@@ -55,7 +55,7 @@ export function questionPost({ person, question, quote, choices, files }: Questi
       });
   }
   const blocks: QuestionPost['blocks'] = [{ type: 'rich_text', elements }];
-  const chosen = strings.chosen(choices, files);
+  const chosen = strings.chosenOptions(choices, files);
   if (chosen !== '')
     blocks.push({ type: 'context', elements: [plainText(shorten(neutralizePings(chosen), 900))] });
   return { text: `<@${person}> ${truncateBytes(`${asks} ${question || (quote ?? '')}`, 3_500)}`, blocks };

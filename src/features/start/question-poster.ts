@@ -8,7 +8,7 @@ import { Poller } from '../../relay/runtime/poller.ts';
 import { isOverdue } from '../../relay/runtime/retry.ts';
 import { TakenOverElsewhere } from '../../relay/runtime/turn-errors.ts';
 import { msUntilCallEnded, SLACK_CALL_LIFETIME_MS } from '../../relay/runtime/unknown-outcome.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import {
   ChannelGoneError,
   PayloadRefusedError,
@@ -181,7 +181,7 @@ export class QuestionPoster {
     const workspace = this.#deps.workspace(start.workspace);
     if (workspace !== undefined && start.words !== null) {
       const { posting, readBack } = workspace;
-      const message = { text: strings.startLost(start.channel, start.words.text) };
+      const message = { text: strings.questionNotPosted(start.channel, start.words.text) };
       const { signal } = this.#poller;
       const key = `${postKeyOf(start)}/lost`;
       try {

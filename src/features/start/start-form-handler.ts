@@ -5,7 +5,7 @@ import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { MessageKey } from '../../store/keys.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';
 import type { PostOutcome, QuestionPoster } from './question-poster.ts';
@@ -57,7 +57,7 @@ export class StartFormHandler {
     const start = await store.taskStarts.get(submission);
     const channel = submission.values.channel ?? start?.channel ?? submission.channel;
     if (workspace === undefined || channel === undefined)
-      return { do: 'show_view', view: startNoticeView(strings.form.gone) };
+      return { do: 'show_view', view: startNoticeView(strings.startForm.gone) };
     if (start === undefined && submission.drafted === true)
       return this.#reopenExpired(workspace, submission, channel);
     const startedAt = performance.now();
@@ -83,7 +83,7 @@ export class StartFormHandler {
     why: StartChannelRefusal,
     content: MessageContent,
   ): Promise<StartFormAnswer> {
-    const sentence = strings.form[why];
+    const sentence = strings.startForm[why];
     const { taskStarts } = this.#deps.store;
     const { id, person, channel, values } = submission;
     if (why !== 'foreign' || channel === undefined || values.channel !== undefined)
@@ -120,9 +120,9 @@ export class StartFormHandler {
     if (posted === 'posted') return { do: 'close' };
     if (posted === 'slow') this.#updateModalLater(workspace, submission, start, posting, content);
     if (posted === 'slow' || posted === 'later')
-      return { do: 'show_view', view: startNoticeView(strings.form.slow) };
+      return { do: 'show_view', view: startNoticeView(strings.startForm.slow) };
     const sentence = await postRefusalText(workspace, channel, posted);
-    const isElsewhere = sentence === strings.form.elsewhere;
+    const isElsewhere = sentence === strings.startForm.elsewhere;
     await this.#deps.store.taskStarts.returnToDraft(start, isElsewhere ? 'anew' : 'open');
     return isElsewhere
       ? { do: 'show_view', view: this.#refilledView(submission, sentence, content) }
@@ -144,7 +144,7 @@ export class StartFormHandler {
       const posted = await posting;
       if (posted === 'later') return;
       if (posted === 'posted') {
-        await workspace.views.update(submission.viewId, startNoticeView(strings.form.posted));
+        await workspace.views.update(submission.viewId, startNoticeView(strings.startForm.posted));
         return;
       }
       await this.#deps.store.taskStarts.returnToDraft(start, 'later');
@@ -171,7 +171,10 @@ export class StartFormHandler {
     const asked = { ...submission, values: { ...values, channel, question: values.question ?? '' } };
     // The form's list cannot offer direct conversations: this one stays.
     const fixed = isDirectChannel(channel) ? channel : undefined;
-    return { do: 'show_view', view: this.#refilledView(asked, strings.form.expired, content, fixed) };
+    return {
+      do: 'show_view',
+      view: this.#refilledView(asked, strings.startForm.contentForgotten, content, fixed),
+    };
   }
 
   /** Keeps the form's files, so that the next submission of the form sends them too. */
@@ -220,12 +223,14 @@ export class StartFormHandler {
   ): Promise<StartFormAnswer> {
     const { channel, root, ts, person, turn, id } = start;
     if (start.state === 'done') return { do: 'close' };
-    if (root === null || ts === null) return { do: 'show_view', view: startNoticeView(strings.form.gone) };
+    if (root === null || ts === null)
+      return { do: 'show_view', view: startNoticeView(strings.startForm.gone) };
     const isBotThere = turn !== null || (await isBotInChannel(workspace, channel, leftMs));
-    if (isBotThere === undefined) return { do: 'show_error', sentence: strings.form.unsure };
+    if (isBotThere === undefined)
+      return { do: 'show_error', sentence: strings.startForm.botMembershipUnknown };
     if (!isBotThere) {
       const sentence = await postRefusalText(workspace, channel, 'invite');
-      if (sentence !== strings.form.elsewhere) return { do: 'show_error', sentence };
+      if (sentence !== strings.startForm.elsewhere) return { do: 'show_error', sentence };
       await this.#deps.store.taskStarts.detachFromThread(start);
       return { do: 'show_view', view: this.#refilledView(submission, sentence, content) };
     }
@@ -234,7 +239,7 @@ export class StartFormHandler {
       await store.threads.lock(thread);
       if (!(await store.taskStarts.finish({ workspace: workspace.id, id }))) return { do: 'close' };
       if (turn !== null && (await store.turns.claimButton(workspace.id, turn, ts)) === undefined)
-        return { do: 'show_view', view: startNoticeView(strings.form.over) };
+        return { do: 'show_view', view: startNoticeView(strings.startForm.alreadyAskedAgain) };
       const account = this.#deps.accountOf(workspace.id);
       await store.threads.adopt(thread, { account, person, ts });
       const again = turn === null ? {} : { asksAgain: turn };
@@ -254,9 +259,9 @@ async function postRefusalText(
   reason: Exclude<PostOutcome, 'posted'>,
 ): Promise<string> {
   // The bot cannot join other people's direct conversations: the question needs another channel.
-  if (reason === 'invite' && isDirectChannel(channel)) return strings.form.elsewhere;
-  if (reason === 'unreachable') return strings.form.noPlace;
-  if (reason === 'refused') return strings.form.refused;
+  if (reason === 'invite' && isDirectChannel(channel)) return strings.startForm.elsewhere;
+  if (reason === 'unreachable') return strings.startForm.cannotPost;
+  if (reason === 'refused') return strings.startForm.refused;
   const { people, bot } = workspace;
   const name = people.personName(bot.userId).catch(() => undefined);
   return strings.inviteMe(await Promise.race([name, sleep(BOT_NAME_TIMEOUT_MS, undefined, { ref: false })]));

@@ -9,7 +9,7 @@ import { turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
@@ -63,7 +63,7 @@ export class StartModal {
       const { text, files } = await readableMessage(workspace, message);
       return startView({
         ...this.#emptyForm({ id, channel, drafted: true }),
-        note: isTaken ? strings.form.threadTaken : undefined,
+        note: isTaken ? strings.startForm.threadTaken : undefined,
         quote: text,
         question: { text: '', optional: true },
         files,
@@ -79,16 +79,16 @@ export class StartModal {
     const { store, settings } = this.#deps;
     return this.#openFilled(request, async (workspace) => {
       const turn = await turnOf(store, { workspace: workspace.id, ...asked });
-      if (turn === undefined) return startNoticeView(strings.form.gone);
+      if (turn === undefined) return startNoticeView(strings.startForm.gone);
       const inThread = asked.where === 'thread';
-      if (inThread && turn.followed_at !== null) return startNoticeView(strings.form.over);
+      if (inThread && turn.followed_at !== null) return startNoticeView(strings.startForm.alreadyAskedAgain);
       const { channel, root } = turn;
       const permissionRequest = { workspace: workspace.id, channel, root, person: request.person, turn };
       const control = inThread ? 'choose_again' : 'new_thread';
       const refusal = await controlRefusal(this.#deps, { ...permissionRequest, control });
       if (refusal !== undefined) return startNoticeView(refusal);
       const source = (await store.messages.get(messageKeyOf(turn)))?.words;
-      if (source == null) return startNoticeView(strings.form.gone);
+      if (source == null) return startNoticeView(strings.startForm.gone);
       const id = randomUUID();
       const location = {
         channel,
@@ -119,7 +119,7 @@ export class StartModal {
     request: StartFormRequest,
     fill: (workspace: WorkspaceClient) => Promise<FormView>,
   ): Promise<ModalOutcome> {
-    return openAndFillModal(this.#deps, request, startNoticeView, strings.command.away, fill);
+    return openAndFillModal(this.#deps, request, startNoticeView, strings.command.unavailable, fill);
   }
 
   async #saveDraft(

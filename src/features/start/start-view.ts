@@ -3,7 +3,7 @@ import { type FormView, formOption, type InputBlock, inputBlock } from '../../re
 import { createModal, noticeModal } from '../../render/blocks/modal.ts';
 import { plainText, type SectionBlock, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
 
@@ -17,7 +17,7 @@ const MAX_SKILL_CHARACTERS = 200;
 const MAX_FORM_FILES = 10;
 const MAX_QUOTE_CHARACTERS = 600;
 
-const { form } = strings;
+const form = strings.startForm;
 
 /** The content of the form. */
 export interface StartFormContent {
@@ -85,10 +85,10 @@ export function emptyStartForm(
 /** The form that starts a task. */
 export function startView(form: StartFormContent): FormView {
   return {
-    ...createModal(strings.form.heading, [...headerBlocks(form), ...inputBlocks(form)]),
+    ...createModal(strings.startForm.heading, [...headerBlocks(form), ...inputBlocks(form)]),
     callback_id: START_CALLBACK,
     private_metadata: JSON.stringify(form.metadata),
-    submit: plainText(strings.form.submit),
+    submit: plainText(strings.startForm.submit),
   };
 }
 
@@ -179,13 +179,13 @@ function textInput(id: string, most: number, text: string | undefined) {
 
 /** `usual` leaves the model to the channel's settings and the service. */
 function modelInput(model: string | undefined): InputBlock {
-  const choices = Object.entries({ usual: form.usualModel, ...strings.models });
+  const choices = Object.entries({ usual: form.defaultModel, ...strings.models });
   const options = choices.map(([name, [text, description]]) => formOption(name, text, description));
   return radioInput('model', options, model ?? 'usual', form.model);
 }
 
 function modeInput(offers: StartFormContent['offers'], mode: string | undefined): InputBlock {
-  const options = [formOption('usual', form.usualMode)];
+  const options = [formOption('usual', form.defaultMode)];
   if (offers.autoMode) options.push(formOption('auto', form.autoMode, form.autoModeHint));
   if (offers.planMode) options.push(formOption('plan', form.planMode, form.planModeHint));
   return radioInput('mode', options, mode ?? 'usual', form.mode);

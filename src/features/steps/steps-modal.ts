@@ -3,8 +3,8 @@ import { controlRefusal } from '../../relay/access/control-permission.ts';
 import { toReplyBlock } from '../../relay/replies/reply-blocks.ts';
 import { type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { toolSteps } from '../../render/messages/progress-line.ts';
-import * as strings from '../../render/strings/strings.ts';
+import { toolSteps } from '../../render/messages/tool-steps.ts';
+import * as strings from '../../render/strings/index.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 import { type StepsView, stepsNoticeView, stepsView } from './steps-view.ts';
@@ -30,7 +30,7 @@ export class StepsModal {
     const { modal, workspace } = press;
     if ('triggerId' in modal) {
       const trigger = { workspace, triggerId: modal.triggerId };
-      return openAndFillModal(this.#deps, trigger, stepsNoticeView, strings.stepsAway, () =>
+      return openAndFillModal(this.#deps, trigger, stepsNoticeView, strings.stepsUnavailable, () =>
         this.#renderView(press),
       );
     }
@@ -44,23 +44,23 @@ export class StepsModal {
     const { workspace, turnId, person, page } = press;
     const { store } = this.#deps;
     const turn = await turnOf(store, press);
-    if (turn === undefined) return stepsNoticeView(strings.stepsGone);
+    if (turn === undefined) return stepsNoticeView(strings.stepsNotFound);
     const { channel, root } = turn;
     const use = { workspace, channel, root, person, turn, control: 'steps', isReadOnly: true };
     const refusal = await controlRefusal(this.#deps, use);
     if (refusal !== undefined) return stepsNoticeView(refusal);
-    if (turn.assistant_message_id === null) return stepsNoticeView(strings.stepsGone);
+    if (turn.assistant_message_id === null) return stepsNoticeView(strings.stepsNotFound);
     const thread = await store.threads.getOrThrow(turn);
     const taskId = taskIdOf(turn, thread);
-    if (taskId === null) return stepsNoticeView(strings.stepsGone);
+    if (taskId === null) return stepsNoticeView(strings.stepsNotFound);
     try {
       const message = await this.#deps.agent(thread.account).getMessage(taskId, turn.assistant_message_id);
       return stepsView(toolSteps(message.content.map(toReplyBlock)), turnId, page);
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
-      if (error instanceof AgentNotFoundError) return stepsNoticeView(strings.stepsGone);
+      if (error instanceof AgentNotFoundError) return stepsNoticeView(strings.stepsNotFound);
       this.#deps.log.warn({ err: error, turn: turnId }, "could not read a turn's steps");
-      return stepsNoticeView(strings.stepsAway);
+      return stepsNoticeView(strings.stepsUnavailable);
     }
   }
 }

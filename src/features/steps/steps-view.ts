@@ -7,8 +7,8 @@ import {
 } from '../../render/blocks/slack-blocks.ts';
 import { actionsBlock, button, contextBlock } from '../../render/blocks/view-blocks.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
-import type { ToolStep } from '../../render/messages/progress-line.ts';
-import * as strings from '../../render/strings/strings.ts';
+import type { ToolStep } from '../../render/messages/tool-steps.ts';
+import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 
 /** Text shown verbatim (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block). */
@@ -50,7 +50,7 @@ export function parseStepsPage(value: string): { turnId: string; page: number } 
 }
 
 function stepBlocks(step: ToolStep, number: number): StepsView['blocks'] {
-  const about = step.about === '' ? '' : `: ${step.about}`;
+  const about = step.summary === '' ? '' : `: ${step.summary}`;
   const blocks: StepsView['blocks'] = [
     sectionBlock(shorten(neutralizePings(`${number}. ${step.name}${about}`), 300)),
   ];

@@ -7,7 +7,7 @@ import { allSettledOrThrow, isOverdue } from '../../relay/runtime/retry.ts';
 import { TakenOverElsewhere } from '../../relay/runtime/turn-errors.ts';
 import { isThreadUnreachable } from '../../relay/runtime/unreachable-thread.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { TaskDeletion as Deletion } from '../../store/schema.ts';
@@ -45,7 +45,7 @@ export class TaskDeleter {
     const { workspace: id, channel, root } = thread;
     const workspace = this.#deps.workspace(id);
     const row = await this.#deps.store.tasks.get(thread);
-    if (workspace === undefined) return strings.tasks.unknown;
+    if (workspace === undefined) return strings.tasks.notFound;
     if (row?.task !== task) return this.#goneText(id, task);
     const refusal =
       (await taskRefusal(workspace, row, person)) ??
@@ -79,7 +79,7 @@ export class TaskDeleter {
   async #resume(deletion: Deletion): Promise<void> {
     const outcome = await this.#deleteAndTell(deletion);
     if (!isOverdue(deletion.asked_at, GIVE_UP_AFTER_MS) || this.#poller.signal.aborted) return;
-    if (outcome === 'deletedLater') await this.#tryToTellThread(deletion, strings.taskStays);
+    if (outcome === 'deletedLater') await this.#tryToTellThread(deletion, strings.deletionAbandoned);
     const { taskDeletions } = this.#deps.store;
     const now = await taskDeletions.get(deletion);
     this.#deps.log.warn(
@@ -98,7 +98,7 @@ export class TaskDeleter {
   /** The outcome for a task that the thread no longer has: a second press, or a press in an old view. */
   async #goneText(workspace: string, task: string): Promise<string> {
     const asked = await this.#deps.store.taskDeletions.get({ workspace, task });
-    if (asked === undefined) return strings.tasks.unknown;
+    if (asked === undefined) return strings.tasks.notFound;
     if (asked.deleted_at !== null) return strings.tasks.deleted;
     return asked.told_at === null ? strings.tasks.deletedLater : strings.tasks.accountGone;
   }
@@ -118,7 +118,7 @@ export class TaskDeleter {
         this.#deps.log.warn({ err: error, task }, 'could not delete a task; will retry');
         return 'deletedLater';
       }
-      await this.#tryToTellThread(deletion, strings.taskNotDeleted);
+      await this.#tryToTellThread(deletion, strings.deletionImpossible);
       return 'accountGone';
     }
     await this.#tryToTellThread(deletion, strings.taskDeleted(deletion.person));

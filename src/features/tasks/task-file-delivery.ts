@@ -5,7 +5,7 @@ import type { ChannelActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../../relay/runtime/direct-messages.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { withExactSize } from '../../slack/exact-bytes.ts';
 
@@ -60,7 +60,7 @@ export class TaskFileDelivery {
         );
         return false;
       });
-    const [failure] = await Promise.all([this.#sendFile(request), shown(strings.tasks.fileOnItsWay)]);
+    const [failure] = await Promise.all([this.#sendFile(request), shown(strings.tasks.fileOnTheWay)]);
     const isSeen = await shown(failure ?? strings.tasks.fileSent);
     if (!isSeen && failure !== undefined) await sendDirectMessage(this.#deps, request, failure);
   }
@@ -69,12 +69,12 @@ export class TaskFileDelivery {
   async #sendFile(request: TaskFileRequest): Promise<string | undefined> {
     const { store, log } = this.#deps;
     const workspace = this.#deps.workspace(request.workspace);
-    if (workspace === undefined) return strings.tasks.unknown;
+    if (workspace === undefined) return strings.tasks.notFound;
     const row = await store.tasks.get(request);
-    if (row === undefined) return strings.tasks.unknown;
+    if (row === undefined) return strings.tasks.notFound;
     const refusal = await taskRefusal(workspace, row, request.person);
     if (refusal !== undefined) return refusal;
-    if (!(await store.tasks.attachedFileIds(row)).includes(request.fileId)) return strings.tasks.unknown;
+    if (!(await store.tasks.attachedFileIds(row)).includes(request.fileId)) return strings.tasks.notFound;
     let name = '';
     try {
       const agent = this.#deps.agent(row.account);

@@ -4,7 +4,7 @@ import type { HomeTabState } from '../../relay/tasks/home-tab-state.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import { threadPermalink } from '../../relay/tasks/task-list.ts';
 import { taskSummary } from '../../relay/tasks/task-summary.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { TaskRow } from '../../store/tasks/task-records.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 import { readTaskDetails } from './task-files.ts';
@@ -32,7 +32,7 @@ export class TaskModal {
   /** Opens the modal. Throws a SlackError. */
   async open(triggerId: string, request: TaskModalRequest): Promise<ModalOutcome> {
     const location = { workspace: request.workspace, triggerId };
-    return openAndFillModal(this.#deps, location, taskNoticeView, strings.windowAway, (workspace) =>
+    return openAndFillModal(this.#deps, location, taskNoticeView, strings.modalUnavailable, (workspace) =>
       this.#renderView(workspace, request),
     );
   }
@@ -53,7 +53,7 @@ export class TaskModal {
     const { channel, root, person, home, note } = request;
     const key = { workspace: request.workspace, channel, root };
     const row = await this.#deps.store.tasks.get(key);
-    if (row === undefined) return taskNoticeView(strings.tasks.unknown);
+    if (row === undefined) return taskNoticeView(strings.tasks.notFound);
     const refusal = await taskRefusal(workspace, row, person);
     if (refusal !== undefined) return taskNoticeView(refusal);
     const [{ state, page }, url] = await Promise.all([

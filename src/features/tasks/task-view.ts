@@ -12,7 +12,8 @@ import {
 } from '../../render/blocks/task-lines.ts';
 import { actionsBlock, button, contextBlock, type ViewBlock } from '../../render/blocks/view-blocks.ts';
 import { displayedFileName, MAX_BUTTON_URL_LENGTH, safeWebUrl } from '../../render/messages/result-list.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
+import { formatAge } from '../../render/text/duration.ts';
 import { formatSize } from '../../render/text/file-size.ts';
 import { shortenMiddle } from '../../render/text/graphemes.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
@@ -86,7 +87,7 @@ export function taskView(details: TaskDetails): TaskView {
   const facts = [
     formatState(task.state),
     formatModel(task.model),
-    strings.ago(now - task.begunAt.getTime()),
+    formatAge(now - task.begunAt.getTime()),
     formatChannel(task.channel),
     formatPerson(task.starter),
   ];
@@ -106,7 +107,7 @@ export function taskView(details: TaskDetails): TaskView {
     },
     { type: 'actions', elements: [...openButton(task.url), deleteButton(details.id)] },
     { type: 'divider' },
-    ...(files === undefined ? [plainSection(strings.tasks.filesAway)] : fileBlocks(details, files)),
+    ...(files === undefined ? [plainSection(strings.tasks.filesUnavailable)] : fileBlocks(details, files)),
   ];
   return { ...createModal(strings.tasks.title, blocks), private_metadata: JSON.stringify(state) };
 }
@@ -131,7 +132,7 @@ function fileBlocks({ page, count }: TaskDetails, files: readonly TaskFile[]): V
 }
 
 function fileBlock(file: TaskFile): ViewBlock {
-  if (file.kind === 'gone') return plainSection(strings.tasks.fileGone);
+  if (file.kind === 'gone') return plainSection(strings.tasks.fileNotFound);
   const about = [displayedFileName(file.name), `${formatSize(file.sizeBytes)} · ${strings.tasks[file.kind]}`];
   if (file.kind === 'input') {
     const sent = button('task_file', strings.buttons.sendToMe, file.id);
@@ -144,7 +145,7 @@ function fileBlock(file: TaskFile): ViewBlock {
   const link: ButtonElement = {
     type: 'button',
     action_id: 'open_result',
-    text: plainText(strings.buttons.open),
+    text: plainText(strings.buttons.download),
     url,
   };
   return { type: 'section', text: plainText(about.join('\n')), accessory: link };

@@ -2,7 +2,7 @@ import { isAdminNow } from '../../relay/access/admins.ts';
 import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { FormView } from '../../render/blocks/form-inputs.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { AllowedUsers } from '../../store/schema.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
@@ -44,7 +44,7 @@ export class WorkspaceAccessSettings {
   /** Opens the form. Throws a SlackError. */
   async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
     const trigger = { workspace: actor.workspace, triggerId };
-    return openAndFillModal(this.#deps, trigger, workspaceAccessNoticeView, strings.windowAway, () =>
+    return openAndFillModal(this.#deps, trigger, workspaceAccessNoticeView, strings.modalUnavailable, () =>
       this.#buildForm(actor),
     );
   }
@@ -57,13 +57,13 @@ export class WorkspaceAccessSettings {
     const { store, log } = this.#deps;
     const { workspace, person } = actor;
     const bots = parseBotList(botsInput);
-    if (bots === undefined) return { door_bots: strings.botsOdd };
+    if (bots === undefined) return { door_bots: strings.botsInvalid };
     const timeout = AbortSignal.timeout(ADMIN_CHECK_TIMEOUT_MS);
     if (!(await isAdminNow(this.#deps, actor, timeout))) {
       if (timeout.aborted) return { door_admits: strings.channelSettingsRefused.unknown };
       const details = { control: 'workspace_settings', by: 'admins', why: 'admins' };
       await store.audit.add({ workspace, person, kind: 'refusal', details });
-      return { door_admits: strings.door.notAdmin };
+      return { door_admits: strings.workspaceAccess.notAdmin };
     }
     await store.transaction(async (trxStore) => {
       await trxStore.workspaceSettings.set(workspace, person, { admits, bots });
@@ -78,7 +78,8 @@ export class WorkspaceAccessSettings {
   }
 
   async #buildForm(actor: WorkspaceActor): Promise<FormView> {
-    if (!(await isAdminNow(this.#deps, actor))) return workspaceAccessNoticeView(strings.door.notAdmin);
+    if (!(await isAdminNow(this.#deps, actor)))
+      return workspaceAccessNoticeView(strings.workspaceAccess.notAdmin);
     return workspaceAccessFormView(await this.#currentSettings(actor.workspace));
   }
 

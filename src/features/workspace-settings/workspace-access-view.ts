@@ -13,7 +13,7 @@ import {
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
 import type { HeaderBlock } from '../../render/blocks/view-blocks.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 
 /** The action and callback ids. */
 export const WORKSPACE_ACCESS_ACTION_IDS = { change: 'door_change', form: 'door_form' } as const;
@@ -35,14 +35,18 @@ export function workspaceAccessSection({
   usual,
 }: WorkspaceAccessFields): (HeaderBlock | SectionBlock | ActionsBlock)[] {
   const people = strings.channelChoices.admits[admits ?? usual.admits][0];
-  const text = strings.doorSays({ people, own: admits !== null, bots: bots === '' ? usual.bots : bots });
+  const text = strings.workspaceAccessSummary({
+    people,
+    own: admits !== null,
+    bots: bots === '' ? usual.bots : bots,
+  });
   const change = {
     type: 'button',
-    text: plainText(strings.door.change),
+    text: plainText(strings.workspaceAccess.change),
     action_id: WORKSPACE_ACCESS_ACTION_IDS.change,
   } as const;
   return [
-    { type: 'header', text: plainText(strings.door.heading) },
+    { type: 'header', text: plainText(strings.workspaceAccess.heading) },
     sectionBlock(text),
     { type: 'actions', elements: [change] },
   ];
@@ -51,7 +55,7 @@ export function workspaceAccessSection({
 /** The form with the access settings. */
 export function workspaceAccessFormView({ admits, bots, usual }: WorkspaceAccessFields): FormView {
   const choices: [AdmittedPeople | 'usual', string][] = [
-    ['usual', strings.doorUsual(strings.channelChoices.admits[usual.admits][0])],
+    ['usual', strings.appDefault(strings.channelChoices.admits[usual.admits][0])],
     ['members', strings.channelChoices.admits.members[0]],
     ['guests', strings.channelChoices.admits.guests[0]],
     ['everyone', strings.channelChoices.admits.everyone[0]],
@@ -61,20 +65,20 @@ export function workspaceAccessFormView({ admits, bots, usual }: WorkspaceAccess
   const first = current === undefined ? {} : { initial_option: current };
   const people = inputBlock(
     { type: 'static_select', action_id: 'door_admits', options, ...first },
-    { label: strings.door.admits, optional: false },
+    { label: strings.workspaceAccess.admits, optional: false },
   );
   return {
-    ...createModal(strings.door.title, [
-      sectionBlock(strings.door.about),
+    ...createModal(strings.workspaceAccess.title, [
+      sectionBlock(strings.workspaceAccess.about),
       people,
       botsInput('door_bots', bots),
     ]),
     callback_id: WORKSPACE_ACCESS_ACTION_IDS.form,
-    submit: plainText(strings.door.save),
+    submit: plainText(strings.workspaceAccess.save),
   };
 }
 
 /** The modal with one sentence, in place of the form. */
 export function workspaceAccessNoticeView(sentence: string): FormView {
-  return noticeModal(strings.door.title, sentence);
+  return noticeModal(strings.workspaceAccess.title, sentence);
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { Person, SlackDirectory } from '../../slack/directory.ts';
 import type { Posting } from '../../slack/posting.ts';
 import type { AuditTrail } from '../../store/audit/audit-trail.ts';

@@ -1,4 +1,4 @@
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -52,7 +52,7 @@ export async function nextAllowedMessage(
         { workspace: id, channel, root, err: error },
         'waiting for Slack to say who wrote a message',
       );
-      notifyWriter(deps, message, strings.notKnownYet);
+      notifyWriter(deps, message, strings.waitingForIdentity);
     };
     const denial = await (failFast ? check() : withRetry(lease, check, onWait));
     if (denial !== undefined) await refuseMessage(deps, workspace, message, { why: denial });

@@ -1,4 +1,4 @@
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { QuotaExceeded } from '../../store/threads/turn-usage.ts';
@@ -14,8 +14,8 @@ export type Refusal = { why: AccessDenial } | { why: 'limit'; exceeded: QuotaExc
 
 /** The sentence that the refused person reads. */
 export function refusalSentence(refusal: Refusal): string {
-  if (refusal.why === 'limit') return strings.tooMuch(refusal.exceeded);
-  return refusal.why === 'unknown' ? strings.notKnown : strings.notAllowed;
+  if (refusal.why === 'limit') return strings.quotaReached(refusal.exceeded);
+  return refusal.why === 'unknown' ? strings.personUnknown : strings.notAllowed;
 }
 
 /** A refusal's details in the audit trail. */

@@ -1,6 +1,6 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { pausedNotice, pauseEndedNotice } from '../../render/messages/paused-notice.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Turn, TurnOutcome } from '../../store/schema.ts';
 import { mayUseControl } from '../access/control-permission.ts';
@@ -65,7 +65,7 @@ export class PausedMessages {
       if (ended) await this.#deps.enqueue(trx, thread);
       return ended;
     });
-    if (ended) await this.#editNotice(thread, turnId, async () => pauseEndedNotice(strings.heldEmpty));
+    if (ended) await this.#editNotice(thread, turnId, async () => pauseEndedNotice(strings.nothingPaused));
     else await this.#refreshNotice(message);
   }
 
@@ -75,7 +75,7 @@ export class PausedMessages {
     const turnId = message && (await store.pausedThreads.pausedBy(message));
     if (message === undefined || turnId === undefined) return;
     if ((await countPaused(this.#deps, message, turnId)) === 0) {
-      await this.#editNotice(message, turnId, async () => pauseEndedNotice(strings.heldEmpty));
+      await this.#editNotice(message, turnId, async () => pauseEndedNotice(strings.nothingPaused));
       return;
     }
     await this.#editNotice(message, turnId, () => renderNotice(this.#deps, message, turnId));
@@ -102,7 +102,7 @@ export class PausedMessages {
     this.#deps.log.info({ turn: turnId, person, control, count }, 'paused messages resumed or taken back');
     const updateNotice = async () => {
       const who = (await this.#deps.workspace(workspace)?.people.personName(person)) ?? '';
-      const text = control === 'go' ? strings.heldGoesOn(count, who) : strings.heldTakenBack(count, who);
+      const text = control === 'go' ? strings.pausedSent(count, who) : strings.pausedDiscarded(count, who);
       await this.#editNotice(thread, turnId, async () => pauseEndedNotice(text));
     };
     this.#inBackground(updateNotice());

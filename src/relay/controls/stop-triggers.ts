@@ -1,4 +1,4 @@
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import { uuidV7Generator } from '../../store/queue/uuid-v7.ts';
 import type { Turn } from '../../store/schema.ts';
@@ -120,7 +120,11 @@ export class StopTriggers {
   #tellPerson(actor: ChannelActor, threadTs: string | undefined, outcome: StopOutcome): void {
     if (outcome === 'done' || outcome === 'refused' || outcome === 'ignored') return;
     const { workspace, channel, person } = actor;
-    trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, strings.signAnswers[outcome]);
+    trySendEphemeral(
+      this.#deps,
+      { workspace, channel, person, threadTs },
+      strings.stopTriggerReplies[outcome],
+    );
   }
 
   async #onReaction({ workspace, channel, person, ts, target, name }: ReactionTrigger): Promise<StopOutcome> {

@@ -1,5 +1,5 @@
 import { AgentNotFoundError } from '../../agent/errors.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT } from '../../store/workspaces/accounts.ts';

@@ -1,6 +1,6 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { onlyPlainText, withPlainText } from '../../render/messages/fallback-text.ts';
 import { withPlainFeedbackButtons } from '../../render/messages/feedback-buttons.ts';
+import { onlyPlainText, withPlainText } from '../../render/messages/plain-text-message.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
 import { messageDigest } from './message-digest.ts';
 

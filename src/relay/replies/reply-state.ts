@@ -2,7 +2,6 @@ import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { answerText, type ReplyBlock } from '../../render/messages/answer-text.ts';
 import {
-  type FileLimits,
   type FileProgress,
   fileProgressLines,
   fileProgressSentence,
@@ -16,7 +15,8 @@ import {
 } from '../../render/messages/reply-message.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import type { AnswerRest } from '../../render/splitting/overflow.ts';
-import * as strings from '../../render/strings/strings.ts';
+import type { FileLimits } from '../../render/strings/file-transfer.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { WaitCause } from '../runtime/retry.ts';
 import { toReplyBlock } from './reply-blocks.ts';
@@ -25,11 +25,11 @@ import { toReplyBlock } from './reply-blocks.ts';
 const CLOCK_REFRESH_MS = 30_000;
 
 const WAIT_SENTENCES: Record<WaitCause, string> = {
-  service_unreachable: strings.offline,
-  service_busy: strings.busy,
-  service_key: strings.badServiceKey,
-  slack: strings.slackTrouble,
-  store: strings.storeTrouble,
+  service_unreachable: strings.serviceUnreachable,
+  service_busy: strings.serviceBusy,
+  service_key: strings.rejectedApiKey,
+  slack: strings.slackRateLimited,
+  store: strings.databaseUnreachable,
 };
 
 const END_PHASES: Partial<Record<TurnOutcome, ReplyPhase>> = {
@@ -152,7 +152,7 @@ export class ReplyState {
     if (!this.#isSilent && unchangedMs > silenceMs && this.#phase === 'working') {
       this.#isSilent = true;
       this.#silenceCount += 1;
-      this.#sentence = strings.silent(silenceMs);
+      this.#sentence = strings.agentSilent(silenceMs);
       this.#notifyChanged();
     } else if (Date.now() - this.#startedAt - this.#elapsedMs > CLOCK_REFRESH_MS) {
       this.#notifyChanged();
@@ -164,7 +164,7 @@ export class ReplyState {
     this.#forwardedFileNotes = [...this.#forwardedFileNotes, ...notes];
     this.#isSilent = false;
     this.#changedAt = performance.now();
-    this.#sentence = strings.passedOn(writer);
+    this.#sentence = strings.messagePassedOn(writer);
     this.#notifyChanged();
   }
 
@@ -178,7 +178,7 @@ export class ReplyState {
   /** A message could not be forwarded: the service accepts none while the agent works. */
   onPutBack(): void {
     if (!this.#isSilent) return;
-    this.#sentence = strings.putBack;
+    this.#sentence = strings.messageWaits;
     this.#notifyChanged();
   }
 
@@ -186,8 +186,8 @@ export class ReplyState {
   settle(message: AgentMessage, phase: ReplyPhase, notes: readonly string[], stoppedBy: string): void {
     this.#blocks = message.content.map(toReplyBlock);
     this.#notes = notes;
-    if (phase === 'cancelled') this.#end(phase, strings.cancelled(stoppedBy));
-    else this.#end(phase, phase === 'failed' ? strings.failed(message.error ?? '') : undefined);
+    if (phase === 'cancelled') this.#end(phase, strings.stopped(stoppedBy));
+    else this.#end(phase, phase === 'failed' ? strings.agentFailed(message.error ?? '') : undefined);
   }
 
   /** The turn ends before its reply has settled. */
@@ -244,7 +244,7 @@ export class ReplyState {
       breaks: this.#breaks,
       elapsedMs: this.#elapsedMs,
       notes: [...this.#fileLines(), ...this.#notes],
-      quiet: this.#hidesSteps,
+      hideSteps: this.#hidesSteps,
       sentence,
       maxMessages: this.#maxMessages,
       offer: this.#offer,

@@ -1,6 +1,6 @@
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
-import { withPlainText } from '../../render/messages/fallback-text.ts';
+import { withPlainText } from '../../render/messages/plain-text-message.ts';
 import {
   type DisplayedReview,
   failedReviewMessage,

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
-import type { FileLimits } from '../../render/messages/file-lines.ts';
+import type { FileLimits } from '../../render/strings/index.ts';
 import type { AgentSessions } from '../../slack/agent-sessions.ts';
 import type { Assistant } from '../../slack/assistant.ts';
 import type { ChannelMembership } from '../../slack/channel-membership.ts';

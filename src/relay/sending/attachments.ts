@@ -1,6 +1,6 @@
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
-import type { FileLimits, FileProgress } from '../../render/messages/file-lines.ts';
-import type { FileReason } from '../../render/strings/strings.ts';
+import type { FileProgress } from '../../render/messages/file-lines.ts';
+import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import { FileRefusedError } from '../../slack/errors.ts';
 import { externalLink, type SlackFile, slackFileName } from '../../slack/shared-file.ts';
 import type { FileNote, MessageContent, Thread, Turn } from '../../store/schema.ts';

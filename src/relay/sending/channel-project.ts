@@ -1,7 +1,7 @@
 import { readProject } from '../../agent/account-probe.ts';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { Thread } from '../../store/schema.ts';
 import { AccountGone } from '../installations/account-check.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
@@ -101,7 +101,7 @@ export async function forgetMissingProject(
   });
   if (outcome === 'not_left') return false;
   log.warn({ ...thread, account, project, code: 'lost_project' }, 'the service no longer knows a project');
-  if (outcome === 'chosen_by_people') throw new TurnEnded('refused', strings.projectGone);
+  if (outcome === 'chosen_by_people') throw new TurnEnded('refused', strings.projectNotFound);
   return true;
 }
 

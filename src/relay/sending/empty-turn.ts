@@ -1,4 +1,4 @@
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { Message, Turn } from '../../store/schema.ts';
 import { isEmptyMessage, isFilesOnly } from '../reading/empty-message.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
@@ -49,7 +49,7 @@ export async function endTurnIfFilesOnly(
     .map(({ name }) => name);
   throw new EmptyMessage(
     'kept',
-    keptNames.length === 0 ? strings.noFilesKept : strings.filesKept(keptNames),
+    keptNames.length === 0 ? strings.noUsableFiles : strings.filesReceived(keptNames),
     message,
   );
 }

@@ -1,5 +1,5 @@
-import type { FileReason } from '../../render/strings/strings.ts';
-import * as strings from '../../render/strings/strings.ts';
+import type { FileReason } from '../../render/strings/index.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn } from '../../store/schema.ts';
 
 /** The name of a file without one. */

@@ -1,4 +1,4 @@
-import type { FileLimits } from '../../render/messages/file-lines.ts';
+import type { FileLimits } from '../../render/strings/index.ts';
 
 /** Whether files of this name and MIME type are sent to the service. */
 export function isTypeAllowed(

@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentBusyError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { FileNote, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
 import { choicesIn } from '../reading/message-flags.ts';
@@ -188,7 +188,7 @@ export class Sender {
         // A busy task becomes free again, but an ended task may never take another message.
         if (status === 'failed' || status === 'cancelled') {
           await this.#leaveTask(taskId);
-          throw new TurnEnded('refused', strings.taskTakesNoMore, error);
+          throw new TurnEnded('refused', strings.taskClosed, error);
         }
       }
       const skill = turn.skill ?? this.#deps.settings.skill;

@@ -1,4 +1,4 @@
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { TaskRow } from '../../store/tasks/task-records.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
@@ -16,7 +16,7 @@ export async function channelTasksRefusal(
     return status === 'outsider' ? strings.home.outsider : strings.home.hidden;
   } catch (error) {
     if (!(error instanceof SlackError)) throw error;
-    return strings.home.slackAway;
+    return strings.home.membershipUnknown;
   }
 }
 
@@ -37,6 +37,6 @@ export async function taskRefusal(
     return strings.tasks.outsider;
   } catch (error) {
     if (!(error instanceof SlackError)) throw error;
-    return strings.tasks.noSlack;
+    return strings.tasks.membershipUnknown;
   }
 }

@@ -1,5 +1,5 @@
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { TurnEnded } from '../runtime/turn-errors.ts';
 import { MidRunForwarding } from '../sending/mid-run-forwarding.ts';
@@ -34,7 +34,7 @@ export async function followReply(context: TurnContext): Promise<SettledReply> {
     });
     reply.reader = reader;
     const found = await context.withRetry(() => reader.find(context.knownReply));
-    if (found === undefined) throw new TurnEnded('failed', strings.noAnswer);
+    if (found === undefined) throw new TurnEnded('failed', strings.emptyAnswer);
     if (context.turn.assistant_message_id === null) await context.record({ assistant_message_id: found.id });
     return context.withRetry(() => reader.readToEnd());
   };

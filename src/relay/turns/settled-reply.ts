@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { type Message as AgentMessage, messageText } from '../../agent/service-schema.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { waitForBackgroundWork } from '../replies/reply-reader.ts';
 import { withSkippedFiles } from '../sending/file-notes.ts';
 import { messageOfTurn } from '../sending/outgoing-message.ts';
@@ -20,7 +20,7 @@ export async function showSettledReply(
   const { deps, state, turn, lease } = context;
   state.setFileNotes(withSkippedFiles(turn, settled.input?.fileIds ?? null));
   const { agent, taskId } = await context.task();
-  const onWait = () => state.setStep('working', strings.background);
+  const onWait = () => state.setStep('working', strings.backgroundWork);
   const { maxBackgroundWaitMs } = deps.settings;
   // After a forwarded message, the task works for that message's turn.
   const taskState =
@@ -55,5 +55,8 @@ async function endNotes({ deps, turn }: TurnContext, phase: ReplyPhase): Promise
   const isMoved = resent !== undefined && resent.taskId !== null && resent.taskId !== turn.task_id;
   const showsIntroduction =
     ANSWERED_PHASES.has(phase) && (await store.oneTimeNotices.claimForTurn(turn, 'introduction'));
-  return [...(isMoved ? [strings.beganAnew] : []), ...(showsIntroduction ? [strings.automated] : [])];
+  return [
+    ...(isMoved ? [strings.newConversation] : []),
+    ...(showsIntroduction ? [strings.automatedNotice] : []),
+  ];
 }

@@ -1,4 +1,4 @@
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import { ThreadPosts } from '../replies/thread-posts.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';

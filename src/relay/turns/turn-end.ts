@@ -1,5 +1,5 @@
 import { AgentError } from '../../agent/errors.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { postResults, scheduleFollowUps } from '../replies/result-posts.ts';
@@ -29,7 +29,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   const { deps, turn, reply, state } = context;
   const { task_id: task } = await context.thread();
   const end = outcomeOfError(error, { task: task !== null, message: turn.user_message_id !== null });
-  if (end.outcome === 'cancelled') end.sentence = strings.cancelled(await context.stopRequester());
+  if (end.outcome === 'cancelled') end.sentence = strings.stopped(await context.stopRequester());
   if (end.outcome === 'refused' || end.outcome === 'abandoned')
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
   if (end.sentence === null) {
@@ -82,14 +82,14 @@ async function postResultsOrEndLine(context: TurnContext): Promise<void> {
       if (!(error instanceof AgentError) || lease.signal.aborted) throw error;
       deps.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
       await scheduleFollowUps(settled);
-      await context.withRetry(() => posts.postNotice('unread', strings.resultsUnread));
+      await context.withRetry(() => posts.postNotice('unread', strings.resultsUnavailable));
       return 0;
     });
   const durationMs = Date.now() - turn.started_at.getTime();
   if (count > 0 || durationMs <= LONG_TURN_MS) return;
   // A bot is not mentioned: it has no user.
   const asker = isDirectChannel(turn.channel) || isBotId(turn.asker) ? undefined : turn.asker;
-  const line = strings.askerLine(asker, endLineOutcome(turn.outcome), durationMs);
+  const line = strings.endMention(asker, endLineOutcome(turn.outcome), durationMs);
   await context.withRetry(() => posts.postNotice('end', line));
 }
 

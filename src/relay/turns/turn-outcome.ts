@@ -5,7 +5,7 @@ import {
   AgentResponseSizeError,
 } from '../../agent/errors.ts';
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
 import { AccountGone } from '../installations/account-check.ts';
 import { TurnEnded } from '../runtime/turn-errors.ts';
@@ -25,18 +25,18 @@ export function outcomeOfError(
     return { outcome: error.outcome, sentence: error.sentence, offer: error.offer };
   if (error instanceof AccountGone) return { outcome: 'refused', sentence: strings.accountChanged };
   if (error instanceof AgentError) return { outcome: 'refused', sentence: failureSentence(error, atService) };
-  return { outcome: 'abandoned', sentence: strings.abandoned };
+  return { outcome: 'abandoned', sentence: strings.retriesExhausted };
 }
 
 /** The error's own sentence is for operators, who find it in the log. */
 function failureSentence(error: AgentError, atService: StateAtService): string {
-  if (error instanceof AgentNotFoundError && atService.task) return strings.taskGone;
+  if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
   const serviceMessage = error instanceof AgentRejectedError ? error.words : undefined;
   if (atService.message)
     return error instanceof AgentResponseSizeError
       ? strings.answerTooLarge
-      : strings.unreadable(serviceMessage ?? '');
-  return serviceMessage === undefined ? strings.notTaken : strings.rejected(serviceMessage);
+      : strings.answerUnreadable(serviceMessage ?? '');
+  return serviceMessage === undefined ? strings.serviceFailed : strings.messageRejected(serviceMessage);
 }
 
 /** The outcome of a settled reply; `wasStoppedAfterReply`: its task was stopped while it worked in the background. */

@@ -1,4 +1,4 @@
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { isLastingRefusal } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import { sendStop } from '../controls/stop-control.ts';
@@ -27,7 +27,7 @@ export async function runTurn(context: TurnContext): Promise<void> {
 export async function abandonTurn(context: TurnContext): Promise<void> {
   const { deps, turn } = context;
   deps.log.error({ turn: turn.id }, 'turn abandoned: too many attempts without progress');
-  const end = () => endEarly(context, new TurnEnded('abandoned', strings.abandoned));
+  const end = () => endEarly(context, new TurnEnded('abandoned', strings.retriesExhausted));
   await runToEnd(context, end, (error) => isThreadUnreachable(error) || isLastingRefusal(error));
 }
 

@@ -1,5 +1,5 @@
 import { AgentBusyError, AgentError } from '../../agent/errors.ts';
-import * as strings from '../../render/strings/strings.ts';
+import * as strings from '../../render/strings/index.ts';
 import { SlackError, SlackLeaseError } from '../../slack/errors.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
@@ -49,7 +49,7 @@ function createAskerNotifier(
   guard: Lease,
 ): () => Promise<void> {
   const key = `${turn.id}/asker`;
-  const message = { text: strings.replyLost(turn.channel) };
+  const message = { text: strings.replyUnreachable(turn.channel) };
   let attemptedAt: Date | undefined;
   const beforeSend = async () => {
     attemptedAt = new Date();

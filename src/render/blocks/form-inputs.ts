@@ -1,21 +1,21 @@
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import type { Modal } from './modal.ts';
 import { type ContextBlock, type PlainText, plainText, type SectionBlock } from './slack-blocks.ts';
 
-/** Something to choose; text and description have 75 characters at most, the value 150. */
+/** An option; its text and description have at most 75 characters, its value 150. */
 export interface FormOption {
   text: PlainText;
   description?: PlainText;
   value: string;
 }
 
-/** What people fill in (https://docs.slack.dev/reference/block-kit/block-elements). */
+/** An element that people fill in (https://docs.slack.dev/reference/block-kit/block-elements). */
 export type FormElement =
   | {
       type: 'plain_text_input';
       action_id: string;
       multiline?: boolean;
-      /** 3,000 at most. */
+      /** At most 3,000. */
       max_length: number;
       initial_value?: string;
       placeholder?: PlainText;
@@ -35,7 +35,7 @@ export type FormElement =
     }
   | { type: 'file_input'; action_id: string; max_files: number };
 
-/** One thing that a form asks for. */
+/** One labelled input of a form. */
 export interface InputBlock {
   type: 'input';
   block_id: string;
@@ -45,14 +45,14 @@ export interface InputBlock {
   element: FormElement;
 }
 
-/** A modal with inputs; submit has 24 characters at most, the private metadata 3,000. */
+/** A modal with inputs; `submit` has at most 24 characters, `private_metadata` 3,000. */
 export interface FormView extends Modal<SectionBlock | ContextBlock | InputBlock> {
   callback_id?: string;
   private_metadata?: string;
   submit?: PlainText;
 }
 
-/** An input whose block and element share their id; `label` and `hint` are words of ours. */
+/** An input whose block and element share an id. */
 export function inputBlock(
   element: FormElement,
   texts: { label: string; hint?: string | undefined; optional: boolean },
@@ -67,13 +67,13 @@ export function inputBlock(
   };
 }
 
-/** An option; `description` says more about it. */
+/** An option, with or without a description. */
 export function formOption(value: string, text: string, description?: string): FormOption {
-  const said = { text: plainText(text), value };
-  return description === undefined ? said : { ...said, description: plainText(description) };
+  const option = { text: plainText(text), value };
+  return description === undefined ? option : { ...option, description: plainText(description) };
 }
 
-/** Asks for bots and workflows, with what is set: ids between commas, the word none, or nothing. */
+/** The input for allowed bots and workflows; `set` is its value: ids between commas, "none", or ''. */
 export function botsInput(id: string, set: string): InputBlock {
   return inputBlock(
     {

@@ -1,4 +1,11 @@
-/** The few block kinds that replies use, as Slack takes them (https://docs.slack.dev/reference/block-kit). */
+import { neutralizePings } from '../markdown/pings.ts';
+
+/** Characters of all block text in one message (https://docs.slack.dev/reference/block-kit/blocks/markdown-block, with a margin). */
+export const MAX_MESSAGE_TEXT = 9_990;
+/** Blocks of one message (https://docs.slack.dev/reference/block-kit/blocks). */
+export const MAX_MESSAGE_BLOCKS = 50;
+
+/** The block types that messages use, in Slack's format (https://docs.slack.dev/reference/block-kit). */
 export interface PlainText {
   type: 'plain_text';
   text: string;
@@ -23,11 +30,11 @@ export interface ButtonElement {
   value?: string;
   url?: string;
   style?: 'primary' | 'danger';
-  /** Slack asks this before it passes the press on. */
+  /** Slack asks this before it sends the press. */
   confirm?: ConfirmDialog;
 }
 
-/** A question that Slack asks by itself: title 100, text 300, answers 30 characters. */
+/** A confirmation that Slack shows: title at most 100 characters, text 300, answers 30. */
 export interface ConfirmDialog {
   title: PlainText;
   text: PlainText;
@@ -76,16 +83,16 @@ export interface ContextActionsBlock {
 
 export type SlackBlock = MarkdownBlock | SectionBlock | ContextBlock | ActionsBlock | ContextActionsBlock;
 
-/** A message as it is posted or put in place of an older one. */
+/** The content of a message that is posted or updated. */
 export interface RenderedMessage {
   /** For notifications and screen readers; mrkdwn, under 4,000 UTF-8 bytes (chat.update refuses more). */
   text: string;
   blocks: SlackBlock[];
-  /** The characters of the answer that it shows; `reopened` where it begins inside of a block. */
+  /** The range of the answer that it shows, in characters; `reopened` if it starts inside a block. */
   source?: { from: number; to: number; reopened: boolean };
 }
 
-/** Characters of text in the blocks, as Slack's limit on a message's blocks counts them (links are not text). */
+/** Characters of text in the blocks, as Slack counts them for its limit (links are not text). */
 export function blockTextLength(blocks: readonly SlackBlock[]): number {
   let sum = 0;
   for (const block of blocks) {
@@ -93,19 +100,44 @@ export function blockTextLength(blocks: readonly SlackBlock[]): number {
     if (block.type === 'section') sum += block.text.text.length + (block.accessory?.text.text.length ?? 0);
     if (block.type === 'context') for (const element of block.elements) sum += element.text.length;
     if (block.type === 'context_actions')
-      for (const { positive_button: good, negative_button: bad } of block.elements)
-        sum += good.text.text.length + bad.text.text.length;
+      for (const { positive_button: up, negative_button: down } of block.elements)
+        sum += up.text.text.length + down.text.text.length;
     if (block.type === 'actions') for (const element of block.elements) sum += element.text.text.length;
   }
   return sum;
 }
 
-/** A section with a text that Slack shows as it is. */
+/** Whether one message may hold these blocks. A Markdown block counts as one; splitting leaves room for five others. */
+export function fitsMessage(blocks: readonly SlackBlock[]): boolean {
+  return blocks.length <= MAX_MESSAGE_BLOCKS && blockTextLength(blocks) <= MAX_MESSAGE_TEXT;
+}
+
+/** A text that Slack shows literally: no formatting, no links, no emoji names. */
+export function plainText(text: string): PlainText {
+  return { type: 'plain_text', text, emoji: false };
+}
+
+/** A section of plain text. */
 export function sectionBlock(text: string): SectionBlock {
   return { type: 'section', text: plainText(text) };
 }
 
-/** A text that Slack shows as it is: no formatting, no links, no emoji names. */
-export function plainText(text: string): PlainText {
-  return { type: 'plain_text', text, emoji: false };
+/** A section of mrkdwn; the caller escapes what is untrusted. */
+export function mrkdwnSection(text: string): SectionBlock {
+  return { type: 'section', text: { type: 'mrkdwn', text } };
+}
+
+/** A small grey line of plain text, which mentions nobody. */
+export function contextLineBlock(text: string): ContextBlock {
+  return { type: 'context', elements: [plainText(neutralizePings(text))] };
+}
+
+/** A button; its value comes back with the press. */
+export function buttonElement(actionId: string, label: string, value: string): ButtonElement {
+  return { type: 'button', action_id: actionId, text: plainText(label), value };
+}
+
+/** A row of buttons. */
+export function actionsBlock(elements: ButtonElement[]): ActionsBlock {
+  return { type: 'actions', elements };
 }

@@ -1,22 +1,23 @@
 import { escapeMrkdwn } from '../markdown/pings.ts';
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
+import { formatAge } from '../text/duration.ts';
 import { shorten } from '../text/graphemes.ts';
 import { toOneLine } from '../text/one-line.ts';
 
-/** A task as lists show it. */
+/** A task in a list. */
 export interface TaskSummary {
   channel: string;
-  /** The ts of its thread's first message. */
+  /** The ts of its thread's root message. */
   root: string;
-  /** Untrusted; null where it was forgotten. */
+  /** Untrusted; null if it was erased. */
   title: string | null;
-  /** The service's, or `gone`. */
+  /** The service's task status, or `gone`. */
   state: string;
   model: string | null;
   begunAt: Date;
-  /** Slack's id of who began it; '' where it was forgotten. */
+  /** Slack's id of the person who started it; '' if it was erased. */
   starter: string;
-  /** The thread's address; null where Slack does not tell. */
+  /** The thread's permalink; null if Slack does not return it. */
   url: string | null;
 }
 
@@ -29,13 +30,13 @@ export function taskLine(task: TaskSummary, now: number, beside: 'channel' | 'st
   const facts = [
     formatState(task.state),
     formatModel(task.model),
-    strings.ago(now - task.begunAt.getTime()),
+    formatAge(now - task.begunAt.getTime()),
     beside === 'channel' ? formatChannel(task.channel) : formatPerson(task.starter),
   ];
   return `${linkedTitle(title, task.url)}\n${facts.filter((fact) => fact !== '').join(' · ')}`;
 }
 
-/** A title in one line, shortened and escaped. */
+/** A title as one line, shortened and escaped. */
 export function formatTitle({ title }: Pick<TaskSummary, 'title'>): string {
   const clean = toOneLine(title ?? '');
   return clean === '' ? strings.tasks.untitled : escapeMrkdwn(shorten(clean, MAX_TITLE_CHARACTERS));

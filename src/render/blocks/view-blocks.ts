@@ -8,7 +8,7 @@ import {
   type SectionBlock,
 } from './slack-blocks.ts';
 
-/** A heading of 150 characters at most. */
+/** A heading of at most 150 characters. */
 export interface HeaderBlock {
   type: 'header';
   text: PlainText;
@@ -18,7 +18,7 @@ export interface DividerBlock {
   type: 'divider';
 }
 
-/** A section with a list of channels to choose from. */
+/** A section with a channel picker. */
 export interface ChannelSelectBlock {
   type: 'section';
   block_id?: string;
@@ -32,7 +32,7 @@ export interface ChannelSelectBlock {
   };
 }
 
-/** What our views are made of. */
+/** The blocks of modals and App Home. */
 export type ViewBlock =
   | SectionBlock
   | ContextBlock

@@ -1,9 +1,9 @@
-import type { MarkdownNode } from './parse-markdown.ts';
+import type { MarkdownNode } from './markdown-node.ts';
 
 /*
- * Markdown takes `**` for the end of a stretch only where the writing has spaces between words: in 这是**重点。**后面 it
- * is no mark, because punctuation stands before it and a letter behind it. Agents mean it as one. So the tree is made
- * as if that letter were punctuation, and Slack gets a WORD JOINER (no width) between the punctuation and the mark.
+ * CommonMark does not close emphasis at `**` between punctuation and a letter, as in 这是**重点。**后面. Scripts without
+ * spaces between words need it closed. So the parser reads that letter as punctuation, and Slack gets a WORD JOINER (no
+ * width) between the punctuation and the mark.
  */
 const MARK_RUN = '(?:\\*{1,3}|~~)';
 export const UNSPACED_LETTER =
@@ -15,22 +15,21 @@ const UNREADABLE_MARK = new RegExp(
 );
 const IS_UNSPACED_LETTER = new RegExp(`^${UNSPACED_LETTER}$`, 'u');
 const IS_PUNCTUATION = new RegExp(`^${PUNCTUATION}$`, 'u');
-/** A mark that opens a stretch only with our help, and so cannot be closed before its end is written. */
+/** An opening mark that Slack reads only beside a word joiner; it cannot be closed before its end is written. */
 export const UNREADABLE_OPENER = new RegExp(
   `(?<=${UNSPACED_LETTER})${MARK_RUN}(?![*~])${PUNCTUATION}[^*~]{0,600}$`,
   'u',
 );
-export const WORD_JOINER = '\u2060';
 
-/** The text as the tree is made of it: of the same length, and with the places of all marks. */
+/** The text for the parser: of the same length, with every mark at its offset. */
 export function withReadableEmphasis(text: string): string {
-  // The stand-in is no mark of Markdown, and a letter beyond the first plane takes two of it.
+  // The replacement is no Markdown mark; a letter outside the basic plane needs two of them.
   return text.replace(UNREADABLE_MARK, (letter, at: number) =>
     isEmphasizedLetter(text, at, letter) ? letter : '、'.repeat(letter.length),
   );
 }
 
-/** Whether a single letter between two marks is what they are about, as in **重**, and not what parts two stretches. */
+/** Whether a single letter between two marks is emphasized itself, as in **重**, and does not separate two emphasized texts. */
 function isEmphasizedLetter(text: string, at: number, letter: string): boolean {
   const mark = /[*~]/.exec(text.charAt(at - 1))?.[0];
   if (mark === undefined || !/[*~]/.test(text.charAt(at + letter.length))) return false;
@@ -39,21 +38,21 @@ function isEmphasizedLetter(text: string, at: number, letter: string): boolean {
   return runs.length % 2 === 1;
 }
 
-/** Where a word joiner has to go so that Slack sees the marks of this node. */
+/** The offsets that need a word joiner so that Slack reads the marks of this node. */
 export function wordJoinerPositions(text: string, node: MarkdownNode): number[] {
   if (!/^(?:emphasis|strong|delete)$/.test(node.type)) return [];
   const first = node.children[0];
   const last = node.children.at(-1);
   if (!first || !last) return [];
-  const places: number[] = [];
+  const positions: number[] = [];
   if (isUnspacedLetter(characterBefore(text, node.start)) && isPunctuation(characterAt(text, first.start)))
-    places.push(first.start);
+    positions.push(first.start);
   if (isUnspacedLetter(characterAt(text, node.end)) && isPunctuation(characterBefore(text, last.end)))
-    places.push(last.end);
-  return places;
+    positions.push(last.end);
+  return positions;
 }
 
-/** What word joiners may take for the character at `index`: at most one for each end of a run. */
+/** How many characters word joiners may add at `index`: at most one for each end of a run of marks. */
 export function wordJoinerCost(text: string, index: number): number {
   const isRun = /[*~]/.test(text.charAt(index - 1));
   return isRun && isUnspacedLetter(characterAt(text, index))
@@ -63,7 +62,7 @@ export function wordJoinerCost(text: string, index: number): number {
       : 0;
 }
 
-/** Whether it is a letter of a writing without spaces between words. */
+/** Whether it is a letter of a script without spaces between words. */
 export function isUnspacedLetter(character: string): boolean {
   return IS_UNSPACED_LETTER.test(character);
 }

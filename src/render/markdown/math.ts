@@ -12,19 +12,19 @@ const BACKSLASH = 92;
 const BACKTICK = 96;
 const ROUND = [40, 41] as const;
 const SQUARE = [91, 93] as const;
-/** Characters of a formula within a line of text; what is longer is none. */
+/** Most characters of an inline formula; longer text is no formula. */
 const MAX_FORMULA_LENGTH = 1_000;
 const FORMULA = /[\\^_{}=<>*]|^\p{L}\p{N}?$/u;
 
-/** `\(…\)`, `\[…\]`, `$$…$$` and `$…$` within text, read like code: nothing in a formula is a mark. */
+/** Reads `\(…\)`, `\[…\]`, `$$…$$` and `$…$` within text like code: a formula contains no marks. */
 const tokenizeInlineFormula: Tokenize = function (effects, ok, nok) {
   const { parser, previous: before } = this;
   let close: readonly [number, number] | readonly [number] = [DOLLAR];
-  let said = '';
+  let content = '';
   return open;
 
-  function none(code: Code): State | undefined {
-    recordFailedSearch(parser, said.length);
+  function fail(code: Code): State | undefined {
+    recordFailedSearch(parser, content.length);
     return nok(code);
   }
 
@@ -39,60 +39,60 @@ const tokenizeInlineFormula: Tokenize = function (effects, ok, nok) {
   function second(code: Code): State | undefined {
     if (code !== ROUND[0] && code !== SQUARE[0]) return nok(code);
     close = [BACKSLASH, code === ROUND[0] ? ROUND[1] : SQUARE[1]];
-    return began(code);
+    return consumeOpening(code);
   }
 
   function dollars(code: Code): State | undefined {
     if (code !== DOLLAR) return isSpace(code) ? nok(code) : inside(code);
     close = [DOLLAR, DOLLAR];
-    return began(code);
+    return consumeOpening(code);
   }
 
-  function began(code: Code): State | undefined {
+  function consumeOpening(code: Code): State | undefined {
     effects.consume(code);
     return inside;
   }
 
   function inside(code: Code): State | undefined {
-    if (said === '') effects.exit('codeTextSequence');
+    if (content === '') effects.exit('codeTextSequence');
     if (isLineEnd(code)) return lineBreak(code);
     effects.enter('codeTextData');
     return data(code);
   }
 
   function lineBreak(code: Code): State | undefined {
-    if (close.length === 1) return none(code);
+    if (close.length === 1) return fail(code);
     effects.enter('lineEnding');
     effects.consume(code);
     effects.exit('lineEnding');
-    said += '\n';
+    content += '\n';
     return inside;
   }
 
   function data(code: Code): State | undefined {
-    if (code === null || code === BACKTICK || said.length > MAX_FORMULA_LENGTH) return none(code);
+    if (code === null || code === BACKTICK || content.length > MAX_FORMULA_LENGTH) return fail(code);
     if (isLineEnd(code)) {
       effects.exit('codeTextData');
       return lineBreak(code);
     }
-    said += code < 0 ? ' ' : String.fromCodePoint(code);
+    content += code < 0 ? ' ' : String.fromCodePoint(code);
     effects.consume(code);
-    return said.endsWith(String.fromCharCode(...close)) && !isEscaped(said) ? closed : data;
+    return content.endsWith(String.fromCharCode(...close)) && !isEscaped(content) ? closed : data;
   }
 
   function closed(code: Code): State | undefined {
-    const formula = said.slice(0, -close.length);
-    if (formula.trim() === '') return none(code);
-    if (close.length === 1 && (/\s$/.test(formula) || isWordCharacter(code))) return none(code);
-    // A price, or a bracket that is escaped so that it is no link.
-    if (close[1] !== DOLLAR && close[1] !== ROUND[1] && !FORMULA.test(formula)) return none(code);
+    const formula = content.slice(0, -close.length);
+    if (formula.trim() === '') return fail(code);
+    if (close.length === 1 && (/\s$/.test(formula) || isWordCharacter(code))) return fail(code);
+    // A price, or an escaped bracket.
+    if (close[1] !== DOLLAR && close[1] !== ROUND[1] && !FORMULA.test(formula)) return fail(code);
     effects.exit('codeTextData');
     effects.exit('codeText');
     return ok(code);
   }
 };
 
-/** A formula on lines of its own: from a line that opens it to the line that ends it, or to an empty line. */
+/** Reads a formula on lines of its own, up to its closing mark or an empty line. */
 const tokenizeFormulaBlock: Tokenize = function (effects, ok, nok) {
   const interrupts = this.interrupt === true;
   let close = '$$';
@@ -139,7 +139,7 @@ const tokenizeFormulaBlock: Tokenize = function (effects, ok, nok) {
   }
 
   function atEnd(code: Code): State | undefined {
-    // One that opens and ends on the same line is part of its paragraph.
+    // A formula that opens and closes on one line belongs to its paragraph.
     if (first && line.includes(close)) return nok(code);
     if (interrupts) return ok(code);
     if (!first && line.trimEnd().endsWith(close)) return after(code);
@@ -161,7 +161,7 @@ const tokenizeFormulaBlock: Tokenize = function (effects, ok, nok) {
   }
 };
 
-/** Whether a further line of the same block follows, with something on it. */
+/** Whether another non-empty line of the same block follows. */
 const tokenizeNextLine: Tokenize = function (effects, ok, nok) {
   const isLazy = () => this.parser.lazy[this.now().line] === true;
   return (code) => {
@@ -189,7 +189,7 @@ const tokenizeNextLine: Tokenize = function (effects, ok, nok) {
   }
 };
 
-/** Formulas in LaTeX, which Slack does not know: their nodes are of the kind `code` and `inlineCode`. */
+/** LaTeX formulas, which Slack does not support; they parse as `code` and `inlineCode`. */
 export const mathSyntax: MicromarkExtension = {
   text: {
     [BACKSLASH]: { name: 'formula', tokenize: tokenizeInlineFormula },
@@ -201,12 +201,12 @@ export const mathSyntax: MicromarkExtension = {
   },
 };
 
-/** Whether the source of a code node is a formula's. */
+/** Whether the source of a code node at `start` is a formula. */
 export function isFormula(text: string, start: number): boolean {
   return /^(?:\$|\\[([])/.test(text.slice(start, start + 2));
 }
 
-/** What showing a formula as code may add for the character at `index`: backticks, or a fence for one on its own lines. */
+/** How many characters showing a formula as code may add at `index`: backticks, or a fence. */
 export function formulaCost(text: string, index: number): number {
   const before = text.charAt(index - 1);
   if (text.charAt(index) === '$') return before === '$' ? 5 : 1;
@@ -230,8 +230,8 @@ function isWordCharacter(code: Code): boolean {
   );
 }
 
-/** Whether the end is itself escaped, as in `\$` or `\\)`. */
-function isEscaped(said: string): boolean {
-  const marks = /(\\*)(?:\$\$?|\\[)\]])$/.exec(said)?.[1]?.length ?? 0;
+/** Whether the closing mark is itself escaped, as in `\$` or `\\)`. */
+function isEscaped(content: string): boolean {
+  const marks = /(\\*)(?:\$\$?|\\[)\]])$/.exec(content)?.[1]?.length ?? 0;
   return marks % 2 === 1;
 }

@@ -1,14 +1,14 @@
 /*
- * Nobody writes constructs hundreds deep, but output of programs looks like it now and then, and the parser takes
- * seconds for it. Marks beyond a depth are read as letters.
+ * Program output sometimes looks like constructs nested hundreds deep, and the parser takes seconds for them. Marks
+ * beyond a depth are read as letters.
  */
 
-/** Lists and quotes within each other that are read as such. */
+/** Deepest nesting of lists and quotes. */
 const MAX_CONTAINERS = 40;
 const MAX_MARKS = 60;
 const MAX_IMAGES = 20;
 const MAX_RUN = 12;
-/** More headings than a message may hold blocks: each costs the parser a walk through all that stands before it. */
+/** More underlined headings than a message holds blocks: each costs the parser a walk through the text before it. */
 const MAX_UNDERLINES = 100;
 
 const RULE = '(?![ \\t]*([-*_])(?:[ \\t]*\\1)*[ \\t]*$)';
@@ -17,18 +17,18 @@ const TOO_DEEP = new RegExp(`^${RULE}(?:${MARKER}){${MAX_CONTAINERS}}`, 'gm');
 const BLOCK_START = '\\n[ \\t>]*(?=\\n|[-+*][ \\t]|\\d{1,9}[.)][ \\t]|[#`~|])';
 const MARKS = new RegExp(`${BLOCK_START}|!\\[|\\]|[*_~]+`, 'g');
 const UNDERLINE = /^[ \t>]*(?:-+|=+)[ \t]*$/gm;
-const STAND_IN = 'x';
+const REPLACEMENT = 'x';
 
-/** A text as its tree is made: of the same length, and nowhere deeper than a few dozen constructs. */
+/** The text for the parser: of the same length, and nested at most a few dozen deep. */
 export function limitNesting(text: string): string {
-  return limitMarks(limitUnderlines(text.replace(TOO_DEEP, (markers) => markers.slice(0, -1) + STAND_IN)));
+  return limitMarks(limitUnderlines(text.replace(TOO_DEEP, (markers) => markers.slice(0, -1) + REPLACEMENT)));
 }
 
 function limitUnderlines(text: string): string {
   let underlines = 0;
   return text.replace(UNDERLINE, (line) => {
     underlines += 1;
-    return underlines > MAX_UNDERLINES ? line.replace(/[-=]/g, STAND_IN) : line;
+    return underlines > MAX_UNDERLINES ? line.replace(/[-=]/g, REPLACEMENT) : line;
   });
 }
 
@@ -52,10 +52,10 @@ function limitMarks(text: string): string {
     const afterSpace = isSpace(text.charAt(at - 1));
     const beforeSpace = isSpace(text.charAt(at + found.length));
     if (afterSpace && beforeSpace) return found;
-    if (found.length > MAX_RUN && !found.startsWith('~')) return STAND_IN.repeat(found.length);
+    if (found.length > MAX_RUN && !found.startsWith('~')) return REPLACEMENT.repeat(found.length);
     if (!afterSpace && marks > 0) marks -= 1;
     else if (!beforeSpace) marks += 1;
-    return marks > MAX_MARKS ? STAND_IN.repeat(found.length) : found;
+    return marks > MAX_MARKS ? REPLACEMENT.repeat(found.length) : found;
   });
 }
 

@@ -8,33 +8,33 @@ export type State = ReturnType<Tokenize>;
 export type Code = Parameters<State>[0];
 
 /*
- * What the parser does for each mark or word of a paragraph by a walk through all that stands before or behind it takes
- * time by the square of the paragraph. Nobody writes so much of it that this can be felt, but an answer may be made for it.
+ * For some marks and words the parser walks through the whole paragraph, which takes quadratic time. Ordinary answers
+ * are too short for that to matter, but an answer may be crafted to exploit it.
  */
 
-/** Runs of marks that are paired in one paragraph, cell or heading; others are letters. */
+/** Most runs of marks that are paired in one paragraph, cell or heading; further ones are letters. */
 const MAX_RUNS = 400;
-/** Characters of one text that are read in vain for the ends of code and formulas; behind them nothing begins one. */
+/** Most characters that are searched in vain for the ends of code and formulas; after that no code or formula starts. */
 const MAX_FAILED_CHARACTERS = 50_000;
 
 const BACKTICK = 96;
 
-/** How many runs were met so far in the text that a tokenizer reads. */
+/** Runs so far, by tokenizer. */
 const runCounts = new WeakMap<object, number>();
-/** How many characters were read in vain of the text that a parser has. */
+/** Characters searched in vain, by parser. */
 const failedCharacters = new WeakMap<object, number>();
 
-/** Whether the end of code or a formula may still be looked for in a parser's text. */
+/** Whether a parser may still search for the end of code or a formula. */
 export function maySearchForEnd(parser: object): boolean {
   return (failedCharacters.get(parser) ?? 0) <= MAX_FAILED_CHARACTERS;
 }
 
-/** Notes that so many characters were searched for an end that is not there. */
+/** Counts characters that were searched in vain. */
 export function recordFailedSearch(parser: object, characters: number): void {
   failedCharacters.set(parser, (failedCharacters.get(parser) ?? 0) + characters);
 }
 
-/** Takes a run for letters where there were too many before it; the others are left to the next construct. */
+/** Reads a run of marks as letters once there were too many; otherwise the next construct decides. */
 const tokenizeRun: Tokenize = function (effects, ok, nok) {
   const runs = (runCounts.get(this) ?? 0) + 1;
   runCounts.set(this, runs);
@@ -55,7 +55,7 @@ const tokenizeRun: Tokenize = function (effects, ok, nok) {
   };
 };
 
-/** Behind an open bracket no bare address is a link, which would be found by the walk: the list of brackets says it too. */
+/** Reads a bare address after an open bracket as text, from the parser's list of brackets instead of its walk. */
 const tokenizeWord: Tokenize = function (effects, ok, nok) {
   const inLabel = this._labelStarts?.some(({ _balanced }) => _balanced !== true) === true;
   return (code) => {
@@ -67,7 +67,7 @@ const tokenizeWord: Tokenize = function (effects, ok, nok) {
   };
 };
 
-/** Code within text, as the parser's own construct reads it; but where ends were missed too often, there is none. */
+/** Reads inline code as the parser's own construct does, until too many searches for its end have failed. */
 const tokenizeCode: Tokenize = function (effects, ok, nok) {
   const { parser } = this;
   let size = 0;
@@ -93,7 +93,7 @@ const tokenizeCode: Tokenize = function (effects, ok, nok) {
   }
 
   function between(code: Code): State | undefined {
-    if (code === null) return none(code);
+    if (code === null) return fail(code);
     if (code < -2) {
       effects.enter('lineEnding');
       effects.consume(code);
@@ -120,13 +120,13 @@ const tokenizeCode: Tokenize = function (effects, ok, nok) {
     return data;
   }
 
-  function none(code: Code): State | undefined {
+  function fail(code: Code): State | undefined {
     recordFailedSearch(parser, read);
     return nok(code);
   }
 };
 
-/** Where a bare address may begin: an address with a scheme also behind what can be in one of mail. */
+/** Where a bare address may start: with a scheme also after characters of an e-mail address. */
 function startsWord(previous: Code): boolean {
   return previous === null || previous < 0 || !/[a-z]/i.test(String.fromCharCode(previous));
 }
@@ -138,12 +138,12 @@ const startsCode: Construct['previous'] = function (previous) {
 const runConstruct: Construct = { name: 'run', tokenize: tokenizeRun };
 const wordConstruct: Construct = { name: 'word', tokenize: tokenizeWord, previous: startsWord };
 const codeConstruct: Construct = { name: 'code', tokenize: tokenizeCode, previous: startsCode };
-/** The codes of what a bare address may begin with. */
+/** The codes of characters that may start a bare address. */
 const WORD_START_CODES = Array.from({ length: 128 }, (_, code) => code).filter((code) =>
   /[-+.\da-z]/i.test(String.fromCharCode(code)),
 );
 
-/** What keeps the time that parsing takes in proportion to the length of the text. */
+/** Keeps the parser's time proportional to the length of the text. */
 export const parseLimits: MicromarkExtension = {
   text: {
     ...Object.fromEntries(WORD_START_CODES.map((code) => [code, wordConstruct])),

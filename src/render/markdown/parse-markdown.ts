@@ -3,20 +3,14 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { withReadableEmphasis } from './cjk-emphasis.ts';
+import type { MarkdownNode } from './markdown-node.ts';
 import { isFormula, mathSyntax } from './math.ts';
 import { limitNesting } from './nesting-limit.ts';
 import { parseLimits } from './parse-limits.ts';
+import { WORD_JOINER } from './pings.ts';
 
-/** A node of mdast's tree, or a `formula` (on lines of its own) or `inlineFormula`, with the places (characters) where its source starts and ends. */
-export interface MarkdownNode {
-  type: string;
-  start: number;
-  end: number;
-  children: MarkdownNode[];
-}
-
-// Slack knows no HTML, no footnotes and no link definitions: they are text. Definitions would also let the end of an
-// answer change how its beginning reads.
+// Slack reads HTML, footnotes and link definitions as text. Definitions would also let the end of an answer change how
+// its beginning reads.
 const UNSUPPORTED_SYNTAX = {
   disable: {
     null: [
@@ -31,18 +25,18 @@ const UNSUPPORTED_SYNTAX = {
 };
 const SYNTAX_EXTENSIONS = [gfm(), mathSyntax, parseLimits, UNSUPPORTED_SYNTAX];
 
-// Without its transforms, which make nodes without a place in the source.
+// Without its transforms, which create nodes without a position in the source.
 const TREE_EXTENSIONS = gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] }));
 
-/** Counts the characters that are parsed: what rendering costs. */
+/** Counts parsed characters, the cost of rendering. */
 export interface ParseCounter {
   characters: number;
 }
 
-/** The tree of a Markdown text as Slack reads it. */
+/** The syntax tree of a Markdown text as Slack reads it. */
 export function parseMarkdown(text: string, count: ParseCounter): MarkdownNode {
   count.characters += text.length;
-  const safe = text.startsWith('\uFEFF') ? `\u2060${text.slice(1)}` : text;
+  const safe = text.startsWith('\uFEFF') ? WORD_JOINER + text.slice(1) : text;
   const root: Root = fromMarkdown(withReadableEmphasis(limitNesting(safe)), {
     extensions: SYNTAX_EXTENSIONS,
     mdastExtensions: TREE_EXTENSIONS,
@@ -63,15 +57,4 @@ function toNode(node: Nodes, text: string): MarkdownNode {
 function nodeType(node: Nodes, text: string, start: number): string {
   if (node.type === 'inlineCode' && isFormula(text, start)) return 'inlineFormula';
   return node.type === 'code' && isFormula(text, start) ? 'formula' : node.type;
-}
-
-/** Where the line that holds this place starts. */
-export function lineStart(text: string, at: number): number {
-  return at <= 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
-}
-
-/** Where the line that holds this place ends: its line end, or the end of the text. */
-export function lineEnd(text: string, at: number): number {
-  const end = text.indexOf('\n', at);
-  return end === -1 ? text.length : end;
 }

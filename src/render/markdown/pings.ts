@@ -1,27 +1,32 @@
 /**
- * Untrusted text must never notify anybody. Slack reads `<!channel>`, `<!here>`, `<!everyone>`, `<!subteam^..>`,
+ * Untrusted text must never notify anyone. Slack reads `<!channel>`, `<!here>`, `<!everyone>`, `<!subteam^..>`,
  * `<@U..>` and `<#C..>` as mentions, and bare `@channel`, `@here`, `@everyone` where names are linked. It also reads
- * `<https://one.example|two.example>` as a link that does not say where it leads. A WORD JOINER (U+2060, no width, no
- * line break) goes behind the `<` or the `@`. Word joiners that stood there before count as part of the pattern, so
- * one is added to however many there were, and `restorePings` takes exactly one out.
+ * `<https://one.example|two.example>` as a link whose text hides its target. A WORD JOINER (U+2060, no width, no line
+ * break) goes after the `<` or the `@`. Word joiners that are already there are part of the pattern, so
+ * `neutralizePings` adds exactly one and `restorePings` removes exactly one.
  */
-const WORD_JOINER = '\u2060';
+export const WORD_JOINER = '\u2060';
 const OPEN = '(?:<|&lt;?|&#0*60;|&#x0*3c;)';
 const MARK =
   '(?:\\\\*(?:!(?!--|doctype|\\[)|@|#[a-z0-9&\\\\])|&(?:excl|commat|num);|&#0*(?:33|35|64);|&#x0*(?:21|23|40);)';
 const DISGUISED = '(?:https?:|mailto:)[^\\s<>|]{1,2000}\\|';
 const URL = 'https?://[^\\s<>()\\[\\]|"\'`*\\\\]+';
 const BARE = '(?<![\\p{L}\\p{N}_])@(?=\\u2060*\\\\?(?:channel|here|everyone|group)(?![\\p{L}\\p{N}]))';
-const PING = new RegExp(`(${URL})|(${OPEN}(?=\\u2060*(?:${MARK}|${DISGUISED}))|${BARE})(\\u2060*)`, 'giu');
+const PING_PATTERN = new RegExp(
+  `(${URL})|(${OPEN}(?=\\u2060*(?:${MARK}|${DISGUISED}))|${BARE})(\\u2060*)`,
+  'giu',
+);
 
-/** The text with a word joiner in whatever Slack could read as a mention, or as a link under other words. */
+/** The text with a word joiner in everything that Slack could read as a mention or as a disguised link. */
 export function neutralizePings(text: string): string {
-  return text.replace(PING, (all: string, url: string | undefined) => (url ? all : all + WORD_JOINER));
+  return text.replace(PING_PATTERN, (all: string, url: string | undefined) =>
+    url ? all : all + WORD_JOINER,
+  );
 }
 
-/** The inverse of `neutralise`. */
+/** The inverse of `neutralizePings`. */
 export function restorePings(text: string): string {
-  return text.replace(PING, (all: string, url: string | undefined) =>
+  return text.replace(PING_PATTERN, (all: string, url: string | undefined) =>
     !url && all.endsWith(WORD_JOINER) ? all.slice(0, -1) : all,
   );
 }
@@ -32,8 +37,8 @@ export function escapeMrkdwn(text: string): string {
 }
 
 /**
- * What neutralising may add for the character at `index`: judged from this character and the one before only, and
- * never too little, so that sums over a growing text stay as they were.
+ * How many characters `neutralizePings` may add at `index`. It depends only on this character and the one before it, and
+ * never is too low, so that the sum over a growing text stays valid.
  */
 export function pingCost(text: string, index: number): number {
   const before = text.charAt(index - 1);

@@ -1,6 +1,6 @@
-import { otherBlock } from '../strings/strings.ts';
+import { unsupportedBlock } from '../strings/index.ts';
 
-/** A piece of the agent's reply, in the order in which the service sent it. */
+/** A block of the agent's reply, in the service's order. */
 export type ReplyBlock =
   | { kind: 'text'; text: string }
   | { kind: 'tool_use'; id: string; name: string; input: unknown }
@@ -8,13 +8,13 @@ export type ReplyBlock =
   | { kind: 'other'; type: string; raw: unknown };
 
 /**
- * The Markdown of the answer as a whole. Text on both sides of a tool call becomes paragraphs of their own; text
- * blocks that follow each other directly are taken as one text unless both sides of the seam end a word. A block of
- * an unknown kind shows its `text`, or is named in a line. Line ends become `\n`.
+ * The Markdown of the whole answer. Texts before and after a tool call become separate paragraphs. Adjacent text blocks
+ * are joined, unless one ends and the next starts a word. A block of an unknown type shows its `text`, or a line that
+ * names its type. Line ends become `\n`.
  */
 export function answerText(blocks: readonly ReplyBlock[]): string {
-  const pieces: string[] = [];
-  /** The last two characters so far: looking at the answer itself would copy it for each block. */
+  const segments: string[] = [];
+  /** The last two characters so far; reading them from the answer would copy it for each block. */
   let end = '';
   let afterTool = false;
   for (const block of blocks) {
@@ -22,16 +22,16 @@ export function answerText(blocks: readonly ReplyBlock[]): string {
       afterTool = true;
       continue;
     }
-    const said = block.kind === 'text' ? block.text : unknownText(block);
-    const text = said.includes('\r') ? said.replace(/\r\n?/g, '\n') : said;
+    const source = block.kind === 'text' ? block.text : unknownText(block);
+    const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source;
     if (text === '') continue;
     const apart = afterTool || block.kind === 'other' || !continuesText(end, text);
-    const piece = end !== '' && apart ? paragraphBreak(end, text) + text : text;
-    pieces.push(piece);
-    end = (end + piece).slice(-2);
+    const segment = end !== '' && apart ? paragraphBreak(end, text) + text : text;
+    segments.push(segment);
+    end = (end + segment).slice(-2);
     afterTool = block.kind === 'other';
   }
-  return pieces.join('').replace(/^\uFEFF/, '');
+  return segments.join('').replace(/^\uFEFF/, '');
 }
 
 function unknownText(block: { type: string; raw: unknown }): string {
@@ -45,7 +45,7 @@ function unknownText(block: { type: string; raw: unknown }): string {
   ) {
     return raw.text;
   }
-  return otherBlock(block.type.replace(/[^\p{L}\p{N} .-]+/gu, ' ').trim());
+  return unsupportedBlock(block.type.replace(/[^\p{L}\p{N} .-]+/gu, ' ').trim());
 }
 
 function continuesText(before: string, after: string): boolean {

@@ -1,19 +1,19 @@
 import {
-  type ActionsBlock,
+  actionsBlock,
   type ButtonElement,
   type ContextActionsBlock,
   plainText,
   type RenderedMessage,
   type SlackBlock,
 } from '../blocks/slack-blocks.ts';
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import { noteWithButtons } from './button-notes.ts';
 
 /** Thumbs below an answer (`feedback`); the value says which, and names the turn. */
 export function feedbackButtons(turnId: string): ContextActionsBlock {
   const thumb = (good: boolean) => ({
-    text: plainText(good ? strings.buttons.good : strings.buttons.bad),
-    accessibility_label: good ? strings.goodLabel : strings.badLabel,
+    text: plainText(good ? strings.buttons.thumbsUp : strings.buttons.thumbsDown),
+    accessibility_label: good ? strings.thumbsUpLabel : strings.thumbsDownLabel,
     value: `${good ? 'good' : 'bad'}/${turnId}`,
   });
   const element = {
@@ -25,15 +25,15 @@ export function feedbackButtons(turnId: string): ContextActionsBlock {
   return { type: 'context_actions', elements: [element] };
 }
 
-/** The turn that a thumb is about, and whether it points up. */
+/** Reads the value of a thumb; undefined if it is invalid. */
 export function parseFeedback(value: string): { turnId: string; good: boolean } | undefined {
   const match = /^(good|bad)\/([\da-f-]{36})$/.exec(value);
   return match?.[2] === undefined ? undefined : { turnId: match[2], good: match[1] === 'good' };
 }
 
 /**
- * The message with ordinary buttons (`feedback_good`, `feedback_bad`) for thumbs, for where Slack does not take those;
- * undefined for a message without.
+ * The message with ordinary buttons (`feedback_good`, `feedback_bad`) instead of thumbs, for when Slack rejects those;
+ * undefined if it has none.
  */
 export function withPlainFeedbackButtons(message: RenderedMessage): RenderedMessage | undefined {
   if (!message.blocks.some(({ type }) => type === 'context_actions')) return undefined;
@@ -46,10 +46,10 @@ function plainFeedbackButtons(block: SlackBlock): SlackBlock {
     { type: 'button', action_id: 'feedback_good', ...positive_button },
     { type: 'button', action_id: 'feedback_bad', ...negative_button },
   ]);
-  return { type: 'actions', elements } satisfies ActionsBlock;
+  return actionsBlock(elements);
 }
 
-/** Thanks, with a button to say more (`feedback_comment`; the value is the turn's id). */
+/** Thanks, with a button to comment (`feedback_comment`; the value is the turn's id). */
 export function feedbackThanksMessage(turnId: string): RenderedMessage {
-  return noteWithButtons(strings.feedbackThanks, { feedback_comment: strings.buttons.comment }, turnId);
+  return noteWithButtons(strings.feedbackThanks, { feedback_comment: strings.buttons.addComment }, turnId);
 }

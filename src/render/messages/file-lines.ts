@@ -1,29 +1,16 @@
-import * as strings from '../strings/strings.ts';
+import type { FileLimits } from '../strings/file-transfer.ts';
+import * as strings from '../strings/index.ts';
 import { formatSize } from '../text/file-size.ts';
 import { quotedName } from '../text/one-line.ts';
 
-/** What the app passes on of files. */
-export interface FileLimits {
-  /** Largest file, in bytes. */
-  readonly maxFileBytes: number;
-  /** All files of a message together, in bytes. */
-  readonly maxMessageBytes: number;
-  /** Files of a message. */
-  readonly maxMessageFiles: number;
-  /** Endings (`.csv`) and MIME types (`text/csv`, `image/*`) that alone are taken; all where empty. */
-  readonly allowedTypes: readonly string[];
-  /** Endings and MIME types that are never taken. */
-  readonly refusedTypes: readonly string[];
-}
-
-/** What became of one file of a message. */
+/** The outcome of one file of a message. */
 export interface FileOutcome {
   /** Untrusted; any characters. */
   readonly name: string;
   readonly sizeBytes?: number | undefined;
-  /** A key of the words for a file that was left out; null when it was passed on. */
+  /** Why the file was left out (a `FileReason`); null if it was sent. */
   readonly reason: string | null;
-  /** The service's own words. */
+  /** What the service said. */
   readonly detail?: string | undefined;
 }
 
@@ -42,12 +29,12 @@ export type FileProgress =
     }
   | { readonly state: 'over'; readonly outcome: FileOutcome };
 
-/** A file this large (bytes) takes long enough to be told a percentage of. */
+/** Smallest file (bytes) that shows a percentage. */
 const MIN_BYTES_FOR_PERCENT = 8_000_000;
-/** The percentage moves in such steps, so that few edits show it. */
+/** Steps of the percentage, so that it takes few edits. */
 const PERCENT_STEP = 5;
 
-/** One line for each file while files are passed on. */
+/** One line for each file while files are sent. */
 export function fileProgressLines(files: readonly FileProgress[], limits: FileLimits): string[] {
   return files.map((file) => {
     if (file.state !== 'over') return `${fileTitle(file)}: ${stateOf(file)}`;
@@ -58,13 +45,13 @@ export function fileProgressLines(files: readonly FileProgress[], limits: FileLi
   });
 }
 
-/** The sentence above those lines: how much of all files has been passed on. */
+/** The sentence above those lines: how many files are done. */
 export function fileProgressSentence(files: readonly FileProgress[]): string {
   const done = files.filter(({ state }) => state === 'over').length;
   return strings.passingFiles(done, files.length);
 }
 
-/** One line for each file that the agent does not have, and whether the message went without. */
+/** One line for each file that the agent does not have; with `sent`, also that the message went without them. */
 export function missingFileLines(
   outcomes: readonly FileOutcome[],
   limits: FileLimits,
@@ -73,7 +60,7 @@ export function missingFileLines(
   const left = outcomes.filter(({ reason }) => reason !== null);
   const lines = left.map((outcome) => missingFileLine(outcome, limits));
   const without = left.filter(({ reason }) => reason !== 'external' && reason !== 'skipped');
-  if (options.sent && without.length > 0) lines.push(strings.wentWithout(without.length));
+  if (options.sent && without.length > 0) lines.push(strings.sentWithoutFiles(without.length));
   return lines;
 }
 

@@ -1,82 +1,13 @@
-import { type ContextBlock, plainText } from '../blocks/slack-blocks.ts';
-import { neutralizePings } from '../markdown/pings.ts';
-import { stepsDone } from '../strings/strings.ts';
+import { type ContextBlock, contextLineBlock } from '../blocks/slack-blocks.ts';
+import { stepsDone } from '../strings/index.ts';
 import { formatRunningTime } from '../text/duration.ts';
 import { shorten } from '../text/graphemes.ts';
-import { toOneLine } from '../text/one-line.ts';
 import type { ReplyBlock } from './answer-text.ts';
-
-/** A tool call of the agent, for people who want to see what it did. */
-export interface ToolStep {
-  name: string;
-  /** The telling part of its input in one line; may be empty. */
-  about: string;
-  /** Its input and output as text, cut. */
-  input: string;
-  output: string | undefined;
-}
+import { summaryOf, toolCalls, toolName } from './tool-steps.ts';
 
 /** Characters of a whole progress line. */
 const MAX_LINE_LENGTH = 180;
-const MAX_SUMMARY_LENGTH = 80;
-const MAX_LISTED_VALUES = 20;
-/** Fits a modal's section (3,000 characters) together with its heading. */
-const MAX_DETAIL_LENGTH = 1_200;
-/** Keys of a tool's input that say best what a call is about, the best first. */
-const SUMMARY_KEYS = [
-  'description',
-  'title',
-  'query',
-  'q',
-  'question',
-  'search',
-  'command',
-  'cmd',
-  'path',
-  'file_path',
-  'filename',
-  'file',
-  'url',
-  'name',
-  'pattern',
-  'prompt',
-  'text',
-  'code',
-];
-
-/** A tool call as the service tells it; of one that it tells only the result of, the name is ''. */
-interface ToolCall {
-  name: string;
-  input: unknown;
-  output: string | undefined;
-}
-
-function toolCalls(blocks: readonly ReplyBlock[]): ToolCall[] {
-  const outputs = new Map<string, string>();
-  const called = new Set<string>();
-  for (const block of blocks) {
-    if (block.kind === 'tool_result') outputs.set(block.toolUseId, block.content);
-    if (block.kind === 'tool_use') called.add(block.id);
-  }
-  return blocks.flatMap((block) => {
-    if (block.kind === 'tool_use')
-      return [{ name: block.name, input: block.input, output: outputs.get(block.id) }];
-    if (block.kind !== 'tool_result' || called.has(block.toolUseId)) return [];
-    return [{ name: '', input: undefined, output: block.content }];
-  });
-}
-
-/** The agent's tool calls in their order. */
-export function toolSteps(blocks: readonly ReplyBlock[]): ToolStep[] {
-  return toolCalls(blocks).map(({ name, input, output }) => ({
-    name: toolName(name),
-    about: summaryOf(input),
-    input: neutralizePings(shorten(asText(input), MAX_DETAIL_LENGTH)),
-    output: output === undefined ? undefined : neutralizePings(shorten(output, MAX_DETAIL_LENGTH)),
-  }));
-}
-
-/** The line below a reply that is being written: time, what the agent does now, how much is done. */
+/** The line below a growing reply: what the agent is doing, for how long, and how many steps are done. */
 export function progressLine(
   blocks: readonly ReplyBlock[],
   options: { elapsedMs: number; status: string },
@@ -92,67 +23,7 @@ export function progressLine(
   return contextLineBlock(`${shorten(doing, MAX_LINE_LENGTH - tail.length - 3)} · ${tail}`);
 }
 
-/** What the line becomes at the end: "14 steps in 6 min". */
+/** The line below a finished reply: "14 steps in 6 min". */
 export function doneLine(blocks: readonly ReplyBlock[], elapsedMs: number): string {
   return stepsDone(toolCalls(blocks).length, elapsedMs);
-}
-
-/** A small grey line of plain text. */
-export function contextLineBlock(text: string): ContextBlock {
-  return { type: 'context', elements: [plainText(neutralizePings(text))] };
-}
-
-/** A tool's name in words: `run_python` is "Run python". */
-function toolName(name: string): string {
-  const words = toOneLine(name)
-    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
-    .replace(/[_\-./:\s\p{C}]+/gu, ' ')
-    .trim();
-  const short = shorten(words === '' ? 'Tool' : words, 60);
-  return short.charAt(0).toUpperCase() + short.slice(1);
-}
-
-function summaryOf(input: unknown): string {
-  if (typeof input === 'string') return firstLine(input);
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return '';
-  const values = new Map(
-    Object.entries(input).flatMap(([key, value]) => {
-      const said = Array.isArray(value) ? joinStrings(value) : value;
-      return typeof said === 'string' && said.trim() !== '' ? [[key, said] as const] : [];
-    }),
-  );
-  const key = SUMMARY_KEYS.find((name) => values.has(name)) ?? values.keys().next().value;
-  return key === undefined ? '' : firstLine(values.get(key) ?? '');
-}
-
-/** A command with its arguments, or a few addresses. */
-function joinStrings(values: readonly unknown[]): string {
-  const first = values.slice(0, MAX_LISTED_VALUES);
-  return first.every((value) => typeof value === 'string') ? first.join(' ') : '';
-}
-
-function firstLine(text: string): string {
-  const [line = ''] = text.trim().split('\n', 1);
-  const more = line.trim() !== text.trim();
-  const said = toOneLine(line.replace(/\s+/g, ' '));
-  return more && said.length < MAX_SUMMARY_LENGTH ? `${said} …` : shorten(said, MAX_SUMMARY_LENGTH);
-}
-
-/** An input as people can read it: a single text as it is, several fields one below the other. */
-function asText(input: unknown): string {
-  if (typeof input === 'string') return input;
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return asJson(input);
-  const fields = Object.entries(input);
-  const [only] = fields;
-  if (fields.length === 1 && typeof only?.[1] === 'string') return only[1];
-  return fields.map(([key, value]) => field(key, value)).join('\n');
-}
-
-function field(key: string, value: unknown): string {
-  const text = typeof value === 'string' ? value : asJson(value);
-  return `${key}:${text.includes('\n') ? '\n' : ' '}${text}`;
-}
-
-function asJson(value: unknown): string {
-  return JSON.stringify(value, null, 2) ?? '';
 }

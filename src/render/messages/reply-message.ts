@@ -1,21 +1,24 @@
 import {
   type ActionsBlock,
-  blockTextLength,
-  plainText,
+  actionsBlock,
+  buttonElement,
+  contextLineBlock,
+  fitsMessage,
   type RenderedMessage,
   type SlackBlock,
+  sectionBlock,
 } from '../blocks/slack-blocks.ts';
+import { truncateBytes } from '../markdown/fallback-text.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter, verbatimParts } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import { shorten } from '../text/graphemes.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
-import { truncateBytes } from './fallback-text.ts';
 import { feedbackButtons } from './feedback-buttons.ts';
-import { contextLineBlock, doneLine, progressLine } from './progress-line.ts';
+import { doneLine, progressLine } from './progress-line.ts';
 
-/** Where a turn is, as far as people see it. */
+/** The phase of a turn that people see. */
 export type ReplyPhase =
   | 'starting'
   | 'uploading'
@@ -29,29 +32,26 @@ export type ReplyPhase =
   | 'background'
   | 'delayed';
 
-/** All that a reply shows. */
+/** Everything that a reply shows. */
 export interface DisplayedReply {
   turnId: string;
   phase: ReplyPhase;
   blocks: readonly ReplyBlock[];
   elapsedMs: number;
-  /** Lines on files and the like that stay below the answer. */
+  /** Lines below the answer, such as those about files. */
   notes: readonly string[];
-  /** What to say in place of the phase's usual words: who stopped it, the error, how far an upload is. */
+  /** Replaces the phase's default sentence: who stopped it, the error, the upload's progress. */
   sentence?: string | undefined;
-  /** Characters at which the answer goes on in a new message, whatever room there is. */
+  /** Character offsets at which the answer continues in a new message. */
   breaks?: readonly number[] | undefined;
-  /** Says nothing of the agent's tool calls: only the time. */
-  quiet?: boolean | undefined;
-  /** Messages that the answer may take; the rest is for a file. */
+  /** Hides the agent's tool calls. */
+  hideSteps?: boolean | undefined;
+  /** Most messages of the answer; the rest becomes a file. */
   maxMessages: number;
-  /** The message was refused for what was chosen: it can be chosen anew rather than tried again. */
+  /** The service rejected the chosen options: offers to choose again instead of to try again. */
   offer?: 'choose' | undefined;
 }
 
-/** All block text of one message (https://docs.slack.dev/reference/block-kit/blocks/markdown-block, with a margin). */
-export const MAX_MESSAGE_TEXT = 9_990;
-export const MAX_MESSAGE_BLOCKS = 50;
 const MAX_NOTES_LENGTH = 2_500;
 const MAX_SENTENCE_LENGTH = 2_000;
 
@@ -62,7 +62,7 @@ const ENDED_PHASES: ReadonlySet<ReplyPhase> = new Set([
   'length',
   'background',
 ]);
-/** The ends at which people may say what they think of the answer. */
+/** The phases with feedback buttons. */
 const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
 const STOPPABLE_PHASES: ReadonlySet<ReplyPhase> = new Set([
   'starting',
@@ -80,17 +80,17 @@ const DEFAULT_SENTENCES: Record<ReplyPhase, string> = {
   working: strings.working,
   stopping: strings.stopping,
   done: '',
-  cancelled: strings.cancelled(''),
-  failed: strings.failed(''),
+  cancelled: strings.stopped(''),
+  failed: strings.agentFailed(''),
   length: strings.lengthReached,
-  background: strings.background,
-  delayed: strings.busy,
+  background: strings.backgroundWork,
+  delayed: strings.serviceBusy,
 };
 
 /**
  * The messages of a reply: the answer's parts, and below the last one the notes, the progress line and the buttons
- * (`stop`, `continue`, `retry`, `choose_again`, `steps`; their value is the turn's id). `draft` saves work where the same reply is rendered
- * again; the messages are the same without it.
+ * (`stop`, `continue`, `retry`, `choose_again`, `steps`; their value is the turn's id). `splitter` saves work when the same
+ * reply is rendered again; the messages are the same without it.
  */
 export function renderReply(
   state: DisplayedReply,
@@ -109,18 +109,22 @@ export function renderReply(
 
 const messageCache = new WeakMap<AnswerPart, RenderedMessage>();
 
-/** The message of a part: the same one for the same part, so that nobody has to look at it again. */
+/** The message of a part; the same object for the same part, so that callers can skip unchanged messages. */
 function messageOf(part: AnswerPart): RenderedMessage {
   const known = messageCache.get(part);
   if (known) return known;
-  const { text, blocks, segments: pieces } = part;
+  const { text, blocks, segments } = part;
   const [from, to] = part.source;
-  const message = { text, blocks: [...blocks], source: { from, to, reopened: pieces[0]?.added === true } };
+  const message = {
+    text,
+    blocks: [...blocks],
+    source: { from, to, reopened: segments[0]?.isAdded === true },
+  };
   messageCache.set(part, message);
   return message;
 }
 
-/** What of the answer the reply's messages do not show; undefined where they show all. */
+/** The rest of the answer that the reply's messages do not show; undefined if they show all of it. */
 export function answerOverflow(
   state: DisplayedReply,
   splitter: AnswerSplitter = new AnswerSplitter(),
@@ -138,15 +142,10 @@ function splitReply(
   try {
     return splitOverflow(text, splitter.parts(text, { final, most, breaks: state.breaks }), most);
   } catch (error) {
-    // A live reply is tried again; at the end an answer without its Markdown is better than none.
+    // A live reply is rendered again later; a finished answer without Markdown is better than none.
     if (!final) throw error;
     return splitOverflow(text, verbatimParts(text), most);
   }
-}
-
-function fitsMessage(blocks: readonly SlackBlock[]): boolean {
-  // A Markdown block counts as many as Slack makes of it; the split left room for five of ours.
-  return blocks.length <= MAX_MESSAGE_BLOCKS && blockTextLength(blocks) <= MAX_MESSAGE_TEXT;
 }
 
 function blocksBelowAnswer(
@@ -155,23 +154,22 @@ function blocksBelowAnswer(
   rest: AnswerRest | undefined,
 ): SlackBlock[] {
   const blocks: SlackBlock[] = [];
-  const settled = ENDED_PHASES.has(state.phase);
-  const said = shorten(sentenceOf(state), MAX_SENTENCE_LENGTH);
-  const spoken = state.notes.filter((note) => /\S/.test(note));
+  const ended = ENDED_PHASES.has(state.phase);
+  const sentence = shorten(sentenceOf(state), MAX_SENTENCE_LENGTH);
+  const shownNotes = state.notes.filter((note) => /\S/.test(note));
   const notes = [
-    ...spoken,
-    ...(rest ? [settled ? strings.restInFile : strings.restComing(rest.answerLength)] : []),
+    ...shownNotes,
+    ...(rest ? [ended ? strings.restInFile : strings.answerContinues(rest.answerLength)] : []),
   ];
   if (notes.length > 0) blocks.push(contextLineBlock(joinNotes(notes)));
-  if (settled) {
-    const empty = state.phase === 'done' && !hasAnswer ? strings.noAnswer : '';
-    if (said !== '' || empty !== '')
-      blocks.push({ type: 'section', text: plainText(neutralizePings(said || empty)) });
+  if (ended) {
+    const empty = state.phase === 'done' && !hasAnswer ? strings.emptyAnswer : '';
+    if (sentence !== '' || empty !== '') blocks.push(sectionBlock(neutralizePings(sentence || empty)));
     blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));
   } else if (state.phase === 'working' && state.sentence === undefined) {
-    blocks.push(progressLine(shownToolBlocks(state), { elapsedMs: state.elapsedMs, status: said }));
+    blocks.push(progressLine(shownToolBlocks(state), { elapsedMs: state.elapsedMs, status: sentence }));
   } else {
-    blocks.push(contextLineBlock(said));
+    blocks.push(contextLineBlock(sentence));
   }
   const actions = actionButtons(state);
   if (actions) blocks.push(actions);
@@ -179,9 +177,9 @@ function blocksBelowAnswer(
   return blocks;
 }
 
-/** What is told of the agent's tool calls. */
+/** The blocks whose tool calls are shown. */
 function shownToolBlocks(state: DisplayedReply): readonly ReplyBlock[] {
-  return state.quiet === true ? [] : state.blocks;
+  return state.hideSteps === true ? [] : state.blocks;
 }
 
 function sentenceOf(state: DisplayedReply): string {
@@ -210,16 +208,14 @@ function actionButtons(state: DisplayedReply): ActionsBlock | undefined {
   if (ENDED_PHASES.has(state.phase) && shownToolBlocks(state).some(({ kind }) => kind.startsWith('tool_')))
     actions.push('steps');
   if (actions.length === 0) return undefined;
-  const elements = actions.map((action) => ({
-    type: 'button' as const,
-    action_id: action,
-    text: plainText(strings.buttons[buttonLabel(action, state.phase)]),
-    value: state.turnId,
-  }));
-  return { type: 'actions', elements };
+  return actionsBlock(
+    actions.map((action) =>
+      buttonElement(action, strings.buttons[buttonLabel(action, state.phase)], state.turnId),
+    ),
+  );
 }
 
-/** The words on a button, by their key. */
+/** The key of a button's label. */
 function buttonLabel(action: ReplyAction, phase: ReplyPhase): keyof typeof strings.buttons {
   if (action === 'choose_again') return 'chooseAgain';
   return action === 'stop' && phase === 'stopping' ? 'stopNow' : action;

@@ -1,17 +1,20 @@
 import {
+  actionsBlock,
   blockTextLength,
+  buttonElement,
+  contextLineBlock,
+  MAX_MESSAGE_BLOCKS,
   plainText,
   type RenderedMessage,
-  type SectionBlock,
   type SlackBlock,
+  sectionBlock,
 } from '../blocks/slack-blocks.ts';
+import { truncateBytes } from '../markdown/fallback-text.ts';
 import { neutralizePings } from '../markdown/pings.ts';
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import { formatSize } from '../text/file-size.ts';
 import { shortenMiddle } from '../text/graphemes.ts';
 import { toOneLine } from '../text/one-line.ts';
-import { truncateBytes } from './fallback-text.ts';
-import { contextLineBlock } from './progress-line.ts';
 
 /** A file that the agent made. */
 export interface ListedResult {
@@ -23,15 +26,14 @@ export interface ListedResult {
   url: string | null | undefined;
 }
 
-/** A link button's address (https://docs.slack.dev/reference/block-kit/block-elements/button-element). */
+/** Longest address of a link button (https://docs.slack.dev/reference/block-kit/block-elements/button-element). */
 export const MAX_BUTTON_URL_LENGTH = 3_000;
-/** What a link may take as Markdown: room for one in a message of its own. */
+/** Longest address of a Markdown link, which fits a message of its own. */
 const MAX_MARKDOWN_URL_LENGTH = 9_000;
-const MAX_BLOCKS = 50;
 const MAX_TEXT_LENGTH = 9_500;
 const MAX_NAME_LENGTH = 300;
 
-/** The messages that list a turn's results: all of them, with links, and a button for fresh ones (`fresh_links`) where a turn is named. */
+/** The messages that list results with their links, and with `turnId` a button for fresh ones (`fresh_links`). */
 export function resultMessages(
   results: readonly ListedResult[],
   options: { turnId?: string; later?: boolean } = {},
@@ -40,26 +42,20 @@ export function resultMessages(
   let from = 1;
   return pages.map((page, index) => {
     const to = from + page.length - 1;
-    const usual = strings.resultsHeading(results.length, from, to);
-    const heading = options.later === true ? strings.laterResults(usual) : usual;
+    const base = strings.resultsHeading(results.length, from, to);
+    const heading = options.later === true ? strings.laterResults(base) : base;
     from = to + 1;
-    const blocks: SlackBlock[] = [
-      { type: 'section', text: plainText(heading) },
-      ...page.flatMap((entry) => entry.blocks),
-    ];
+    const blocks: SlackBlock[] = [sectionBlock(heading), ...page.flatMap((entry) => entry.blocks)];
     if (index === pages.length - 1 && options.turnId !== undefined) {
-      const text = plainText(strings.buttons.freshLinks);
-      blocks.push(contextLineBlock(strings.freshLinksHint), {
-        type: 'actions',
-        elements: [{ type: 'button', action_id: 'fresh_links', text, value: options.turnId }],
-      });
+      const button = buttonElement('fresh_links', strings.buttons.freshLinks, options.turnId);
+      blocks.push(contextLineBlock(strings.freshLinksHint), actionsBlock([button]));
     }
     const names = page.map(({ result }) => displayedFileName(result.name)).join(', ');
     return { text: truncateBytes(`${heading}: ${names}`, 3_900), blocks };
   });
 }
 
-/** A list that names its results and has no links, but keeps the button for fresh ones. */
+/** The list without its links, but with the button for fresh ones. */
 export function withoutLinks({ text, blocks }: RenderedMessage): RenderedMessage {
   const kept = blocks.flatMap((block): SlackBlock[] => {
     if (block.type === 'markdown') return [];
@@ -73,7 +69,7 @@ interface ResultEntry {
   blocks: SlackBlock[];
 }
 
-/** As many results in a message as fit with its heading, hint and button. */
+/** Puts as many results in a message as fit with its heading, hint and button. */
 function paginate(entries: ResultEntry[]): ResultEntry[][] {
   const pages: ResultEntry[][] = [];
   let room = { blocks: 0, text: 0 };
@@ -83,7 +79,7 @@ function paginate(entries: ResultEntry[]): ResultEntry[][] {
     if (page && need.blocks <= room.blocks && need.text <= room.text) page.push(entry);
     else {
       pages.push([entry]);
-      room = { blocks: MAX_BLOCKS - 4, text: MAX_TEXT_LENGTH };
+      room = { blocks: MAX_MESSAGE_BLOCKS - 4, text: MAX_TEXT_LENGTH };
     }
     room = { blocks: room.blocks - need.blocks, text: room.text - need.text };
   }
@@ -94,20 +90,17 @@ function resultBlocks(result: ListedResult): SlackBlock[] {
   const name = displayedFileName(result.name);
   const about = [formatSize(result.sizeBytes), fileKind(result)].filter((part) => part !== '').join(' · ');
   const url = safeWebUrl(result.url);
-  const section = (more: string): SectionBlock => ({
-    type: 'section',
-    text: plainText(`${name}\n${about}${more}`),
-  });
+  const section = (more: string) => sectionBlock(`${name}\n${about}${more}`);
   if (url === undefined) return [section(` · ${strings.noLink}`)];
   if (url.length <= MAX_BUTTON_URL_LENGTH) {
-    const text = plainText(strings.buttons.open);
+    const text = plainText(strings.buttons.download);
     return [{ ...section(''), accessory: { type: 'button', action_id: 'open_result', text, url } }];
   }
   if (url.length > MAX_MARKDOWN_URL_LENGTH) return [section(` · ${strings.linkTooLong}`)];
-  return [section(''), { type: 'markdown', text: `[${strings.buttons.open}](<${url}>)` }];
+  return [section(''), { type: 'markdown', text: `[${strings.buttons.download}](<${url}>)` }];
 }
 
-/** A name as people can read it in one line: no control or direction marks, no pings; a long one keeps its ending. */
+/** A file name in one line, without control characters, direction marks and pings; a long one keeps its extension. */
 export function displayedFileName(name: string): string {
   const clean = toOneLine(name);
   return neutralizePings(shortenMiddle(clean === '' ? 'unnamed file' : clean, MAX_NAME_LENGTH));
@@ -120,12 +113,12 @@ function fileKind(result: ListedResult): string {
   return mime === 'application/octet-stream' ? '' : shortenMiddle(mime, 60);
 }
 
-/** The link where it is one for a browser, with nothing in it that could end it early. */
+/** The link if it is a web address, with characters escaped that could end it early. */
 export function safeWebUrl(url: string | null | undefined): string | undefined {
   if (!url || !URL.canParse(url)) return undefined;
   const { protocol, href } = new URL(url);
   if (protocol !== 'https:' && protocol !== 'http:') return undefined;
-  // The address as given where it is safe: a signature may hold for its very characters.
+  // Keeps a safe address unchanged: a signature may cover its exact characters.
   return /^[!-~]+$/.test(url) && !/[<>|"\\^`{}]/.test(url)
     ? url
     : href.replaceAll('|', '%7C').replace(/[<>]/g, '');

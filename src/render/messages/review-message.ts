@@ -1,30 +1,24 @@
-import {
-  blockTextLength,
-  type RenderedMessage,
-  type SlackBlock,
-  sectionBlock,
-} from '../blocks/slack-blocks.ts';
+import { fitsMessage, type RenderedMessage, sectionBlock } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
-import { MAX_MESSAGE_BLOCKS, MAX_MESSAGE_TEXT } from './reply-message.ts';
 
 /** A review's findings as messages. */
 export interface DisplayedReview {
-  /** As many as they may take. */
+  /** At most as many as were asked for. */
   messages: RenderedMessage[];
-  /** What goes beyond those, as a file. */
+  /** The rest of the findings; it becomes a file. */
   rest: AnswerRest | undefined;
-  /** The same as messages, where there is no place for a file. */
+  /** The rest as messages, for when a file cannot be uploaded. */
   restAsMessages: () => RenderedMessage[];
 }
 
-/** Messages of one review in all, without its heading: of about half a million characters. */
+/** Most messages of one review without its heading: about half a million characters. */
 const MAX_REVIEW_MESSAGES = 50;
 
-/** A review's findings, rendered like an answer below a heading; `most` is how many messages they may take. */
+/** A review's findings, rendered like an answer below a heading, in at most `most` messages. */
 export function reviewMessages(findings: readonly ReplyBlock[], most: number): DisplayedReview {
   const text = answerText(findings);
   const splitter = new AnswerSplitter();
@@ -39,7 +33,7 @@ export function reviewMessages(findings: readonly ReplyBlock[], most: number): D
       MAX_REVIEW_MESSAGES,
     );
     const shown = all.parts.slice(most).map(messageOf);
-    return all.rest === undefined ? shown : [...shown, lineMessage(strings.reviewCut)];
+    return all.rest === undefined ? shown : [...shown, lineMessage(strings.reviewTooLong)];
   };
   return { messages, rest: named, restAsMessages: beyond };
 }
@@ -48,23 +42,19 @@ function messageOf({ text, blocks }: AnswerPart): RenderedMessage {
   return { text, blocks };
 }
 
-/** One line on a review that failed; `said` are the service's words. */
-export function failedReviewMessage(said: string): RenderedMessage {
-  return lineMessage(neutralizePings(strings.reviewFailed(said)));
+/** One line about a failed review; `reason` is what the service said, or ''. */
+export function failedReviewMessage(reason: string): RenderedMessage {
+  return lineMessage(neutralizePings(strings.reviewFailed(reason)));
 }
 
 function withHeading([first, ...others]: RenderedMessage[]): RenderedMessage[] {
   if (first === undefined) return [];
   const heading = lineMessage(strings.reviewHeading);
   const blocks = [...heading.blocks, ...first.blocks];
-  if (!fits(blocks)) return [heading, first, ...others];
+  if (!fitsMessage(blocks)) return [heading, first, ...others];
   return [{ text: `${heading.text}\n${first.text}`, blocks }, ...others];
 }
 
 function lineMessage(text: string): RenderedMessage {
   return { text, blocks: [sectionBlock(text)] };
-}
-
-function fits(blocks: readonly SlackBlock[]): boolean {
-  return blocks.length <= MAX_MESSAGE_BLOCKS && blockTextLength(blocks) <= MAX_MESSAGE_TEXT;
 }

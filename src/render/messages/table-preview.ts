@@ -1,16 +1,15 @@
-import { plainText, type RenderedMessage } from '../blocks/slack-blocks.ts';
+import { contextLineBlock, type RenderedMessage, sectionBlock } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import { shorten } from '../text/graphemes.ts';
-import { contextLineBlock } from './progress-line.ts';
 import { displayedFileName } from './result-list.ts';
 
-/** What a preview shows at most. */
+/** Limits of a preview. */
 const MAX_ROWS = 10;
 const MAX_COLUMNS = 8;
 const MAX_CELL_LENGTH = 40;
 
-/** A message with a table's first rows; undefined where the text is no table. */
+/** A message with a table's first rows; undefined if the text is no table. */
 export function tablePreviewMessage(file: { name: string; text: string }): RenderedMessage | undefined {
   const rows = parseDelimitedTable(file.text);
   const [head, ...body] = rows;
@@ -18,7 +17,7 @@ export function tablePreviewMessage(file: { name: string; text: string }): Rende
   const columns = Math.max(...rows.map((row) => row.length));
   const shown = body.slice(0, MAX_ROWS);
   const name = displayedFileName(file.name);
-  const note = strings.tableNote(
+  const note = strings.tableSize(
     { rows: body.length, columns },
     { rows: shown.length, columns: Math.min(columns, MAX_COLUMNS) },
   );
@@ -30,15 +29,11 @@ export function tablePreviewMessage(file: { name: string; text: string }): Rende
   ];
   return {
     text: `${name}: ${note}`,
-    blocks: [
-      { type: 'section', text: plainText(name) },
-      { type: 'markdown', text: lines.join('\n') },
-      contextLineBlock(note),
-    ],
+    blocks: [sectionBlock(name), { type: 'markdown', text: lines.join('\n') }, contextLineBlock(note)],
   };
 }
 
-/** The rows of a text with cells between commas, semicolons or tabs, whichever its first line has most of. */
+/** The rows of a text that separates cells by commas, semicolons or tabs, whichever its first line has most of. */
 export function parseDelimitedTable(text: string): string[][] {
   const start = text.replace(/^\uFEFF/, '');
   const first = start.slice(0, 10_000).split(/\r?\n/, 1)[0] ?? '';

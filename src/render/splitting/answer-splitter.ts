@@ -1,28 +1,24 @@
 import type { MarkdownBlock } from '../blocks/slack-blocks.ts';
-import {
-  lineStart,
-  type MarkdownNode,
-  type ParseCounter,
-  parseMarkdown,
-} from '../markdown/parse-markdown.ts';
+import { fallbackText } from '../markdown/fallback-text.ts';
+import { lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
+import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { neutralizePings, restorePings } from '../markdown/pings.ts';
-import { fallbackText } from '../messages/fallback-text.ts';
 import { graphemeStart } from '../text/graphemes.ts';
 import { type CutPoint, crowdedPrefixes, cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
-import { fenceAround } from './line-context.ts';
+import { fenceAround } from './fences-and-tables.ts';
 import { OpenPart } from './open-part.ts';
 import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
 
-/** What one message shows of an answer. */
+/** The part of an answer that one message shows. */
 export interface AnswerPart {
   blocks: MarkdownBlock[];
   /** For notifications; under 4,000 UTF-8 bytes. */
   text: string;
-  /** The characters of the answer that it shows: from, to. */
+  /** The range of the answer that it shows, in characters: from, to. */
   source: [number, number];
-  /** A closed part never changes again, however the answer grows. */
+  /** A closed part never changes as the answer grows. */
   isClosed: boolean;
-  /** The Markdown as pieces: those of the answer (pings neutralised), and those that the split added. */
+  /** The Markdown in segments: from the answer (pings neutralised), or added by the renderer. */
   segments: Segment[];
 }
 
@@ -31,24 +27,24 @@ interface ClosedPart {
   end: number;
   /** Opens the next part. */
   nextOpener: string;
-  /** Characters of the answer that were looked at to close it. */
+  /** Characters of the answer that were read to close it. */
   readTo: number;
 }
 
-/** Characters of the answer that a part holds at least, where its constructs allow. */
+/** Fewest characters of the answer in a full part, if its constructs allow. */
 const MIN_PART_LENGTH = 9_000;
-/** Characters of a part that is shown letter by letter: with a word joiner in every second place it still fits. */
+/** Most characters of a verbatim part: it still fits with a word joiner after every other character. */
 const MAX_VERBATIM_LENGTH = 6_000;
 const VISIBLE = /[^\s\p{C}\p{Z}]/u;
-/** Stands where a whole message holds only white space. */
+/** Shown in a message that has only white space. */
 const EMPTY_PART_MARK = '…';
 
 /**
- * An answer that grows, as parts of one message each. What it knows is only a saving: the parts follow from the text
- * alone, and another process gets the same ones.
+ * Splits a growing answer into parts of one message each. Its state is only a cache: the parts depend on the text alone,
+ * so every process gets the same ones.
  */
 export class AnswerSplitter {
-  /** Characters parsed so far: the cost. */
+  /** Characters parsed so far. */
   readonly parsed: ParseCounter = { characters: 0 };
   #text = '';
   #final = false;
@@ -58,9 +54,9 @@ export class AnswerSplitter {
   #last: { final: boolean; most: number; parts: AnswerPart[] } | undefined;
 
   /**
-   * The parts of the answer so far. While it grows (`final` false) half-written Markdown at its end is closed or held
-   * back. White space at the end is not shown. A part ends at each of `breaks` (characters), whatever room it has.
-   * Of an answer of more than `most` parts one part more than `most` is enough to know, and is all that is made.
+   * The parts of the answer so far. While it grows (`final` is false), half-written Markdown at its end is closed or held
+   * back. White space at the end is not shown. A part ends at each of `breaks` (character offsets), even if it has room.
+   * At most one part more than `most` is made, which shows that there are more.
    */
   parts(
     text: string,
@@ -76,7 +72,7 @@ export class AnswerSplitter {
     return parts;
   }
 
-  /** The answer is longer now, but nobody looks at it yet: the text before it is let go of. */
+  /** Takes in a longer answer without rendering it, so that the shorter text can be freed. */
   recordGrowth(text: string): void {
     if (text === this.#text) return;
     this.dropCache();
@@ -84,7 +80,7 @@ export class AnswerSplitter {
     this.#open.rebaseOn(text);
   }
 
-  /** Lets go of what the open part looks like: of thousands of replies at one time, few are looked at. */
+  /** Frees the rendered open part: of thousands of replies at a time, few are rendered again. */
   dropCache(): void {
     this.#last = undefined;
   }
@@ -99,10 +95,10 @@ export class AnswerSplitter {
       return VISIBLE.test(text.slice(begun)) ? closed.map(withVisibleText) : withoutBlankEnd(closed);
     }
     const shown = this.#open.render(text, final, this.parsed);
-    return withoutBlankEnd([...closed, makePart(shown.pieces, [this.#open.start, shown.end], false)]);
+    return withoutBlankEnd([...closed, makePart(shown.segments, [this.#open.start, shown.end], false)]);
   }
 
-  /** Keeps what still holds after the service changed earlier text. */
+  /** Keeps the parts that are still valid after the service changed earlier text. */
   #rewind(text: string, final: boolean): void {
     const kept = text.startsWith(this.#text) ? this.#text.length : commonPrefixLength(text, this.#text);
     const dropAll = this.#final && kept < Math.max(text.length, this.#text.length);
@@ -116,7 +112,7 @@ export class AnswerSplitter {
     this.#final = final;
   }
 
-  /** Keeps what comes before the first break that is new. */
+  /** Keeps the parts before the first new break. */
   #setBreaks(breaks: readonly number[]): void {
     const added = breaks.filter((at) => !this.#breaks.includes(at));
     this.#breaks = breaks;
@@ -130,7 +126,7 @@ export class AnswerSplitter {
 
   #closeNext(text: string, final: boolean): boolean {
     const { start } = this.#open;
-    const at = this.#breaks.find((place) => place > start && place < text.length);
+    const at = this.#breaks.find((offset) => offset > start && offset < text.length);
     const natural = this.#closeAtLimit(text, final);
     const next =
       at !== undefined && (natural?.end ?? text.length) > at ? this.#closeAtBreak(text, at) : natural;
@@ -145,7 +141,7 @@ export class AnswerSplitter {
     const { start, opener } = this.#open;
     const body = opener + text.slice(start, at);
     const tree = parseMarkdown(body, this.parsed);
-    const pieces = segmentsOf({
+    const segments = segmentsOf({
       text: body,
       tree,
       from: 0,
@@ -153,10 +149,10 @@ export class AnswerSplitter {
       to: body.length,
       closer: '',
     });
-    return { part: makePart(pieces, [start, at], true), end: at, nextOpener: '', readTo: at };
+    return { part: makePart(segments, [start, at], true), end: at, nextOpener: '', readTo: at };
   }
 
-  /** The part that the limits end; undefined while there is room. */
+  /** The part that a limit ends; undefined while there is room. */
   #closeAtLimit(text: string, final: boolean): ClosedPart | undefined {
     const open = this.#open;
     const full = open.fill(text);
@@ -178,7 +174,7 @@ export class AnswerSplitter {
         safe: open.safeCutEnd(body, tree, this.parsed),
       });
     const next = start + cut.at - opener.length;
-    const pieces = segmentsOf({
+    const segments = segmentsOf({
       text: early.text,
       tree,
       from: 0,
@@ -186,10 +182,10 @@ export class AnswerSplitter {
       to: cut.at,
       closer: cut.closer,
     });
-    return { part: makePart(pieces, [start, next], true), end: next, nextOpener: cut.opener, readTo: end };
+    return { part: makePart(segments, [start, next], true), end: next, nextOpener: cut.opener, readTo: end };
   }
 
-  /** Looks at a piece first: where small blocks fill a message early, the rest of the text need not be parsed for it. */
+  /** Tries prefixes first: if small blocks fill a message early, the rest of the text need not be parsed. */
   #cutAtBlockLimit(
     body: string,
     opener: number,
@@ -206,41 +202,41 @@ export class AnswerSplitter {
   }
 }
 
-/** The parts of a text as `Draft` gives them, made at once. */
+/** Splits a whole text at once. */
 export function splitAnswer(text: string, options: { final: boolean } = { final: true }): AnswerPart[] {
   return new AnswerSplitter().parts(text, options);
 }
 
-/** The parts of a text letter by letter, as code, for where its Markdown cannot be read. */
+/** A text as code, verbatim, for when its Markdown cannot be rendered. */
 export function verbatimParts(text: string): AnswerPart[] {
   const fence = fenceAround(text);
   const parts: AnswerPart[] = [];
   for (let at = 0; at < text.length; ) {
     const end = Math.max(graphemeStart(text, at + MAX_VERBATIM_LENGTH), at + 1);
-    const pieces = [
-      { text: `${fence}\n`, added: true },
-      { text: text.slice(at, end), added: false },
-      { text: `\n${fence}`, added: true },
+    const segments = [
+      { text: `${fence}\n`, isAdded: true },
+      { text: text.slice(at, end), isAdded: false },
+      { text: `\n${fence}`, isAdded: true },
     ];
-    parts.push(makePart(pieces, [at, end], true));
+    parts.push(makePart(segments, [at, end], true));
     at = end;
   }
   return withoutBlankEnd(parts);
 }
 
-/** The answer's characters as the parts show them: without what the split added, pings restored. */
+/** The characters of the answer that the parts show, without what the renderer added and with pings restored. */
 export function displayedText(parts: readonly AnswerPart[]): string {
   return parts
     .flatMap((part) => part.segments)
-    .map((piece) => (piece.added ? '' : restorePings(piece.text)))
+    .map((segment) => (segment.isAdded ? '' : restorePings(segment.text)))
     .join('');
 }
 
 function makePart(made: Segment[], source: [number, number], closed: boolean): AnswerPart {
-  const pieces = mergeSegments(made);
-  const safe = pieces.map(({ text, added }) => ({ text: neutralizePings(text), added }));
-  const own = pieces.filter((piece) => !piece.added).map((piece) => piece.text);
-  const text = safe.map((piece) => piece.text).join('');
+  const segments = mergeSegments(made);
+  const safe = segments.map(({ text, isAdded }) => ({ text: neutralizePings(text), isAdded }));
+  const own = segments.filter((segment) => !segment.isAdded).map((segment) => segment.text);
+  const text = safe.map((segment) => segment.text).join('');
   return {
     blocks: [{ type: 'markdown', text }],
     text: fallbackText(own.join('')),
@@ -251,8 +247,8 @@ function makePart(made: Segment[], source: [number, number], closed: boolean): A
 }
 
 /**
- * The parts up to the last one with something to see. Slack refuses a message without a visible character, so one
- * before it that has none gets a sign that there is nothing.
+ * The parts up to the last one with visible text. Slack rejects a message without a visible character, so an earlier
+ * part without one gets a mark.
  */
 function withoutBlankEnd(parts: readonly AnswerPart[]): AnswerPart[] {
   return parts.slice(0, parts.findLastIndex(isVisible) + 1).map(withVisibleText);
@@ -263,15 +259,15 @@ function withVisibleText(part: AnswerPart): AnswerPart {
 }
 
 function isVisible(part: AnswerPart): boolean {
-  return part.segments.some((piece) => !piece.added && VISIBLE.test(piece.text));
+  return part.segments.some((segment) => !segment.isAdded && VISIBLE.test(segment.text));
 }
 
 function withEmptyPartMark(part: AnswerPart): AnswerPart {
-  const pieces = mergeSegments([{ text: `${EMPTY_PART_MARK}\n`, added: true }, ...part.segments]);
+  const segments = mergeSegments([{ text: `${EMPTY_PART_MARK}\n`, isAdded: true }, ...part.segments]);
   return {
     ...part,
-    blocks: [{ type: 'markdown', text: pieces.map(({ text }) => text).join('') }],
-    segments: pieces,
+    blocks: [{ type: 'markdown', text: segments.map(({ text }) => text).join('') }],
+    segments,
   };
 }
 

@@ -1,12 +1,13 @@
-import { lineStart, parseMarkdown } from '../markdown/parse-markdown.ts';
+import { lineStart } from '../markdown/markdown-node.ts';
+import { parseMarkdown } from '../markdown/parse-markdown.ts';
 
-/** How far behind `to` a block is read, to know what it is (characters). */
+/** Characters after `to` that are read to recognise a block. */
 const LOOK_AHEAD = 2_000;
 
 /**
- * The place in an answer, after `from` and not after `to`, at which it can go on in a new message as if written
- * apart: before a top-level block, or before a line of a plain paragraph. `from` where there is none. Both are
- * characters of `text`; `from` must not stand inside of a block.
+ * The last offset after `from` and at most `to` at which an answer can continue in a new message without a seam: before
+ * a top-level block, or before a line of a plain paragraph. Returns `from` if there is none. Both are offsets in `text`;
+ * `from` must not be inside a block.
  */
 export function breakPoint(text: string, from: number, to: number): number {
   const rest = text.slice(from, to + LOOK_AHEAD);
@@ -22,7 +23,7 @@ export function breakPoint(text: string, from: number, to: number): number {
   return from + best;
 }
 
-/** Whether the rest of a paragraph is a paragraph by itself too. */
+/** Whether the rest of a paragraph is a paragraph by itself. */
 function isWholeParagraph(text: string): boolean {
   const [first, ...more] = parseMarkdown(text, { characters: 0 }).children;
   return first?.type === 'paragraph' && more.length === 0;

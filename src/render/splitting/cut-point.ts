@@ -1,16 +1,23 @@
-import { lineEnd, lineStart, type MarkdownNode } from '../markdown/parse-markdown.ts';
+import {
+  CONTAINER_TYPES,
+  lineEnd,
+  lineStart,
+  type MarkdownNode,
+  nodesAround,
+} from '../markdown/markdown-node.ts';
 import { graphemeStart } from '../text/graphemes.ts';
-import { isTableTooWide, MAX_TABLE_ROWS, nodesAround, type Seam, seamAt } from './line-context.ts';
+import { isTableTooWide, MAX_TABLE_ROWS } from './fences-and-tables.ts';
+import { type Seam, seamAt } from './seam.ts';
 
-/** Blocks of one message that Slack makes of its Markdown (50 in all, the rest is for our own). */
+/** Most blocks that Slack may make of a message's Markdown: 50 in all, less five for the app's own. */
 export const MAX_MARKDOWN_BLOCKS = 45;
 
-/** A cut: the first character of the next part, and what closes and reopens the constructs around it. */
+/** A cut: the offset where the next part starts, and its seam. */
 export interface CutPoint extends Seam {
   at: number;
 }
 
-/** How many blocks Slack makes of these nodes: headings, rules and tables one each, and one of what is between. */
+/** Counts the blocks that Slack makes of nodes: one for each heading, rule and table, and one for everything in between. */
 export class SlackBlockCount {
   count = 0;
   #inRun = false;
@@ -34,10 +41,7 @@ export class SlackBlockCount {
   }
 }
 
-/**
- * The cut that the limits on blocks and table rows ask for, among the places before `before`; undefined while the
- * limits hold.
- */
+/** The cut before `before` that the limits on blocks and table rows require; undefined if they are not exceeded. */
 export function cutAtBlockLimit(text: string, root: MarkdownNode, before: number): CutPoint | undefined {
   const blocks = new SlackBlockCount();
   for (const node of blocksInOrder(root)) {
@@ -51,7 +55,7 @@ export function cutAtBlockLimit(text: string, root: MarkdownNode, before: number
   return undefined;
 }
 
-/** All blocks in their order, those inside of lists and quotes after the list or quote itself. */
+/** All blocks in order; those inside a list or quote follow the list or quote itself. */
 function* blocksInOrder(root: MarkdownNode): Generator<MarkdownNode> {
   for (const node of root.children) {
     if (!CONTAINER_TYPES.test(node.type)) {
@@ -63,16 +67,13 @@ function* blocksInOrder(root: MarkdownNode): Generator<MarkdownNode> {
   }
 }
 
-const CONTAINER_TYPES = /^(?:list|listItem|blockquote)$/;
-
-/** A heading, a rule, what underlines a heading or heads a table. */
+/** A heading, a rule, the underline of a heading or the delimiter row of a table. */
 const BLOCK_LINE =
   /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*(?:#|=+[ \t]*$|[*_][ \t]*[*_][ \t]*[*_]|[|: \t]*-[-|: \t]*$)/;
 
 /**
- * Pieces of a text from its start, each at least twice as long as the one before, where so many lines look like rows,
- * headings or rules that a piece much shorter than the text may pass the limits. Cheap, and only a hint of how much has
- * to be parsed to see.
+ * Prefixes of a text, each at least twice as long as the previous one, in which so many lines look like rows, headings
+ * or rules that they may exceed the limits. A cheap hint at how little needs to be parsed.
  */
 export function* crowdedPrefixes(text: string): Generator<string, void, undefined> {
   let rows = 0;
@@ -82,7 +83,7 @@ export function* crowdedPrefixes(text: string): Generator<string, void, undefine
     const line = text.slice(at, Math.min(lineEnd(text, at), at + 200));
     if (BLOCK_LINE.test(line)) others += 1;
     else if (tables && line.includes('|')) rows += 1;
-    // Below a table's head stands a line of dashes.
+    // A table has a delimiter row of dashes.
     tables ||= line.includes('-');
     if (at < least || (rows <= MAX_TABLE_ROWS + 5 && others <= MAX_MARKDOWN_BLOCKS)) continue;
     const end = lineEnd(text, lineEnd(text, at) + 1);
@@ -92,8 +93,8 @@ export function* crowdedPrefixes(text: string): Generator<string, void, undefine
 }
 
 /**
- * The best cut of a full text behind `first`: between blocks, else between list items or lines, else at a word, else
- * at a grapheme. `least` is where the text should reach at least, `safe` where its last unfinished construct starts.
+ * The best cut of a full text after `first`: between blocks, else between list items or lines, else at a word, else
+ * at a grapheme. The part should reach `least`; `safe` is where the last unfinished construct starts.
  */
 export function cutAtLengthLimit(
   text: string,
@@ -139,7 +140,7 @@ function lineCutRank(text: string, root: MarkdownNode, at: number): number | und
   if (table) return table.children.slice(2).some((row) => lineStart(text, row.start) === at) ? 2 : undefined;
   const code = chain.find((node) => node.type === 'code');
   if (code) return at > lineEnd(text, code.start) + 1 ? 2 : undefined;
-  // A hard break's backslash would be the last that people read of a message.
+  // The backslash of a hard break would show at the end of the message.
   if (text.startsWith('\\\n', at - 2)) return undefined;
   const paragraph = chain.findIndex((node) => node.type === 'paragraph');
   if (paragraph !== -1) return chain.length - paragraph <= 2 && isPlainText(chain.at(-1)) ? 2 : undefined;
@@ -150,7 +151,7 @@ function isPlainText(node: MarkdownNode | undefined): boolean {
   return node?.type === 'text' || node?.type === 'paragraph' || node?.type === 'break';
 }
 
-/** The last place between two words of plain text; after the end of a sentence if there is one. */
+/** The last offset between two words of plain text, preferably after the end of a sentence. */
 function wordCut(text: string, root: MarkdownNode, least: number, safe: number): number | undefined {
   let word: number | undefined;
   for (let at = Math.min(safe, text.length - 1); at >= least; at -= 1) {
@@ -158,7 +159,7 @@ function wordCut(text: string, root: MarkdownNode, least: number, safe: number):
     const spaced = before === ' ' && /\S/.test(text.charAt(at));
     const ideograph = /[。！？；，、]/.test(before) && graphemeStart(text, at) === at;
     if (!spaced && !ideograph) continue;
-    if (!isWordPlace(text, root, at)) continue;
+    if (!isWordBreak(text, root, at)) continue;
     word ??= at;
     if (ideograph || /[.!?]["')\]]? $/.test(text.slice(at - 4, at))) return at;
     if (word - at > 200) return word;
@@ -166,11 +167,11 @@ function wordCut(text: string, root: MarkdownNode, least: number, safe: number):
   return word;
 }
 
-function isWordPlace(text: string, root: MarkdownNode, at: number): boolean {
+function isWordBreak(text: string, root: MarkdownNode, at: number): boolean {
   if (/^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?$/.test(text.slice(lineStart(text, at), at))) return false;
   const chain = nodesAround(root, at);
   const deepest = chain.at(-1);
-  // Between two of its nodes, as behind the comma between two links, a place lies in the paragraph itself.
+  // An offset between two inline nodes lies in the paragraph itself.
   if (deepest?.type === 'paragraph') return true;
   return chain.at(-2)?.type === 'paragraph' && isPlainText(deepest);
 }

@@ -1,30 +1,25 @@
 import { UNREADABLE_OPENER, UNSPACED_LETTER } from '../markdown/cjk-emphasis.ts';
-import {
-  lineEnd,
-  lineStart,
-  type MarkdownNode,
-  type ParseCounter,
-  parseMarkdown,
-} from '../markdown/parse-markdown.ts';
-import { isFenceClosed, linePrefix, openingFenceOf, tableHeadEnd } from './line-context.ts';
+import { lastNodes, lineEnd, linePrefix, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
+import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
+import { isFenceClosed, openingFenceOf, tableHeadEnd } from './fences-and-tables.ts';
 
-/** The end of a text that is still being written: what of it can be shown. */
+/** How much of a growing text can be shown. */
 export interface IncompleteEnd {
   /** Characters from here on are not shown yet. */
   shownTo: number;
-  /** Closes what is open at `hold`. */
+  /** Closes what is open at `shownTo`. */
   closer: string;
-  /** Where the first construct starts that `closer` closes; `hold` where there is none. */
+  /** Where the first construct that `closer` closes starts; `shownTo` if there is none. */
   openFrom: number;
 }
 
-/** How far back (characters) a mark may stand and still count as one that will be closed. */
+/** How far back (characters) an open mark still counts as one that will be closed. */
 const MAX_MARK_DISTANCE = 600;
 const MAX_LINK_DISTANCE = 4_000;
-/** Half-written marks in a row that are held back. */
+/** Most half-written marks in a row that are held back. */
 const MAX_HALF_WRITTEN = 40;
 
-/** What of an unfinished text can be shown without half marks, links, fences or tables. */
+/** How much of an unfinished text can be shown without half-written marks, links, fences or tables. */
 export function incompleteEndOf(text: string, tree: MarkdownNode, count: ParseCounter): IncompleteEnd {
   let root = tree;
   let end = text.trimEnd().length;
@@ -37,14 +32,14 @@ export function incompleteEndOf(text: string, tree: MarkdownNode, count: ParseCo
       if (code.shownTo === end || code.closer !== '') return code;
       end = trimmedEnd(text, code.shownTo);
     } else if (leaf?.type === 'formula' && text.indexOf('\n', leaf.end) === -1) {
-      const hold = formulaShownTo(text, leaf, end);
-      if (hold === end) return completeEnd(end);
-      end = trimmedEnd(shown, hold);
+      const shownTo = formulaShownTo(text, leaf, end);
+      if (shownTo === end) return completeEnd(end);
+      end = trimmedEnd(shown, shownTo);
     } else {
-      const hold = leaf?.type === 'table' ? tableShownTo(text, leaf, end) : linesShownTo(text, leaf, end);
-      if (hold === end)
+      const shownTo = leaf?.type === 'table' ? tableShownTo(text, leaf, end) : linesShownTo(text, leaf, end);
+      if (shownTo === end)
         return leaf && isOpenText(text, leaf, end) ? inlineEnd(text, leaf, end) : completeEnd(end);
-      end = trimmedEnd(shown, hold);
+      end = trimmedEnd(shown, shownTo);
     }
     if (end === 0) return completeEnd(0);
     root = parseMarkdown(text.slice(0, end), count);
@@ -52,29 +47,18 @@ export function incompleteEndOf(text: string, tree: MarkdownNode, count: ParseCo
   return completeEnd(end);
 }
 
-/** What a finished text lacks: the closing fence of code that was left open. */
+/** The closing fence that a finished text lacks, or ''. */
 export function closerAtEnd(text: string, tree: MarkdownNode): string {
   const leaf = lastNodes(tree).at(-1);
   return leaf?.type === 'code' ? codeEnd(text, leaf, text.length, true).closer : '';
 }
 
-function completeEnd(hold: number): IncompleteEnd {
-  return { shownTo: hold, closer: '', openFrom: hold };
+function completeEnd(shownTo: number): IncompleteEnd {
+  return { shownTo, closer: '', openFrom: shownTo };
 }
 
 function trimmedEnd(text: string, end: number): number {
   return text.slice(0, end).trimEnd().length;
-}
-
-/** The last block and the containers around it, outermost first. */
-function lastNodes(root: MarkdownNode): MarkdownNode[] {
-  const chain: MarkdownNode[] = [];
-  let node = root.children.at(-1);
-  while (node) {
-    chain.push(node);
-    node = /^(?:list|listItem|blockquote)$/.test(node.type) ? node.children.at(-1) : undefined;
-  }
-  return chain;
 }
 
 function codeEnd(text: string, code: MarkdownNode, end: number, final = false): IncompleteEnd {
@@ -87,16 +71,16 @@ function codeEnd(text: string, code: MarkdownNode, end: number, final = false): 
   }
   const last = lineStart(text, end);
   const half = !final && /^[ \t>]*[`~]+[ \t]*$/.test(text.slice(last, end));
-  const hold = half ? trimmedEnd(text, last) : end;
-  if (half && text.slice(contentFrom, hold).trim() === '') return completeEnd(before);
+  const shownTo = half ? trimmedEnd(text, last) : end;
+  if (half && text.slice(contentFrom, shownTo).trim() === '') return completeEnd(before);
   return {
-    shownTo: hold,
-    closer: `${text.charAt(hold - 1) === '\n' ? '' : '\n'}${linePrefix(text, code.start)}${fence}`,
-    openFrom: hold,
+    shownTo,
+    closer: `${text.charAt(shownTo - 1) === '\n' ? '' : '\n'}${linePrefix(text, code.start)}${fence}`,
+    openFrom: shownTo,
   };
 }
 
-/** A formula is shown once its end is there, or when it is too long to wait for. */
+/** A formula is shown once it is complete, or too long to wait for. */
 function formulaShownTo(text: string, formula: MarkdownNode, end: number): number {
   const source = text.slice(formula.start, end);
   const closed = source.length > 4 && (source.endsWith('$$') || source.endsWith('\\]'));
@@ -109,7 +93,7 @@ function tableShownTo(text: string, table: MarkdownNode, end: number): number {
   return text.indexOf('\n', Math.max(end, table.end)) === -1 && end > head ? lineStart(text, end) : end;
 }
 
-/** Lines at the end that may yet become something else: a marker alone, a table's head. */
+/** Holds back lines at the end that may become another block: a lone marker, a table's header. */
 function linesShownTo(text: string, leaf: MarkdownNode | undefined, end: number): number {
   const last = lineStart(text, end);
   const line = text.slice(last, end);
@@ -138,7 +122,7 @@ function isOpenText(text: string, leaf: MarkdownNode, end: number): boolean {
   );
 }
 
-/** The text of a paragraph with everything that is complete in it blanked: what is left are marks without a partner. */
+/** The text of a paragraph with every complete construct blanked, which leaves the unpaired marks. */
 function maskComplete(text: string, leaf: MarkdownNode, end: number): string {
   let masked = text.slice(leaf.start, end);
   for (const child of leaf.children) {
@@ -155,44 +139,44 @@ function inlineEnd(text: string, leaf: MarkdownNode, end: number): IncompleteEnd
   const from = leaf.start;
   let masked = maskComplete(text, leaf, end);
   let code = openCode(masked);
-  // Code that begins within the text of a link is not shown before the link.
+  // Code inside the text of a link is not shown before the link.
   const label = code && OPEN_LABEL.exec(masked.slice(0, code.at));
   if (label) {
     masked = masked.slice(0, label.index);
     code = undefined;
   }
-  let hold = code ? code.hold : inlineShownTo(masked);
-  const limit = code ? code.at : hold;
+  let shownTo = code ? code.shownTo : inlineShownTo(masked);
+  const limit = code ? code.at : shownTo;
   const openers = openMarks(masked.slice(0, limit));
-  let closer = code && code.hold > code.at ? code.run : '';
-  // Behind a backtick the closing ones would be more than those that they close.
-  while (closer !== '' && text.charAt(from + hold - 1) === '`') hold -= 1;
+  let closer = code && code.shownTo > code.at ? code.run : '';
+  // After a backtick, the closing run would be longer than the opening one.
+  while (closer !== '' && text.charAt(from + shownTo - 1) === '`') shownTo -= 1;
   for (const opener of openers.toReversed()) {
-    if (closer === '' && opener.end >= hold) hold = opener.at;
+    if (closer === '' && opener.end >= shownTo) shownTo = opener.at;
     else closer += opener.run;
   }
-  const kept = masked.slice(0, hold).trimEnd().length;
+  const kept = masked.slice(0, shownTo).trimEnd().length;
   const first = openers[0]?.at ?? limit;
   return { shownTo: from + kept, closer, openFrom: from + Math.min(first, kept) };
 }
 
-function openCode(masked: string): { at: number; run: string; hold: number } | undefined {
+function openCode(masked: string): { at: number; run: string; shownTo: number } | undefined {
   const match = /`+/.exec(masked);
   if (!match || masked.length - match.index > MAX_MARK_DISTANCE) return undefined;
   const content = match.index + match[0].length;
-  const hold = masked.slice(0, masked.length).replace(/[`\s]+$/, '').length;
-  return { at: match.index, run: match[0], hold: hold > content ? hold : match.index };
+  const shownTo = masked.replace(/[`\s]+$/, '').length;
+  return { at: match.index, run: match[0], shownTo: shownTo > content ? shownTo : match.index };
 }
 
-/** What a link's text may hold: also brackets, one deep. */
+/** The text of a link; it may contain brackets, one level deep. */
 const LABEL = '(?:[^[\\]]|\\[[^[\\]\\n]{0,200}\\])';
-/** A link's target and title, or the beginning of them. */
+/** A link's target and title, or their beginning. */
 const TARGET =
   '(?:<[^<>\\n]*>?|(?:[^()\\s<]|\\((?:[^()\\s]*\\))?)*)(?:\\s+(?:"[^"]*"?|\'[^\']*\'?|\\([^()]*\\)?)?)?\\s*';
 const OPEN_LABEL = /!?\[(?:[^[\]\n]|\[[^[\]\n]{0,200}\]){0,300}$/;
 
 const HALF_WRITTEN = [
-  // The order matters little: they are tried until none moves the end.
+  // They are tried until none of them moves the end.
   /\\[([](?:[^\\]|\\[^)\]]){0,600}\\?$/,
   /\$\$[^$]{0,600}\$?$/,
   /(?<![\p{L}\p{N}$\\])\$(?=[\p{L}\\{(|])[^$\n]{0,80}$/u,
@@ -211,24 +195,24 @@ const HALF_WRITTEN = [
 ] as const;
 
 function inlineShownTo(masked: string): number {
-  let hold = masked.length;
-  for (let moved = true, halves = 0; moved && hold > 0 && halves < MAX_HALF_WRITTEN; halves += 1) {
+  let shownTo = masked.length;
+  for (let moved = true, halves = 0; moved && shownTo > 0 && halves < MAX_HALF_WRITTEN; halves += 1) {
     moved = false;
-    const from = Math.max(0, hold - MAX_LINK_DISTANCE);
-    const window = masked.slice(from, hold).trimEnd();
-    hold = from + window.length;
+    const from = Math.max(0, shownTo - MAX_LINK_DISTANCE);
+    const window = masked.slice(from, shownTo).trimEnd();
+    shownTo = from + window.length;
     for (const pattern of HALF_WRITTEN) {
       const match = pattern.exec(window);
       if (!match) continue;
-      hold = from + match.index;
+      shownTo = from + match.index;
       moved = true;
       break;
     }
   }
-  return hold;
+  return shownTo;
 }
 
-/** A mark that may open a stretch: behind a letter where words have no spaces, or two of them before another letter. */
+/** A mark that may open emphasis: also after a letter in scripts without spaces, or doubled before a letter. */
 const MARK_OPENER = new RegExp(
   `(?<![\\p{L}\\p{N}*_~])(?:\\*{1,3}|_{1,3}|~{1,2})(?=[^\\s*_~])|(?<=${UNSPACED_LETTER})(?:\\*{1,3}|~~)(?=[^\\s*_~])|(?<=\\p{L})(?:\\*{2,3}|~~)(?=\\p{L})`,
   'gu',

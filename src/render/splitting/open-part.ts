@@ -1,46 +1,41 @@
 import { wordJoinerCost } from '../markdown/cjk-emphasis.ts';
+import { CONTAINER_TYPES, lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { formulaCost } from '../markdown/math.ts';
-import {
-  lineEnd,
-  lineStart,
-  type MarkdownNode,
-  type ParseCounter,
-  parseMarkdown,
-} from '../markdown/parse-markdown.ts';
+import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { pingCost } from '../markdown/pings.ts';
 import { crowdedPrefixes, MAX_MARKDOWN_BLOCKS, SlackBlockCount } from './cut-point.ts';
+import { fenceAround, isTableTooWide, MAX_TABLE_ROWS } from './fences-and-tables.ts';
 import { closerAtEnd, incompleteEndOf } from './incomplete-markdown.ts';
-import { fenceAround, isTableTooWide, MAX_TABLE_ROWS } from './line-context.ts';
 import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
-import { CONTAINER_TYPES, nodeUpTo, REPARSED_PARAGRAPH_LENGTH, stablePointInside } from './stable-prefix.ts';
+import { nodeUpTo, REPARSED_PARAGRAPH_LENGTH, stablePointInside } from './stable-prefix.ts';
 
 /**
- * Characters of one part: what opens it, the answer's, and the word joiners. With what closes it and our own lines
- * below the answer it stays under 10,000 for all block text of a message.
+ * Most characters of one part: its opener, the answer's text and word joiners. With its closer and the lines below the
+ * answer it stays under Slack's 10,000 characters for all blocks of a message.
  */
 const MAX_PART_LENGTH = 9_450;
-/** Lines of one part: the parser's work grows by the square of the blocks that it is given. */
+/** Most lines of one part: the parser's time is quadratic in the number of blocks. */
 const MAX_LINES = 800;
 
-/** From where the open part is parsed again when the answer grows: what stands before is settled. */
+/** Where parsing restarts when the answer grows; everything before it is stable. */
 interface ReparseBase {
-  /** In the answer. */
+  /** The offset in the answer. */
   at: number;
-  /** What is parsed before it: the part's opener, or the construct that the base is in. */
+  /** Parsed before it: the part's opener, or what reopens the construct around the base. */
   prefix: string;
   blocks: SlackBlockCount;
   rows: number;
-  /** The fence around the table that the base is in, where it is shown as code. */
+  /** The fence around the table that the base is in, if the table is shown as code. */
   fence: string | undefined;
-  /** What is shown of the part before the base. */
-  pieces: Segment[];
+  /** The part's segments before the base. */
+  segments: Segment[];
 }
 
-/** The last part of an answer that grows. */
+/** The last, unfinished part of a growing answer. */
 export class OpenPart {
   readonly start: number;
   readonly opener: string;
-  /** Up to where of the answer it is measured. */
+  /** How far the answer has been measured. */
   filledTo: number;
   #cost: number;
   #lines = 0;
@@ -62,27 +57,26 @@ export class OpenPart {
       blocks: new SlackBlockCount(),
       rows: 0,
       fence: undefined,
-      pieces: [],
+      segments: [],
     };
   }
 
   /**
-   * The answer has grown to `text`: what is kept of the shorter one is taken from this one, or else copied, so that the
-   * shorter one need not stay in memory beside it.
+   * Takes everything that is kept of the shorter answer from `text` or copies it, so that the shorter one can be freed.
    */
   rebaseOn(text: string): void {
     let at = this.start;
-    const pieces = mergeSegments(this.#base.pieces).map((piece) => {
-      if (piece.added) return piece;
+    const segments = mergeSegments(this.#base.segments).map((segment) => {
+      if (segment.isAdded) return segment;
       const from = at;
-      at += piece.text.length;
-      return { text: text.slice(from, at), added: false };
+      at += segment.text.length;
+      return { text: text.slice(from, at), isAdded: false };
     });
     const prefix = Buffer.from(this.#base.prefix, 'utf16le').toString('utf16le');
-    this.#base = { ...this.#base, pieces, prefix };
+    this.#base = { ...this.#base, segments, prefix };
   }
 
-  /** Measures what is new; true once there is more than fits, and `filled` is then where the part is full. */
+  /** Measures new text. Returns true once the part is full, which is then at `filledTo`. */
   fill(text: string): boolean {
     while (this.filledTo < text.length) {
       const cost = this.#cost + 1 + (this.filledTo > this.start ? addedCost(text, this.filledTo) : 0);
@@ -95,7 +89,7 @@ export class OpenPart {
     return false;
   }
 
-  /** Parses what is new, or as much of it as passes the limits; true when those on blocks or rows may be passed. */
+  /** Parses new text until it may exceed the limits on blocks or rows; true if it may. */
   mayExceedBlockLimits(text: string, count: ParseCounter): boolean {
     for (const first of crowdedPrefixes(this.#base.prefix + text.slice(this.#base.at))) {
       if (this.#exceedsBlockLimits(first, parseMarkdown(first, count))) return true;
@@ -104,12 +98,12 @@ export class OpenPart {
     return this.#exceedsBlockLimits(source, tree);
   }
 
-  /** Parses all that is new. */
+  /** Parses from the base on. */
   parse(text: string, count: ParseCounter): { source: string; tree: MarkdownNode } {
     const source = this.#base.prefix + text.slice(this.#base.at);
     if (this.#lastParse?.source === source) return this.#lastParse;
     const tree = parseMarkdown(source, count);
-    if (!this.#isTableStillShownAlike(source, tree.children[0])) {
+    if (!this.#isTableShownAsBefore(source, tree.children[0])) {
       this.#base = this.#wholePart();
       return this.parse(text, count);
     }
@@ -125,16 +119,16 @@ export class OpenPart {
     );
   }
 
-  /** Whether the table that the base is in is shown as it was: one that gets a long row becomes code from its head on. */
-  #isTableStillShownAlike(source: string, table: MarkdownNode | undefined): boolean {
+  /** Whether the table around the base is still shown the same way: a row that is too wide turns the whole table into code. */
+  #isTableShownAsBefore(source: string, table: MarkdownNode | undefined): boolean {
     const { rows, fence } = this.#base;
     if (table?.type !== 'table') return true;
     if (fence !== undefined) return fenceAround(source.slice(table.start, table.end)) <= fence;
     return rows === 0 || !isTableTooWide(source, table);
   }
 
-  /** What is shown of it, and up to where of the answer. */
-  render(text: string, final: boolean, count: ParseCounter): { pieces: Segment[]; end: number } {
+  /** The segments to show, and where in the answer they end. */
+  render(text: string, final: boolean, count: ParseCounter): { segments: Segment[]; end: number } {
     const { source, tree } = this.parse(text, count);
     const base = this.#base;
     const tail = final
@@ -142,8 +136,8 @@ export class OpenPart {
       : incompleteEndOf(source, tree, count);
     const hold = Math.max(tail.shownTo, base.prefix.length);
     const atBase = base.at === this.start;
-    const pieces = [
-      ...base.pieces,
+    const segments = [
+      ...base.segments,
       ...segmentsOf({
         text: source,
         tree,
@@ -157,22 +151,22 @@ export class OpenPart {
     const end = base.at + hold - base.prefix.length;
     this.#advanceBase(text, source, tree);
     this.#lastParse = undefined;
-    return { pieces, end };
+    return { segments, end };
   }
 
-  /** Up to where a full part may be cut without cutting what is unfinished at its end. */
+  /** How far a full part may be cut without splitting an unfinished construct at its end. */
   safeCutEnd(source: string, tree: MarkdownNode, count: ParseCounter): number {
     return incompleteEndOf(source, tree, count).openFrom;
   }
 
-  /** Moves the base behind what is settled now. */
+  /** Moves the base past what has become stable. */
   #advanceBase(text: string, source: string, tree: MarkdownNode): void {
     const complete = lineStart(source, source.length);
     const old = this.#base;
     const last = tree.children.findLastIndex(
       (node) =>
         lineEnd(source, node.start) < complete ||
-        // A line this long stays a paragraph, complete or not.
+        // A line this long stays a paragraph even while it is incomplete.
         (node.type === 'paragraph' && node.end - node.start > REPARSED_PARAGRAPH_LENGTH),
     );
     const node = tree.children[last];
@@ -183,7 +177,7 @@ export class OpenPart {
     const at = inner?.at ?? lineStart(source, node.start);
     if (at <= old.prefix.length) return;
     if (inner && CONTAINER_TYPES.test(node.type)) blocks.add(nodeUpTo(node, at));
-    const settled = segmentsOf({
+    const stable = segmentsOf({
       text: source,
       tree,
       from: old.at === this.start ? 0 : old.prefix.length,
@@ -191,7 +185,7 @@ export class OpenPart {
       to: at,
       closer: '',
       fence: old.fence,
-      goesOn: inner?.fence !== undefined,
+      continues: inner?.fence !== undefined,
     });
     this.#base = {
       at: old.at + at - old.prefix.length,
@@ -199,19 +193,19 @@ export class OpenPart {
       blocks,
       rows: inner && node.type === 'table' ? inner.rows + (last === 0 ? old.rows : 0) : 0,
       fence: last === 0 && inner?.fence !== undefined ? (old.fence ?? inner.fence) : inner?.fence,
-      pieces: [...old.pieces, ...settled],
+      segments: [...old.segments, ...stable],
     };
     if (this.#base.at > text.length)
-      throw new Error('the settled part of an answer is longer than the answer');
+      throw new Error('the stable prefix of an answer is longer than the answer');
   }
 }
 
-/** Characters that what we add may take for the character at `index`. */
+/** How many characters the renderer may add for the character at `index`. */
 function addedCost(text: string, index: number): number {
   return pingCost(text, index) + formulaCost(text, index) + wordJoinerCost(text, index);
 }
 
-/** Rows of the longest table that is shown as one. */
+/** Rows of the longest table that is shown as a table. */
 function longestTableRows(text: string, tree: MarkdownNode): number {
   const counts = tree.children.map((node) => {
     if (node.type !== 'table') return longestTableRows(text, node);

@@ -1,20 +1,20 @@
-import * as strings from '../strings/strings.ts';
+import * as strings from '../strings/index.ts';
 import type { AnswerPart } from './answer-splitter.ts';
 
-/** What of an answer its messages do not show: a file. */
+/** The rest of an answer that does not fit its messages; it becomes a file. */
 export interface AnswerRest {
-  /** The name and title that people see. */
+  /** The file name that people see. */
   name: string;
   title: string;
-  /** Markdown: what opens the construct that the last message ended in, and the rest as the agent wrote it. */
+  /** Markdown: what reopens the construct that the last message ended in, and the rest as the agent wrote it. */
   content: string;
-  /** How many characters of `content` stand before the agent's own. */
+  /** Characters of `content` before the agent's own text. */
   openerLength: number;
-  /** Characters of the whole answer. */
+  /** Length of the whole answer in characters. */
   answerLength: number;
 }
 
-/** The first `most` parts, and the rest of the answer where there are more. */
+/** The first `most` parts, and the rest of the answer if there are more. */
 export function splitOverflow(
   text: string,
   parts: readonly AnswerPart[],
@@ -24,10 +24,10 @@ export function splitOverflow(
   const next = parts[most];
   if (next === undefined) return { parts: shown, rest: undefined };
   const first = next.segments[0];
-  const opener = first?.added === true ? first.text : '';
+  const opener = first?.isAdded === true ? first.text : '';
   const rest = {
     name: 'rest-of-the-answer.md',
-    title: strings.restTitle,
+    title: strings.restOfAnswer,
     content: opener + text.slice(next.source[0]),
     openerLength: opener.length,
     answerLength: text.length,

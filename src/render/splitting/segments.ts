@@ -1,24 +1,25 @@
-import { WORD_JOINER, wordJoinerPositions } from '../markdown/cjk-emphasis.ts';
-import type { MarkdownNode } from '../markdown/parse-markdown.ts';
-import { fenceAround, isTableTooWide, linePrefix } from './line-context.ts';
+import { wordJoinerPositions } from '../markdown/cjk-emphasis.ts';
+import { linePrefix, type MarkdownNode } from '../markdown/markdown-node.ts';
+import { WORD_JOINER } from '../markdown/pings.ts';
+import { fenceAround, isTableTooWide } from './fences-and-tables.ts';
 
-/** A stretch of a part's Markdown: of the answer, or added by the split. */
+/** A segment of a part's Markdown: from the answer, or added by the renderer. */
 export interface Segment {
   text: string;
-  added: boolean;
+  isAdded: boolean;
 }
 
-/** Something that is put into a text at this place. */
+/** Text that is inserted at an offset. */
 interface Insertion {
   at: number;
   text: string;
-  /** `opens` belongs to what follows it, `closes` to what it follows; `stands` goes between the two. */
-  kind: 'opens' | 'closes' | 'stands';
+  /** `opens` belongs to the text after it, `closes` to the text before it; `between` belongs to neither. */
+  kind: 'opens' | 'closes' | 'between';
 }
 
 /**
- * What Slack needs to see the answer as it was meant: fences around tables that are too wide for it and around
- * formulas, which are shown as code, and word joiners beside marks that it would not take for such.
+ * What makes Slack show the answer as it was meant: fences around formulas and around tables that are too wide for
+ * Slack, and word joiners beside marks that Slack would not read.
  */
 function insertionsFor(text: string, node: MarkdownNode): Insertion[] {
   if (node.type === 'formula' || (node.type === 'table' && isTableTooWide(text, node)))
@@ -33,7 +34,7 @@ function insertionsFor(text: string, node: MarkdownNode): Insertion[] {
   const joiners = wordJoinerPositions(text, node).map((at) => ({
     at,
     text: WORD_JOINER,
-    kind: 'stands' as const,
+    kind: 'between' as const,
   }));
   return joiners.length === 0 ? inner : [...inner, ...joiners].sort((a, b) => a.at - b.at);
 }
@@ -47,7 +48,7 @@ function fenceInsertions(text: string, node: MarkdownNode): Insertion[] {
   ];
 }
 
-/** A text from `from` to `to` as pieces; what stands before `sourceFrom` was added by the split. */
+/** A text from `from` to `to` as segments; what precedes `sourceFrom` was added by the renderer. */
 export function segmentsOf(options: {
   text: string;
   tree: MarkdownNode;
@@ -55,18 +56,19 @@ export function segmentsOf(options: {
   sourceFrom: number;
   to: number;
   closer: string;
-  /** It begins inside of this fence, which was put in before. */
+  /** The fence that it starts in, inserted earlier. */
   fence?: string | undefined;
-  /** It ends inside of a fence that is closed later. */
-  goesOn?: boolean;
+  /** It ends inside a fence that is closed later. */
+  continues?: boolean;
 }): Segment[] {
   const { text, to, closer } = options;
-  const pieces: Segment[] = [];
+  const segments: Segment[] = [];
   let at = options.from;
   const upTo = (end: number) => {
-    if (at < options.sourceFrom) pushSegment(pieces, text.slice(at, Math.min(end, options.sourceFrom)), true);
+    if (at < options.sourceFrom)
+      pushSegment(segments, text.slice(at, Math.min(end, options.sourceFrom)), true);
     pushSegment(
-      pieces,
+      segments,
       text.slice(Math.max(at, options.sourceFrom), Math.max(end, options.sourceFrom)),
       false,
     );
@@ -79,30 +81,30 @@ export function segmentsOf(options: {
       insert.text = insert.text.replace(/`+$/, options.fence);
     }
     if (insert.kind === 'closes' ? !isOpen : insert.at < at || insert.at >= to) continue;
-    if (insert.kind !== 'stands') isOpen = insert.kind === 'opens';
+    if (insert.kind !== 'between') isOpen = insert.kind === 'opens';
     if (insert.at >= to) {
-      if (options.goesOn !== true) closing ||= insert.text;
+      if (options.continues !== true) closing ||= insert.text;
       continue;
     }
     upTo(insert.at);
-    pushSegment(pieces, insert.text, true);
+    pushSegment(segments, insert.text, true);
   }
   upTo(to);
-  pushSegment(pieces, closing, true);
-  return pieces;
+  pushSegment(segments, closing, true);
+  return segments;
 }
 
-/** Neighbours of the same kind as one piece, so that a ping that lies in two of them is seen whole. */
-export function mergeSegments(pieces: readonly Segment[]): Segment[] {
+/** Merges neighbours of the same kind, so that a ping that spans two of them is seen whole. */
+export function mergeSegments(segments: readonly Segment[]): Segment[] {
   const all: Segment[] = [];
-  for (const piece of pieces) {
+  for (const segment of segments) {
     const last = all.at(-1);
-    if (last?.added === piece.added) all[all.length - 1] = { ...last, text: last.text + piece.text };
-    else all.push(piece);
+    if (last?.isAdded === segment.isAdded) all[all.length - 1] = { ...last, text: last.text + segment.text };
+    else all.push(segment);
   }
   return all;
 }
 
-function pushSegment(pieces: Segment[], text: string, added: boolean): void {
-  if (text !== '') pieces.push({ text, added });
+function pushSegment(segments: Segment[], text: string, isAdded: boolean): void {
+  if (text !== '') segments.push({ text, isAdded });
 }

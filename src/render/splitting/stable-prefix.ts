@@ -1,30 +1,28 @@
 import { isUnspacedLetter } from '../markdown/cjk-emphasis.ts';
-import { lineEnd, lineStart, type MarkdownNode } from '../markdown/parse-markdown.ts';
+import { CONTAINER_TYPES, lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
 import {
   fenceAround,
   isFenceClosed,
   isTableTooWide,
   openingFenceOf,
-  seamAt,
   tableHeadEnd,
-} from './line-context.ts';
+} from './fences-and-tables.ts';
+import { seamAt } from './seam.ts';
 
-/** Characters of a long paragraph that are read again when it grows. */
+/** Characters at the end of a long paragraph that are parsed again when it grows. */
 export const REPARSED_PARAGRAPH_LENGTH = 1_000;
 
-export const CONTAINER_TYPES = /^(?:list|listItem|blockquote)$/;
-
-/** A place inside a block before which nothing changes any more, and what has to stand before it to be read alike. */
+/** An offset inside a block before which nothing changes anymore, and the prefix that makes the rest parse alike. */
 export interface StablePoint {
   at: number;
   prefix: string;
-  /** Rows of the table that goes on there, without its head; 0 where it is shown as code. */
+  /** Rows of the table that continues there, without its header; 0 if the table is shown as code. */
   rows: number;
-  /** The fence of a table that is shown as code and goes on there. */
+  /** The fence of a table that is shown as code and continues there. */
   fence?: string;
 }
 
-/** The last settled place inside the last block of a text whose lines are complete up to `complete`. */
+/** The last stable point inside the last block of a text whose lines are complete up to `complete`. */
 export function stablePointInside(
   source: string,
   tree: MarkdownNode,
@@ -37,24 +35,24 @@ export function stablePointInside(
     node.type === 'code' ? insideCode(source, node, complete) : insideContainer(source, node, complete);
   if (at === undefined) return undefined;
   const { opener } = seamAt(source, tree, at);
-  // Without the items around it, what follows would be read as something else.
+  // Without the items around it, the rest would parse differently.
   return opener === '' && node.type !== 'blockquote' && isInsideItem(node, at)
     ? undefined
     : { at, prefix: opener, rows: 0 };
 }
 
-/** A block as far as it stands before a place. */
+/** The part of a block before an offset. */
 export function nodeUpTo(node: MarkdownNode, at: number): MarkdownNode {
   const children = node.children.filter((child) => child.start < at);
   return { ...node, children: children.map((child) => (child.end <= at ? child : nodeUpTo(child, at))) };
 }
 
-/** Whether a place is within one of a list's items, rather than between two. */
+/** Whether an offset is inside an item of a list, not between two. */
 function isInsideItem(node: MarkdownNode, at: number): boolean {
   return node.type !== 'list' || node.children.some((item) => item.start < at && at < item.end);
 }
 
-/** The start of the last block or item that begins on a complete line, as deep inside as there is one. */
+/** The start of the innermost last block or item that starts on a complete line. */
 function insideContainer(source: string, node: MarkdownNode, complete: number): number | undefined {
   if (!CONTAINER_TYPES.test(node.type))
     return node.type === 'code' ? insideCode(source, node, complete) : undefined;
@@ -64,7 +62,7 @@ function insideContainer(source: string, node: MarkdownNode, complete: number): 
   const deeper = insideContainer(source, child, complete);
   if (deeper !== undefined) return deeper;
   const at = lineStart(source, child.start);
-  // What shares its line with the container's own marker cannot be read without it.
+  // A child on the line of the container's own marker needs that marker.
   return at > lineStart(source, node.start) && index > 0 ? at : undefined;
 }
 
@@ -72,7 +70,7 @@ function insideCode(source: string, node: MarkdownNode, complete: number): numbe
   const fence = openingFenceOf(source, node);
   if (fence === undefined || isFenceClosed(source, node, fence)) return undefined;
   const opening = lineEnd(source, node.start) + 1;
-  // A line of content stays in what is parsed again, so that the code never looks empty.
+  // One line of content is parsed again, so that the code never looks empty.
   let content = complete;
   while (content > opening && /[\s`~>]/.test(source.charAt(content - 1))) content -= 1;
   const at = lineStart(source, content);
@@ -81,18 +79,18 @@ function insideCode(source: string, node: MarkdownNode, complete: number): numbe
 
 function insideTable(source: string, node: MarkdownNode, complete: number): StablePoint | undefined {
   const wide = isTableTooWide(source, node);
-  // Where the head alone does not say that it is too wide, what follows could be read as another table.
+  // If the header alone is not too wide, the rest could parse as another table.
   if (wide && !isTableTooWide(source, { ...node, children: node.children.slice(0, 1) })) return undefined;
   const index = node.children.findLastIndex((row) => lineEnd(source, row.start) < complete);
   const row = node.children[index];
   if (!row || index < 2) return undefined;
-  const place = {
+  const point = {
     at: lineStart(source, row.start),
     prefix: source.slice(lineStart(source, node.start), tableHeadEnd(source, node) + 1),
   };
   return wide
-    ? { ...place, rows: 0, fence: fenceAround(source.slice(node.start, node.end)) }
-    : { ...place, rows: index - 1 };
+    ? { ...point, rows: 0, fence: fenceAround(source.slice(node.start, node.end)) }
+    : { ...point, rows: index - 1 };
 }
 
 function insideParagraph(source: string, node: MarkdownNode): StablePoint | undefined {

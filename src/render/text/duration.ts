@@ -1,4 +1,4 @@
-/** A length of time in ms as people read it: "under a second", "45 s", "6 min", "1 h 5 min". */
+/** A duration in ms for people: "under a second", "45 s", "6 min", "1 h 5 min". */
 export function formatDuration(ms: number): string {
   const seconds = Math.floor(Math.max(ms, 0) / 1_000);
   if (seconds < 1) return 'under a second';
@@ -11,7 +11,12 @@ export function formatDuration(ms: number): string {
   return withRest(`${hours} h`, minutes % 60, 'min');
 }
 
-/** Time that passes while people watch: steps of 5 s within the first minute, so that not every edit differs by it. */
+/** How long ago something happened (ms): "just now", "6 min ago". */
+export function formatAge(ms: number): string {
+  return ms < 60_000 ? 'just now' : `${formatDuration(ms)} ago`;
+}
+
+/** A running time in ms; within the first minute in steps of 5 s, so that fewer edits differ. */
 export function formatRunningTime(ms: number): string {
   const seconds = Math.max(ms, 0) / 1_000;
   if (seconds < 5) return 'just started';

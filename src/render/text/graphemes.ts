@@ -6,8 +6,8 @@ export function utf8Length(text: string): number {
 }
 
 /**
- * The last place at or before `at` where the text may be cut without cutting a grapheme; `at` itself where a single
- * grapheme is longer than 2,000 characters (then between code points).
+ * The last offset at or before `at` that does not split a grapheme. Within a grapheme of more than 2,000 characters it
+ * is `at` itself, moved between code points.
  */
 export function graphemeStart(text: string, at: number): number {
   if (at <= 0 || at >= text.length) return Math.min(Math.max(at, 0), text.length);
@@ -25,14 +25,14 @@ export function graphemeStart(text: string, at: number): number {
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
 }
 
-/** The text cut to at most `most` characters on a grapheme, with "…" where something is missing. */
+/** The text shortened to at most `most` characters without splitting a grapheme; "…" replaces what is missing. */
 export function shorten(text: string, most: number): string {
   return text.length <= most
     ? text
     : `${text.slice(0, graphemeStart(text, Math.max(most - 1, 0))).trimEnd()}…`;
 }
 
-/** The text cut in its middle to at most `most` characters, so that a file name keeps its ending. */
+/** The text shortened in its middle to at most `most` characters, so that a file name keeps its extension. */
 export function shortenMiddle(text: string, most: number): string {
   if (text.length <= most) return text;
   const tail = Math.floor(most / 3);

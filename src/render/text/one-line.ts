@@ -1,6 +1,6 @@
 import { shorten } from './graphemes.ts';
 
-/** Untrusted text as one line: no control or direction marks, no halves of surrogate pairs. */
+/** Untrusted text as one line, without control characters, direction marks and lone surrogates. */
 export function toOneLine(text: string): string {
   return text
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
@@ -12,4 +12,9 @@ export function toOneLine(text: string): string {
 /** An untrusted name in quotes, as one line of at most `most` characters. */
 export function quotedName(name: string, most: number): string {
   return `“${shorten(toOneLine(name), most)}”`;
+}
+
+/** The text with its first letter in upper case. */
+export function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
@@ -86,7 +86,7 @@ describe.concurrent('a control', () => {
     const two = [scene.grace, scene.ada];
     await Promise.all(two.map((person) => scene.slack.click({ ...take, person })));
     await scene.until('it is over for one of them', () =>
-      two.some((person) => told(scene, person, channel).includes(strings.controlOver.over)),
+      two.some((person) => told(scene, person, channel).includes(strings.controlFailed.over)),
     );
     expect(scene.sentToAgent('/slow 1000').texts).toHaveLength(1);
   });
@@ -147,12 +147,12 @@ describe.concurrent('a control', () => {
       await scene.slack.click({ person: mallory, channel: elsewhere, ts, actionId });
       await scene.until(`${actionId} is answered`, () => told(scene, mallory, elsewhere).length === at + 1);
     }
-    expect(new Set(told(scene, mallory, elsewhere))).toEqual(new Set([strings.controlOver.unknown]));
+    expect(new Set(told(scene, mallory, elsewhere))).toEqual(new Set([strings.controlFailed.unknown]));
     for (const [actionId, sentence] of [
-      ['steps', strings.stepsGone],
-      ['feedback_comment', strings.controlOver.unknown],
-      ['choose_again', strings.form.gone],
-      ['new_thread', strings.form.gone],
+      ['steps', strings.stepsNotFound],
+      ['feedback_comment', strings.controlFailed.unknown],
+      ['choose_again', strings.startForm.gone],
+      ['new_thread', strings.startForm.gone],
     ] as const) {
       const ts = await forged(scene, elsewhere, actionId, value);
       await scene.slack.click({ person: mallory, channel: elsewhere, ts, actionId });

@@ -29,7 +29,7 @@ describe.concurrent('a quota', () => {
     for (const text of ['one', 'two']) await scene.finished(channel, starting.ask(person, channel, text));
     const third = starting.ask(person, channel, 'the third is too many');
     expect(await told(starting, person, channel)).toMatch(
-      /2 messages within an hour.*not sent.*again in (1 h|60 min|59 min)/,
+      /2 messages in the past hour.*didn't send.*again in (1 h|60 min|59 min)/,
     );
     expect(scene.sentToAgent('the third is too many').texts).toEqual([]);
     expect(scene.replies(channel, third)).toEqual([]);
@@ -73,7 +73,7 @@ describe.concurrent('a quota', () => {
     await scene.finished(channel, root);
     for (const times of [1, 2]) {
       await starting.press(person, channel, root, 'retry');
-      expect(await told(starting, person, channel, times)).toContain('one message within an hour');
+      expect(await told(starting, person, channel, times)).toContain('one message in the past hour');
     }
     expect(scene.sentToAgent('slowly to be stopped').texts).toHaveLength(1);
   });
@@ -90,9 +90,9 @@ describe.concurrent('a quota', () => {
     const note = await scene.until('the note is there', () => scene.slack.ephemerals(person, channel)[0]);
     const correct = () => scene.slack.click({ person, channel, ts: note.ts, actionId: 'correct' });
     await starting.press(person, channel, root, 'continue');
-    expect(await told(starting, person, channel, 2)).toContain('one message within an hour');
+    expect(await told(starting, person, channel, 2)).toContain('one message in the past hour');
     await correct();
-    expect(await told(starting, person, channel, 3)).toContain('one message within an hour');
+    expect(await told(starting, person, channel, 3)).toContain('one message in the past hour');
     await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.sandbox.bot.store.db);
     // Buttons from before a restart still work.
     await scene.sandbox.restartBot();
@@ -102,7 +102,7 @@ describe.concurrent('a quota', () => {
     await starting.press(person, channel, root, 'continue');
     await scene.until('it goes on', () => scene.sentToAgent('/lengthcut').texts.length === 3);
     expect(scene.sentToAgent('/lengthcut').texts.slice(1)).toEqual([
-      expect.stringMatching(/^A correction of my message:.*what I meant$/),
+      expect.stringMatching(/^A correction to my message:.*what I meant$/),
       'Continue.',
     ]);
     await correct();
@@ -160,7 +160,7 @@ describe.concurrent('a quota', () => {
     await starting.command(person, channel, 'new');
     await starting.form(person);
     const sent = await starting.send(person, { ...starting.filled(person), question: 'a form' });
-    expect(JSON.stringify(sent.body)).toMatch(/This workspace sent 2 messages within an hour/);
+    expect(JSON.stringify(sent.body)).toMatch(/This workspace has sent 2 messages in the past hour/);
     expect(starting.posts(channel, 'a form')).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ describe.concurrent('while Slack does not say who a person is', () => {
     const mend = scene.slack.faults.add(silent);
     const root = starting.ask(person, channel, 'who am I?');
     const heard = await scene.until('they are told', () => starting.ephemeralTexts(person, channel)[0]);
-    expect(heard).toContain('Your message waits');
+    expect(heard).toContain('Your message is waiting');
     expect(scene.agent.tasks).toEqual([]);
     expect(scene.replies(channel, root)).toEqual([]);
     mend();
@@ -59,7 +59,7 @@ describe.concurrent('while Slack does not say who a person is', () => {
     await starting.form(person);
     const values = { ...starting.filled(person), question: 'typed with care' };
     const sent = await scene.slack.submitView(person, values);
-    expect(JSON.stringify(sent.body)).toContain('did not tell me who you are');
+    expect(JSON.stringify(sent.body)).toContain("didn't tell me who you are");
     mend();
     await starting.send(person, values);
     await starting.post(channel, 'typed with care');

@@ -7,7 +7,7 @@ const starting = await openStartFormScene();
 const { scene } = starting;
 const { slack } = scene;
 
-const mayNot = 'I am not allowed to work for you here';
+const mayNot = "You don't have access to this agent here";
 
 let count = 0;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
 
 const tenants = await openMultiWorkspaceScene({ settings: { ADMITS: 'guests', ADMITS_BOTS: 'B0USUAL' } });
@@ -88,7 +88,9 @@ describe("a workspace's access setting", () => {
     expect(await works(theirs.bot, theirs.channel)).toBe(true);
     ours.bot.botId = 'B0OTHER';
     expect(await works(ours.bot, ours.channel)).toBe(true);
-    expect(await saveAccess({ door_admits: 'usual', door_bots: 'the other bot' })).toContain(strings.botsOdd);
+    expect(await saveAccess({ door_admits: 'usual', door_bots: 'the other bot' })).toContain(
+      strings.botsInvalid,
+    );
     await slack.closeView(boss);
     expect((await store.workspaceSettings.get('T1')).bots).toEqual(['B0OTHER']);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { localServer } from '../../support/local-server.ts';
 import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
 
@@ -37,14 +37,14 @@ const shareIn = (thread?: string) =>
 
 describe('changing the agent account of a workspace', () => {
   test('to another owner starts new projects, even before there was a task', async () => {
-    expect(await tenants.setAccount(boss, address, one)).toContain(strings.account.done);
+    expect(await tenants.setAccount(boss, address, one)).toContain(strings.account.saved);
     await tenants.answered(shareIn());
     const before = await current('T1');
     expect(await tenants.setAccount(boss, address, 'another-workspace-key-of-one')).toContain(
-      strings.account.doneSame,
+      strings.account.keyReplaced,
     );
     expect((await current('T1'))?.account).toBe(before?.account);
-    expect(await tenants.setAccount(boss, address, 'workspace-key-of-two')).toContain(strings.account.done);
+    expect(await tenants.setAccount(boss, address, 'workspace-key-of-two')).toContain(strings.account.saved);
     expect((await current('T1'))?.account).not.toBe(before?.account);
     await tenants.answered(tenants.ask(place, 'Asked of another'));
     expect(scene.sentToAgent('Asked of another').texts).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test, vi } from 'vitest';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { localServer } from '../../support/local-server.ts';
 import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
 
@@ -41,7 +41,7 @@ describe("a workspace's agent account", () => {
   test('shows an error where its form cannot be loaded', async () => {
     const { accounts } = scene.sandbox.bot.store;
     vi.spyOn(accounts, 'current').mockRejectedValueOnce(new Error('The database is away.'));
-    expect(await tenants.openForm(boss)).toContain(strings.windowAway);
+    expect(await tenants.openForm(boss)).toContain(strings.modalUnavailable);
     await scene.slack.closeView(boss);
   });
 
@@ -74,7 +74,7 @@ describe("a workspace's agent account", () => {
   });
 
   test('is stored encrypted once it works, and used from then on', async () => {
-    expect(await tenants.setAccount(boss, address, 'workspace-key-of-one')).toContain(strings.account.done);
+    expect(await tenants.setAccount(boss, address, 'workspace-key-of-one')).toContain(strings.account.saved);
     await tenants.answered(tenants.ask(place, 'First question'));
     expect(scene.sentToAgent('First question').texts).toHaveLength(1);
     const { rows } = await sql<{ row: string }>`select accounts::text as row from accounts`.execute(
@@ -145,7 +145,7 @@ describe("a workspace's agent account", () => {
     await tenants.answered(root);
     const before = await current();
     expect(await tenants.setAccount(boss, address, 'new-workspace-key-of-one')).toContain(
-      strings.account.doneSame,
+      strings.account.keyReplaced,
     );
     expect((await current())?.account).toBe(before?.account);
     await tenants.answered(tenants.ask(place, 'and more', root), root);
@@ -156,7 +156,7 @@ describe("a workspace's agent account", () => {
     const root = tenants.ask(place, 'Third question');
     await tenants.answered(root);
     const projects = scene.agent.projects.length;
-    expect(await tenants.setAccount(boss, address, 'workspace-key-of-two')).toContain(strings.account.done);
+    expect(await tenants.setAccount(boss, address, 'workspace-key-of-two')).toContain(strings.account.saved);
     expect(await tenants.answered(tenants.ask(place, 'go on', root), root)).toContain(strings.accountChanged);
     expect(scene.sentToAgent('Third question').texts).toHaveLength(1);
     await tenants.answered(tenants.ask(place, 'Fourth question'));
@@ -208,7 +208,9 @@ describe("a workspace's agent account", () => {
     });
     const other = scene.slack.createPerson({ name: 'other-boss', teamId: 'T2', admin: true });
     const base = `${hostile.origin}/v1`;
-    expect(await tenants.setAccount(other, base, 'the-key-of-a-hostile-one')).toContain(strings.account.done);
+    expect(await tenants.setAccount(other, base, 'the-key-of-a-hostile-one')).toContain(
+      strings.account.saved,
+    );
     const theirs = tenants.personAndChannel('T2');
     const root = tenants.ask(theirs, 'Pour it out');
     await scene.until('it pours', () => poured > 1_000_000);

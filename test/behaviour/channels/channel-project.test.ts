@@ -101,11 +101,11 @@ describe('the project of a channel', () => {
     const modal = await openChannelSettings(strict, strict.ada, channel);
     const refused = { kind: 'status', status: 422, body: { detail: 'No such names' } } as const;
     faults.add({ call: 'PUT /projects/{project_id}', fault: refused });
-    const errors = { channel_title: 'The agent service did not accept this: “No such names”.' };
+    const errors = { channel_title: 'The agent service rejected this: “No such names”.' };
     expect(await modal.save({ channel_title: 'Bad' })).toEqual({ response_action: 'errors', errors });
     // A service that wants something to change tells by the project's tasks that there is one.
     const shown = await openChannelSettings(strict, strict.grace, channel);
-    expect(shown.shown).toContain('it stays as it is');
+    expect(shown.shown).toContain('to keep it unchanged');
     expect(await shown.save({ channel_model: 'fast' })).toBeUndefined();
   });
 });

@@ -119,7 +119,7 @@ describe("the form of a channel's settings", () => {
       private: true,
       bot: false,
     });
-    expect((await openChannelSettings(scene, ada, away)).shown).toContain('invite me, then try again');
+    expect((await openChannelSettings(scene, ada, away)).shown).toContain('invite me and try again');
     const stranger = scene.slack.createPerson({ name: 'stranger', kind: 'stranger' });
     const shared = scene.slack.createChannel({ name: 'shared', members: [ada, stranger], shared: true });
     const shown = (await openChannelSettings(scene, stranger, shared)).shown;
@@ -132,9 +132,9 @@ describe("the form of a channel's settings", () => {
     scene.slack.invite(channel, admin);
     const late = await openChannelSettings(scene, grace, channel);
     await saveChannelSettings(scene, channel, { channel_controls: 'admins' });
-    const said = { channel_model: 'Only admins of the workspace can change the settings of this channel.' };
+    const said = { channel_model: "Only workspace admins can change this channel's settings." };
     expect(await late.save({ channel_model: 'max' })).toEqual({ response_action: 'errors', errors: said });
-    expect((await openChannelSettings(scene, ada, channel)).shown).toContain('Only admins');
+    expect((await openChannelSettings(scene, ada, channel)).shown).toContain('Only workspace admins');
     expect(
       await (await openChannelSettings(scene, admin, channel)).save({ channel_model: 'max' }),
     ).toBeUndefined();
@@ -161,8 +161,8 @@ test.concurrent('a service that is down does not block the settings that this ap
   faults.add({ call: 'PUT /projects/{project_id}', fault: { kind: 'latency', ms: 4_000 } });
   const modal = await openChannelSettings(away, away.ada, channel);
   expect(modal.fields.slice(0, 2)).toEqual(['channel_title', 'channel_description']);
-  expect(modal.shown).toContain('it stays as it is');
-  const errors = { channel_model: expect.stringContaining('did not answer in time') };
+  expect(modal.shown).toContain('to keep it unchanged');
+  const errors = { channel_model: expect.stringContaining("didn't respond in time") };
   const both = { channel_title: 'New', channel_model: 'max' };
   expect(await modal.save(both)).toEqual({ response_action: 'errors', errors });
   const { channelSettings: channels } = away.sandbox.bot.store;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
@@ -44,7 +44,7 @@ describe.concurrent('Try again', () => {
     expect(told.fileIds[1]).toEqual(told.fileIds[0]);
     expect(told.fileIds[1]).toHaveLength(1);
     expect(sentTo(scene, '/slow 1000 same task')).toEqual([2]);
-    expect(scene.shown(channel, root)).not.toContain(strings.beganAnew);
+    expect(scene.shown(channel, root)).not.toContain(strings.newConversation);
   });
 
   test('goes before messages that were paused by the stop', async () => {
@@ -71,7 +71,7 @@ describe.concurrent('Try again', () => {
     const { root, reply } = await stopped(strict, channel, '/slow 500 takes no more');
     await strict.slack.click({ person: strict.ada, channel, ts: reply.ts, actionId: 'retry' });
     await strict.until('the answer of the new task is there', () =>
-      strict.shown(channel, root).includes(strings.beganAnew),
+      strict.shown(channel, root).includes(strings.newConversation),
     );
     expect(sentTo(strict, '/slow 500 takes no more')).toEqual([1, 1]);
     const [first, second] = strict.agent.tasks.filter(({ title }) =>
@@ -95,7 +95,7 @@ describe.concurrent('Try again', () => {
     await strict.finished(channel, next);
     const refused = strict
       .replies(channel, root)
-      .find((one) => strict.slack.visibleText(one).includes(strings.taskGone));
+      .find((one) => strict.slack.visibleText(one).includes(strings.taskNotFound));
     await strict.slack.click({ person: strict.grace, channel, ts: refused?.ts ?? '', actionId: 'retry' });
     await strict.until('the new task has it', () => sentTo(strict, 'is anybody there')[0] === 1);
   });

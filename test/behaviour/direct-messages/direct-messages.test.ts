@@ -60,13 +60,13 @@ describe('direct messages', () => {
     const otto = slack.createPerson({ name: 'otto' });
     const first = await write(otto, 'a first question of Otto');
     const second = await write(otto, 'a second question of Otto');
-    await scene.until('it is told', () => scene.shown(second.dm, second.said).includes('begins a new task'));
+    await scene.until('it is told', () => scene.shown(second.dm, second.said).includes('starts a new task'));
     const shown = scene.shown(second.dm, second.said);
     expect(shown).toContain(`/archives/${first.dm.id}/p${first.said.ts.replace('.', '')}`);
     await scene.sandbox.restartBot();
     const third = await write(otto, 'a third question of Otto');
     await pause(300);
-    expect(scene.shown(third.dm, third.said)).not.toContain('begins a new task');
+    expect(scene.shown(third.dm, third.said)).not.toContain('starts a new task');
     expect(scene.sentToAgent('a third question of Otto').texts).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
@@ -54,7 +54,7 @@ describe.concurrent('feedback on an answer', () => {
     own.slack.faults.add({ call: 'views.open', fault: { kind: 'status', status: 200, body }, times: 1 });
     await own.slack.click(comment);
     await own.until('it is told', () =>
-      own.slack.ephemerals(own.ada, channel).some(({ text }) => text === strings.controlOver.late),
+      own.slack.ephemerals(own.ada, channel).some(({ text }) => text === strings.controlFailed.late),
     );
     await own.slack.click(comment);
     const modal = await own.until('the modal is filled', () => {
@@ -74,7 +74,7 @@ describe.concurrent('feedback on an answer', () => {
     const own = await openAppScene({ slack: { refusedBlocks: ['context_actions'] } }, onTestFinished);
     const channel = own.channel();
     const { reply, turn } = await answered(own, channel, 'in a workspace without thumbs');
-    expect(own.slack.visibleText(reply)).toContain(strings.buttons.good);
+    expect(own.slack.visibleText(reply)).toContain(strings.buttons.thumbsUp);
     expect(JSON.stringify(reply.blocks)).toContain('"type":"markdown"');
     await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'feedback_good' });
     expect(await kept(own, turn, own.ada.id)).toEqual({ good: true, comment: null });
@@ -110,8 +110,8 @@ test.concurrent('the first answer in a channel says, once, that it is automated 
   await own.finished(channel, later);
   const other = own.ask(own.channel(), 'in another channel');
   const shown = [failed, ...two, later].map((root) => own.shown(channel, root)).join('\n');
-  expect(shown.split(strings.automated)).toHaveLength(2);
-  expect(own.shown(channel, failed)).not.toContain(strings.automated);
+  expect(shown.split(strings.automatedNotice)).toHaveLength(2);
+  expect(own.shown(channel, failed)).not.toContain(strings.automatedNotice);
   await own.finished(own.slack.channel(other.channel), other);
-  expect(own.shown(own.slack.channel(other.channel), other)).toContain(strings.automated);
+  expect(own.shown(own.slack.channel(other.channel), other)).toContain(strings.automatedNotice);
 });

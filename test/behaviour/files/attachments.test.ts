@@ -28,9 +28,9 @@ const missing: { what: string; file: { name: string; kind: SlackFile['kind'] }; 
   },
   { what: 'it was deleted', file: { name: 'gone.csv', kind: 'tombstone' }, says: 'it was deleted' },
   { what: 'the plan hides it', file: { name: 'old.csv', kind: 'hidden_by_limit' }, says: 'plan hides it' },
-  { what: 'it is a canvas', file: { name: 'canvas.csv', kind: 'canvas' }, says: 'it is a canvas' },
+  { what: 'it is a canvas', file: { name: 'canvas.csv', kind: 'canvas' }, says: "it's a canvas" },
   { what: 'it is a list', file: { name: 'list.csv', kind: 'list' }, says: 'Export it as CSV' },
-  { what: 'it is a post', file: { name: 'post.csv', kind: 'post' }, says: 'it is a post' },
+  { what: 'it is a post', file: { name: 'post.csv', kind: 'post' }, says: "it's a post" },
   {
     what: 'Slack sends us on',
     file: { name: 'away.csv', kind: 'redirect' },
@@ -91,7 +91,7 @@ describe.concurrent('an attachment', () => {
     });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain(says);
-    expect(scene.shown(channel, root)).toContain('The message went to the agent without it.');
+    expect(scene.shown(channel, root)).toContain('I sent your message without it.');
     expect(scene.sentToAgent(`with ${file.name}`).fileIds[0]).toHaveLength(1);
   });
 
@@ -106,9 +106,9 @@ describe.concurrent('an attachment', () => {
     });
     await scene.finished(channel, root);
     const shown = scene.shown(channel, root);
-    expect(shown).toContain('“huge.csv” was left out: it is too large');
-    expect(shown).toContain('“empty.csv” was left out: it is empty');
-    expect(shown).toContain('“virus.exe” was left out: the agent service did not accept it');
+    expect(shown).toContain("“huge.csv” was left out: it's too large");
+    expect(shown).toContain("“empty.csv” was left out: it's empty");
+    expect(shown).toContain('“virus.exe” was left out: the agent service rejected it');
     expect(scene.sentToAgent('none of these').texts).toEqual(['none of these']);
   });
 
@@ -130,7 +130,7 @@ describe.concurrent('an attachment', () => {
       files: [{ name: 'a [plan].gdoc', kind: 'external', mime: 'text/csv', bytes: 'x' }],
     });
     await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('another service');
+    expect(scene.shown(channel, root)).toContain('outside Slack');
     expect(scene.sentToAgent('read the linked one').texts[0]).toMatch(
       /^read the linked one\n\nA file that was shared as a link:\n- \[a plan \.gdoc\]\(<https:\/\/drive\.example\.com\/file\/F\w+>\)$/,
     );
@@ -144,9 +144,7 @@ describe.concurrent('an attachment', () => {
       files: [{ name: 'dropped.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }],
     });
     await scene.finished(channel, dropped);
-    expect(scene.shown(channel, root)).toContain(
-      'I have “dropped.csv”. It goes along with your next message',
-    );
+    expect(scene.shown(channel, root)).toContain('I have “dropped.csv”. Write what the agent should do, and');
     expect(scene.sentToAgent('first the question').texts).toHaveLength(1);
     const next = scene.reply(channel, root, 'now read it');
     await scene.finished(channel, next);
@@ -220,10 +218,10 @@ describe.concurrent('an attachment', () => {
     });
     await scene.finished(channel, root);
     const shown = scene.shown(channel, root);
-    expect(shown).toContain('“bomb.zip” was left out: files of this type are not passed on here.');
-    expect(shown).toContain('“two.bin” was left out: the files of this message are too large together.');
+    expect(shown).toContain("“bomb.zip” was left out: I don't send files of this type here.");
+    expect(shown).toContain('“two.bin” was left out: the files in this message are too large together.');
     expect(shown).toContain('“fourth.csv” was left out: there are too many files');
-    expect(shown).toContain('The message went to the agent without them.');
+    expect(shown).toContain('I sent your message without them.');
     expect(scene.sentToAgent('over all limits').fileIds[0]).toHaveLength(1);
   });
 
@@ -258,9 +256,7 @@ describe.concurrent('an attachment', () => {
       files: [{ name: 'over.bin', size: 7 * mib }],
     });
     await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain(
-      '“over.bin” was left out: the agent service did not accept it',
-    );
+    expect(scene.shown(channel, root)).toContain('“over.bin” was left out: the agent service rejected it');
   });
 });
 
@@ -283,7 +279,7 @@ test('a long upload shows the progress of each file, and Stop ends it', async ({
     const shown = slow.shown(channel, root);
     return /“long\.bin” \(42 MB\): (?!0 %)(\d+) %/.test(shown) && shown.includes('2 of 3') && shown;
   });
-  expect(percent).toContain('“small.csv” (8 bytes): passed on');
+  expect(percent).toContain('“small.csv” (8 bytes): sent');
   expect(percent).toContain('was left out: it was deleted');
   expect(percent).toContain('2 of 3');
   const [reply] = slow.replies(channel, root);

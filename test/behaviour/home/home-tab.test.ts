@@ -108,11 +108,11 @@ describe('the Home tab', () => {
     await asked(channel, 'A question of Carl', carl);
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'GET /experimental/tasks', fault });
-    await openHome(carl, 'as I last knew them');
+    await openHome(carl, 'may be out of date');
     back();
     expect(shown(carl)).toContain('A question of Carl');
     await press(carl, 'home_refresh');
-    await scene.until('the warning is gone', () => !shown(carl).includes('as I last knew them'));
+    await scene.until('the warning is gone', () => !shown(carl).includes('may be out of date'));
   });
 
   test("shows a channel's tasks to its members, and tells other people why it does not", async () => {
@@ -124,24 +124,24 @@ describe('the Home tab', () => {
       bot: false,
     });
     await asked(channel, 'What only members see');
-    await openHome(scene.ada, 'Choose a channel that you are in');
+    await openHome(scene.ada, "Choose a channel that you're in");
     await press(scene.ada, 'home_channel', channel.id);
     await seen(scene.ada, `<@${scene.ada.id}>`);
     expect(shown(scene.ada).split('What only members see')).toHaveLength(3);
 
-    await openHome(scene.grace, 'Choose a channel that you are in');
+    await openHome(scene.grace, "Choose a channel that you're in");
     await press(scene.grace, 'home_channel', channel.id);
-    const refused = await seen(scene.grace, 'and you are not');
+    const refused = await seen(scene.grace, 'only to its members');
     expect(refused).not.toContain('What only members see');
     await press(scene.grace, 'home_channel', hidden.id);
-    await seen(scene.grace, 'I cannot see who is in this channel');
+    await seen(scene.grace, "I can't see who is in this channel");
   });
 
   test("opens the chosen channel's settings, and says so where the click came too late for Slack", async () => {
     const channel = scene.channel();
     const frida = slack.createPerson({ name: 'frida' });
     slack.invite(channel, frida);
-    await openHome(frida, 'Choose a channel that you are in');
+    await openHome(frida, "Choose a channel that you're in");
     await press(frida, 'home_channel', channel.id);
     await seen(frida, 'home_settings');
     await press(frida, 'home_settings');

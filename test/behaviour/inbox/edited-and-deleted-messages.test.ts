@@ -49,7 +49,7 @@ describe.concurrent('a changed message', () => {
     });
     expect(told).toEqual([
       'the mean of colum a',
-      expect.stringMatching(/^A correction of my message:.*the mean of column b$/),
+      expect.stringMatching(/^A correction to my message:.*the mean of column b$/),
     ]);
     await scene.until('the second press is told', () => slack.ephemerals(scene.ada, channel).length > 1);
   });
@@ -69,7 +69,7 @@ describe.concurrent('a changed message', () => {
     });
     expect(told).toEqual([
       expect.stringContaining('what was said before'),
-      expect.stringMatching(/^A correction of my message:.*summarise column b$/),
+      expect.stringMatching(/^A correction to my message:.*summarise column b$/),
     ]);
     const { db, erasure } = scene.sandbox.bot.store;
     const messages = () => db.selectFrom('messages').selectAll().where('root', '=', above.ts).execute();

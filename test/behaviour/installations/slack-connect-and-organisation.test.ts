@@ -46,7 +46,7 @@ describe('a workspace', () => {
     });
     const channel = inChannel('T2', 'together', { shared: true });
     const strange = tenants.ask({ person: visitor, channel }, 'from over there');
-    expect(await refused(visitor, channel, strange)).toContain('I am not allowed to work for you here');
+    expect(await refused(visitor, channel, strange)).toContain("You don't have access to this agent here");
     const root = tenants.ask({ person: host, channel }, 'from here');
     expect(await tenants.answered(root)).toContain('shared with another organisation');
     const aside = slack.say({ person: visitor, channel, text: 'me too', thread: root.ts });
@@ -70,7 +70,7 @@ describe('a workspace', () => {
       await tenants.answered(tenants.ask({ person, channel }, `from ${person.name}`));
     for (const person of [guest, foreign]) {
       const said = tenants.ask({ person, channel }, `from ${person.name}`);
-      expect(await refused(person, channel, said)).toContain('I am not allowed to work for you here');
+      expect(await refused(person, channel, said)).toContain("You don't have access to this agent here");
       expect(scene.sentToAgent(`from ${person.name}`).texts).toEqual([]);
     }
   });
@@ -131,7 +131,7 @@ describe('a workspace', () => {
     if (first === undefined || second === undefined) throw new Error('There are two.');
     for (const text of ['a', 'b']) await tenants.answered(tenants.ask(first, text));
     const third = tenants.ask(first, 'c');
-    expect(await refused(first.person, first.channel, third)).toMatch(/2 messages within an hour/);
+    expect(await refused(first.person, first.channel, third)).toMatch(/2 messages in the past hour/);
     for (const text of ['d', 'e']) await tenants.answered(tenants.ask(second, text));
     await store.channelSettings.set('T1', first.channel.id, first.person.id, { admits: 'guests' });
     await tenants.answered(tenants.ask({ ...first, person: first.guest }, 'f'));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentTurn } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { SharedRateLimits } from '../../../src/store/slack/shared-rate-limits.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { Faults } from '../../../sandbox/faults.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(5_000, 7)]);
@@ -146,7 +146,7 @@ describe('results that cannot be listed or shown', () => {
     const { channel, root } = await asked(own, 'notes 1');
     const shown = own.shown(channel, root);
     expect(shown).toContain('I made some files.');
-    expect(shown).toContain(strings.resultsUnread);
+    expect(shown).toContain(strings.resultsUnavailable);
     expect(shown).not.toContain(strings.buttons.retry);
     await own.until('they are posted', () => own.shown(channel, root).includes('note-1.txt'));
   });
@@ -170,7 +170,7 @@ describe('results that cannot be listed or shown', () => {
     const shown = own.shown(channel, root);
     expect(shown).toContain('note.txt');
     expect(shown).toContain(strings.linksRefused);
-    expect(shown).not.toContain(strings.abandoned);
+    expect(shown).not.toContain(strings.retriesExhausted);
   });
 });
 

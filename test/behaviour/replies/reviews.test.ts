@@ -69,7 +69,7 @@ describe.concurrent('a review', () => {
     const told = () => reviews(scene, channel, root);
     await scene.until('the line is there', () => told().length > 0);
     const line =
-      'A review of the work in this thread failed: “The reviewer ran out of time”. The answer stands as it is.';
+      'A review of the work in this thread failed: “The reviewer ran out of time”. The answer is unchanged.';
     expect(told()).toEqual([line]);
     await scene.finished(channel, scene.reply(channel, root, 'and go on'));
     await pause(1_000);
@@ -99,7 +99,7 @@ describe.concurrent('a review', () => {
     const { channel, root } = await asked(scene, 'one blank');
     await scene.until('the line is there', () => reviews(scene, channel, root).length > 0);
     expect(reviews(scene, channel, root)).toEqual([
-      'A review of the work in this thread ended without findings.',
+      'A review of the work in this thread finished without findings.',
     ]);
   });
 

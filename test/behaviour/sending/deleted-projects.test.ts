@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 import { newProject, saveChannelSettings, taskOf } from '../../support/channel-settings-scene.ts';
 
@@ -53,7 +53,7 @@ describe('another account of the operator', () => {
     expect(made(scene, talked).map(({ customer }) => customer)).toEqual(['one', 'another']);
 
     await scene.finished(talked, scene.reply(talked, old, 'and on with this', { files: [table] }));
-    expect(scene.shown(talked, old)).toContain(strings.taskGone);
+    expect(scene.shown(talked, old)).toContain(strings.taskNotFound);
     await retry(talked, scene.replies(talked, old).at(-1));
     await scene.until('a new task starts', () => scene.sentToAgent('and on with this').fileIds.length === 1);
     expect(scene.sentToAgent('and on with this').fileIds).toEqual([[expect.any(String)]]);
@@ -74,7 +74,7 @@ describe('another account of the operator', () => {
   test('does not replace a project that people chose', async () => {
     const root = scene.ask(chosen, 'in the chosen one');
     await scene.finished(chosen, root);
-    expect(scene.shown(chosen, root)).toContain(strings.projectGone);
+    expect(scene.shown(chosen, root)).toContain(strings.projectNotFound);
     expect(made(scene, chosen)).toEqual([]);
     const other = await newProject(scene, 'Chosen after that');
     await saveChannelSettings(scene, chosen, { channel_project: other });
@@ -102,7 +102,7 @@ test('a project that still exists is kept when the service fails to start a task
   const mend = scene.agent.faults.add({ call: startTask, fault: { kind: 'status', status: 404 } });
   const root = scene.ask(channel, 'not found');
   await scene.finished(channel, root);
-  expect(scene.shown(channel, root)).toContain(strings.notTaken);
+  expect(scene.shown(channel, root)).toContain(strings.serviceFailed);
   mend();
   expect(made(scene, channel)).toHaveLength(1);
 });
@@ -115,7 +115,7 @@ test('a project that the service forgets at once is created again only once for 
   );
   const root = scene.ask(channel, 'nowhere');
   await scene.finished(channel, root);
-  expect(scene.shown(channel, root)).toContain(strings.notTaken);
+  expect(scene.shown(channel, root)).toContain(strings.serviceFailed);
   for (const mend of mends) mend();
   expect(made(scene, channel)).toHaveLength(2);
 });

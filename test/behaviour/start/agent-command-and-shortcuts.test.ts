@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ALL_SCOPES } from '../../../sandbox/slack/workspace-options.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openStartFormScene } from '../../support/start-form-scene.ts';
 
 const dialect = { noFallbackField: 'disable_fallback', autoModeField: 'auto_mode' };
@@ -22,7 +22,7 @@ describe.concurrent('/agent', () => {
   test('works where the bot is not in the channel', async () => {
     const { channel, person } = starting.personInChannel({ bot: false });
     const answers = [
-      ['status', 'The agent is not working on anything'],
+      ['status', "The agent isn't working on anything"],
       ['tasks', 'no tasks in this channel'],
     ] as const;
     for (const [at, [text, answer]] of answers.entries()) {
@@ -44,7 +44,7 @@ describe.concurrent('/agent', () => {
     const answer = await scene.until('it is answered', () => starting.ephemeralTexts(person, channel)[0]);
     expect(answer).toContain('mine goes slowly');
     expect(answer).not.toContain('that of Ada');
-    expect(answer).toContain('It is working on one task of somebody else here.');
+    expect(answer).toContain("It's working on one task for someone else here.");
     await starting.command(person, channel, 'stop');
     const list = await scene.until('it is answered', () => slack.ephemerals(person, channel)[1]);
     await slack.click({ person, channel, ts: list.ts, actionId: 'stop' });
@@ -80,7 +80,7 @@ describe.concurrent('the start form', () => {
     const { channel, person } = starting.personInChannel();
     await starting.command(person, channel, 'new');
     const view = await starting.form(person);
-    for (const words of ['Balances speed', 'Answers sooner', 'The most capable model', 'Do not use another'])
+    for (const words of ['Balances speed', 'Answers sooner', 'The most capable model', "Don't use another"])
       expect(JSON.stringify(view.blocks)).toContain(words);
     const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n3,4\n' });
     const question = 'Summarise <this> & *that*\n- `as code`';
@@ -205,10 +205,10 @@ describe.concurrent('the start form', () => {
     await starting.form(person);
     const question = 'smuggled into a channel';
     for (const [place, sentence] of [
-      [hidden, strings.form.outsider],
-      [open, strings.form.outsider],
-      [hers, strings.form.foreign],
-      [alone, strings.form.hidden],
+      [hidden, strings.startForm.outsider],
+      [open, strings.startForm.outsider],
+      [hers, strings.startForm.foreign],
+      [alone, strings.startForm.hidden],
     ] as const) {
       const refused = await starting.send(person, { question, channel: place.id });
       expect(refused.body).toEqual({ response_action: 'errors', errors: { channel: sentence } });
@@ -238,7 +238,10 @@ describe.concurrent('the start form', () => {
     await starting.form(person);
     slack.kick(channel, person);
     const refused = await starting.send(person, { question: 'after I left' });
-    expect(refused.body).toEqual({ response_action: 'errors', errors: { channel: strings.form.outsider } });
+    expect(refused.body).toEqual({
+      response_action: 'errors',
+      errors: { channel: strings.startForm.outsider },
+    });
     expect(starting.posts(channel, 'after I left')).toEqual([]);
   });
 
@@ -248,7 +251,9 @@ describe.concurrent('the start form', () => {
     await starting.command(person, hers, 'new');
     await starting.form(person);
     await starting.send(person, { question: 'among strangers' });
-    await scene.until('it asks for another', () => starting.modalText(person).includes(strings.form.foreign));
+    await scene.until('it asks for another', () =>
+      starting.modalText(person).includes(strings.startForm.foreign),
+    );
     expect(starting.posts(hers, 'among strangers')).toEqual([]);
     await starting.send(person, { ...starting.filled(person), channel: channel.id });
     await scene.finished(channel, await starting.post(channel, 'among strangers'));
@@ -260,7 +265,7 @@ describe.concurrent('the start form', () => {
     await starting.form(person);
     slack.archive(channel);
     const refused = await starting.send(person, { question: 'too late' });
-    expect(JSON.stringify(refused.body)).toContain('cannot write there');
+    expect(JSON.stringify(refused.body)).toContain("can't post there");
   });
 });
 
@@ -314,7 +319,7 @@ test('about a message in a direct conversation of others asks for another place'
   await calm.form(person);
   const mend = own.faults.add({ call: 'conversations.info', fault: { kind: 'latency', ms: 3_500 } });
   const unsure = await calm.send(person, { question: 'what of this?' });
-  expect(JSON.stringify(unsure.body)).toMatch(/"question":"Slack cannot tell me/);
+  expect(JSON.stringify(unsure.body)).toMatch(/"question":"Slack can't tell me/);
   mend();
   await calm.send(person, { question: 'what of this?' });
   await calm.scene.until('it asks for another', () => calm.modalText(person).includes('Choose a channel'));
@@ -333,7 +338,7 @@ test('in a group of direct messages begins only where it was opened: Slack does 
   await own.scene.slack.shortcut({ person, callbackId: 'new_task' });
   await own.form(person);
   const refused = await own.send(person, { question: 'from elsewhere', channel: group.id });
-  expect(refused.body).toEqual({ response_action: 'errors', errors: { channel: strings.form.hidden } });
+  expect(refused.body).toEqual({ response_action: 'errors', errors: { channel: strings.startForm.hidden } });
   await own.scene.slack.closeView(person);
   await own.command(person, group, 'new');
   await own.form(person);

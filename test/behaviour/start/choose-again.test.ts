@@ -47,7 +47,7 @@ describe.concurrent('a choice that the service does not know', () => {
     const text = `${scene.mention} --model ultra --title "A model" what does model mean?`;
     const root = slack.say({ person, channel, text, files: [csv('one.csv')] });
     await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('does not accept the model “ultra”');
+    expect(scene.shown(channel, root)).toContain('rejected the model “ultra”');
     await starting.press(person, channel, root, 'choose_again');
     const view = await starting.form(person);
     expect(JSON.stringify(view.blocks)).toContain('one.csv');
@@ -107,7 +107,7 @@ describe.concurrent('a choice that the service does not know', () => {
     await scene.finished(channel, root);
     await starting.press(person, channel, root, 'choose_again');
     await starting.form(person);
-    expect(starting.modalText(person)).toContain('too long to be shown here');
+    expect(starting.modalText(person)).toContain('too long to show here');
     await starting.send(person, { ...starting.filled(person), model: 'max' });
     await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
     expect(scene.sentToAgent('what is long?').texts).toEqual([long]);
@@ -135,7 +135,7 @@ describe.concurrent('a choice that the service does not know', () => {
     await starting.deleteTask(task?.id ?? '');
     const reply = scene.reply(channel, root, '--skill sumary and now?', { person });
     await scene.finished(channel, reply);
-    expect(scene.shown(channel, root)).toContain('no longer knows this conversation');
+    expect(scene.shown(channel, root)).toContain('no longer has this conversation');
     expect(JSON.stringify(scene.replies(channel, root))).not.toContain('choose_again');
   });
 });
@@ -199,7 +199,7 @@ describe.concurrent('"Ask the agent about this"', () => {
       .find((one) => slack.visibleText(one).includes('All is said.'));
     await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: answer?.ts ?? '' });
     await starting.form(person);
-    expect(starting.modalText(person)).toContain('already has its task');
+    expect(starting.modalText(person)).toContain('already has a task');
     await starting.send(person, { question: 'is all said there?' });
     const post = await starting.post(channel, 'is all said there?');
     expect(slack.visibleText(post)).toContain('All is said.');

@@ -159,7 +159,7 @@ test('forms, commands and shortcuts work over HTTP too', async () => {
   );
   await http.command(person, channel, 'status');
   await http.scene.until('it is answered', () =>
-    http.ephemeralTexts(person, channel)[1]?.includes('not working on anything'),
+    http.ephemeralTexts(person, channel)[1]?.includes("isn't working on anything"),
   );
   await http.command(person, channel, 'new');
   await http.form(person);
@@ -202,7 +202,7 @@ test('the message behind an open form is erased with its person, and with time',
   await scene.until('the form is filled', () => slack.modal(person)?.callbackId === 'start');
   const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' });
   await starting.send(person, { question: 'too late', skill: 'summary', files: [file.id] });
-  expect(starting.modalText(person)).toContain('open for too long');
+  expect(starting.modalText(person)).toContain('open too long');
   // What was typed is still there, and goes on without what it was about.
   expect(starting.filled(person)).toMatchObject({
     question: 'too late',

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
@@ -203,7 +203,7 @@ describe("a task's details", () => {
     const { channel, root } = await asked('Unreadable');
     vi.spyOn(scene.sandbox.bot.store.tasks, 'get').mockRejectedValueOnce(new Error('The database is away.'));
     await openDetails(channel, root);
-    expect(await modalShows(strings.windowAway)).not.toContain(strings.loading);
+    expect(await modalShows(strings.modalUnavailable)).not.toContain(strings.loading);
   });
 
   test('are hidden from a person who has left the channel', async () => {
@@ -323,7 +323,9 @@ describe('deleting a task', () => {
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'DELETE /experimental/tasks/{task_id}', fault });
     await scene.sandbox.restartBot();
-    await scene.until('the thread is told', () => scene.shown(channel, root).includes(strings.taskStays));
+    await scene.until('the thread is told', () =>
+      scene.shown(channel, root).includes(strings.deletionAbandoned),
+    );
     const left = async () =>
       (await scene.sandbox.bot.store.taskDeletions.get({ workspace: root.teamId, task: id }))?.told_at;
     await scene.until('it is over', async () => (await left()) != null);
@@ -349,7 +351,7 @@ describe('deleting a task', () => {
     await db.insertInto('task_deletions').values(row).execute();
     await scene.sandbox.restartBot();
     await scene.until('the thread is told', () =>
-      scene.shown(channel, root).includes(strings.taskNotDeleted),
+      scene.shown(channel, root).includes(strings.deletionImpossible),
     );
     expect(notices(channel, root)).toBe(0);
     expect(await deletions(channel)).toEqual([]);

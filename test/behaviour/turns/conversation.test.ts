@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();

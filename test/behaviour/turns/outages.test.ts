@@ -10,12 +10,12 @@ describe.concurrent('a turn', () => {
     const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
     const root = scene.ask(channel, 'are you there?');
     await scene.until('the thread says that the service is away', () =>
-      scene.shown(channel, root).includes('cannot be reached'),
+      scene.shown(channel, root).includes("can't reach"),
     );
     back();
     await scene.finished(channel, root);
     expect(scene.sentToAgent('are you there?').texts).toEqual(['are you there?']);
-    expect(scene.shown(channel, root)).not.toContain('cannot be reached');
+    expect(scene.shown(channel, root)).not.toContain("can't reach");
     expect(scene.replies(channel, root)).toHaveLength(1);
   });
 
@@ -29,7 +29,7 @@ describe.concurrent('a turn', () => {
       scene.replies(channel, root).find((message) => scene.slack.visibleText(message).includes('Second')),
     );
     const back = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 503 } });
-    const saysTrouble = () => scene.shown(channel, root).includes('cannot be reached');
+    const saysTrouble = () => scene.shown(channel, root).includes("can't reach");
     await scene.until('the reply says that the service is away', saysTrouble);
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     await scene.until('the reply says that it is being stopped', () =>
@@ -91,7 +91,7 @@ describe.concurrent('a turn', () => {
     const mend = scene.agent.faults.add({ call: /./, fault: { kind: 'status', status: 401 } });
     const root = scene.ask(channel, 'does the key fit?');
     await scene.until('the thread says that the key is not accepted', () =>
-      scene.shown(channel, root).includes('does not accept the key'),
+      scene.shown(channel, root).includes("rejected this app's API key"),
     );
     mend();
     await scene.finished(channel, root);
@@ -109,7 +109,7 @@ describe.concurrent('a turn', () => {
       return { channel, root: scene.ask(channel, `question ${question}`) };
     });
     await scene.until('every thread says so', () =>
-      roots.every(({ channel, root }) => scene.shown(channel, root).includes('does not accept the key')),
+      roots.every(({ channel, root }) => scene.shown(channel, root).includes("rejected this app's API key")),
     );
     const before = scene.agent.calls.length;
     await pause(3_000);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { COMPLETE_TRACE, TURN_STEP_CALLS } from '../../support/turn-step-calls.ts';
 import { openTurnStepScene } from '../../support/turn-step-scene.ts';
@@ -46,6 +46,6 @@ describe.concurrent('a process that restarts during a call', () => {
     expect(await attempts()).toBe(7);
     await scene.finished(channel, root, 60_000);
     expect(scene.shown(channel, root).split('Second 1500 of 1500')).toHaveLength(2);
-    expect(scene.shown(channel, root)).not.toContain(strings.abandoned);
+    expect(scene.shown(channel, root)).not.toContain(strings.retriesExhausted);
   });
 });

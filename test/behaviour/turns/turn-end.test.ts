@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene({ settings: { BACKGROUND_WAIT_SECONDS: '4', SILENCE_SECONDS: '2' } });
@@ -60,7 +60,7 @@ describe.concurrent('a turn', () => {
     const ts = scene.replies(channel, root).at(-1)?.ts ?? '';
     await slack.click({ person: scene.grace.id, channel: channel.id, ts, actionId: 'fresh_links' });
     const told = await scene.until('it is told', () => slack.ephemerals(scene.grace, channel)[0]);
-    expect(told.text).toBe(strings.controlOver.gone);
+    expect(told.text).toBe(strings.controlFailed.gone);
   });
 
   test('that reached the length limit has a Continue button that works once', async () => {
@@ -68,7 +68,7 @@ describe.concurrent('a turn', () => {
     const root = scene.ask(channel, '/lengthcut');
     await scene.finished(channel, root);
     const [reply] = scene.replies(channel, root);
-    expect(scene.shown(channel, root)).toContain('too long for one go');
+    expect(scene.shown(channel, root)).toContain('reached its length limit');
     const press = { person: scene.ada.id, channel: channel.id, ts: reply?.ts ?? '', actionId: 'continue' };
     const results = await Promise.all([slack.click(press), slack.click(press)]);
     expect(results.every(({ acked }) => acked)).toBe(true);
@@ -108,12 +108,12 @@ describe.concurrent('a turn', () => {
     const reply = await scene.until('the reply says that the agent is silent', () =>
       scene
         .replies(channel, root)
-        .find((message) => slack.visibleText(message).includes('Nothing new from the agent')),
+        .find((message) => slack.visibleText(message).includes('No news from the agent')),
     );
     await slack.click({ person: scene.ada.id, channel: channel.id, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
-    expect(scene.shown(channel, root)).not.toContain('Nothing new');
+    expect(scene.shown(channel, root)).not.toContain('No news');
   });
 
   test('pings nobody, whatever the agent writes', async () => {

@@ -10,7 +10,7 @@ import {
   workspaceAccessFormView,
   workspaceAccessSection,
 } from '../../../src/features/workspace-settings/workspace-access-view.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 
 const form = fc.record<ChannelSettingsFormContent>({
   metadata: fc.constant('{}'),
@@ -46,7 +46,7 @@ test('the form with the settings of a workspace fits Slack', () => {
       expect(JSON.stringify(form.blocks)).toContain(`"initial_option":{"text":{"type":"plain_text","text":"`);
     }
   }
-  expect(strings.door.title.length).toBeLessThanOrEqual(24);
+  expect(strings.workspaceAccess.title.length).toBeLessThanOrEqual(24);
 });
 
 describe('the form with the settings of a channel', () => {

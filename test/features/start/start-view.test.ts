@@ -4,7 +4,7 @@ import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { questionPost } from '../../../src/features/start/question-post.ts';
 import { type StartFormContent, startNoticeView, startView } from '../../../src/features/start/start-view.ts';
 import { fixedChoicesNote } from '../../../src/render/messages/button-notes.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 
 const plain: StartFormContent = {
   metadata: { id: '01920000-0000-7000-8000-000000000001' },
@@ -63,7 +63,7 @@ describe('the form that starts a task', () => {
     expect(text).toMatch(/"initial_option":\{"text":\{[^}]*"Max"/);
     expect(text).toMatch(/"initial_option":\{"text":\{[^}]*"Plan first"/);
     expect(text).toContain('"initial_options"');
-    expect(shown({ chosen: { model: 'ultra' } })).toMatch(/"initial_option":\{"text":\{[^}]*"As usual"/);
+    expect(shown({ chosen: { model: 'ultra' } })).toMatch(/"initial_option":\{"text":\{[^}]*"Default"/);
   });
 
   test('fits Slack, whatever its content', () => {
@@ -94,7 +94,7 @@ describe('the form that starts a task', () => {
   });
 
   test('has notices that fit too', () => {
-    for (const sentence of Object.values(strings.form).filter((said) => typeof said === 'string'))
+    for (const sentence of Object.values(strings.startForm).filter((said) => typeof said === 'string'))
       expect(checkBlocks(startNoticeView(sentence).blocks, 'modal')).toHaveLength(1);
   });
 });

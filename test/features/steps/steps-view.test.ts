@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { parseStepsPage, stepsNoticeView, stepsView } from '../../../src/features/steps/steps-view.ts';
-import type { ToolStep } from '../../../src/render/messages/progress-line.ts';
+import type { ToolStep } from '../../../src/render/messages/tool-steps.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 
 function many(count: number): ToolStep[] {
   return Array.from({ length: count }, (_, index) => ({
     name: 'Run python',
-    about: `part ${index}`,
+    summary: `part ${index}`,
     input: `print(${index})`,
     output: index % 2 === 0 ? String(index) : undefined,
   }));
@@ -47,7 +47,7 @@ describe('the steps of a turn', () => {
   test('fit Slack, whatever their content', () => {
     const step = fc.record({
       name: fc.string({ minLength: 1, maxLength: 61 }),
-      about: fc.string({ maxLength: 90 }),
+      summary: fc.string({ maxLength: 90 }),
       input: fc.string({ maxLength: 1_200 }),
       output: fc.option(fc.string({ maxLength: 1_200 }), { nil: undefined }),
     });

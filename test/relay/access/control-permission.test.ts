@@ -5,7 +5,7 @@ import {
   controlRefusal,
   mayUseControl,
 } from '../../../src/relay/access/control-permission.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import type { PersonKind } from '../../../src/slack/directory.ts';
 import {
   type ChannelSettings,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Refusal, refusalAuditDetails, refusalSentence } from '../../../src/relay/access/refusals.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 
 const quota = (limit: 'hourPerson' | 'hourWorkspace' | 'atOncePerson' | 'atOnceWorkspace', most: number) => ({
   why: 'limit' as const,
@@ -13,7 +13,7 @@ describe('a refused person', () => {
     [{ why: 'stranger' }, strings.notAllowed],
     [{ why: 'bot' }, strings.notAllowed],
     [{ why: 'deactivated' }, strings.notAllowed],
-    [{ why: 'unknown' }, strings.notKnown],
+    [{ why: 'unknown' }, strings.personUnknown],
     [quota('hourPerson', 2), /2 messages within an hour.*again in 30 min/],
     [quota('hourWorkspace', 1), /This workspace .*one message within an hour.*again in 30 min/],
     [quota('atOncePerson', 3), /working on 3 messages.*when one of them is done/],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toReplyBlock } from '../../../src/relay/replies/reply-blocks.ts';
-import { toolSteps } from '../../../src/render/messages/progress-line.ts';
+import { toolSteps } from '../../../src/render/messages/tool-steps.ts';
 
 const long = 'An output that goes on and on. '.repeat(100_000);
 

@@ -39,19 +39,23 @@ test('the message of an error that ends a turn is logged, and quotes nobody', ()
 });
 
 test.each([
-  [new AgentResponseError(details), nothing, /could not take this message, so it was not sent/],
-  [new AgentResponseError(details), task, /could not take this message, so it was not sent/],
-  [new AgentResponseError(details), all, /cannot be read .* The agent has your message/],
-  [new AgentResponseSizeError(details), all, /larger than I can read. Go on in a new thread/],
-  [new AgentRejectedError({ ...details, words: 'no credit' }), task, /“no credit”. It was not sent/],
+  [new AgentResponseError(details), nothing, /couldn't accept your message, so it wasn't sent/],
+  [new AgentResponseError(details), task, /couldn't accept your message, so it wasn't sent/],
+  [new AgentResponseError(details), all, /can't read the agent's answer.* The agent has your message/],
+  [new AgentResponseSizeError(details), all, /too large for me to read. Continue in a new thread/],
+  [
+    new AgentRejectedError({ ...details, words: 'no credit' }),
+    task,
+    /“no credit”. Change it and send it again/,
+  ],
   [
     new AgentRejectedError({ ...details, words: 'no credit' }),
     all,
-    /cannot be read .*“no credit”. The agent has/,
+    /can't read the agent's answer.*“no credit”. The agent has/,
   ],
-  [new AgentNotFoundError(details), nothing, /could not take this message, so it was not sent/],
-  [new AgentNotFoundError(details), task, /no longer knows this conversation/],
-  [new AgentNotFoundError(details), all, /no longer knows this conversation/],
+  [new AgentNotFoundError(details), nothing, /couldn't accept your message, so it wasn't sent/],
+  [new AgentNotFoundError(details), task, /no longer has this conversation/],
+  [new AgentNotFoundError(details), all, /no longer has this conversation/],
 ])(
   'an error of the service (%#) says what became of the message, and nothing that is for operators',
   (error, has, said) => {

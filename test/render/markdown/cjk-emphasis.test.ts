@@ -40,15 +40,15 @@ describe('emphasis', () => {
     ['שלום **עולם!** טוב', ['עולם!']],
     ['*مرحبا* بك', ['مرحبا']],
     ['**bold**, *slanted* and ***both***', ['bold', 'slanted', 'both', 'both']],
-  ])('in %s is seen', (text, emphasised) => {
+  ])('in %s is found', (text, emphasised) => {
     expect(read(shown(text))).toEqual({ emphasised, raw: false });
   });
 
-  test.each(['5*(3+2)*x', 'snake_case_name', '2 ** 3 ** 4', 'a * b'])('is not made of %s', (text) => {
+  test.each(['5*(3+2)*x', 'snake_case_name', '2 ** 3 ** 4', 'a * b'])('is not found in %s', (text) => {
     expect(shown(text)).toBe(text);
   });
 
-  test('in writing without spaces never shows raw marks while it is written', () => {
+  test('in scripts without spaces never shows raw marks while the text grows', () => {
     const text = '这是**重点。**后面的**「文字」**和~~「错」~~对，*斜*体。';
     for (let at = 1; at <= text.length; at += 1)
       expect(read(shown(text.slice(0, at), false)).raw).toBe(false);

@@ -32,7 +32,7 @@ describe('a formula', () => {
     ['$$\\frac{a}_{b} + }_{c}$$', '$$\\frac{a}_{b} + }_{c}$$'],
     ['**$x_1$**', '$x_1$'],
     ['$\\$5 = x$', '$\\$5 = x$'],
-  ])('%s within a line is shown as it is', (formula, value) => {
+  ])('%s within a line is shown verbatim', (formula, value) => {
     expect(codeIn(shown(`So ${formula} holds.`))).toEqual([value]);
   });
 
@@ -46,7 +46,7 @@ describe('a formula', () => {
     expect(codeIn(shown(inItem))).toEqual([formula]);
   });
 
-  test('that never ends goes no further than its paragraph', () => {
+  test('without an end stays within its paragraph', () => {
     expect(codeIn(shown('$$ x\ny\n\nand **so** on'))).toEqual(['$$ x\ny']);
   });
 
@@ -62,7 +62,7 @@ describe('a formula', () => {
     'Run `echo $x_1$` and `\\(x\\)`.',
     '```sh\n$$\nx\n$$\n```',
     'A lone $$ mark, and \\( one more.',
-  ])('is not seen in %j', (text) => {
+  ])('is not found in %j', (text) => {
     expect(shown(text)).toBe(text);
   });
 
@@ -73,7 +73,7 @@ describe('a formula', () => {
     ['so\n\n$$\nx\n- y', 'so'],
     ['so\n\n$$\nx\n$$', 'so\n\n```\n$$\nx\n$$\n```'],
     ['so $5 and', 'so $5 and'],
-  ])('that is being written, %j, is shown as %j', (text, expected) => {
+  ])('that grows, %j, is shown as %j', (text, expected) => {
     expect(shown(text, false)).toBe(expected);
   });
 });

@@ -12,7 +12,7 @@ const deep: Record<string, string> = {
   pictures: `${'!['.repeat(1_500)}a${'](u)'.repeat(1_500)}`,
 };
 
-describe('an answer with constructs deep within each other', () => {
+describe('an answer with deeply nested constructs', () => {
   it.each(Object.entries(deep))('is shown whole, and soon: %s', (_, line) => {
     const answer = `Here is the file:\n\n${line}x\n\nThe answer is 42.`;
     const begun = process.cpuUsage();

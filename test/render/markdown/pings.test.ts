@@ -18,12 +18,12 @@ const pings = [
 const dangerous = /<!|<(?:https?|mailto):[^>]*\||<@|<#|@(?:channel|here|everyone)\b/i;
 
 describe('pings', () => {
-  test.each(pings)('%s from the agent pings nobody, and can be had back', (ping) => {
+  test.each(pings)('%s from the agent pings nobody, and can be restored', (ping) => {
     expect(neutralizePings(`see ${ping} now`)).not.toMatch(dangerous);
     expect(restorePings(neutralizePings(`see ${ping} now`))).toBe(`see ${ping} now`);
   });
 
-  test('in any text are disarmed, and the text can be had back', () => {
+  test('in any text are neutralised, and the text can be restored', () => {
     const text = fc
       .array(fc.oneof(fc.constantFrom(...pings), fc.string({ maxLength: 20 })))
       .map((all) => all.join(' '));

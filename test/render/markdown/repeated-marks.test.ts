@@ -23,8 +23,8 @@ const shapes = [
 ];
 
 // By the square of its length such an answer takes a minute and more, in which the process does nothing else.
-describe('an answer of one mark over and over', () => {
-  test.each(shapes)('%j is shown whole, and soon', (shape) => {
+describe('an answer that repeats one mark', () => {
+  test.each(shapes)('%j is shown whole within the time limit', (shape) => {
     const answer = shape.repeat(12_000 / shape.length).trimEnd();
     expect(displayedText(splitAnswer(answer))).toBe(answer);
     expect(splitAnswer(answer, { final: false }).length).toBeGreaterThan(0);

@@ -29,27 +29,27 @@ describe('the text of an answer', () => {
     expect(answerText(blocks)).toBe(expected);
   });
 
-  test('is put together from more blocks than could each be looked for in the whole', () => {
+  test('joins a large number of blocks in linear time', () => {
     const said = Array.from({ length: 200_000 }, (_, index) => `${index} is one more word of it. `);
     expect(answerText(said.map(text))).toBe(said.join(''));
   });
 
-  test('never shows what a tool was given or gave', () => {
+  test('never shows the input or output of a tool', () => {
     expect(answerText([text('a'), call, outcome, text('b')])).not.toContain('secret');
   });
 });
 
-describe('a block of a kind that is not known', () => {
-  test('shows its text, as a paragraph of its own', () => {
+describe('a block of an unknown type', () => {
+  test('shows its text as a separate paragraph', () => {
     const other: ReplyBlock = { kind: 'other', type: 'refusal', raw: { text: 'no, sorry' } };
     expect(answerText([text('Well'), other, text('so')])).toBe('Well\n\nno, sorry\n\nso');
   });
 
-  test.each([{ text: '' }, { text: 7 }, {}, null, 'words'])('is named in a line where it is %j', (raw) => {
+  test.each([{ text: '' }, { text: 7 }, {}, null, 'words'])('is named in a line if it is %j', (raw) => {
     expect(answerText([{ kind: 'other', type: 'chart_v2', raw }])).toContain('“chart v2”');
   });
 
-  test('is named as unknown where its kind has no letters', () => {
+  test('is named as unknown if its type has no letters', () => {
     expect(answerText([{ kind: 'other', type: '<!>', raw: {} }])).toContain('“unknown”');
   });
 });

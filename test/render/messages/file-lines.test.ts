@@ -13,8 +13,8 @@ const limits = {
   refusedTypes: [],
 };
 
-describe('while files are passed on', () => {
-  test('each has a line with its name, its size and its state', () => {
+describe('while files are sent', () => {
+  test('each has a line with its name, size and state', () => {
     const lines = fileProgressLines(
       [
         { state: 'moving', name: 'big.bam', sizeBytes: 400e6, sentBytes: 171e6 },
@@ -28,10 +28,10 @@ describe('while files are passed on', () => {
     );
     expect(lines).toEqual([
       '“big.bam” (400 MB): 40 %',
-      '“small.csv” (4 KB): on its way',
+      '“small.csv” (4 KB): sending',
       '“next.csv” (5 KB): waiting',
-      '“new file”: Slack is still working on it',
-      '“done.csv” (6 KB): passed on',
+      '“new file”: Slack is still processing it',
+      '“done.csv” (6 KB): sent',
       '“old.csv” was left out: it was deleted.',
     ]);
   });
@@ -41,28 +41,25 @@ describe('while files are passed on', () => {
     expect(fileProgressLines([file], limits)).toEqual(['“a” (10 MB): 100 %']);
   });
 
-  test('a sentence counts them', () => {
+  test('a sentence counts the files that are done', () => {
     const over = { state: 'over', outcome: { name: 'a', reason: null } } as const;
     expect(fileProgressSentence([over, { state: 'waiting', name: 'b' }])).toContain('1 of 2');
   });
 });
 
-describe('afterwards', () => {
+describe('after files were sent', () => {
   const left = { name: 'a.csv', reason: 'empty' };
 
-  test('the files that were left out are named, and that the message went without them', () => {
+  test('lines name the files that were left out, and say that the message was sent without them', () => {
     const lines = missingFileLines([left, { name: 'fine.csv', reason: null }], limits, { sent: true });
-    expect(lines).toEqual([
-      '“a.csv” was left out: it is empty (0 bytes).',
-      'The message went to the agent without it.',
-    ]);
+    expect(lines).toEqual(["“a.csv” was left out: it's empty (0 bytes).", 'I sent your message without it.']);
   });
 
-  test('nothing is said of a message that did not go', () => {
+  test('no line says so about a message that was not sent', () => {
     expect(missingFileLines([left], limits, { sent: false })).toHaveLength(1);
   });
 
-  test('a file whose link went along is not missing', () => {
+  test('a file whose link was sent is not missing', () => {
     const lines = missingFileLines([{ name: 'plan', reason: 'external' }], limits, { sent: true });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('gets the link');

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
-import {
-  contextLineBlock,
-  doneLine,
-  progressLine,
-  toolSteps,
-} from '../../../src/render/messages/progress-line.ts';
+import { doneLine, progressLine } from '../../../src/render/messages/progress-line.ts';
 
 function call(id: string, input: unknown, name = 'run_python'): ReplyBlock {
   return { kind: 'tool_use', id, name, input };
@@ -28,7 +23,7 @@ describe('the progress line', () => {
     );
   });
 
-  test('names the tool that was called last, and what for', () => {
+  test('names the last tool call and its purpose', () => {
     const blocks = [
       call('1', {}),
       outcome('1'),
@@ -45,7 +40,7 @@ describe('the progress line', () => {
     expect(lineOf([call('1', { query: '<!channel> @here' })])).not.toMatch(/<!channel>|@here/);
   });
 
-  test('does not read what earlier calls were given', () => {
+  test('does not read the input of earlier calls', () => {
     const input = {
       get query(): string {
         throw new Error('read');
@@ -61,72 +56,10 @@ describe('the progress line', () => {
   });
 });
 
-describe('what a step is about', () => {
-  test.each([
-    ['its words', 'print(1)', 'print(1)'],
-    ['the most telling of its fields', { code: 'x = 1', description: 'Fit the model' }, 'Fit the model'],
-    ['its first text where no field is known', { n: 5, gene: 'TP53' }, 'TP53'],
-    ['one line', { code: '\n  import os\nos.listdir()' }, 'import os …'],
-    ['nothing', { n: 5, query: '  ' }, ''],
-    ['nothing without input', null, ''],
-    ['nothing of a list', [1, 2], ''],
-    ['a command with its arguments', { command: ['ls', '-la'], n: 1 }, 'ls -la'],
-    ['its addresses', { urls: ['https://a.org', 'https://b.org'] }, 'https://a.org https://b.org'],
-    ['nothing of a list of numbers', { ids: [1, 2] }, ''],
-    ['without marks that turn the direction', { query: 'a\u202Ecod.exe\u0007' }, 'acod.exe'],
-  ])('is %s', (_, input, about) => {
-    expect(toolSteps([call('1', input)])[0]?.about).toBe(about);
-  });
-
-  test.each([
-    ['run_python', 'Run python'],
-    ['searchPubMed', 'Search Pub Med'],
-    ['mcp__files.read', 'Mcp files read'],
-    ['__', 'Tool'],
-  ])('and the tool %s reads as %s', (name, shown) => {
-    expect(toolSteps([call('1', {}, name)])[0]?.name).toBe(shown);
-  });
-});
-
-describe('steps', () => {
-  test('pair each call with its output, whatever their order', () => {
-    const all = toolSteps([call('1', 'a'), call('2', 'b'), outcome('2', 'two'), outcome('9', 'stray')]);
-    expect(all.map(({ input, output }) => ({ input, output }))).toEqual([
-      { input: 'a', output: undefined },
-      { input: 'b', output: 'two' },
-      { input: '', output: 'stray' },
-    ]);
-    expect(all[2]?.name).toBe('Tool');
-  });
-
-  test.each([
-    [{ code: 'x = 1\nprint(x)' }, 'x = 1\nprint(x)'],
-    [{ query: 'TP53', limit: 5 }, 'query: TP53\nlimit: 5'],
-    [{ path: 'a.py', code: 'a\nb' }, 'path: a.py\ncode:\na\nb'],
-    [['a'], '[\n  "a"\n]'],
-    [null, 'null'],
-    [undefined, ''],
-  ])('show the input %j as people can read it', (input, shown) => {
-    expect(toolSteps([call('1', input)])[0]?.input).toBe(shown);
-  });
-
-  test('cut what is long, so that it fits a modal', () => {
-    const [step] = toolSteps([call('1', { code: 'x'.repeat(5_000) }), outcome('1', '@here '.repeat(2_000))]);
-    expect(step?.input.length).toBeLessThanOrEqual(1_200);
-    expect(step?.output?.length).toBeLessThanOrEqual(1_500);
-    expect(step?.output).not.toMatch(/@here/);
-  });
-
-  test('are counted at the end', () => {
+describe('the line of a finished reply', () => {
+  test('counts the steps', () => {
     expect(doneLine([], 45_000)).toBe('Took 45 s.');
     expect(doneLine([call('1', {})], 45_000)).toBe('1 step in 45 s');
     expect(doneLine([call('1', {}), call('2', {})], 360_000)).toBe('2 steps in 6 min');
-  });
-});
-
-test('a context line is plain text that pings nobody', () => {
-  expect(contextLineBlock('*a* <@U1>')).toEqual({
-    type: 'context',
-    elements: [{ type: 'plain_text', text: '*a* <\u2060@U1>', emoji: false }],
   });
 });

@@ -8,17 +8,17 @@ import {
   withPlainFeedbackButtons,
 } from '../../../src/render/messages/feedback-buttons.ts';
 import { pausedNotice, pauseEndedNotice } from '../../../src/render/messages/paused-notice.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 
 const turn = '01920000-0000-7000-8000-000000000001';
 
-test('what is held is what Slack takes, whatever the number and the name', () => {
+test('the paused notice is accepted by Slack, whatever the number and the name', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1_000 }), fc.string({ maxLength: 300 }), (count, who) => {
       for (const { blocks, text } of [
         pausedNotice(turn, count, who),
-        pauseEndedNotice(strings.heldGoesOn(count, who)),
-        pauseEndedNotice(strings.heldTakenBack(count, who)),
+        pauseEndedNotice(strings.pausedSent(count, who)),
+        pauseEndedNotice(strings.pausedDiscarded(count, who)),
       ]) {
         expect(checkBlocks(blocks, 'message').length).toBeGreaterThan(0);
         expect(text).toContain(String(count));
@@ -28,7 +28,7 @@ test('what is held is what Slack takes, whatever the number and the name', () =>
   );
 });
 
-test('thumbs name their turn, in either form', () => {
+test('thumbs and their plain buttons name their turn', () => {
   const message = { text: 'An answer', blocks: [feedbackButtons(turn)] };
   const plain = withPlainFeedbackButtons(message);
   for (const { blocks } of [message, plain ?? message]) {

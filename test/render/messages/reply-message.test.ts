@@ -46,7 +46,7 @@ const tools: ReplyBlock[] = [
 ];
 
 describe('a reply', () => {
-  test.each(phases)('in the phase %s is what Slack takes, whatever the agent wrote', (phase) => {
+  test.each(phases)('in the phase %s is accepted by Slack, whatever the agent wrote', (phase) => {
     fc.assert(
       fc.property(
         markdownArbitrary(),
@@ -62,7 +62,7 @@ describe('a reply', () => {
     );
   });
 
-  test.each(phases)('in the phase %s never takes more blocks than Slack allows in one message', (phase) => {
+  test.each(phases)('in the phase %s never has more blocks than Slack allows in one message', (phase) => {
     for (let headings = 40; headings <= 50; headings += 1) {
       const heading: ReplyBlock = { kind: 'text', text: '# A heading\n\n'.repeat(headings) };
       const blocks = [...tools, heading];
@@ -75,7 +75,7 @@ describe('a reply', () => {
     }
   });
 
-  test('can be stopped while it is written, and has no button but the one that helps at its end', () => {
+  test('has a Stop button while it grows, and only the button that helps at its end', () => {
     expect(buttons(state({ phase: 'starting' }))).toEqual(['stop']);
     expect(buttons(state({ phase: 'working', blocks: tools }))).toEqual(['stop']);
     expect(buttons(state({ phase: 'delayed' }))).toEqual(['stop']);
@@ -86,7 +86,7 @@ describe('a reply', () => {
     expect(buttons(state({ phase: 'failed' }))).toEqual(['retry']);
   });
 
-  test('that took steps shows them on request once it is over', () => {
+  test('with tool calls has a Steps button once it has ended', () => {
     for (const phase of ['done', 'background'] as const) {
       expect(buttons(state({ phase, blocks: tools }))).toEqual(['steps']);
     }
@@ -97,7 +97,7 @@ describe('a reply', () => {
     expect(buttons(state({ phase: 'done', blocks: stray }))).toEqual(['steps']);
   });
 
-  test('says what the agent does now and how much is done, and at the end one line', () => {
+  test('says what the agent is doing and how much is done, and has one line at its end', () => {
     const working = JSON.stringify(renderReply(state({ blocks: tools })));
     expect(working).toContain('Search: BRCA1 expression · 1 min · 1 step done');
     expect(JSON.stringify(renderReply(state({ phase: 'done', blocks: tools })))).toContain(
@@ -121,19 +121,19 @@ describe('a reply', () => {
     for (const { blocks } of messages) expect(checkBlocks(blocks, 'message').length).toBeGreaterThan(0);
   });
 
-  test('beyond its most messages leaves the rest for a file', () => {
+  test('that exceeds its messages leaves the rest for a file', () => {
     const text = 'Another line of a long answer.\n\n'.repeat(2_000);
     const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }], maxMessages: 3 });
     expect(renderReply(reply).length).toBeLessThanOrEqual(4);
     expect(text.endsWith(answerOverflow(reply)?.content ?? '-')).toBe(true);
     expect(JSON.stringify(renderReply(reply))).toContain('The rest of the answer is in the file below.');
     expect(JSON.stringify(renderReply({ ...reply, phase: 'working' }))).toContain(
-      'The answer goes on, with 64,000 characters so far.',
+      'The answer is still growing, with 64,000 characters so far.',
     );
   });
 });
 
-describe('an answer whose Markdown cannot be read', () => {
+describe('an answer whose Markdown cannot be rendered', () => {
   class Broken extends AnswerSplitter {
     override parts(): never {
       throw new RangeError('Maximum call stack size exceeded');
@@ -142,7 +142,7 @@ describe('an answer whose Markdown cannot be read', () => {
   const text = `${'A line with `code`, <!channel> and 👩‍👩‍👧 in it.\n'.repeat(400)}The end.`;
   const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }] });
 
-  test('is shown letter by letter at the end, with all that stands below it', () => {
+  test('is shown verbatim at the end, with everything below it', () => {
     const messages = renderReply(reply, new Broken());
     for (const { blocks } of messages) checkBlocks(blocks, 'message');
     const shown = messages.flatMap(({ blocks }) =>
@@ -153,12 +153,12 @@ describe('an answer whose Markdown cannot be read', () => {
     expect(JSON.stringify(messages.at(-1))).toContain('1 min');
   });
 
-  test('leaves the rest for a file where it takes too many messages', () => {
+  test('leaves the rest for a file if it exceeds its messages', () => {
     const rest = answerOverflow({ ...reply, maxMessages: 2 }, new Broken());
     expect(text.endsWith(rest?.content.slice(rest.openerLength) ?? '-')).toBe(true);
   });
 
-  test('is tried again while it grows', () => {
+  test('is rendered again while it grows', () => {
     expect(() => renderReply({ ...reply, phase: 'working' }, new Broken())).toThrow(RangeError);
   });
 });

@@ -27,16 +27,16 @@ function rendered(fields: Partial<DisplayedReply>): { text: string; shown: strin
 describe('a reply', () => {
   test.each([
     ['starting', 'Got it, getting started…'],
-    ['uploading', 'Passing your files to the agent…'],
-    ['queued', 'The agent service has this message'],
+    ['uploading', 'Sending your files to the agent…'],
+    ['queued', 'The agent service has your message'],
     ['working', 'The agent is working on it… · 1 min'],
     ['stopping', 'Stopping…'],
     ['done', 'Took 1 min.'],
     ['cancelled', 'Stopped.'],
-    ['failed', 'The agent ran into a problem and stopped. Your message did reach it'],
+    ['failed', 'The agent ran into a problem and stopped. It has your message'],
     ['length', 'Press Continue'],
     ['background', 'is still working on something in the background'],
-    ['delayed', 'The agent service has a lot to do right now.'],
+    ['delayed', 'The agent service is very busy right now.'],
   ] satisfies [ReplyPhase, string][])(
     'in the phase %s says so below what there is of the answer',
     (phase, words) => {
@@ -67,12 +67,12 @@ describe('a reply', () => {
     },
   );
 
-  test('that ends without a word says so', () => {
+  test('that ends without text says so', () => {
     expect(rendered({ blocks: [] }).shown).toContain('The agent finished without writing anything.');
     expect(rendered({ blocks: [], phase: 'failed' }).shown).not.toContain('without writing');
   });
 
-  test('keeps its notes below the answer, one a line, and counts those without room', () => {
+  test('shows its notes below the answer, one on each line, and counts those that do not fit', () => {
     expect(rendered({ notes: ['a.csv was\nleft out.', ' ', 'b.csv was left out.'] }).shown).toContain(
       '"a.csv was left out.\\nb.csv was left out."',
     );
@@ -80,7 +80,7 @@ describe('a reply', () => {
     expect(rendered({ notes: many }).shown).toMatch(/… and \d+ more\./);
   });
 
-  test('puts what is below the answer in a message of its own where the last one is full', () => {
+  test('puts what is below the answer in a separate message if the last one is full', () => {
     const text = 'word '.repeat(1_880).trimEnd();
     const notes = Array.from({ length: 10 }, () => 'n'.repeat(240));
     const messages = renderReply({

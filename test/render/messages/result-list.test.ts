@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { displayedFileName, resultMessages } from '../../../src/render/messages/result-list.ts';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 
@@ -16,7 +16,7 @@ function result(index: number, linkLength = 60) {
 }
 
 describe('results', () => {
-  test('of 250 files with links of 2,500 characters are posted whole, within the limits', () => {
+  test('of 250 files with links of 2,500 characters are all posted, within the limits', () => {
     const results = Array.from({ length: 250 }, (_, index) => result(index + 1, 2_500));
     const messages = resultMessages(results, { turnId });
     const all = JSON.stringify(messages);
@@ -30,7 +30,7 @@ describe('results', () => {
     }
   });
 
-  test('have one button for fresh links, where a turn is named', () => {
+  test('have one button for fresh links if they name a turn', () => {
     const many = Array.from({ length: 60 }, (_, index) => result(index + 1));
     expect(JSON.stringify(resultMessages(many, { turnId })).match(/fresh_links/g)).toHaveLength(1);
     expect(JSON.stringify(resultMessages(many))).not.toContain('fresh_links');
@@ -53,13 +53,13 @@ describe('results', () => {
     expect(displayedFileName(name)).toBe(shown);
   });
 
-  test('cut a long name in its middle and ping nobody', () => {
+  test('shorten a long name in its middle and ping nobody', () => {
     expect(displayedFileName(`${'x'.repeat(400)}.fastq.gz`).endsWith('.fastq.gz')).toBe(true);
     expect(displayedFileName('<!channel> @here.csv')).not.toMatch(/<!channel>|@here/);
   });
 });
 
-describe('the words for a file that was left out', () => {
+describe('the sentence for a file that was left out', () => {
   test.each([
     'missing_scope',
     'external',
@@ -76,7 +76,7 @@ describe('the words for a file that was left out', () => {
     'service_refused',
     'skipped',
     'something new',
-  ])('%s name the file and say why', (reason) => {
+  ])('%s names the file and the reason', (reason) => {
     const said = strings.fileMissing({
       name: 'run 18.csv',
       reason,

@@ -18,21 +18,21 @@ function shown(messages: readonly RenderedMessage[]): string {
 }
 
 describe('a review', () => {
-  test('is its heading and its findings in one message', () => {
+  test('shows its heading and findings in one message', () => {
     const { messages, rest } = reviewMessages(findings('## Fine\n\nAll of it.'), 12);
     expect(messages.map(({ blocks }) => blocks.map(({ type }) => type))).toEqual([['section', 'markdown']]);
     expect(messages[0]?.text).toBe('A review of the work in this thread:\nFine\n\nAll of it.');
     expect(rest).toBeUndefined();
   });
 
-  test('of as much as a message holds has its heading before it', () => {
+  test('that fills a message has its heading in a message before it', () => {
     const headings = Array.from({ length: 48 }, (_, n) => `# Finding ${n}`).join('\n\n');
     const { messages } = reviewMessages(findings(headings), 12);
     expect(shown(messages)).toContain('Finding 47');
     expect(messages[0]?.text).toContain('A review of the work');
   });
 
-  test('that is long is shown whole, as messages and a rest', () => {
+  test('that is long is shown as messages and a rest', () => {
     const lines = fc.array(fc.string({ minLength: 1, maxLength: 400, unit: 'grapheme-ascii' }), {
       minLength: 60,
       maxLength: 120,
@@ -53,17 +53,17 @@ describe('a review', () => {
     );
   });
 
-  test('of millions of characters is not shown to its end where there is no place for a file', () => {
+  test('of millions of characters is truncated if there is no file', () => {
     const { rest, restAsMessages: beyond } = reviewMessages(findings('word '.repeat(3_000_000)), 12);
     expect(rest?.content.length).toBeGreaterThan(14_000_000);
     const more = beyond();
     expect(more).toHaveLength(39);
-    expect(more.at(-1)?.text).toBe('The review goes on, but it is too long to be posted here.');
+    expect(more.at(-1)?.text).toBe("The review continues, but it's too long to post here.");
   });
 
   test('that failed is one line that pings nobody, with or without a reason', () => {
     expect(failedReviewMessage('').text).toBe(
-      'A review of the work in this thread failed. The answer stands as it is.',
+      'A review of the work in this thread failed. The answer is unchanged.',
     );
     const pinging = failedReviewMessage('<!channel>\n\nbroken!');
     expect(pinging.text).not.toContain('<!channel>');

@@ -53,11 +53,11 @@ describe('reading a table', () => {
         ['1', '2'],
       ],
     ],
-  ])('takes %s', (_, text, rows) => {
+  ])('reads %s', (_, text, rows) => {
     expect(parseDelimitedTable(text)).toEqual(rows);
   });
 
-  test('gives back what was written with quotes', () => {
+  test('restores cells that were written with quotes', () => {
     const cell = fc.string({ maxLength: 12, unit: fc.constantFrom('a', ',', '"', '\n', 'é', ' ', '\t') });
     const table = fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 5 });
     fc.assert(
@@ -69,7 +69,7 @@ describe('reading a table', () => {
     );
   });
 
-  test('ends for any text', () => {
+  test('terminates for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', ',', '"', '\n', '\r', '\t') }), (text) => {
         expect(Array.isArray(parseDelimitedTable(text))).toBe(true);
@@ -81,7 +81,7 @@ describe('reading a table', () => {
 describe('the message with the first rows', () => {
   const text = ['gene,fold', ...Array.from({ length: 30 }, (_, row) => `g${row},${row}`)].join('\n');
 
-  test('shows ten rows and says how many there are', () => {
+  test('shows ten rows and the number of all rows', () => {
     const message = tablePreviewMessage({ name: 'genes.csv', text });
     const [, table, note] = message?.blocks ?? [];
     expect(table).toMatchObject({
@@ -92,7 +92,7 @@ describe('the message with the first rows', () => {
     expect(JSON.stringify(note)).toContain('30 rows, 2 columns; showing the first 10 rows');
   });
 
-  test('cuts wide tables and long cells, and lets nothing out of a cell', () => {
+  test('shortens wide tables and long cells, and escapes cells', () => {
     const wide = Array.from({ length: 12 }, (_, column) => `c${column}`).join(',');
     const message = tablePreviewMessage({
       name: 'w.csv',
@@ -108,7 +108,7 @@ describe('the message with the first rows', () => {
     expect(lines[2]?.length).toBeLessThan(200);
   });
 
-  test.each(['', 'one line', 'only,a,head', 'one\ncolumn\n'])('is not made of %j', (other) => {
+  test.each(['', 'one line', 'only,a,head', 'one\ncolumn\n'])('does not exist for %j', (other) => {
     expect(tablePreviewMessage({ name: 'x.csv', text: other })).toBeUndefined();
   });
 });

@@ -89,7 +89,7 @@ describe('a fence that is longer than a message', () => {
   it.each([
     ['```python', '```'],
     ['~~~~', '~~~~'],
-  ])('that begins with %s goes on as code of the same kind', (opening, fence) => {
+  ])('that starts with %s continues as code of the same kind', (opening, fence) => {
     const shapes = partsOf(`Before.\n\n${opening}\n${code}\n${fence}\n\nAfter.`).map((part) =>
       shapeOf(markdownOf(part)),
     );
@@ -101,18 +101,18 @@ describe('a fence that is longer than a message', () => {
 
   it('is closed in what is shown of it while it grows', () => {
     const answer = `\`\`\`\n${code}`;
-    const draft = new AnswerSplitter();
+    const splitter = new AnswerSplitter();
     for (let length = 10; length < answer.length; length += 3_001) {
-      const open = draft.parts(answer.slice(0, length), { final: false }).map(markdownOf).map(shapeOf);
+      const open = splitter.parts(answer.slice(0, length), { final: false }).map(markdownOf).map(shapeOf);
       expect(open.filter(({ openFences }) => openFences > 0)).toEqual([]);
     }
   });
 
   it('stays closed while its last line is a shorter fence', () => {
     const answer = `\`\`\`\`md\n${'some words\n'.repeat(20)}\`\`\`\n`;
-    const draft = new AnswerSplitter();
-    draft.parts(answer, { final: false });
-    const [part] = draft.parts(`${answer}\n`, { final: false });
+    const splitter = new AnswerSplitter();
+    splitter.parts(answer, { final: false });
+    const [part] = splitter.parts(`${answer}\n`, { final: false });
     expect(part && shapeOf(markdownOf(part)).openFences).toBe(0);
   });
 
@@ -130,7 +130,7 @@ describe('a table', () => {
   it.each([
     ['rows', tableRows(350)],
     ['characters', tableRows(90).map((row) => `${row.slice(0, -2)} ${'wide '.repeat(60)}|`)],
-  ])('with more %s than a message takes goes on with its head in each part', (_, rows) => {
+  ])('with more %s than fit a message repeats its header in each part', (_, rows) => {
     const tables = partsOf(`Text.\n\n${head}\n${rows.join('\n')}\n\nAfter.`).flatMap(
       (part) => shapeOf(markdownOf(part)).tables,
     );
@@ -155,9 +155,9 @@ describe('a table', () => {
     const row = `|${'cell|'.repeat(22)}`;
     const wide = `Look:\n\n${row}\n${row.replaceAll('cell', '---')}\n${`${row}\n`.repeat(200)}`;
     for (const part of partsOf(wide.trimEnd())) expect(shapeOf(markdownOf(part)).tables).toEqual([]);
-    const draft = new AnswerSplitter();
+    const splitter = new AnswerSplitter();
     for (let length = 20; length < wide.length; length += 1_499) {
-      for (const part of draft.parts(wide.slice(0, length), { final: false })) {
+      for (const part of splitter.parts(wide.slice(0, length), { final: false })) {
         expectWithinLimits(part, { fencesClosed: true });
       }
     }
@@ -165,9 +165,9 @@ describe('a table', () => {
 
   it('that becomes too wide on the way turns into code as a whole', () => {
     const grown = `${head}\n${tableRows(20).join('\n')}\n`;
-    const draft = new AnswerSplitter();
-    for (const length of [60, 300, grown.length]) draft.parts(grown.slice(0, length), { final: false });
-    const [part] = draft.parts(`${grown}|${'cell|'.repeat(22)}\n`, { final: false });
+    const splitter = new AnswerSplitter();
+    for (const length of [60, 300, grown.length]) splitter.parts(grown.slice(0, length), { final: false });
+    const [part] = splitter.parts(`${grown}|${'cell|'.repeat(22)}\n`, { final: false });
     expect(part && shapeOf(markdownOf(part)).tables).toEqual([]);
     expect(part && shapeOf(markdownOf(part)).codes[0]?.value.split('\n')).toHaveLength(23);
   });

@@ -52,10 +52,10 @@ describe('the parts of any answer', () => {
     fc.assert(
       fc.property(answers(12_000), growth, (answer, steps) => {
         const fencesClosed = shapeOf(answer).openFences === 0;
-        const draft = new AnswerSplitter();
+        const splitter = new AnswerSplitter();
         let closed: AnswerPart[] = [];
         for (const length of lengths(steps, answer.length)) {
-          const parts = draft.parts(answer.slice(0, length), { final: false });
+          const parts = splitter.parts(answer.slice(0, length), { final: false });
           expect(answer.startsWith(displayedText(parts))).toBe(true);
           for (const part of parts) expectWithinLimits(part, { fencesClosed });
           expect(parts.slice(0, closed.length)).toEqual(closed);
@@ -69,11 +69,11 @@ describe('the parts of any answer', () => {
   it('are the same however it grew', () => {
     fc.assert(
       fc.property(answers(12_000), growth, fc.boolean(), (answer, steps, final) => {
-        const draft = new AnswerSplitter();
+        const splitter = new AnswerSplitter();
         for (const length of lengths(steps, answer.length)) {
-          draft.parts(answer.slice(0, length), { final: false });
+          splitter.parts(answer.slice(0, length), { final: false });
         }
-        const grown = draft.parts(answer, { final });
+        const grown = splitter.parts(answer, { final });
         const atOnce = splitAnswer(answer, { final });
         expect(grown).toEqual(atOnce);
       }),
@@ -85,27 +85,27 @@ describe('the parts of any answer', () => {
     const looks = fc.array(fc.boolean(), { minLength: 8, maxLength: 8 });
     fc.assert(
       fc.property(answers(12_000), growth, looks, fc.boolean(), (answer, steps, looked, final) => {
-        const draft = new AnswerSplitter();
+        const splitter = new AnswerSplitter();
         for (const [step, length] of lengths(steps, answer.length).entries()) {
           const text = answer.slice(0, length);
-          draft.recordGrowth(text);
-          if (looked[step] === true) draft.parts(text, { final: false });
-          draft.dropCache();
+          splitter.recordGrowth(text);
+          if (looked[step] === true) splitter.parts(text, { final: false });
+          splitter.dropCache();
         }
-        expect(draft.parts(answer, { final })).toEqual(splitAnswer(answer, { final }));
+        expect(splitter.parts(answer, { final })).toEqual(splitAnswer(answer, { final }));
       }),
       { numRuns: 18, endOnFailure: true },
     );
   });
 
-  it('follow the text when the service takes some of it back', () => {
+  it('follow the text when the service removes some of it', () => {
     fc.assert(
       fc.property(answers(10_000), answers(5_000), fc.nat(10_000), (before, after, common) => {
-        const draft = new AnswerSplitter();
-        draft.parts(before, { final: false });
+        const splitter = new AnswerSplitter();
+        splitter.parts(before, { final: false });
         const answer = before.slice(0, common) + after;
-        draft.recordGrowth(answer);
-        expect(draft.parts(answer, { final: true }).map(extent)).toEqual(splitAnswer(answer).map(extent));
+        splitter.recordGrowth(answer);
+        expect(splitter.parts(answer, { final: true }).map(extent)).toEqual(splitAnswer(answer).map(extent));
       }),
       { numRuns: 12, endOnFailure: true },
     );
@@ -118,7 +118,7 @@ describe('white space that is longer than a message', () => {
     ['the beginning', `${'\n'.repeat(20_000)}b`],
     ['code', `\`\`\`\n${'\n'.repeat(30_000)}b\n\`\`\``],
     ['characters without width', `a${'\u200B'.repeat(20_000)}b`],
-  ])('behind %s is kept, in messages that Slack takes', (_, answer) => {
+  ])('after %s is kept, in messages that Slack accepts', (_, answer) => {
     const parts = splitAnswer(answer);
     expect(displayedText(parts)).toBe(answer);
     for (const part of parts) {

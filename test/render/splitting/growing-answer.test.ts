@@ -6,12 +6,12 @@ import { describe, expect, test } from 'vitest';
 import { AnswerSplitter, displayedText, splitAnswer } from '../../../src/render/splitting/answer-splitter.ts';
 import { markdownOf } from '../../support/markdown-shape.ts';
 
-/** What is shown of a text that is still being written. */
+/** What is shown of a growing text. */
 function shown(text: string): string {
   return splitAnswer(text, { final: false }).map(markdownOf).join('');
 }
 
-describe('a text that is being written', () => {
+describe('a growing text', () => {
   test.each([
     ['**bold', '**bold**'],
     ['**bold*', '**bold**'],
@@ -62,7 +62,7 @@ describe('a text that is being written', () => {
     expect(shown(text)).toBe(expected);
   });
 
-  test('shows no raw marks at any moment, and never takes back what it showed', () => {
+  test('never shows raw marks, and never removes what it showed', () => {
     const answer = [
       '# Result of *the* search',
       'We found **three genes** that matter: `BRCA1`, _TP53_ and ~~BRCA9~~ [EGFR](https://example.org/egfr "a title").',
@@ -73,10 +73,10 @@ describe('a text that is being written', () => {
       '```python\nx = a[0] * b["k"]  # **not bold**\n```',
       'Done: see https://example.org/x_y_z for ***all*** of it.',
     ].join('\n\n');
-    const draft = new AnswerSplitter();
+    const splitter = new AnswerSplitter();
     let before = '';
     for (let at = 1; at <= answer.length; at += 1) {
-      const parts = draft.parts(answer.slice(0, at), { final: false });
+      const parts = splitter.parts(answer.slice(0, at), { final: false });
       for (const part of parts) expect(rawMarks(markdownOf(part))).toEqual([]);
       const now = displayedText(parts);
       expect(answer.startsWith(now)).toBe(true);
@@ -144,7 +144,7 @@ describe('an answer of 25,000 characters that grows in 50 steps', () => {
   });
 });
 
-test('of an answer of more messages than are wanted only these are made, and they are the same', () => {
+test('an answer that exceeds the wanted messages makes only these, and makes them alike', () => {
   const text = `| a | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(40_000)}`;
   const few = new AnswerSplitter();
   const parts = few.parts(text, { final: true, most: 12 });
@@ -153,7 +153,7 @@ test('of an answer of more messages than are wanted only these are made, and the
   expect(few.parsed.characters).toBeLessThan(text.length / 5);
 });
 
-test('a row that is too wide changes nothing in the messages before its own', () => {
+test('a row that is too wide does not change the messages before its own', () => {
   const narrow = `| a | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(250)}`;
   const text = `${narrow}${'| x '.repeat(30)}|\n`;
   expect(splitAnswer(text).slice(0, 2)).toEqual(splitAnswer(narrow).slice(0, 2));

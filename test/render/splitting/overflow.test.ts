@@ -7,20 +7,20 @@ import { shapeOf } from '../../support/markdown-shape.ts';
 
 const answer = 'Some words of an answer.\n\n'.repeat(1_500).trimEnd();
 
-describe('an answer of more messages than it may take', () => {
-  test('leaves the rest for a file, so that every character is shown once', () => {
+describe('an answer that exceeds its messages', () => {
+  test('leaves the rest for a file, so that each character is shown once', () => {
     const { parts, rest } = splitOverflow(answer, splitAnswer(answer), 2);
     expect(parts).toHaveLength(2);
     expect(displayedText(parts) + rest?.content.slice(rest.openerLength)).toBe(answer);
     expect(rest).toMatchObject({ name: 'rest-of-the-answer.md', answerLength: answer.length });
   });
 
-  test('leaves nothing where all messages are shown', () => {
+  test('leaves nothing if its messages show all of it', () => {
     const parts = splitAnswer(answer);
     expect(splitOverflow(answer, parts, parts.length)).toEqual({ parts, rest: undefined });
   });
 
-  test('goes on in the file as the same code or table', () => {
+  test('continues the same code or table in the file', () => {
     const code = `\`\`\`py\n${'value = compute(1)\n'.repeat(2_000)}\`\`\``;
     const { rest } = splitOverflow(code, splitAnswer(code), 1);
     expect(shapeOf(rest?.content ?? '').codes).toMatchObject([{ lang: 'py' }]);
@@ -30,7 +30,7 @@ describe('an answer of more messages than it may take', () => {
     ).toBe(true);
   });
 
-  test('loses nothing of white space that fills messages', () => {
+  test('keeps white space that fills messages', () => {
     const text = `a${'\n'.repeat(60_000)}b`;
     const { parts, rest } = splitOverflow(
       text,

@@ -75,7 +75,7 @@ function expectWhole(answer: string, parts: readonly AnswerPart[]): void {
 }
 
 describe('an answer of well-formed blocks', () => {
-  test('keeps its code code and its tables tables, however long and wherever it is cut', () => {
+  test('keeps its code and tables intact wherever it is cut', () => {
     fc.assert(
       fc.property(plans, (blocks) => {
         const answer = written(blocks);
@@ -88,16 +88,18 @@ describe('an answer of well-formed blocks', () => {
     );
   });
 
-  test('does so at any moment while it grows', () => {
+  test('keeps them intact at every step while it grows', () => {
     fc.assert(
       fc.property(
         plans,
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 }),
         (blocks, at) => {
           const answer = written(blocks);
-          const draft = new AnswerSplitter();
+          const splitter = new AnswerSplitter();
           for (const share of at.toSorted((a, b) => a - b)) {
-            const parts = draft.parts(answer.slice(0, Math.floor(answer.length * share)), { final: false });
+            const parts = splitter.parts(answer.slice(0, Math.floor(answer.length * share)), {
+              final: false,
+            });
             const codes = parts.flatMap((part) => shapeOf(markdownOf(part)).codes);
             expect(codes.every(({ lang }) => lang === 'py')).toBe(true);
             expectWhole(displayedText(parts), parts);
@@ -108,7 +110,7 @@ describe('an answer of well-formed blocks', () => {
     );
   });
 
-  test('is in every message what Slack takes, with all that stands below it', () => {
+  test('makes messages that Slack accepts, with everything below them', () => {
     const phase = fc.constantFrom<DisplayedReply['phase']>('working', 'done', 'failed', 'length', 'delayed');
     const notes = fc.array(fc.string({ maxLength: 300 }), { maxLength: 5 });
     fc.assert(

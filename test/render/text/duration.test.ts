@@ -23,6 +23,6 @@ test.each([
   [14_999, '10 s'],
   [59_999, '55 s'],
   [60_000, '1 min'],
-])('%d ms that still run read as %s', (ms, shown) => {
+])('%d ms of running time read as %s', (ms, shown) => {
   expect(formatRunningTime(ms)).toBe(shown);
 });

@@ -9,7 +9,7 @@ const anyText = fc
   .map((list) => list.join(''));
 
 describe('graphemeStart', () => {
-  test('is the last border of a grapheme at or before a place', () => {
+  test('is the last grapheme boundary at or before an offset', () => {
     fc.assert(
       fc.property(anyText, fc.nat(60), (text, at) => {
         const borders = [...new Intl.Segmenter().segment(text)].map(({ index }) => index).concat(text.length);
@@ -18,7 +18,7 @@ describe('graphemeStart', () => {
     );
   });
 
-  test('cuts a grapheme that is longer than 2,000 characters between code points', () => {
+  test('splits a grapheme of more than 2,000 characters between code points', () => {
     const endless = `e${'\u0301'.repeat(5_000)}`;
     expect(graphemeStart(endless, 4_000)).toBe(4_000);
     const joinedEmoji = '😀\u200D'.repeat(2_000);
@@ -31,7 +31,7 @@ describe('graphemeStart', () => {
     [-3, 0],
     [0, 0],
     [99, 3],
-  ])('of the place %d stays inside the text', (at, start) => {
+  ])('of the offset %d stays inside the text', (at, start) => {
     expect(graphemeStart('abc', at)).toBe(start);
   });
 });
@@ -53,7 +53,7 @@ describe('a shortened text', () => {
     },
   );
 
-  test('keeps the ending where it is cut in its middle', () => {
+  test('keeps its end if it is shortened in the middle', () => {
     expect(shortenMiddle('a-very-long-name-of-a-file.fastq.gz', 24)).toBe('a-very-long-nam…fastq.gz');
   });
 });

@@ -31,7 +31,7 @@ describeInBrowser('trouble on the page', () => {
     await reply.getByText('Stopped by').waitFor();
     expect(await reply.innerText()).toContain('Second 1 of 60');
     await thread.getByText('1 message has been waiting here since Ada stopped the agent').waitFor();
-    await thread.getByRole('button', { name: 'Go', exact: true }).click();
+    await thread.getByRole('button', { name: 'Send', exact: true }).click();
     await thread.getByText(/You wrote 5 words/).waitFor();
     await page.close();
   });
@@ -59,7 +59,7 @@ describeInBrowser('trouble on the page', () => {
     await say(page, 'channel', 'Is anybody there?');
     await page.locator('.call-service.call-bad').first().waitFor();
     await threadOf(page)
-      .getByText(/cannot be reached right now/)
+      .getByText(/can't reach the agent service right now/)
       .waitFor();
     await down.click();
     await expect.poll(() => down.getAttribute('aria-checked'), patience).toBe('false');

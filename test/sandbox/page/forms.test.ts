@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import * as strings from '../../../src/render/strings/strings.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { seriousFindings } from '../../support/accessibility-findings.ts';
 import {
   type BrowserScene,
@@ -39,7 +39,7 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
   /** Nothing is left open: a bot that was slow says so in the window, and then that all is done. */
   async function taken(): Promise<void> {
     const isOpen = async () => {
-      if (await page.getByText(strings.form.posted).isVisible()) await page.keyboard.press('Escape');
+      if (await page.getByText(strings.startForm.posted).isVisible()) await page.keyboard.press('Escape');
       return page.getByRole('dialog').isVisible();
     };
     await expect.poll(isOpen, patience).toBe(false);
@@ -96,7 +96,7 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     await form.getByRole('textbox', { name: 'Title' }).fill('Two genes');
     await form.getByRole('radiogroup', { name: 'Model' }).getByLabel('Max').check();
     await form.getByLabel('Files').setInputFiles([table]);
-    const complaint = form.locator('[data-block="channel"]').getByText('I am not in this conversation yet');
+    const complaint = form.locator('[data-block="channel"]').getByText("I'm not in this conversation yet");
     await send('Start', () => complaint.waitFor(patience));
     await expect.poll(() => where.getAttribute('aria-invalid')).toBe('');
     expect(await seriousFindings(page)).toEqual([]);

@@ -1,78 +1,18 @@
-import { lineEnd, lineStart, type MarkdownNode } from '../markdown/parse-markdown.ts';
+import { lineEnd, linePrefix, lineStart, type MarkdownNode, nodesAround } from '../markdown/markdown-node.ts';
+import { WORD_JOINER } from '../markdown/pings.ts';
+import { fenceAround, isTableTooWide, openingFenceOf, tableHeadEnd } from './fences-and-tables.ts';
 
-/** What ends a part inside a construct, and what begins the next one so that it goes on there. */
+/** What closes the constructs around a cut, and what reopens them in the next part. */
 export interface Seam {
   closer: string;
   opener: string;
 }
 
 const NO_SEAM: Seam = { closer: '', opener: '' };
-const CONTINUED_MARK = '…';
+const CONTINUATION_MARK = '…';
 const MAX_OPENER_LENGTH = 2_000;
 const MAX_CLOSER_LENGTH = 100;
-/** Rows of a table in one message, with its head (table block). */
-export const MAX_TABLE_ROWS = 100;
-/** A table with more cells in a row is refused by Slack (table block). */
-const MAX_TABLE_COLUMNS = 20;
-/** A table whose head takes more cannot be continued with its head repeated. */
-const MAX_TABLE_HEAD_LENGTH = 1_500;
-
-/** The nodes that hold this place strictly inside, outermost first. */
-export function nodesAround(root: MarkdownNode, at: number): MarkdownNode[] {
-  const chain: MarkdownNode[] = [];
-  let node: MarkdownNode | undefined = root;
-  while (node) {
-    const next: MarkdownNode | undefined = node.children.find((child) => child.start < at && at < child.end);
-    if (next) chain.push(next);
-    node = next;
-  }
-  return chain;
-}
-
-/** The fence that opens this code node; undefined for code by indentation. */
-export function openingFenceOf(text: string, code: MarkdownNode): string | undefined {
-  return /^(?:`{3,}|~{3,})/.exec(text.slice(code.start, lineEnd(text, code.start)))?.[0];
-}
-
-/** Whether a fenced code node has its closing fence. */
-export function isFenceClosed(text: string, code: MarkdownNode, fence: string): boolean {
-  const last = lineStart(text, code.end);
-  if (last <= code.start) return false;
-  const end = text
-    .slice(last, code.end)
-    .replace(/^[ \t>]*/, '')
-    .trimEnd();
-  return end.length >= fence.length && end === fence.charAt(0).repeat(end.length);
-}
-
-/** What stands before a node on its line, with list markers blanked: what a further line of it begins with. */
-export function linePrefix(text: string, at: number): string {
-  return text.slice(lineStart(text, at), at).replace(/[^>\t]/g, ' ');
-}
-
-/** Where the head of a table (its first row and the row of dashes) ends. */
-export function tableHeadEnd(text: string, table: MarkdownNode): number {
-  return lineEnd(text, Math.min(lineEnd(text, table.start) + 1, text.length));
-}
-
-/**
- * Whether Slack would refuse this table, or it could not be continued: such a one is shown as code. Only the rows that
- * one message can hold decide, so that rows of a later message change nothing.
- */
-export function isTableTooWide(text: string, table: MarkdownNode): boolean {
-  return (
-    table.children.slice(0, MAX_TABLE_ROWS).some((row) => row.children.length > MAX_TABLE_COLUMNS) ||
-    tableHeadEnd(text, table) - table.start > MAX_TABLE_HEAD_LENGTH
-  );
-}
-
-/** A fence that cannot be closed by anything in this text. */
-export function fenceAround(text: string): string {
-  const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((run) => run.length));
-  return '`'.repeat(longest + 1);
-}
-
-/** How to cut at this place of the text: what closes and reopens the constructs around it. */
+/** The seam for a cut at this offset; empty if it would be too long. */
 export function seamAt(text: string, root: MarkdownNode, at: number): Seam {
   const chain = nodesAround(root, at);
   const atLine = at === 0 || text.charAt(at - 1) === '\n';
@@ -88,7 +28,7 @@ function blockSeam(text: string, chain: readonly MarkdownNode[], at: number, atL
   const code = chain.find((node) => node.type === 'code');
   const table = chain.find((node) => node.type === 'table');
   const newline = atLine ? '' : '\n';
-  const heads = items === '' ? '' : `${items}${CONTINUED_MARK}\n`;
+  const heads = items === '' ? '' : `${items}${CONTINUATION_MARK}\n`;
   if (code) {
     const fence = openingFenceOf(text, code);
     if (fence === undefined) return { closer: '', opener: atLine ? heads : heads + ' '.repeat(4) };
@@ -127,16 +67,16 @@ function textSeam(
   if (!leaf) {
     if (items === '') return NO_SEAM;
     const blank = linePrefix(text, contentStart(text, container, at)).trimEnd();
-    return { closer: '', opener: `${items}${CONTINUED_MARK}\n${blank}\n` };
+    return { closer: '', opener: `${items}${CONTINUATION_MARK}\n${blank}\n` };
   }
   const marks = chain
     .filter((node) => INLINE_TYPES.test(node.type))
     .map((node) => inlineMarkerOf(text, node));
   const closer = marks.toReversed().join('');
-  // Without a list around it, what follows could begin with something that reads as the start of another block.
-  const guard = /^[\p{L}]/u.test(text.slice(at, at + 2)) || marks.length > 0 ? '' : '\u2060';
+  // Outside a list, the next part could start with characters that read as another kind of block.
+  const guard = /^[\p{L}]/u.test(text.slice(at, at + 2)) || marks.length > 0 ? '' : WORD_JOINER;
   if (items !== '')
-    return { closer, opener: `${items}${CONTINUED_MARK}${atLine ? '\n' : ''}${marks.join('')}` };
+    return { closer, opener: `${items}${CONTINUATION_MARK}${atLine ? '\n' : ''}${marks.join('')}` };
   if (container)
     return {
       closer,
@@ -155,13 +95,13 @@ function inlineMarkerOf(text: string, node: MarkdownNode): string {
   );
 }
 
-/** The lines that open the list items around a place anew, up to where the last item's content starts. */
+/** The lines that reopen the list items around a cut, up to where the last item's content starts. */
 function listItemOpeners(text: string, chain: readonly MarkdownNode[]): string {
   const lines = new Map<number, number>();
   for (const node of chain) {
     if (node.type === 'listItem') lines.set(lineStart(text, node.start), contentStart(text, node, node.end));
   }
-  return [...lines].map(([from, to]) => text.slice(from, to)).join(`${CONTINUED_MARK}\n`);
+  return [...lines].map(([from, to]) => text.slice(from, to)).join(`${CONTINUATION_MARK}\n`);
 }
 
 function contentStart(text: string, node: MarkdownNode | undefined, fallback: number): number {

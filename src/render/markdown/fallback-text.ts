@@ -1,0 +1,38 @@
+import { graphemeStart, utf8Length } from '../text/graphemes.ts';
+import { escapeMrkdwn } from './pings.ts';
+
+/** chat.update refuses a `text` of more than 4,000 (https://docs.slack.dev/reference/methods/chat.update). */
+const MAX_TEXT_BYTES = 3_900;
+/** Markdown as plain text for notifications and screen readers: escaped, without pings, under 4,000 UTF-8 bytes. */
+export function fallbackText(markdown: string): string {
+  const readable = markdown
+    .slice(0, MAX_TEXT_BYTES * 2)
+    .replace(/^[ \t]*(?:`{3,}|~{3,})[^\n]*\n?/gm, '')
+    .replace(/^(\s*)#{1,6} +/gm, '$1')
+    .replace(/!?\[([^[\]]*)\]\((\S*?)(?: +"[^"]*")?\)/g, '$1')
+    .replace(/\*\*|__|~~|`/g, '')
+    .replace(/^\|?[ \t:|-]+\|[ \t:|-]*$\n?/gm, '')
+    .trim();
+  return truncateBytes(readable === '' ? '…' : readable, MAX_TEXT_BYTES);
+}
+
+/** Escaped text of at most `most` UTF-8 bytes, without splitting a grapheme. */
+export function truncateBytes(text: string, most: number): string {
+  const whole = escapeMrkdwn(text);
+  if (utf8Length(whole) <= most) return whole;
+  const room = most - utf8Length('…');
+  let best = '';
+  let low = 0;
+  let high = Math.min(text.length, most);
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    const kept = escapeMrkdwn(text.slice(0, graphemeStart(text, middle)));
+    if (utf8Length(kept) <= room) {
+      best = kept;
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return `${best.trimEnd()}…`;
+}

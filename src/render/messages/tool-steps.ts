@@ -1,0 +1,127 @@
+import { neutralizePings } from '../markdown/pings.ts';
+import { shorten } from '../text/graphemes.ts';
+import { capitalise, toOneLine } from '../text/one-line.ts';
+import type { ReplyBlock } from './answer-text.ts';
+
+/** A tool call of the agent, as people see it. */
+export interface ToolStep {
+  name: string;
+  /** The most descriptive part of its input in one line, or ''. */
+  summary: string;
+  /** Its input and output as text, shortened. */
+  input: string;
+  output: string | undefined;
+}
+
+const MAX_SUMMARY_LENGTH = 80;
+const MAX_LISTED_VALUES = 20;
+/** Fits a modal's section (3,000 characters) together with its heading. */
+const MAX_DETAIL_LENGTH = 1_200;
+/** Keys of a tool's input that describe a call, the most descriptive first. */
+const SUMMARY_KEYS = [
+  'description',
+  'title',
+  'query',
+  'q',
+  'question',
+  'search',
+  'command',
+  'cmd',
+  'path',
+  'file_path',
+  'filename',
+  'file',
+  'url',
+  'name',
+  'pattern',
+  'prompt',
+  'text',
+  'code',
+];
+
+/** A tool call from the service; the name is '' if only its result is known. */
+interface ToolCall {
+  name: string;
+  input: unknown;
+  output: string | undefined;
+}
+
+export function toolCalls(blocks: readonly ReplyBlock[]): ToolCall[] {
+  const outputs = new Map<string, string>();
+  const called = new Set<string>();
+  for (const block of blocks) {
+    if (block.kind === 'tool_result') outputs.set(block.toolUseId, block.content);
+    if (block.kind === 'tool_use') called.add(block.id);
+  }
+  return blocks.flatMap((block) => {
+    if (block.kind === 'tool_use')
+      return [{ name: block.name, input: block.input, output: outputs.get(block.id) }];
+    if (block.kind !== 'tool_result' || called.has(block.toolUseId)) return [];
+    return [{ name: '', input: undefined, output: block.content }];
+  });
+}
+
+/** The agent's tool calls in order. */
+export function toolSteps(blocks: readonly ReplyBlock[]): ToolStep[] {
+  return toolCalls(blocks).map(({ name, input, output }) => ({
+    name: toolName(name),
+    summary: summaryOf(input),
+    input: neutralizePings(shorten(asText(input), MAX_DETAIL_LENGTH)),
+    output: output === undefined ? undefined : neutralizePings(shorten(output, MAX_DETAIL_LENGTH)),
+  }));
+}
+
+/** A tool's readable name: `run_python` is "Run python". */
+export function toolName(name: string): string {
+  const words = toOneLine(name)
+    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
+    .replace(/[_\-./:\s\p{C}]+/gu, ' ')
+    .trim();
+  const short = shorten(words === '' ? 'Tool' : words, 60);
+  return capitalise(short);
+}
+
+export function summaryOf(input: unknown): string {
+  if (typeof input === 'string') return firstLine(input);
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return '';
+  const values = new Map(
+    Object.entries(input).flatMap(([key, value]) => {
+      const text = Array.isArray(value) ? joinStrings(value) : value;
+      return typeof text === 'string' && text.trim() !== '' ? [[key, text] as const] : [];
+    }),
+  );
+  const key = SUMMARY_KEYS.find((name) => values.has(name)) ?? values.keys().next().value;
+  return key === undefined ? '' : firstLine(values.get(key) ?? '');
+}
+
+/** A list of strings, such as a command with its arguments, as one text; '' for other lists. */
+function joinStrings(values: readonly unknown[]): string {
+  const first = values.slice(0, MAX_LISTED_VALUES);
+  return first.every((value) => typeof value === 'string') ? first.join(' ') : '';
+}
+
+function firstLine(text: string): string {
+  const [line = ''] = text.trim().split('\n', 1);
+  const more = line.trim() !== text.trim();
+  const first = toOneLine(line.replace(/\s+/g, ' '));
+  return more && first.length < MAX_SUMMARY_LENGTH ? `${first} …` : shorten(first, MAX_SUMMARY_LENGTH);
+}
+
+/** An input in readable form: a single text verbatim, several fields one below the other. */
+function asText(input: unknown): string {
+  if (typeof input === 'string') return input;
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return asJson(input);
+  const fields = Object.entries(input);
+  const [only] = fields;
+  if (fields.length === 1 && typeof only?.[1] === 'string') return only[1];
+  return fields.map(([key, value]) => field(key, value)).join('\n');
+}
+
+function field(key: string, value: unknown): string {
+  const text = typeof value === 'string' ? value : asJson(value);
+  return `${key}:${text.includes('\n') ? '\n' : ' '}${text}`;
+}
+
+function asJson(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? '';
+}

@@ -1,0 +1,86 @@
+import { models } from './start-form.ts';
+import { withReason } from './turn-errors.ts';
+
+/** The form with a channel's settings. */
+export const channelSettings = {
+  title: 'Channel settings',
+  save: 'Save',
+  cancel: 'Cancel',
+  unavailable: "I can't read the settings right now. Close this and try again in a moment.",
+  noProject: 'This channel has no project yet: its first task creates one.',
+  useProject: 'Use another project',
+  useProjectHint:
+    'The id of a project at the agent service. New threads use it; existing threads keep their project.',
+  projectTitle: "The project's name",
+  description: "The project's description",
+  descriptionHint: 'Leave empty for no description.',
+  unreadHint: 'Leave empty to keep it unchanged.',
+  model: 'Model for new tasks',
+  listens: 'Which messages are for the agent',
+  admits: 'Who may use the agent',
+  controls: 'Who may stop and change tasks',
+  more: 'Other settings',
+} as const;
+
+/** The options of a channel's settings (Slack: 75 characters each). */
+export const channelChoices = {
+  model: {
+    usual: ['Default', 'The agent service chooses'],
+    ...models,
+  },
+  listens: {
+    mentions: ['Those that mention me, and replies in their threads'],
+    everything: ['Every message in the channel', 'Each one starts a new thread with the agent'],
+  },
+  admits: {
+    usual: ['Default', "The workspace's setting"],
+    members: ['Full members of this workspace'],
+    guests: ['Members and guests'],
+    everyone: ['Everyone in the channel, including other organisations'],
+  },
+  controls: {
+    usual: ['Default', "The app's setting"],
+    starter: ['The person who started the thread, and admins'],
+    channel: ['Every full member in the channel'],
+    admins: ['Workspace admins'],
+  },
+  more: {
+    show_steps: ['Show what the agent does while it works'],
+    follows_name: ["Keep the project's name and description the same as the channel's"],
+  },
+} as const;
+
+export const botsLabel = 'Bots and workflows that may use the agent';
+export const botsHint =
+  'Their ids (B…), separated by commas, or the word none. Leave empty for the default. I answer them only when they mention me.';
+export const botsInvalid =
+  "These aren't bot ids: each starts with B, as in B0123ABCD; at most 50. Or write none.";
+
+/** Why a channel's settings are not shown or not saved. */
+export const channelSettingsRefused = {
+  guest: "Only full members of this workspace can change a channel's settings.",
+  admins: "Only workspace admins can change this channel's settings.",
+  outsider: 'Only people in the channel can change its settings.',
+  absent:
+    "I can't see who is in this channel, so I can't show its settings. If I'm not in it, invite me and try again.",
+  unknown: "Slack can't tell me who you are right now. Please try again in a moment.",
+} as const;
+
+/** Why a channel's settings could not be saved. */
+export const channelSettingsFailed = {
+  unknownProject: "The agent service has no such project, or you can't use it here. Check the id.",
+  rejected: 'The agent service rejected this',
+  late: "The agent service didn't respond in time, so nothing was saved here. Press Save again in a moment.",
+  projectNotFound:
+    "This channel's project no longer exists at the agent service. Enter the id of another one.",
+} as const;
+
+/** The project of a channel, by its id. */
+export function projectOfChannel(id: string): string {
+  return `The project of this channel is ${id}.`;
+}
+
+/** The service rejected a new name or description; `reason` is what the service said, or ''. */
+export function projectRejected(reason: string): string {
+  return `${channelSettingsFailed.rejected}${withReason(reason)}`;
+}

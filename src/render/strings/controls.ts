@@ -1,0 +1,49 @@
+/** Why a press on a button had no effect. */
+export const controlFailed = {
+  over: 'This has already ended, so nothing changed.',
+  late: "That took too long, and Slack can't open the window anymore. Please press the button again.",
+  stopping:
+    "The agent has already been asked to stop. If it's still running after 10 seconds, ask again to stop it at once.",
+  running: 'The agent is working on this now, so nothing changed.',
+  unknown: "I no longer know this message, so its buttons don't work. Write in the thread instead.",
+  away: "The agent service isn't responding right now. Please press the button again in a few minutes.",
+  gone: 'The agent service no longer has these files.',
+} as const;
+
+/** The outcome of a stop that was no press on a button; only the person sees it. */
+export const stopTriggerReplies = {
+  ...controlFailed,
+  nothing: "There's nothing to stop here: the agent isn't working in this thread.",
+  withdrawn: 'I withdrew that message before it reached the agent.',
+} as const;
+
+export const editedAfterSending =
+  "You edited a message that the agent already has, so it's working with the old text. You can send it the correction.";
+export const deletedAfterSending =
+  'You deleted a message that the agent is already working on. You can stop it.';
+export const modelFixed =
+  'This thread keeps the model it started with, so I sent your message without the change. To use another model, start a new thread.';
+export const optionsFixed =
+  'This thread keeps the options it started with, so I sent your message without the change. To use other options, start a new thread.';
+
+/** `who` is the name of the person who stopped the agent, or ''. */
+export function messagesPaused(count: number, who: string): string {
+  const since = who === '' ? 'since the agent was stopped' : `since ${who} stopped the agent`;
+  return count === 1
+    ? `1 message has been waiting here ${since}. Send it to the agent?`
+    : `${count} messages have been waiting here ${since}. Send them to the agent?`;
+}
+
+export function pausedSent(count: number, who: string): string {
+  return `${who} sent ${formatCount(count)} to the agent.`;
+}
+
+export function pausedDiscarded(count: number, who: string): string {
+  return `${who} discarded ${formatCount(count)}; the agent won't see ${count === 1 ? 'it' : 'them'}.`;
+}
+
+export const nothingPaused = 'No messages are waiting here anymore.';
+
+function formatCount(count: number): string {
+  return count === 1 ? '1 message' : `${count} messages`;
+}

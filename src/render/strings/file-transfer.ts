@@ -1,0 +1,130 @@
+import { formatSize } from '../text/file-size.ts';
+import { shorten } from '../text/graphemes.ts';
+import { quotedName } from '../text/one-line.ts';
+import { withReason } from './turn-errors.ts';
+
+/** Which files the app sends to the agent. */
+export interface FileLimits {
+  /** Largest file, in bytes. */
+  readonly maxFileBytes: number;
+  /** All files of a message together, in bytes. */
+  readonly maxMessageBytes: number;
+  /** Files of a message. */
+  readonly maxMessageFiles: number;
+  /** File extensions (`.csv`) and MIME types (`text/csv`, `image/*`) that are accepted; all if empty. */
+  readonly allowedTypes: readonly string[];
+  /** File extensions and MIME types that are refused. */
+  readonly refusedTypes: readonly string[];
+}
+
+/** Why a file was left out. */
+export type FileReason = keyof typeof FILE_REASONS;
+
+const FILE_REASONS = {
+  missing_scope:
+    "I'm not allowed to read files here. Ask your app admin to add the files:read scope and reinstall the app.",
+  external:
+    "it's stored outside Slack, where I can't open it. The agent gets the link; if it needs the contents, share the file itself.",
+  deleted: 'it was deleted.',
+  hidden_by_plan: "this workspace's plan hides it. Share it again.",
+  too_large: "it's too large.",
+  empty: "it's empty (0 bytes).",
+  canvas:
+    "it's a canvas, which Slack doesn't let anyone download. Export it (menu ⋯, for example as PDF) and share the export.",
+  list: "it's a list, which Slack doesn't let anyone download. Export it as CSV and share the export.",
+  post: "it's a post, which Slack doesn't let anyone download. Copy its text into a message or a text file.",
+  not_a_file: "it can't be downloaded. Export it and share the export.",
+  access_denied: "I'm not allowed to open it. Share it in this thread.",
+  processing: 'Slack is still processing it. Share it again in a moment.',
+  broken_off: 'the download was interrupted. Share it again.',
+  changed: 'it changed while I was reading it. Share it again.',
+  other_host: "it isn't stored at Slack. Share the file itself.",
+  unknown_kind: "I don't know this kind of file.",
+  type_refused: "I don't send files of this type here.",
+  too_many: 'there are too many files in one message.',
+  message_full: 'the files in this message are too large together.',
+  download_failed: "I couldn't download it. Share it again.",
+  service_refused: 'the agent service rejected it.',
+  skipped: "the agent service couldn't read it and continued without it.",
+  left_behind:
+    'it was shared before this workspace or channel changed its account or project. Share it again.',
+} as const;
+
+/** One line about a file that the agent does not have. An unknown reason reads as a failed download. */
+export function fileMissing(file: {
+  name: string;
+  reason: string;
+  /** What the service said. */
+  detail?: string | undefined;
+  sizeBytes?: number | undefined;
+  /** For the reasons that are a limit. */
+  limits?: FileLimits | undefined;
+}): string {
+  const name = quotedName(file.name, 120);
+  const size = file.sizeBytes === undefined ? '' : ` (${formatSize(file.sizeBytes)})`;
+  if (file.reason === 'external') return `${name}: ${FILE_REASONS.external}`;
+  if (file.reason === 'too_large') {
+    return `${name} was left out: it's too large${size}.${maxSize(file.limits?.maxFileBytes)}`;
+  }
+  if (file.reason === 'service_refused' && file.detail) {
+    return `${name} was left out: the agent service rejected it${withReason(file.detail)}`;
+  }
+  const why = isFileReason(file.reason) ? FILE_REASONS[file.reason] : FILE_REASONS.download_failed;
+  return `${name} was left out: ${why}${limitSentence(file.reason, file.limits)}`;
+}
+
+function limitSentence(reason: string, limits: FileLimits | undefined): string {
+  if (limits === undefined) return '';
+  if (reason === 'too_many') return ` The limit is ${limits.maxMessageFiles}.`;
+  if (reason === 'message_full') return maxSize(limits.maxMessageBytes);
+  if (reason !== 'type_refused' || limits.allowedTypes.length === 0) return '';
+  return ` I do send these: ${shorten(limits.allowedTypes.join(', '), 200)}.`;
+}
+
+function maxSize(bytes: number | undefined): string {
+  return bytes === undefined ? '' : ` The limit is ${formatSize(bytes)}.`;
+}
+
+function isFileReason(reason: string): reason is FileReason {
+  return Object.hasOwn(FILE_REASONS, reason);
+}
+
+/** Where a file is on its way to the agent. */
+export const fileStates = {
+  waiting: 'waiting',
+  processing: 'Slack is still processing it',
+  elsewhere: 'being sent for another thread',
+  moving: 'sending',
+  passedOn: 'sent',
+} as const;
+
+/** How many of a message's files are done. */
+export function passingFiles(done: number, count: number): string {
+  return count === 1
+    ? 'Sending your file to the agent…'
+    : `Sending your files to the agent: ${done} of ${count}`;
+}
+
+/** Follows the lines about files that were left out. */
+export function sentWithoutFiles(count: number): string {
+  return `I sent your message without ${count === 1 ? 'it' : 'them'}.`;
+}
+
+/** Files without text were uploaded and wait for the next message. */
+export function filesReceived(names: readonly string[]): string {
+  const list = shorten(names.map((name) => quotedName(name, 80)).join(', '), 600);
+  return `I have ${list}. Write what the agent should do, and I'll send ${names.length === 1 ? 'it' : 'them'} along with your next message in this thread.`;
+}
+
+/** None of the files that were shared without text can be sent. */
+export const noUsableFiles = "There's nothing here that I can send to the agent.";
+
+/** A file that a person asked for could not be delivered; `name` is untrusted. */
+export function fileNotSent(name: string): string {
+  return `I couldn't send you ${quotedName(name, 120)}. Open the task in App Home and try again.`;
+}
+
+/** A file is too large to be delivered through Slack. */
+export function fileTooLarge(sizeBytes: number, mostBytes: number): string {
+  return `This file is too large for me (${formatSize(sizeBytes)}; the limit is ${formatSize(mostBytes)}).`;
+}

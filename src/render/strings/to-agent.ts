@@ -1,0 +1,17 @@
+/** What the agent reads beside people's own text. */
+
+/** Precedes the new text of a message that was edited after it was sent. */
+export const correctionPrefix = 'A correction to my message:';
+
+/** What a Continue button sends. */
+export const continueMessage = 'Continue.';
+
+/** The text of a message that has only files. */
+export function filesOnly(count: number): string {
+  return count === 1 ? 'See the attached file.' : 'See the attached files.';
+}
+
+/** The heading over links to files that are stored outside Slack. */
+export function linkedFiles(count: number): string {
+  return count === 1 ? 'A file that was shared as a link:' : 'Files that were shared as links:';
+}

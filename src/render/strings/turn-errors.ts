@@ -1,0 +1,68 @@
+import { shorten } from '../text/graphemes.ts';
+import { quotedName } from '../text/one-line.ts';
+
+/** Why a turn failed, and what to do about it. */
+
+export const taskNotFound =
+  'The agent no longer has this conversation; it was probably deleted. Press Try again to start a new one with this message.';
+export const accountChanged =
+  "This workspace now uses another agent account, so this conversation can't continue. Mention me in a new thread to start again.";
+export const projectNotFound =
+  "This channel's project no longer exists at the agent service, so I didn't send your message. Choose another one in the channel's settings (`/agent settings`), then press Try again.";
+export const noAccount =
+  'This workspace has no account at the agent service yet. A workspace admin can set one: open this app under "Apps" and go to its Home tab.';
+export const taskClosed =
+  "This conversation was stopped or failed and can't continue, so I didn't send your message. Press Try again to start a new conversation with it.";
+export const newConversation =
+  "The agent started a new conversation for this message, so it doesn't know what was said earlier in this thread.";
+export const retriesExhausted =
+  'I tried several times and gave up. Your message may or may not have reached the agent; please send it again.';
+
+/** The service rejected the message; `reason` is what the service said, or ''. */
+export function messageRejected(reason: string): string {
+  return `The agent service rejected your message${withReason(reason)} Change it and send it again.`;
+}
+
+/** The service failed permanently before it had the message. */
+export const serviceFailed =
+  "The agent service couldn't accept your message, so it wasn't sent. Try again; if that doesn't help, tell your app admin.";
+
+/** The service has the message, but its answer is invalid; `reason` is what the service said, or ''. */
+export function answerUnreadable(reason: string): string {
+  return `I can't read the agent's answer${withReason(reason)} The agent has your message and may still be working on it; try again, or tell your app admin.`;
+}
+
+export const answerTooLarge =
+  "The agent's answer is too large for me to read. Continue in a new thread, and ask for long answers as files.";
+
+/** The skill that the app is configured with does not exist. */
+export function unknownSkill(name: string): string {
+  return `The agent has no skill called ${quotedName(name, 100)}, so I didn't send your message. Ask your app admin to change the skill.`;
+}
+
+/** The skill that a person chose does not exist. */
+export function unknownChosenSkill(name: string): string {
+  return `The agent has no skill called ${quotedName(name, 100)}, so I didn't send your message. Choose again; your text is kept.`;
+}
+
+/** The service rejected the model that a person chose; `reason` is what the service said, or ''. */
+export function unknownModel(name: string, reason: string): string {
+  return `The agent service rejected the model ${quotedName(name, 100)}${withReason(reason)} I didn't send your message: choose again; your text is kept.`;
+}
+
+/** The agent's reply ended with an error of the service. */
+export function agentFailed(reason: string): string {
+  return `The agent ran into a problem and stopped${withReason(reason)} It has your message; try again or write something else.`;
+}
+
+/** To the asker in a direct message, in mrkdwn: the reply was deleted, or the channel closed. `channel` is Slack's id. */
+export function replyUnreachable(channel: string): string {
+  return `I stopped the agent in <#${channel}>: my reply was deleted, or I can no longer post there. Mention me again where I can post, and I'll start over.`;
+}
+
+/** Ends a sentence with what another service said, cut to a length that a message can carry. */
+export function withReason(reason: string): string {
+  const words = shorten(reason.replace(/\s+/g, ' ').trim(), 500);
+  if (words === '') return '.';
+  return `: “${words}”${/[.!?…]$/.test(words) ? '' : '.'}`;
+}

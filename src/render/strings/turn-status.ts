@@ -1,0 +1,81 @@
+import { formatDuration } from '../text/duration.ts';
+import { capitalise } from '../text/one-line.ts';
+
+/** What a reply says about its turn while the turn runs, and when it ends without an error. */
+
+export const starting = 'Got it, getting started…';
+export const uploading = 'Sending your files to the agent…';
+export const queued = 'The agent service has your message; the agent starts as soon as it can.';
+export const working = 'The agent is working on it…';
+export const stopping = 'Stopping…';
+
+/** `who` is a name; empty where it is unknown. */
+export function stoppingFor(who: string): string {
+  return who === '' ? stopping : `${who} asked me to stop. Stopping…`;
+}
+
+/** `who` is a name or a mention; empty where the task was stopped elsewhere. */
+export function stopped(who: string): string {
+  return who === '' ? 'Stopped.' : `Stopped by ${who}.`;
+}
+
+export const backgroundWork = "Here's the answer; the agent is still working on something in the background.";
+export const emptyAnswer = 'The agent finished without writing anything.';
+export const lengthReached =
+  'The answer reached its length limit. Press Continue and the agent will keep writing.';
+
+export const serviceUnreachable =
+  "I can't reach the agent service right now. Your message is safe; I'll continue automatically once it's back.";
+export const serviceBusy =
+  "The agent service is very busy right now. I'll continue automatically in a moment.";
+export const rejectedApiKey =
+  "The agent service rejected this app's API key. Ask your app admin to update it; I'll continue automatically.";
+export const databaseUnreachable =
+  "I can't reach my database right now. Your message is safe; I'll continue automatically in a moment.";
+export const slackRateLimited =
+  "Slack is limiting my messages right now. I'll continue automatically in a moment.";
+
+/** The agent has sent nothing for this long (ms). */
+export function agentSilent(ms: number): string {
+  return `No news from the agent for ${formatDuration(ms)}. It may be busy or waiting for you: you can wait, write to it here, or press Stop.`;
+}
+
+/** `writer` is a name. */
+export function messagePassedOn(writer: string): string {
+  return `I sent ${writer}'s message to the agent.`;
+}
+
+/** The service does not accept a message while its run is silent. */
+export const messageWaits =
+  "The agent can't read the next message until it's done with this one. Press Stop to end this one now.";
+
+/** How long the turn took (ms). */
+export function elapsedTime(ms: number): string {
+  return `Took ${formatDuration(ms)}.`;
+}
+
+/** "14 steps in 6 min". */
+export function stepsDone(steps: number, ms: number): string {
+  if (steps === 0) return elapsedTime(ms);
+  return `${steps === 1 ? '1 step' : `${steps} steps`} in ${formatDuration(ms)}`;
+}
+
+/** Stands for the notes that did not fit. */
+export function moreNotes(count: number): string {
+  return `… and ${count} more.`;
+}
+
+/** The post at the end that mentions the asker, in mrkdwn; `userId` is undefined in a DM. */
+export function endMention(
+  userId: string | undefined,
+  outcome: 'done' | 'failed' | 'length',
+  ms: number,
+): string {
+  const what = {
+    done: 'the answer is ready',
+    failed: "this didn't work",
+    length: 'the first part of the answer is ready',
+  }[outcome];
+  const line = `${what} (it took ${formatDuration(ms)}).`;
+  return userId === undefined ? capitalise(line) : `<@${userId}> ${line}`;
+}

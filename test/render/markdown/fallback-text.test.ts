@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { fallbackText, truncateBytes } from '../../../src/render/markdown/fallback-text.ts';
+import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
+
+describe('the text for notifications', () => {
+  test.each([
+    ['## Result\n\n**All** is `well`.', 'Result\n\nAll is well.'],
+    ['```python\nprint(1)\n```', 'print(1)'],
+    ['See [the paper](https://example.org/a "title").', 'See the paper.'],
+    ['| a | b |\n| --- | :-: |\n| 1 | 2 |', '| a | b |\n| 1 | 2 |'],
+    ['a < b & c', 'a &lt; b &amp; c'],
+    ['```\n```', '…'],
+  ])('of %j is %j', (markdown, text) => {
+    expect(fallbackText(markdown)).toBe(text);
+  });
+
+  test('pings nobody', () => {
+    expect(fallbackText('<!channel> <@U1> @here')).not.toMatch(/<|@here/);
+  });
+
+  test('stays under 4,000 bytes whatever the agent wrote', () => {
+    fc.assert(
+      fc.property(markdownArbitrary(), (text) => {
+        expect(Buffer.byteLength(fallbackText(text.repeat(20)))).toBeLessThan(4_000);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('a truncated text', () => {
+  test.each(['漢', '👩‍👩‍👧', '<!', '@here ', '&', 'a'])(
+    'of %j ends on a grapheme, within its limit in bytes',
+    (unit) => {
+      for (let most = 50; most < 90; most += 1) {
+        const cut = truncateBytes(unit.repeat(200), most);
+        expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(most);
+        expect(cut).toMatch(/…$/);
+        expect(cut.isWellFormed()).toBe(true);
+      }
+    },
+  );
+
+  test('stays as it is if it fits', () => {
+    expect(truncateBytes('fits', 4)).toBe('fits');
+  });
+});

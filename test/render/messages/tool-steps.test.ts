@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
+import { toolSteps } from '../../../src/render/messages/tool-steps.ts';
+
+function call(id: string, input: unknown, name = 'run_python'): ReplyBlock {
+  return { kind: 'tool_use', id, name, input };
+}
+
+function outcome(toolUseId: string, content = 'ok'): ReplyBlock {
+  return { kind: 'tool_result', toolUseId, content };
+}
+
+describe('the summary of a step', () => {
+  test.each([
+    ['its text', 'print(1)', 'print(1)'],
+    ['its most descriptive field', { code: 'x = 1', description: 'Fit the model' }, 'Fit the model'],
+    ['its first text if no field is known', { n: 5, gene: 'TP53' }, 'TP53'],
+    ['one line', { code: '\n  import os\nos.listdir()' }, 'import os …'],
+    ['nothing', { n: 5, query: '  ' }, ''],
+    ['nothing without input', null, ''],
+    ['nothing for a list', [1, 2], ''],
+    ['a command with its arguments', { command: ['ls', '-la'], n: 1 }, 'ls -la'],
+    ['its addresses', { urls: ['https://a.org', 'https://b.org'] }, 'https://a.org https://b.org'],
+    ['nothing for a list of numbers', { ids: [1, 2] }, ''],
+    ['without direction marks', { query: 'a\u202Ecod.exe\u0007' }, 'acod.exe'],
+  ])('is %s', (_, input, about) => {
+    expect(toolSteps([call('1', input)])[0]?.summary).toBe(about);
+  });
+
+  test.each([
+    ['run_python', 'Run python'],
+    ['searchPubMed', 'Search Pub Med'],
+    ['mcp__files.read', 'Mcp files read'],
+    ['__', 'Tool'],
+  ])('names the tool %s as %s', (name, shown) => {
+    expect(toolSteps([call('1', {}, name)])[0]?.name).toBe(shown);
+  });
+});
+
+describe('the steps of an answer', () => {
+  test('pair each call with its output, whatever their order', () => {
+    const all = toolSteps([call('1', 'a'), call('2', 'b'), outcome('2', 'two'), outcome('9', 'stray')]);
+    expect(all.map(({ input, output }) => ({ input, output }))).toEqual([
+      { input: 'a', output: undefined },
+      { input: 'b', output: 'two' },
+      { input: '', output: 'stray' },
+    ]);
+    expect(all[2]?.name).toBe('Tool');
+  });
+
+  test.each([
+    [{ code: 'x = 1\nprint(x)' }, 'x = 1\nprint(x)'],
+    [{ query: 'TP53', limit: 5 }, 'query: TP53\nlimit: 5'],
+    [{ path: 'a.py', code: 'a\nb' }, 'path: a.py\ncode:\na\nb'],
+    [['a'], '[\n  "a"\n]'],
+    [null, 'null'],
+    [undefined, ''],
+  ])('show the input %j in readable form', (input, shown) => {
+    expect(toolSteps([call('1', input)])[0]?.input).toBe(shown);
+  });
+
+  test('shorten long input and output so that they fit a modal', () => {
+    const [step] = toolSteps([call('1', { code: 'x'.repeat(5_000) }), outcome('1', '@here '.repeat(2_000))]);
+    expect(step?.input.length).toBeLessThanOrEqual(1_200);
+    expect(step?.output?.length).toBeLessThanOrEqual(1_500);
+    expect(step?.output).not.toMatch(/@here/);
+  });
+});

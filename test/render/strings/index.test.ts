@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import * as strings from '../../../src/render/strings/index.ts';
+
+const limits = {
+  maxFileBytes: 2e9,
+  maxMessageBytes: 4e9,
+  maxMessageFiles: 3,
+  allowedTypes: ['.csv', 'image/*'],
+  refusedTypes: [],
+};
+
+describe('the sentence for a file that was left out', () => {
+  test('names its size and the limit, if they are known', () => {
+    const file = { name: 'a.bam', reason: 'too_large' };
+    expect(strings.fileMissing(file)).toBe("“a.bam” was left out: it's too large.");
+    expect(strings.fileMissing({ ...file, sizeBytes: 3e9, limits })).toBe(
+      "“a.bam” was left out: it's too large (3 GB). The limit is 2 GB.",
+    );
+  });
+
+  test.each([
+    ['too_many', 'there are too many files in one message. The limit is 3.'],
+    ['message_full', 'the files in this message are too large together. The limit is 4 GB.'],
+    ['type_refused', "I don't send files of this type here. I do send these: .csv, image/*."],
+  ])('names the limit that was exceeded: %s', (reason, said) => {
+    expect(strings.fileMissing({ name: 'a.bam', reason, limits })).toBe(`“a.bam” was left out: ${said}`);
+  });
+
+  test('quotes what the service said', () => {
+    const file = { name: 'a.bam', reason: 'service_refused' };
+    expect(strings.fileMissing({ ...file, detail: 'no such\nformat' })).toBe(
+      '“a.bam” was left out: the agent service rejected it: “no such format”.',
+    );
+  });
+
+  test.each(['toString', '__proto__', 'unheard of'])(
+    'says that the download failed for the reason %s',
+    (reason) => {
+      expect(strings.fileMissing({ name: 'a\nb', reason })).toMatch(
+        /^“a b” was left out: I couldn't download it/,
+      );
+    },
+  );
+});
+
+describe('what the service said', () => {
+  test.each([strings.agentFailed, strings.messageRejected, strings.answerUnreadable])(
+    'stands in the sentence of %o, on one line and shortened',
+    (sentence) => {
+      expect(sentence('')).toMatch(/^[^“]*\. \S/);
+      expect(sentence('too\n busy')).toContain(': “too busy”. ');
+      expect(sentence('Sorry!')).toContain(': “Sorry!” ');
+      expect(sentence('x'.repeat(9_000)).length).toBeLessThan(800);
+    },
+  );
+});
+
+describe('sentences with numbers', () => {
+  test.each([
+    [strings.resultsHeading(1, 1, 1), '1 file from the agent'],
+    [strings.resultsHeading(60, 48, 60), '60 files from the agent, 48 to 60'],
+    [strings.stepsDone(0, 2_000), 'Took 2 s.'],
+    [strings.stepsDone(1, 2_000), '1 step in 2 s'],
+    [strings.endMention('U1', 'done', 60_000), '<@U1> the answer is ready (it took 1 min).'],
+    [strings.endMention(undefined, 'failed', 60_000), "This didn't work (it took 1 min)."],
+    [strings.stopped(''), 'Stopped.'],
+    [strings.stopped('Ada'), 'Stopped by Ada.'],
+  ])('%s', (said, expected) => {
+    expect(said).toBe(expected);
+  });
+});
+
+test('button labels have at most 75 characters, as Slack requires', () => {
+  for (const label of Object.values(strings.buttons)) expect(label.length).toBeLessThanOrEqual(75);
+});

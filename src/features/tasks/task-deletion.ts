@@ -1,10 +1,10 @@
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { AccountGone } from '../../relay/installations/account-check.ts';
-import { isThreadUnreachable } from '../../relay/runtime/unreachable-thread.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { Poller } from '../../relay/runtime/poller.ts';
 import { allSettledOrThrow, isOverdue } from '../../relay/runtime/retry.ts';
 import { TakenOverElsewhere } from '../../relay/runtime/turn-errors.ts';
+import { isThreadUnreachable } from '../../relay/runtime/unreachable-thread.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/strings.ts';
 import { SlackError } from '../../slack/errors.ts';

@@ -1,6 +1,5 @@
-import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { mrkdwnSection, type RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
-import { mrkdwnSection } from '../../render/blocks/view-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 
 /** Most tasks in the message: even with all texts at their longest it stays below Slack's 12,000 characters. */

@@ -1,14 +1,13 @@
 import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/home-tab-state.ts';
-import { plainText } from '../../render/blocks/slack-blocks.ts';
-import { type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
 import {
   actionsBlock,
-  button,
-  type ChannelSelectBlock,
-  contextBlock,
+  buttonElement,
+  contextLineBlock,
   mrkdwnSection,
-  type ViewBlock,
-} from '../../render/blocks/view-blocks.ts';
+  plainText,
+} from '../../render/blocks/slack-blocks.ts';
+import { type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
+import type { ChannelSelectBlock, ViewBlock } from '../../render/blocks/view-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
 
@@ -52,9 +51,9 @@ export function homeView(content: HomeContent): HomeView {
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(strings.home.title) },
     mrkdwnSection(strings.home.about),
-    contextBlock(strings.automatedNotice),
-    actionsBlock([button('home_refresh', strings.buttons.refresh, 'refresh')]),
-    ...(note === undefined ? [] : [contextBlock(note)]),
+    contextLineBlock(strings.automatedNotice),
+    actionsBlock([buttonElement('home_refresh', strings.buttons.refresh, 'refresh')]),
+    ...(note === undefined ? [] : [contextLineBlock(note)]),
     { type: 'header', text: plainText(strings.home.yourTasks) },
     ...listBlocks('own', ownTasks, state.page, 'channel', now, strings.home.noneOfYours),
     { type: 'divider' },
@@ -102,7 +101,10 @@ function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabStat
     strings.home.noneOfChannel,
   );
   if (state.channel === undefined) return blocks;
-  return [actionsBlock([button('home_settings', strings.buttons.channelSettings, state.channel)]), ...blocks];
+  return [
+    actionsBlock([buttonElement('home_settings', strings.buttons.channelSettings, state.channel)]),
+    ...blocks,
+  ];
 }
 
 function listBlocks(
@@ -117,14 +119,15 @@ function listBlocks(
   const from = page * HOME_PAGE_SIZE;
   const blocks: ViewBlock[] = tasks.slice(0, HOME_PAGE_SIZE).map((task) => ({
     ...mrkdwnSection(taskLine(task, now, beside)),
-    accessory: button('task_details', strings.buttons.details, `${task.channel}/${task.root}`),
+    accessory: buttonElement('task_details', strings.buttons.details, `${task.channel}/${task.root}`),
   }));
   if (count <= HOME_PAGE_SIZE && page === 0) return blocks;
   const pageButtons = [];
-  if (page > 0) pageButtons.push(button('home_newer', strings.buttons.newer, `${list}/${page - 1}`));
+  if (page > 0) pageButtons.push(buttonElement('home_newer', strings.buttons.newer, `${list}/${page - 1}`));
   if (from + HOME_PAGE_SIZE < count)
-    pageButtons.push(button('home_older', strings.buttons.older, `${list}/${page + 1}`));
-  if (tasks.length > 0) blocks.push(contextBlock(strings.pageShown(from + 1, from + tasks.length, count)));
+    pageButtons.push(buttonElement('home_older', strings.buttons.older, `${list}/${page + 1}`));
+  if (tasks.length > 0)
+    blocks.push(contextLineBlock(strings.pageShown(from + 1, from + tasks.length, count)));
   if (pageButtons.length > 0) blocks.push(actionsBlock(pageButtons));
   return blocks;
 }

@@ -1,11 +1,13 @@
 import { createModal, type Modal, noticeModal } from '../../render/blocks/modal.ts';
 import {
   type ActionsBlock,
+  actionsBlock,
+  buttonElement,
   type ContextBlock,
+  contextLineBlock,
   type SectionBlock,
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
-import { actionsBlock, button, contextBlock } from '../../render/blocks/view-blocks.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
 import type { ToolStep } from '../../render/messages/tool-steps.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -37,7 +39,7 @@ export function stepsView(steps: readonly ToolStep[], turnId: string, wantedPage
   const shown = steps.slice(from, from + STEPS_PER_PAGE);
   const blocks = shown.flatMap((step, index) => stepBlocks(step, from + index + 1));
   if (pages > 1) {
-    blocks.push(contextBlock(strings.stepsShown(from + 1, from + shown.length, steps.length)));
+    blocks.push(contextLineBlock(strings.stepsShown(from + 1, from + shown.length, steps.length)));
     blocks.push(pageButtons(turnId, page, pages));
   }
   return createModal(strings.buttons.steps, blocks);
@@ -54,9 +56,10 @@ function stepBlocks(step: ToolStep, number: number): StepsView['blocks'] {
   const blocks: StepsView['blocks'] = [
     sectionBlock(shorten(neutralizePings(`${number}. ${step.name}${about}`), 300)),
   ];
-  if (/\S/.test(step.input)) blocks.push(contextBlock(strings.stepInput), verbatimBlock(step.input));
-  if (step.output === undefined) blocks.push(contextBlock(strings.stepWithoutOutput));
-  else if (/\S/.test(step.output)) blocks.push(contextBlock(strings.stepOutput), verbatimBlock(step.output));
+  if (/\S/.test(step.input)) blocks.push(contextLineBlock(strings.stepInput), verbatimBlock(step.input));
+  if (step.output === undefined) blocks.push(contextLineBlock(strings.stepWithoutOutput));
+  else if (/\S/.test(step.output))
+    blocks.push(contextLineBlock(strings.stepOutput), verbatimBlock(step.output));
   return blocks;
 }
 
@@ -64,8 +67,8 @@ function pageButtons(turnId: string, page: number, pages: number): ActionsBlock 
   const { earlierSteps, laterSteps } = strings.buttons;
   // Slack requires action ids that are unique within a block.
   const elements = [];
-  if (page > 0) elements.push(button('steps_page', earlierSteps, `${turnId}/${page - 1}`));
-  if (page < pages - 1) elements.push(button('steps_next_page', laterSteps, `${turnId}/${page + 1}`));
+  if (page > 0) elements.push(buttonElement('steps_page', earlierSteps, `${turnId}/${page - 1}`));
+  if (page < pages - 1) elements.push(buttonElement('steps_next_page', laterSteps, `${turnId}/${page + 1}`));
   return actionsBlock(elements);
 }
 

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/home-tab-state.ts';
 import { createModal, type Modal, noticeModal } from '../../render/blocks/modal.ts';
-import { type ButtonElement, plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
+import {
+  actionsBlock,
+  type ButtonElement,
+  buttonElement,
+  contextLineBlock,
+  plainText,
+  sectionBlock,
+} from '../../render/blocks/slack-blocks.ts';
 import {
   formatChannel,
   formatModel,
@@ -10,7 +17,7 @@ import {
   formatTitle,
   type TaskSummary,
 } from '../../render/blocks/task-lines.ts';
-import { actionsBlock, button, contextBlock, type ViewBlock } from '../../render/blocks/view-blocks.ts';
+import type { ViewBlock } from '../../render/blocks/view-blocks.ts';
 import { displayedFileName, MAX_BUTTON_URL_LENGTH, safeWebUrl } from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
 import { formatAge } from '../../render/text/duration.ts';
@@ -121,13 +128,14 @@ function fileBlocks({ page, count }: TaskDetails, files: readonly TaskFile[]): V
   if (files.length === 0 && page === 0) return [plainSection(strings.tasks.noFiles)];
   const from = page * FILES_PER_PAGE;
   const blocks = files.slice(0, FILES_PER_PAGE).map(fileBlock);
-  if (files.some(({ kind }) => kind === 'output')) blocks.push(contextBlock(strings.tasks.linkHint));
+  if (files.some(({ kind }) => kind === 'output')) blocks.push(contextLineBlock(strings.tasks.linkHint));
   if (count <= FILES_PER_PAGE) return blocks;
-  if (files.length > 0) blocks.push(contextBlock(strings.pageShown(from + 1, from + files.length, count)));
+  if (files.length > 0)
+    blocks.push(contextLineBlock(strings.pageShown(from + 1, from + files.length, count)));
   const pageButtons: ButtonElement[] = [];
-  if (page > 0) pageButtons.push(button('task_files_back', strings.buttons.back, String(page - 1)));
+  if (page > 0) pageButtons.push(buttonElement('task_files_back', strings.buttons.back, String(page - 1)));
   if (from + FILES_PER_PAGE < count)
-    pageButtons.push(button('task_files_more', strings.buttons.more, String(page + 1)));
+    pageButtons.push(buttonElement('task_files_more', strings.buttons.more, String(page + 1)));
   return pageButtons.length === 0 ? blocks : [...blocks, actionsBlock(pageButtons)];
 }
 
@@ -135,7 +143,7 @@ function fileBlock(file: TaskFile): ViewBlock {
   if (file.kind === 'gone') return plainSection(strings.tasks.fileNotFound);
   const about = [displayedFileName(file.name), `${formatSize(file.sizeBytes)} · ${strings.tasks[file.kind]}`];
   if (file.kind === 'input') {
-    const sent = button('task_file', strings.buttons.sendToMe, file.id);
+    const sent = buttonElement('task_file', strings.buttons.sendToMe, file.id);
     return { type: 'section', text: plainText(about.join('\n')), accessory: sent };
   }
   const url = safeWebUrl(file.url);
@@ -158,7 +166,7 @@ function openButton(url: string | null): ButtonElement[] {
 
 function deleteButton(id: string): ButtonElement {
   return {
-    ...button('task_delete', strings.buttons.deleteTask, id),
+    ...buttonElement('task_delete', strings.buttons.deleteTask, id),
     style: 'danger',
     confirm: {
       title: plainText(strings.tasks.deleteTitle),

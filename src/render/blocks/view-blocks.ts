@@ -1,12 +1,4 @@
-import {
-  type ActionsBlock,
-  type ButtonElement,
-  type ContextBlock,
-  type MrkdwnText,
-  type PlainText,
-  plainText,
-  type SectionBlock,
-} from './slack-blocks.ts';
+import type { ActionsBlock, ContextBlock, MrkdwnText, PlainText, SectionBlock } from './slack-blocks.ts';
 
 /** A heading of at most 150 characters. */
 export interface HeaderBlock {
@@ -40,23 +32,3 @@ export type ViewBlock =
   | HeaderBlock
   | DividerBlock
   | ChannelSelectBlock;
-
-/** A button; `value` comes back with the press. */
-export function button(actionId: string, text: string, value: string): ButtonElement {
-  return { type: 'button', action_id: actionId, text: plainText(text), value };
-}
-
-/** A row of buttons. */
-export function actionsBlock(elements: ButtonElement[]): ActionsBlock {
-  return { type: 'actions', elements };
-}
-
-/** A paragraph in Slack's markup. */
-export function mrkdwnSection(text: string): SectionBlock {
-  return { type: 'section', text: { type: 'mrkdwn', text } };
-}
-
-/** Small grey plain text. */
-export function contextBlock(text: string): ContextBlock {
-  return { type: 'context', elements: [plainText(text)] };
-}

@@ -153,7 +153,7 @@ describe.concurrent('a quota', () => {
     const root = scene.ask(channel, 'Ada works slowly');
     await runs(starting, 'Ada works slowly');
     starting.ask(person, channel, 'somebody else');
-    expect(await told(starting, person, channel)).toContain('of this workspace');
+    expect(await told(starting, person, channel)).toContain('from this workspace');
     await starting.press(scene.ada, channel, root, 'stop');
     await scene.finished(channel, root);
     await scene.finished(channel, starting.ask(person, channel, 'now there is room'));

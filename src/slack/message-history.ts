@@ -41,7 +41,7 @@ export interface HistoryRequest {
   guard?: LeaseGuard | undefined;
   signal?: AbortSignal | undefined;
   /** Who goes first in the lane, where it is not as usual. */
-  rank?: (() => Priority) | undefined;
+  priority?: (() => Priority) | undefined;
 }
 
 /** Our clock and Slack's may differ by so much (s) when a post is looked for. */
@@ -71,7 +71,7 @@ export class MessageHistory {
 
   /** A thread's messages, oldest first and its root among them; a channel's, newest first. */
   async *messages(request: HistoryRequest): AsyncGenerator<ThreadMessage> {
-    const { channel, threadTs, oldest, guard, signal, rank } = request;
+    const { channel, threadTs, oldest, guard, signal, priority: rank } = request;
     const method = threadTs === undefined ? 'conversations.history' : 'conversations.replies';
     let cursor: string | undefined;
     do {
@@ -85,7 +85,7 @@ export class MessageHistory {
           limit: this.#pageSize,
           include_all_metadata: true,
         },
-        { schema: pageSchema, guard, signal, rank },
+        { schema: pageSchema, guard, signal, priority: rank },
       );
       yield* answer.messages;
       cursor = answer.response_metadata?.next_cursor || undefined;

@@ -12,7 +12,7 @@ export interface Priority {
 
 /** What somebody who waits in a lane says about itself. The functions are asked whenever a permit is to be had. */
 export interface PermitRequest {
-  rank?: (() => Priority) | undefined;
+  priority?: (() => Priority) | undefined;
   /** Not before this moment, on the clock of `performance.now()` (ms). */
   notBefore?: (() => number) | undefined;
   /** Withdraws the wish. */
@@ -20,7 +20,7 @@ export interface PermitRequest {
   /** Withdraws it too. Not one signal for both: `AbortSignal.any` weighs a kilobyte, and thousands wait here. */
   leaseSignal?: AbortSignal | undefined;
   /** Give up when there is no permit within this time (ms). */
-  withinMs?: number | undefined;
+  maxWaitMs?: number | undefined;
 }
 
 /** The right to send one request now. */
@@ -112,7 +112,7 @@ export class PermitQueue {
       const waiter: Waiter = {
         ...request,
         askedAt,
-        deadline: askedAt + (request.withinMs ?? Number.POSITIVE_INFINITY),
+        deadline: askedAt + (request.maxWaitMs ?? Number.POSITIVE_INFINITY),
         currentPriority: { order: DEFAULT_ORDER, since: askedAt },
         earliestAt: askedAt,
         usesDeepBurst: false,
@@ -188,7 +188,7 @@ export class PermitQueue {
   /** Asks a waiter for its rank and moment; one that throws is out. */
   #refreshWaiter(waiter: Waiter): void {
     try {
-      waiter.currentPriority = waiter.rank?.() ?? { order: DEFAULT_ORDER, since: waiter.askedAt };
+      waiter.currentPriority = waiter.priority?.() ?? { order: DEFAULT_ORDER, since: waiter.askedAt };
       waiter.earliestAt = waiter.notBefore?.() ?? 0;
     } catch (error) {
       waiter.reject(error);

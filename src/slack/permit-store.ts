@@ -6,5 +6,5 @@ export interface PermitStore {
    */
   take(workspace: string, lane: string, rule: { perMinute: number; burst: number }): Promise<number>;
   /** Slack refused a call: nobody gets a permit of this lane for `ms`, and then all go slower for some minutes. */
-  hold(workspace: string, lane: string, ms: number): Promise<void>;
+  pause(workspace: string, lane: string, ms: number): Promise<void>;
 }

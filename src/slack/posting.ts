@@ -35,11 +35,11 @@ export interface PostRequest {
 /** What a reply that waits to be edited says about itself; asked again at each permit. */
 export interface EditState {
   /** Nothing will be added: goes first. */
-  final: boolean;
+  isFinal: boolean;
   /** Shows nothing of the answer yet: goes second. */
-  blank: boolean;
+  isBlank: boolean;
   /** When the oldest text that people cannot see yet came in (ms, `Date.now()`). */
-  unseenSince: number;
+  unseenSinceMs: number;
 }
 
 /** A message of ours that is to show something else. */
@@ -51,7 +51,7 @@ export interface EditRequest {
   state: () => EditState;
   guard?: LeaseGuard | undefined;
   /** Left out where it may not be sent within this time (ms), counted from the message's own moment. */
-  withinMs?: number | undefined;
+  maxWaitMs?: number | undefined;
   /** Withdraws the edit while it waits; it then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
@@ -115,7 +115,7 @@ export class Posting {
     const { ts } = await this.#runRequired('chat.postMessage', permitRequest, () =>
       this.#postSpacing.run(channel, async () => {
         await request.beforeSend?.();
-        return await this.#api.client.call('chat.postMessage', args, { schema: postedSchema, guard });
+        return await this.#api.slackClient.call('chat.postMessage', args, { schema: postedSchema, guard });
       }),
     );
     this.#editSpacing.recordChange(channel, ts);
@@ -127,21 +127,21 @@ export class Posting {
     const { channel, ts, guard, signal, state } = request;
     const ownMoment = Math.max(
       0,
-      this.#editSpacing.notBefore(channel, ts, state().final) - performance.now(),
+      this.#editSpacing.notBefore(channel, ts, state().isFinal) - performance.now(),
     );
     const permitRequest = {
       guard,
       signal,
-      withinMs: request.withinMs === undefined ? undefined : ownMoment + request.withinMs,
+      withinMs: request.maxWaitMs === undefined ? undefined : ownMoment + request.maxWaitMs,
       rank: () => editPriority(state()),
-      notBefore: () => this.#editSpacing.notBefore(channel, ts, state().final),
+      notBefore: () => this.#editSpacing.notBefore(channel, ts, state().isFinal),
     };
     const done = await this.#api.run('chat.update', permitRequest, async (permit) => {
-      const { unseenSince } = state();
+      const { unseenSinceMs: unseenSince } = state();
       const message = await renderOrReleasePermit(request, permit);
       if (message === undefined) return 'unchanged' as const;
       try {
-        await this.#api.client.call(
+        await this.#api.slackClient.call(
           'chat.update',
           { channel, ts, ...messageArguments(message) },
           { schema: anyAnswerSchema, guard },
@@ -253,7 +253,7 @@ export class Posting {
 
 /** Finals first, then replies that show nothing yet, then the one whose unseen text is oldest. */
 export function editPriority(state: EditState): Priority {
-  return { order: state.final ? 0 : state.blank ? 1 : 2, since: state.unseenSince };
+  return { order: state.isFinal ? 0 : state.isBlank ? 1 : 2, since: state.unseenSinceMs };
 }
 
 /** What there is to show now; the permit is given back where there is nothing. */

@@ -17,16 +17,16 @@ export interface RateLimitedCallOptions<S extends z.ZodType> extends PermitReque
 
 /** Slack's Web API under the budget: waits for a permit of the method's lane, then calls. */
 export class RateLimitedClient {
-  readonly client: SlackClient;
+  readonly slackClient: SlackClient;
   readonly rateLimiter: RateLimiter;
 
   constructor(client: SlackClient, budget: RateLimiter) {
-    this.client = client;
+    this.slackClient = client;
     this.rateLimiter = budget;
   }
 
   get installation(): Installation {
-    return this.client.installation;
+    return this.slackClient.installation;
   }
 
   /** Waits as long as it takes; throws a SlackError, or the reason of a withdrawn wish. */
@@ -35,8 +35,8 @@ export class RateLimitedClient {
     args: Record<string, unknown>,
     options: RateLimitedCallOptions<S>,
   ): Promise<z.infer<S>> {
-    const { withinMs: _, ...unlimited } = options;
-    const done = await this.run(method, unlimited, () => this.client.call(method, args, options));
+    const { maxWaitMs: _, ...unlimited } = options;
+    const done = await this.run(method, unlimited, () => this.slackClient.call(method, args, options));
     if (done === undefined) throw new Error('A call without a time limit was left out.');
     return done.value;
   }
@@ -48,8 +48,8 @@ export class RateLimitedClient {
     args: Record<string, unknown>,
     options: RateLimitedCallOptions<S>,
   ): Promise<z.infer<S> | undefined> {
-    const done = await this.run(method, { ...options, withinMs: ms }, () =>
-      this.client.call(method, args, options),
+    const done = await this.run(method, { ...options, maxWaitMs: ms }, () =>
+      this.slackClient.call(method, args, options),
     );
     return done?.value;
   }

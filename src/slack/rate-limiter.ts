@@ -53,7 +53,7 @@ export class RateLimiter {
       } catch (error) {
         if (!(error instanceof SlackRateLimitError)) throw error;
         this.backOff(method, error.retryAfterMs);
-        if (method.withinMs !== undefined) return undefined;
+        if (method.maxWaitMs !== undefined) return undefined;
         if (attempt >= MAX_ATTEMPTS) throw error;
       }
     }
@@ -94,7 +94,7 @@ export class RateLimiter {
     for (let tries = 1; tries <= MAX_SHARE_ATTEMPTS; tries += 1) {
       const left = Math.max(0, until - performance.now());
       try {
-        return await this.#store.hold(workspace, lane, Math.ceil(left));
+        return await this.#store.pause(workspace, lane, Math.ceil(left));
       } catch (error) {
         this.#log.warn({ err: error, workspace, lane }, 'The hold of a lane could not be shared');
         await new Promise((resolve) => setTimeout(resolve, 500).unref());

@@ -63,7 +63,7 @@ export interface SlackCallRecord {
   method: string;
   /** `ok`, or the code of the error. */
   outcome: string;
-  ms: number;
+  durationMs: number;
 }
 
 /** For whom a client calls, and how. */
@@ -183,7 +183,7 @@ export class SlackClient {
       if (failure instanceof SlackAuthError && failure.isInstallationDead) this.#gate?.refused(failure);
       throw failure;
     } finally {
-      this.#onCall?.({ workspace: this.workspace, method, outcome, ms: performance.now() - since });
+      this.#onCall?.({ workspace: this.workspace, method, outcome, durationMs: performance.now() - since });
       clearTimeout(timer);
       guard?.signal.removeEventListener('abort', onLost);
     }

@@ -12,7 +12,7 @@ describe('retryDelay', () => {
       fc.property(attempts, fc.integer({ min: 0, max: 3_600_000 }), chance, (attempt, asked, random) => {
         const delay = retryDelay(attempt, asked, DEFAULT_RETRY_POLICY, () => random);
         expect(delay).toBeGreaterThanOrEqual(asked);
-        expect(delay).toBeLessThanOrEqual(asked + DEFAULT_RETRY_POLICY.baseMs);
+        expect(delay).toBeLessThanOrEqual(asked + DEFAULT_RETRY_POLICY.baseDelayMs);
       }),
     );
   });
@@ -20,7 +20,7 @@ describe('retryDelay', () => {
   it('stays under a pause that doubles up to the cap', () => {
     fc.assert(
       fc.property(attempts, chance, (attempt, random) => {
-        const delay = retryDelay(attempt, undefined, { baseMs: 100, capMs: 5000 }, () => random);
+        const delay = retryDelay(attempt, undefined, { baseDelayMs: 100, maxDelayMs: 5000 }, () => random);
         expect(delay).toBeGreaterThanOrEqual(0);
         expect(delay).toBeLessThanOrEqual(Math.min(5000, 100 * 2 ** (attempt - 1)));
       }),
@@ -28,7 +28,7 @@ describe('retryDelay', () => {
   });
 
   it('spreads over the whole pause', () => {
-    const policy = { baseMs: 100, capMs: 5000 };
+    const policy = { baseDelayMs: 100, maxDelayMs: 5000 };
     expect(retryDelay(3, undefined, policy, () => 0)).toBe(0);
     expect(retryDelay(3, undefined, policy, () => 0.5)).toBe(200);
     expect(retryDelay(99, undefined, policy, () => 0.5)).toBe(2500);
@@ -65,7 +65,7 @@ describe('retryAfter', () => {
 });
 
 describe('repeated', () => {
-  const quick = { ...DEFAULT_RETRY_POLICY, attempts: 4, baseMs: 1, capMs: 2 };
+  const quick = { ...DEFAULT_RETRY_POLICY, maxAttempts: 4, baseDelayMs: 1, maxDelayMs: 2 };
   const unavailable = (status?: number, retryAfterMs?: number) =>
     new AgentUnavailableError({ sentence: 'No', outcome: 'unknown', status, retryAfterMs });
 
@@ -90,7 +90,7 @@ describe('repeated', () => {
   });
 
   it.each([
-    ['a refusal', new AgentRejectedError({ sentence: 'No', outcome: 'refused', status: 422, words: '' })],
+    ['a refusal', new AgentRejectedError({ sentence: 'No', outcome: 'refused', status: 422, reason: '' })],
     ['a plain 500', unavailable(500)],
     ['an error of our own', new RangeError('mine')],
   ])('does not repeat after %s', async (_, error) => {
@@ -114,7 +114,7 @@ describe('repeated', () => {
 
   it('ends its wait when the caller stops', async () => {
     const stop = new AbortController();
-    const slow = { ...quick, totalMs: 60_000 };
+    const slow = { ...quick, maxTotalMs: 60_000 };
     const failing = retryCall(() => Promise.reject(unavailable(503, 30_000)), slow, stop.signal);
     setTimeout(() => stop.abort(), 5);
     await expect(failing).rejects.toBeInstanceOf(AgentAbortedError);

@@ -8,7 +8,7 @@ let service: AgentService;
 let client: AgentClient;
 let projectId: string;
 let taskId: string;
-const retry = { baseMs: 1, capMs: 5 };
+const retry = { baseDelayMs: 1, maxDelayMs: 5 };
 
 beforeAll(async () => {
   service = await startAgentService({
@@ -60,7 +60,7 @@ describe('the documented errors', () => {
     service.faults.add({ call, fault: { kind: 'status', status: 422, body }, times: 1 });
     const refused: unknown = await client.sendMessage(taskId, { content: 'x' }).catch((error) => error);
     if (!(refused instanceof AgentRejectedError)) throw new Error('It was not refused.');
-    expect(refused.words).toContain('the secret of my sheep');
+    expect(refused.reason).toContain('the secret of my sheep');
     const lines: string[] = [];
     const destination = { write: (line: string) => lines.push(line) };
     createLogger({ level: 'info', destination }).info({ err: refused }, 'refused');
@@ -111,7 +111,7 @@ describe('the errors that the document leaves open', () => {
       const refused = await client
         .startTask({ projectId, title: 'T', model: 'huge' })
         .catch((reason: unknown) => reason);
-      expect(refused).toMatchObject({ words: expect.stringMatching(/\w/) });
+      expect(refused).toMatchObject({ reason: expect.stringMatching(/\w/) });
       service.behaviour.errorBody = 'detail';
     },
   );
@@ -151,7 +151,7 @@ describe('the errors that the document leaves open', () => {
     await expect(client.startUpload(file)).rejects.toMatchObject({
       code: 'rejected',
       status: 413,
-      words: expect.stringContaining('at most 10 bytes'),
+      reason: expect.stringContaining('at most 10 bytes'),
     });
     service.behaviour.maxFileBytes = null;
   });

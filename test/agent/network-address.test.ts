@@ -57,7 +57,7 @@ describe('publicLookup', () => {
     const error = await new Promise((resolve) => {
       publicLookup('localhost', { all: true }, (failure) => resolve(failure));
     });
-    expect(error).toMatchObject({ message: 'localhost leads to a private address' });
+    expect(error).toMatchObject({ message: 'localhost has a private address' });
   });
 });
 
@@ -120,9 +120,9 @@ describe('threadlessLookup', () => {
     const look = resolverLookup(server.resolver);
     expect(await found(look, 'public.test')).toEqual([{ address: '93.184.216.34', family: 4 }]);
     expect(await found(look, 'public.test', 4)).toBe('93.184.216.34');
-    expect(await found(look, 'private.test')).toContain('leads to a private address');
+    expect(await found(look, 'private.test')).toContain('has a private address');
     expect(await found(look, 'rebinding.test', 4)).toBe('93.184.216.34');
-    expect(await found(look, 'rebinding.test', 4)).toContain('leads to a private address');
+    expect(await found(look, 'rebinding.test', 4)).toContain('has a private address');
   });
 
   it('gives up on a name server that never answers, and holds nobody else up meanwhile', async () => {

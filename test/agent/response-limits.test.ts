@@ -40,7 +40,7 @@ describe('an answer of a service that is bounded', () => {
     const client = clientOf(server.origin, { responseLimits: bounds });
     await expect(client.getTask('t1')).rejects.toMatchObject({
       code: 'not_understood',
-      message: expect.stringMatching(/is larger than is read .* in a new thread/),
+      message: expect.stringMatching(/is too large to read .* in a new thread/),
     });
     expect(await client.getTask('t1')).toMatchObject({ id: 't1' });
   });
@@ -85,7 +85,7 @@ describe('an answer of a service that is bounded', () => {
     const client = clientOf(server.origin, {
       responseLimits: bounds,
       timeouts: { requestMs: 1_000 },
-      retry: { attempts: 1 },
+      retry: { maxAttempts: 1 },
     });
     const reading = ['t1', 't2', 't3'].map((id) => client.getTask(id));
     expect(await Promise.allSettled(reading)).toMatchObject(
@@ -117,7 +117,7 @@ describe('an answer of a service that is bounded', () => {
     const walk = async () => {
       for await (const _ of client.messagesAfter('t1', 'm0'));
     };
-    await expect(walk()).rejects.toMatchObject({ message: expect.stringContaining('larger than is read') });
+    await expect(walk()).rejects.toMatchObject({ message: expect.stringContaining('too large to read') });
     expect(page).toBe(5);
   });
 });

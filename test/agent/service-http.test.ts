@@ -60,14 +60,14 @@ describe('a call that may be repeated', () => {
     const client = clientOf(server.origin, { timeouts: { requestMs: 500 } });
     const error = await failure(client.getTask('t1'));
     expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown', attempts: 3 });
-    expect(error.message).toContain('did not answer in time');
+    expect(error.message).toContain('did not respond in time');
     expect(server.requests).toHaveLength(3);
   });
 
   it('counts a body that never ends as a time-out', async () => {
     await using server = await localServer((_, response) => response.writeHead(200).write('{'));
-    const client = clientOf(server.origin, { timeouts: { requestMs: 40 }, retry: { attempts: 1 } });
-    expect((await failure(client.getTask('t1'))).message).toContain('did not answer in time');
+    const client = clientOf(server.origin, { timeouts: { requestMs: 40 }, retry: { maxAttempts: 1 } });
+    expect((await failure(client.getTask('t1'))).message).toContain('did not respond in time');
   });
 
   it('finds a deleted task gone when the first answer was lost', async () => {
@@ -126,7 +126,7 @@ describe('a creation or send', () => {
     });
     const client = clientOf(server.origin, { timeouts: { requestMs: 30, idleMs: 30 } });
     expect(await client.sendMessage('t1', { content: 'x' })).toMatchObject({ userMessage: null });
-    const error = await failure(client.sendMessage('t1', { content: 'x' }, { holdMs: 40 }));
+    const error = await failure(client.sendMessage('t1', { content: 'x' }, { timeoutMs: 40 }));
     expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown' });
   });
 
@@ -167,7 +167,7 @@ describe('an error body without end', () => {
       pour();
     });
     const error = await failure(clientOf(server.origin).getTask('t1'));
-    expect(error).toMatchObject({ code: 'rejected', words: expect.stringMatching(/^word word .*…$/) });
+    expect(error).toMatchObject({ code: 'rejected', reason: expect.stringMatching(/^word word .*…$/) });
     expect(error.message.length).toBeLessThan(700);
   });
 });
@@ -284,7 +284,7 @@ describe('a service in a private network', () => {
     'https://2130706433/v1',
     'http://service.example/v1',
   ])('is not called at %s', (baseUrl) => {
-    expect(() => new AgentClient({ baseUrl, apiKey })).toThrow('name it in PRIVATE_HOSTS');
+    expect(() => new AgentClient({ baseUrl, apiKey })).toThrow('add it to PRIVATE_HOSTS');
     const host = new URL(baseUrl).hostname.replaceAll(/[[\]]/g, '');
     expect(() => new AgentClient({ baseUrl, apiKey, allowedHosts: [host] })).not.toThrow();
   });
@@ -294,7 +294,7 @@ describe('a service in a private network', () => {
     const { port } = new URL(server.origin);
     const client = clientOf('', { baseUrl: `https://localhost:${port}/v1`, allowedHosts: [] });
     const error = await failure(client.getTask('t1'));
-    expect(inspect(error, { depth: 10 })).toContain('localhost leads to a private address');
+    expect(inspect(error, { depth: 10 })).toContain('localhost has a private address');
     expect(server.requests).toHaveLength(0);
     await client.close();
   });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ASSUMPTIONS, assumptionsTable } from '../../src/agent/assumptions.ts';
 import {
   agentDialectSetting,
   DEFAULT_SERVICE_OPTIONS,
   serviceOptionsSchema,
 } from '../../src/agent/service-options.ts';
 import { startedUploadSchema } from '../../src/agent/started-upload.ts';
+import { ASSUMPTIONS, assumptionsTable } from '../repository/service-assumptions.ts';
 
 describe('the dialect', () => {
   it('is all defaults where nothing is set', () => {

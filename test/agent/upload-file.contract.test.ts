@@ -37,7 +37,7 @@ async function start(options: Parameters<typeof startAgentService>[0]): Promise<
     baseUrl: service.url,
     allowedHosts: ['127.0.0.1'],
     apiKey: service.apiKey,
-    retry: { baseMs: 1, capMs: 5 },
+    retry: { baseDelayMs: 1, maxDelayMs: 5 },
   });
   projectId = (await client.createProject({ title: 'P' })).id;
 }

@@ -230,7 +230,7 @@ describe('an upload in parts', () => {
   it('gives up on a part whose link is refused twice', async () => {
     await using stored = await storage({ partBytes: 30, put: (part) => (part === 2 ? 403 : 200) });
     const failing = uploadFile(stored.client, once());
-    await expect(failing).rejects.toMatchObject({ code: 'rejected', status: 403, words: 'No' });
+    await expect(failing).rejects.toMatchObject({ code: 'rejected', status: 403, reason: 'No' });
     expect(stored.asked).toEqual([[1, 2, 3, 4], [2]]);
     expect(stored.finalized).toEqual([]);
   });
@@ -461,7 +461,7 @@ describe('a signed link', () => {
     });
     const client = clientOf(server.origin, { serviceOptions: DEFAULT_SERVICE_OPTIONS });
     const failing = client.openSignedLink(`${server.origin}/a?signature=sesame`);
-    await expect(failing).rejects.toMatchObject({ code: 'rejected', words: 'Expired' });
+    await expect(failing).rejects.toMatchObject({ code: 'rejected', reason: 'Expired' });
     await expect(failing).rejects.not.toMatchObject({ message: expect.stringContaining('sesame') });
     await client.close();
   });

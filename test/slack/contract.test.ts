@@ -64,7 +64,7 @@ describe('messages', () => {
     const { posting, readBack, request, channel, root } = await start();
     const intendedAt = new Date();
     const { ts } = await posting.post(request);
-    const state = () => ({ final: true, blank: false, unseenSince: 0 });
+    const state = () => ({ isFinal: true, isBlank: false, unseenSinceMs: 0 });
     const where = { channel: channel.id, ts };
     expect(await posting.edit({ ...where, state, render: () => ({ text: 'Done' }) })).toBe('edited');
     expect(slack.message(channel, ts)).toMatchObject({ text: 'Done', threadTs: root.ts });
@@ -129,7 +129,7 @@ describe('errors', () => {
     const edit = {
       channel: channel.id,
       ts: '1.000000',
-      state: () => ({ final: true, blank: false, unseenSince: 0 }),
+      state: () => ({ isFinal: true, isBlank: false, unseenSinceMs: 0 }),
     };
     await expect(posting.edit({ ...edit, render: () => ({ text: 'x' }) })).rejects.toMatchObject({
       code: 'message_gone',

@@ -34,19 +34,19 @@ async function reply(
   const end = performance.now() + ANSWER_MS;
   let shownUntil = performance.now();
   let blank = true;
-  const state = () => ({ final: performance.now() >= end, blank, unseenSince: shownUntil });
+  const state = () => ({ isFinal: performance.now() >= end, isBlank: blank, unseenSinceMs: shownUntil });
   for (let over = false; !over; ) {
     await budget.run(
       [
         {
           workspace: 'T1',
           limit: 'chat.update',
-          rank: () => editPriority(state()),
-          notBefore: () => spacing.notBefore('C1', String(thread), state().final),
+          priority: () => editPriority(state()),
+          notBefore: () => spacing.notBefore('C1', String(thread), state().isFinal),
         },
       ],
       async () => {
-        over = state().final;
+        over = state().isFinal;
         const at = performance.now();
         edits.push({ thread, at, final: over, age: at - shownUntil });
         shownUntil = at;

@@ -23,7 +23,7 @@ const hello: PostRequest = {
   key: 'turn/0',
   kind: 'first',
 };
-const live = () => ({ final: false, blank: false, unseenSince: 0 });
+const live = () => ({ isFinal: false, isBlank: false, unseenSinceMs: 0 });
 
 describe('a post', () => {
   test('carries its key twice and unfurls nothing', async () => {
@@ -132,7 +132,7 @@ describe('an edit', () => {
     const shown = posting.edit({
       channel: 'C1',
       ts,
-      state: () => ({ ...live(), final: true }),
+      state: () => ({ ...live(), isFinal: true }),
       render: () => ({ text: 'end' }),
     });
     const notBefore = run.mock.lastCall?.[0][0]?.notBefore?.();
@@ -144,7 +144,7 @@ describe('an edit', () => {
 
   test('is left out where the budget has none within the time that it waits', async () => {
     scene.budget.backOff({ workspace: 'T1', limit: 'chat.update' }, 60_000);
-    const edit = { channel: 'C1', ts: '1.0', state: live, render: () => ({ text: 'end' }), withinMs: 100 };
+    const edit = { channel: 'C1', ts: '1.0', state: live, render: () => ({ text: 'end' }), maxWaitMs: 100 };
     expect(await posting.edit(edit)).toBe('left_out');
     expect(scene.slack.callsOf('chat.update')).toHaveLength(0);
   });

@@ -34,7 +34,7 @@ function line(into: string[], name: string, wish: Partial<ScopedPermitRequest> =
 /** Uses up all that the lane has at once. */
 async function drain(count = 5): Promise<void> {
   const asks = Array.from({ length: count }, () =>
-    budget.permit({ ...edits, rank: () => ({ order: 0, since: 0 }) }),
+    budget.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) }),
   );
   await vi.advanceTimersByTimeAsync(0);
   await Promise.all(asks);
@@ -45,10 +45,10 @@ describe('the order of a lane', () => {
     await drain();
     const got: string[] = [];
     const all = Promise.all([
-      line(got, 'young', { rank: () => ({ order: 2, since: 900 }) }),
-      line(got, 'old', { rank: () => ({ order: 2, since: 100 }) }),
-      line(got, 'blank', { rank: () => ({ order: 1, since: 950 }) }),
-      line(got, 'final', { rank: () => ({ order: 0, since: 990 }) }),
+      line(got, 'young', { priority: () => ({ order: 2, since: 900 }) }),
+      line(got, 'old', { priority: () => ({ order: 2, since: 100 }) }),
+      line(got, 'blank', { priority: () => ({ order: 1, since: 950 }) }),
+      line(got, 'final', { priority: () => ({ order: 0, since: 990 }) }),
     ]);
     await vi.advanceTimersByTimeAsync(20_000);
     await all;
@@ -60,8 +60,8 @@ describe('the order of a lane', () => {
     const got: string[] = [];
     let order = 2;
     const all = Promise.all([
-      line(got, 'first asked', { rank: () => ({ order: 1, since: 0 }) }),
-      line(got, 'became final', { rank: () => ({ order, since: 0 }) }),
+      line(got, 'first asked', { priority: () => ({ order: 1, since: 0 }) }),
+      line(got, 'became final', { priority: () => ({ order, since: 0 }) }),
     ]);
     await vi.advanceTimersByTimeAsync(100);
     order = 0;
@@ -72,10 +72,10 @@ describe('the order of a lane', () => {
 
   test('a final may use a deeper burst than live edits', async () => {
     const got: string[] = [];
-    const live = Array.from({ length: 6 }, () => line(got, 'live', { rank: () => ({ order: 2, since: 0 }) }));
+    const live = Array.from({ length: 6 }, () => line(got, 'live', { priority: () => ({ order: 2, since: 0 }) }));
     await vi.advanceTimersByTimeAsync(0);
     expect(got).toEqual(['live', 'live', 'live', 'live']);
-    const final = line(got, 'final', { rank: () => ({ order: 0, since: 0 }) });
+    const final = line(got, 'final', { priority: () => ({ order: 0, since: 0 }) });
     await vi.advanceTimersByTimeAsync(0);
     expect(got.at(-1)).toBe('final');
     await vi.advanceTimersByTimeAsync(10_000);
@@ -85,8 +85,8 @@ describe('the order of a lane', () => {
   test('nobody goes before their moment, and a ready one does not wait for them', async () => {
     const got: string[] = [];
     const start = performance.now();
-    const late = line(got, 'late', { notBefore: () => start + 3_000, rank: () => ({ order: 0, since: 0 }) });
-    const ready = line(got, 'ready', { rank: () => ({ order: 2, since: 0 }) });
+    const late = line(got, 'late', { notBefore: () => start + 3_000, priority: () => ({ order: 0, since: 0 }) });
+    const ready = line(got, 'ready', { priority: () => ({ order: 2, since: 0 }) });
     await vi.advanceTimersByTimeAsync(2_999);
     expect(got).toEqual(['ready']);
     await vi.advanceTimersByTimeAsync(1);
@@ -97,7 +97,7 @@ describe('the order of a lane', () => {
   test('of a dry lane those give up at once whose turn cannot come in time', async () => {
     await drain();
     const got: string[] = [];
-    const first = (since: number) => ({ withinMs: 3_000, rank: () => ({ order: 0, since }) });
+    const first = (since: number) => ({ maxWaitMs: 3_000, priority: () => ({ order: 0, since }) });
     const all = Promise.all(['a', 'b', 'c', 'd'].map((name, index) => line(got, name, first(index))));
     await vi.advanceTimersByTimeAsync(10);
     expect(got).toEqual(['c left out', 'd left out']);
@@ -109,9 +109,9 @@ describe('the order of a lane', () => {
   test('a flood of finals does not starve a live edit', async () => {
     await drain();
     const got: string[] = [];
-    const live = line(got, 'live', { rank: () => ({ order: 2, since: 0 }) });
+    const live = line(got, 'live', { priority: () => ({ order: 2, since: 0 }) });
     const finals = Array.from({ length: 40 }, () =>
-      line(got, 'final', { rank: () => ({ order: 0, since: 0 }) }),
+      line(got, 'final', { priority: () => ({ order: 0, since: 0 }) }),
     );
     await vi.advanceTimersByTimeAsync(60_000);
     await Promise.all([live, ...finals]);
@@ -121,7 +121,7 @@ describe('the order of a lane', () => {
   test('a rank that throws ends that wish alone', async () => {
     const got: string[] = [];
     const broken = line(got, 'broken', {
-      rank: () => {
+      priority: () => {
         throw new Error('gone');
       },
     });
@@ -165,7 +165,7 @@ describe('waiting', () => {
   test('an ornament is left out at once when the lane cannot afford it soon', async () => {
     await drain();
     const got: string[] = [];
-    const ornament = line(got, 'mark', { withinMs: 500 });
+    const ornament = line(got, 'mark', { maxWaitMs: 500 });
     await vi.advanceTimersByTimeAsync(1);
     await ornament;
     expect(got).toEqual(['mark left out']);
@@ -175,9 +175,9 @@ describe('waiting', () => {
     await drain();
     const got: string[] = [];
     const others = Array.from({ length: 4 }, () =>
-      line(got, 'edit', { rank: () => ({ order: 0, since: 0 }) }),
+      line(got, 'edit', { priority: () => ({ order: 0, since: 0 }) }),
     );
-    const ornament = line(got, 'mark', { withinMs: 4_000, rank: () => ({ order: 3, since: 0 }) });
+    const ornament = line(got, 'mark', { maxWaitMs: 4_000, priority: () => ({ order: 3, since: 0 }) });
     await vi.advanceTimersByTimeAsync(4_001);
     await ornament;
     expect(got).toContain('mark left out');
@@ -187,7 +187,7 @@ describe('waiting', () => {
 
   test('a permit that is given back serves the next one', async () => {
     await drain(4);
-    const permit = await budget.permit({ ...edits, rank: () => ({ order: 0, since: 0 }) });
+    const permit = await budget.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) });
     const asked = lanes.asked;
     permit?.release();
     permit?.release();
@@ -256,7 +256,7 @@ describe('when Slack throttles', () => {
   });
 
   test('a store that is away does not lift the hold', async () => {
-    const hold = vi.spyOn(lanes, 'hold').mockRejectedValue(new Error('away'));
+    const hold = vi.spyOn(lanes, 'pause').mockRejectedValue(new Error('away'));
     budget.backOff(edits, 5_000);
     const got: string[] = [];
     const wish = line(got, 'edit');
@@ -269,7 +269,7 @@ describe('when Slack throttles', () => {
 
   test('an ornament is not tried again', async () => {
     let calls = 0;
-    const done = budget.run([{ ...edits, withinMs: 1_000 }], () => {
+    const done = budget.run([{ ...edits, maxWaitMs: 1_000 }], () => {
       calls += 1;
       return Promise.reject(throttled(100));
     });
@@ -343,7 +343,7 @@ describe('processes that share a lane', () => {
           await away();
           return waitMs;
         },
-        hold: (...hold) => lanes.hold(...hold),
+        pause: (...hold) => lanes.pause(...hold),
       };
       return new RateLimiter({ store, lanes: rateLimitTable(), log: silentLog });
     });
@@ -376,7 +376,7 @@ describe('processes that share a lane', () => {
     await vi.advanceTimersByTimeAsync(10_000);
     const asked = performance.now();
     let waited = Number.POSITIVE_INFINITY;
-    const final = calm.permit({ ...edits, rank: () => ({ order: 0, since: 0 }) }).then(() => {
+    const final = calm.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) }).then(() => {
       waited = performance.now() - asked;
     });
     await vi.advanceTimersByTimeAsync(5_000);

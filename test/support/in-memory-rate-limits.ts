@@ -34,7 +34,7 @@ export class InMemoryRateLimits implements PermitStore {
     return Promise.resolve(0);
   }
 
-  hold(workspace: string, lane: string, ms: number): Promise<void> {
+  pause(workspace: string, lane: string, ms: number): Promise<void> {
     const key = `${workspace} ${lane}`;
     const now = performance.now();
     this.#holds.set(key, Math.max(this.#holds.get(key) ?? 0, now + ms));

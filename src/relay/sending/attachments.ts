@@ -220,7 +220,7 @@ class FileOmitted extends Error {
 /** Why a file is omitted; undefined for an error that is not about the file. */
 function omissionReason(error: unknown): { reason: FileReason; detail?: string } | undefined {
   if (error instanceof FileRefusedError || error instanceof FileOmitted) return { reason: error.reason };
-  if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.words };
+  if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.reason };
   if (error instanceof AgentError && error.code === 'wrong_size') return { reason: 'changed' };
   if (error instanceof AgentError && error.cause instanceof FileRefusedError)
     return { reason: error.cause.reason };

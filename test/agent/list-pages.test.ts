@@ -7,7 +7,7 @@ import {
   messagesBackward,
   messagesForward,
   withSmallerPages,
-} from '../../src/agent/message-pages.ts';
+} from '../../src/agent/list-pages.ts';
 import { type Message, messageSchema } from '../../src/agent/service-schema.ts';
 
 function message(id: string): Message {
@@ -79,7 +79,7 @@ describe('a walk through the messages', () => {
     );
   });
 
-  it('walks back where the forward cursor leads nowhere', async () => {
+  it('walks back if the forward cursor does not advance', async () => {
     const list = service({ count: 9, size: 4, inclusive: false });
     const stuck: ListMessages = async (cursor) =>
       cursor.afterId === undefined
@@ -99,7 +99,7 @@ describe('a walk through the messages', () => {
     expect(limits).toEqual([15, 60, 240, 500]);
   });
 
-  it('goes on with smaller pages where one is larger than is read', async () => {
+  it('reads smaller pages after one that is too large to read', async () => {
     for (const inclusive of [false, true]) {
       const limits: (number | undefined)[] = [];
       const list = withSmallerPages(async (cursor) => {
@@ -114,7 +114,7 @@ describe('a walk through the messages', () => {
     }
   });
 
-  it('ends where a page of a single event is larger than is read', async () => {
+  it('fails if a page of a single event is too large to read', async () => {
     const limits: (number | undefined)[] = [];
     const list = withSmallerPages(async ({ limit }) => {
       limits.push(limit);

@@ -1,4 +1,4 @@
-import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from './service-options.ts';
+import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from '../../src/agent/service-options.ts';
 
 /** How sure a guess is. */
 export type Confidence = 'high' | 'medium-high' | 'medium' | 'medium-low' | 'low' | 'unknown';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CallAttempt } from '../agent/client-options.ts';
-import type { PermitStore } from '../slack/permit-store.ts';
+import type { PermitStore } from '../slack/permit-queue.ts';
 import type { SlackCallRecord } from '../slack/slack-client.ts';
 import type { Turn } from '../store/schema.ts';
 import type { Stats } from '../store/stats.ts';

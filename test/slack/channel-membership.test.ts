@@ -7,7 +7,7 @@ let membership: ChannelMembership;
 
 beforeEach(async () => {
   scene = await startSlackClientScene();
-  membership = new ChannelMembership({ api: scene.api });
+  membership = new ChannelMembership(scene.client);
 });
 afterEach(async () => {
   vi.restoreAllMocks();

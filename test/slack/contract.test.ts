@@ -5,7 +5,6 @@ import {
   startSlackWorkspace,
 } from '../../sandbox/slack/slack-workspace.ts';
 import { SlackDirectory } from '../../src/slack/directory.ts';
-import { FileRefusedError } from '../../src/slack/errors.ts';
 import { FileDownloads } from '../../src/slack/file-downloads.ts';
 import { FileUploads } from '../../src/slack/file-uploads.ts';
 import { MessageHistory } from '../../src/slack/message-history.ts';
@@ -13,7 +12,7 @@ import { Posting, type PostRequest } from '../../src/slack/posting.ts';
 import { RateLimitedClient } from '../../src/slack/rate-limited-client.ts';
 import { RateLimiter } from '../../src/slack/rate-limiter.ts';
 import { rateLimitTable } from '../../src/slack/rate-limits.ts';
-import { slackFileSchema } from '../../src/slack/shared-file.ts';
+import { FileRefusedError, slackFileSchema } from '../../src/slack/shared-file.ts';
 import { SlackClient } from '../../src/slack/slack-client.ts';
 import { identifyToken } from '../../src/slack/token-identity.ts';
 import { InMemoryRateLimits } from '../support/in-memory-rate-limits.ts';
@@ -27,13 +26,13 @@ async function start(options: SlackWorkspaceOptions = {}, timeoutMs = 30_000) {
   slack = await startSlackWorkspace(options);
   const slackApiUrl = slack.apiUrl;
   const { installation } = await identifyToken({ token: slack.botToken, log: silentLog, slackApiUrl });
-  const client = new SlackClient({ installation, log: silentLog, slackApiUrl, timeoutMs });
-  const budget = new RateLimiter({
+  const slackClient = new SlackClient({ installation, log: silentLog, slackApiUrl, timeoutMs });
+  const rateLimiter = new RateLimiter({
     store: new InMemoryRateLimits(),
-    lanes: rateLimitTable(),
+    rateLimits: rateLimitTable(),
     log: silentLog,
   });
-  const api = new RateLimitedClient(client, budget);
+  const client = new RateLimitedClient(slackClient, rateLimiter);
   const person = slack.createPerson({ name: 'ada' });
   const channel = slack.createChannel({ name: 'lab', topic: 'Genes' });
   const root = slack.say({ person, channel, text: 'Hello' });
@@ -45,17 +44,17 @@ async function start(options: SlackWorkspaceOptions = {}, timeoutMs = 30_000) {
     kind: 'first',
   };
   return {
-    api,
-    budget,
+    client,
+    rateLimiter,
     person,
     channel,
     root,
     request,
-    posting: new Posting({ api, log: silentLog }),
-    readBack: new MessageHistory({ api }),
-    people: new SlackDirectory({ api, log: silentLog }),
-    downloads: new FileDownloads({ api, maxBytes: 10_000_000, slackApiUrl, idleMs: 1_000 }),
-    uploads: new FileUploads({ api, slackApiUrl }),
+    posting: new Posting(client, silentLog),
+    readBack: new MessageHistory(client),
+    people: new SlackDirectory(client, silentLog),
+    downloads: new FileDownloads({ client, maxBytes: 10_000_000, slackApiUrl, idleMs: 1_000 }),
+    uploads: new FileUploads(client, slackApiUrl),
   };
 }
 

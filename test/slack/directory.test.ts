@@ -8,7 +8,7 @@ let people: SlackDirectory;
 
 beforeEach(async () => {
   scene = await startSlackClientScene();
-  people = new SlackDirectory({ api: scene.api, log: silentLog });
+  people = new SlackDirectory(scene.client, silentLog);
 });
 afterEach(async () => {
   vi.restoreAllMocks();

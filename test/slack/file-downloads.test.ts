@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { FileRefusedError } from '../../src/slack/errors.ts';
 import { FileDownloads, type OpenFile } from '../../src/slack/file-downloads.ts';
 import type { SlackFile } from '../../src/slack/shared-file.ts';
+import { FileRefusedError } from '../../src/slack/shared-file.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
 import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';
 
@@ -14,9 +14,9 @@ let downloads: FileDownloads;
 
 beforeEach(async () => {
   scene = await startSlackClientScene();
-  const { slack, api } = scene;
+  const { slack, client } = scene;
   downloads = new FileDownloads({
-    api,
+    client,
     maxBytes: 1_000_000,
     slackApiUrl: slack.apiUrl,
     idleMs: 300,
@@ -330,7 +330,11 @@ describe('a look at a shared file', () => {
     ];
     scene.slack.on('files.info', () => ({ body: { ok: true, file: answers.shift() ?? file() } }));
     let waits = 0;
-    const slow = new FileDownloads({ api: scene.api, maxBytes: 1_000_000, slackApiUrl: scene.slack.apiUrl });
+    const slow = new FileDownloads({
+      client: scene.client,
+      maxBytes: 1_000_000,
+      slackApiUrl: scene.slack.apiUrl,
+    });
     const looked = await slow.resolve({ id: 'F1', mode: 'hosted' }, { onWait: () => (waits += 1) });
     expect(looked.decision).toMatchObject({ do: 'download', sizeBytes: CONTENT.length, mime: 'text/csv' });
     expect(waits).toBe(3);

@@ -10,8 +10,8 @@ let ids: string[];
 
 beforeEach(async () => {
   scene = await startSlackClientScene();
-  const { slack, api } = scene;
-  uploads = new FileUploads({ api, slackApiUrl: slack.apiUrl });
+  const { slack, client } = scene;
+  uploads = new FileUploads(client, slack.apiUrl);
   ids = [];
   slack.on('files.getUploadURLExternal', {
     body: { ok: true, file_id: 'F9', upload_url: `${slack.origin}/upload/F9` },

@@ -24,10 +24,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A reply that grows all the time for a minute, shown as the budget allows. */
+/** A reply that grows all the time for a minute, shown as the rateLimiter allows. */
 async function reply(
   thread: number,
-  budget: RateLimiter,
+  rateLimiter: RateLimiter,
   spacing: EditSpacing,
   edits: Edit[],
 ): Promise<void> {
@@ -36,7 +36,7 @@ async function reply(
   let blank = true;
   const state = () => ({ isFinal: performance.now() >= end, isBlank: blank, unseenSinceMs: shownUntil });
   for (let over = false; !over; ) {
-    await budget.run(
+    await rateLimiter.run(
       [
         {
           workspace: 'T1',
@@ -66,10 +66,10 @@ async function simulate(
   const edits: Edit[] = [];
   const start = performance.now();
   const all = Array.from({ length: processes }, (_, process) => {
-    const budget = new RateLimiter({ store, lanes: rateLimitTable(), log: silentLog });
+    const rateLimiter = new RateLimiter({ store, rateLimits: rateLimitTable(), log: silentLog });
     const spacing = new EditSpacing();
     const mine = Array.from({ length: threads / processes }, (_, index) => process * threads + index);
-    return mine.map((thread) => reply(thread, budget, spacing, edits));
+    return mine.map((thread) => reply(thread, rateLimiter, spacing, edits));
   });
   await vi.advanceTimersByTimeAsync(180_000);
   await Promise.all(all.flat());

@@ -11,7 +11,7 @@ let posting: Posting;
 
 beforeEach(async () => {
   scene = await startSlackClientScene();
-  posting = new Posting({ api: scene.api, log: silentLog });
+  posting = new Posting(scene.client, silentLog);
   scene.slack.on('chat.postMessage', { body: { ok: true, ts: '100.000001' } });
 });
 afterEach(() => scene.slack.stop());
@@ -81,7 +81,7 @@ describe('a post', () => {
   });
 
   test('is not sent when the lease ends while it waits for its permit', async () => {
-    scene.budget.backOff({ workspace: 'T1', limit: 'chat.postMessage' }, 60_000);
+    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'chat.postMessage' }, 60_000);
     const guard = lease(60_000);
     const pending = posting.post({ ...hello, guard }).catch((caught: unknown) => caught);
     guard.lose();
@@ -99,7 +99,7 @@ describe('a post', () => {
 
 describe('an edit', () => {
   test('shows the latest state at the moment when it is sent', async () => {
-    scene.budget.backOff({ workspace: 'T1', limit: 'chat.update' }, 200);
+    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'chat.update' }, 200);
     let text = 'early';
     const done = posting.edit({ channel: 'C1', ts: '1.0', state: live, render: () => ({ text }) });
     text = 'late';
@@ -128,7 +128,7 @@ describe('an edit', () => {
   test('of a message that was just posted waits; a final one only a second', async () => {
     const { ts } = await posting.post(hello);
     const posted = performance.now();
-    const run = vi.spyOn(scene.budget, 'run');
+    const run = vi.spyOn(scene.rateLimiter, 'run');
     const shown = posting.edit({
       channel: 'C1',
       ts,
@@ -142,15 +142,15 @@ describe('an edit', () => {
     expect(waited).toBeGreaterThan(900);
   });
 
-  test('is left out where the budget has none within the time that it waits', async () => {
-    scene.budget.backOff({ workspace: 'T1', limit: 'chat.update' }, 60_000);
+  test('is left out where the rateLimiter has none within the time that it waits', async () => {
+    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'chat.update' }, 60_000);
     const edit = { channel: 'C1', ts: '1.0', state: live, render: () => ({ text: 'end' }), maxWaitMs: 100 };
     expect(await posting.edit(edit)).toBe('left_out');
     expect(scene.slack.callsOf('chat.update')).toHaveLength(0);
   });
 
   test('can be withdrawn', async () => {
-    scene.budget.backOff({ workspace: 'T1', limit: 'chat.update' }, 60_000);
+    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'chat.update' }, 60_000);
     const withdraw = new AbortController();
     const done = posting.edit({
       channel: 'C1',
@@ -197,7 +197,7 @@ describe('ornaments', () => {
   });
 
   test('are left out when their lane is dry, at once', async () => {
-    scene.budget.backOff({ workspace: 'T1', limit: 'reactions.add' }, 30_000);
+    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'reactions.add' }, 30_000);
     const start = performance.now();
     expect(await posting.addReaction(mark)).toBe(false);
     expect(performance.now() - start).toBeLessThan(1_900);

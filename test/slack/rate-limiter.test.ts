@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SlackRateLimitError } from '../../src/slack/errors.ts';
-import type { PermitStore } from '../../src/slack/permit-store.ts';
+import type { PermitStore } from '../../src/slack/permit-queue.ts';
 import { RateLimiter, type ScopedPermitRequest } from '../../src/slack/rate-limiter.ts';
 import { rateLimitTable } from '../../src/slack/rate-limits.ts';
 import { InMemoryRateLimits } from '../support/in-memory-rate-limits.ts';
@@ -9,13 +9,13 @@ import { silentLog } from '../support/silent-log.ts';
 const edits = { workspace: 'T1', limit: 'chat.update' } as const;
 
 let lanes: InMemoryRateLimits;
-let budget: RateLimiter;
+let rateLimiter: RateLimiter;
 
 beforeEach(() => {
   vi.useFakeTimers();
   vi.advanceTimersByTime(1_000_000);
   lanes = new InMemoryRateLimits();
-  budget = new RateLimiter({ store: lanes, lanes: rateLimitTable(), log: silentLog });
+  rateLimiter = new RateLimiter({ store: lanes, rateLimits: rateLimitTable(), log: silentLog });
 });
 
 afterEach(() => {
@@ -26,7 +26,7 @@ afterEach(() => {
 
 /** Asks and notes its name when it gets its permit. */
 function line(into: string[], name: string, wish: Partial<ScopedPermitRequest> = {}): Promise<void> {
-  return budget.permit({ ...edits, ...wish }).then((permit) => {
+  return rateLimiter.permit({ ...edits, ...wish }).then((permit) => {
     into.push(permit === undefined ? `${name} left out` : name);
   });
 }
@@ -34,7 +34,7 @@ function line(into: string[], name: string, wish: Partial<ScopedPermitRequest> =
 /** Uses up all that the lane has at once. */
 async function drain(count = 5): Promise<void> {
   const asks = Array.from({ length: count }, () =>
-    budget.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) }),
+    rateLimiter.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) }),
   );
   await vi.advanceTimersByTimeAsync(0);
   await Promise.all(asks);
@@ -72,7 +72,9 @@ describe('the order of a lane', () => {
 
   test('a final may use a deeper burst than live edits', async () => {
     const got: string[] = [];
-    const live = Array.from({ length: 6 }, () => line(got, 'live', { priority: () => ({ order: 2, since: 0 }) }));
+    const live = Array.from({ length: 6 }, () =>
+      line(got, 'live', { priority: () => ({ order: 2, since: 0 }) }),
+    );
     await vi.advanceTimersByTimeAsync(0);
     expect(got).toEqual(['live', 'live', 'live', 'live']);
     const final = line(got, 'final', { priority: () => ({ order: 0, since: 0 }) });
@@ -85,7 +87,10 @@ describe('the order of a lane', () => {
   test('nobody goes before their moment, and a ready one does not wait for them', async () => {
     const got: string[] = [];
     const start = performance.now();
-    const late = line(got, 'late', { notBefore: () => start + 3_000, priority: () => ({ order: 0, since: 0 }) });
+    const late = line(got, 'late', {
+      notBefore: () => start + 3_000,
+      priority: () => ({ order: 0, since: 0 }),
+    });
     const ready = line(got, 'ready', { priority: () => ({ order: 2, since: 0 }) });
     await vi.advanceTimersByTimeAsync(2_999);
     expect(got).toEqual(['ready']);
@@ -138,7 +143,7 @@ describe('waiting', () => {
     await drain();
     const asked = lanes.asked;
     const withdraw = new AbortController();
-    const wish = budget.permit({ ...edits, signal: withdraw.signal });
+    const wish = rateLimiter.permit({ ...edits, signal: withdraw.signal });
     withdraw.abort(new Error('not needed'));
     await expect(wish).rejects.toThrow('not needed');
     await vi.advanceTimersByTimeAsync(60_000);
@@ -146,15 +151,15 @@ describe('waiting', () => {
   });
 
   test('an already withdrawn wish is refused at once', async () => {
-    await expect(budget.permit({ ...edits, signal: AbortSignal.abort(new Error('over')) })).rejects.toThrow(
-      'over',
-    );
+    await expect(
+      rateLimiter.permit({ ...edits, signal: AbortSignal.abort(new Error('over')) }),
+    ).rejects.toThrow('over');
   });
 
   test('the store is asked once for each permit or wait, and never while nobody waits', async () => {
     await drain();
     const before = lanes.asked;
-    const wish = budget.permit(edits);
+    const wish = rateLimiter.permit(edits);
     await vi.advanceTimersByTimeAsync(5_000);
     await wish;
     expect(lanes.asked - before).toBe(2);
@@ -187,15 +192,15 @@ describe('waiting', () => {
 
   test('a permit that is given back serves the next one', async () => {
     await drain(4);
-    const permit = await budget.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) });
+    const permit = await rateLimiter.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) });
     const asked = lanes.asked;
     permit?.release();
     permit?.release();
-    const next = budget.permit(edits);
+    const next = rateLimiter.permit(edits);
     await vi.advanceTimersByTimeAsync(0);
     await next;
     expect(lanes.asked).toBe(asked);
-    const third = budget.permit(edits);
+    const third = rateLimiter.permit(edits);
     await vi.advanceTimersByTimeAsync(0);
     expect(lanes.asked).toBe(asked + 1);
     await vi.advanceTimersByTimeAsync(5_000);
@@ -219,14 +224,14 @@ describe('when Slack throttles', () => {
   test('the lane is held for the time that Slack names, here and in the store, and the call made again', async () => {
     const calls: number[] = [];
     const start = performance.now();
-    const done = budget.run([edits], () => {
+    const done = rateLimiter.run([edits], () => {
       calls.push(performance.now() - start);
       if (calls.length === 1) return Promise.reject(throttled(7_000));
       return Promise.resolve('done');
     });
     await vi.advanceTimersByTimeAsync(6_999);
     expect(calls).toEqual([0]);
-    const other = new RateLimiter({ store: lanes, lanes: rateLimitTable(), log: silentLog });
+    const other = new RateLimiter({ store: lanes, rateLimits: rateLimitTable(), log: silentLog });
     const got: string[] = [];
     const elsewhere = other.permit(edits).then(() => got.push('elsewhere'));
     await vi.advanceTimersByTimeAsync(0);
@@ -239,15 +244,15 @@ describe('when Slack throttles', () => {
   });
 
   test('no other method and no other workspace waits', async () => {
-    budget.backOff(edits, 30_000);
-    expect(await budget.permit({ workspace: 'T1', limit: 'chat.postMessage' })).toBeDefined();
-    expect(await budget.permit({ workspace: 'T2', limit: 'chat.update' })).toBeDefined();
+    rateLimiter.backOff(edits, 30_000);
+    expect(await rateLimiter.permit({ workspace: 'T1', limit: 'chat.postMessage' })).toBeDefined();
+    expect(await rateLimiter.permit({ workspace: 'T2', limit: 'chat.update' })).toBeDefined();
   });
 
   test('refusals of calls that were on their way together slow the lane once, and it comes back', async () => {
     const factor = () => lanes.factor('T1', 'chat.update');
-    budget.backOff(edits, 0);
-    budget.backOff(edits, 1_000);
+    rateLimiter.backOff(edits, 0);
+    rateLimiter.backOff(edits, 1_000);
     expect(factor()).toBeCloseTo(0.8, 5);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(factor()).toBeCloseTo(0.9, 5);
@@ -257,7 +262,7 @@ describe('when Slack throttles', () => {
 
   test('a store that is away does not lift the hold', async () => {
     const hold = vi.spyOn(lanes, 'pause').mockRejectedValue(new Error('away'));
-    budget.backOff(edits, 5_000);
+    rateLimiter.backOff(edits, 5_000);
     const got: string[] = [];
     const wish = line(got, 'edit');
     await vi.advanceTimersByTimeAsync(4_999);
@@ -269,7 +274,7 @@ describe('when Slack throttles', () => {
 
   test('an ornament is not tried again', async () => {
     let calls = 0;
-    const done = budget.run([{ ...edits, maxWaitMs: 1_000 }], () => {
+    const done = rateLimiter.run([{ ...edits, maxWaitMs: 1_000 }], () => {
       calls += 1;
       return Promise.reject(throttled(100));
     });
@@ -279,12 +284,12 @@ describe('when Slack throttles', () => {
   });
 
   test('other errors are the caller’s', async () => {
-    await expect(budget.run([edits], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(rateLimiter.run([edits], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 
   test('endless throttling ends with the error after eight calls', async () => {
     let calls = 0;
-    const done = budget.run([edits], () => {
+    const done = rateLimiter.run([edits], () => {
       calls += 1;
       return Promise.reject(throttled(1_000));
     });
@@ -317,15 +322,15 @@ describe('processes that share a lane', () => {
     return got;
   }
 
-  const other = () => new RateLimiter({ store: lanes, lanes: rateLimitTable(), log: silentLog });
+  const other = () => new RateLimiter({ store: lanes, rateLimits: rateLimitTable(), log: silentLog });
   const sum = (counts: readonly number[]) => counts.reduce((a, b) => a + b, 0);
 
   test.each([0, 1, 6])(
     'get equally many permits after one of them was refused %i times',
     async (refusals) => {
-      const processes = [budget, other()];
+      const processes = [rateLimiter, other()];
       for (let count = 0; count < refusals; count += 1) {
-        budget.backOff(edits, 1_000);
+        rateLimiter.backOff(edits, 1_000);
         await vi.advanceTimersByTimeAsync(2_000);
       }
       const got = await compete(processes, 60_000);
@@ -345,7 +350,7 @@ describe('processes that share a lane', () => {
         },
         pause: (...hold) => lanes.pause(...hold),
       };
-      return new RateLimiter({ store, lanes: rateLimitTable(), log: silentLog });
+      return new RateLimiter({ store, rateLimits: rateLimitTable(), log: silentLog });
     });
     const got = await compete(far, 120_000);
     await vi.advanceTimersByTimeAsync(10);
@@ -356,22 +361,22 @@ describe('processes that share a lane', () => {
     const calm = other();
     const half = 11;
     for (let count = 0; count < 6; count += 1) {
-      budget.backOff(edits, 1_000);
+      rateLimiter.backOff(edits, 1_000);
       await vi.advanceTimersByTimeAsync(2_000);
     }
     await compete([calm], 5_000);
     expect(sum(await compete([calm], 30_000))).toBeLessThan(half);
-    expect(sum(await compete([budget], 30_000))).toBeLessThan(half);
+    expect(sum(await compete([rateLimiter], 30_000))).toBeLessThan(half);
     await vi.advanceTimersByTimeAsync(420_000);
-    for (const process of [budget, calm])
+    for (const process of [rateLimiter, calm])
       expect(sum(await compete([process], 30_000))).toBeGreaterThanOrEqual(2 * half - 1);
   });
 
   test('a final of the other one goes before live edits of the throttled one', async () => {
     const calm = other();
-    budget.backOff(edits, 1_000);
+    rateLimiter.backOff(edits, 1_000);
     const over = new AbortController();
-    const live = Array.from({ length: 20 }, () => budget.permit({ ...edits, signal: over.signal }));
+    const live = Array.from({ length: 20 }, () => rateLimiter.permit({ ...edits, signal: over.signal }));
     const ended = Promise.allSettled(live);
     await vi.advanceTimersByTimeAsync(10_000);
     const asked = performance.now();

@@ -1,4 +1,4 @@
-import type { PermitStore } from '../../src/slack/permit-store.ts';
+import type { PermitStore } from '../../src/slack/permit-queue.ts';
 import { BACKOFF } from '../../src/store/slack/shared-rate-limits.ts';
 
 /** The shared lanes in memory, by the same rule as in PostgreSQL, on the clock of `performance.now()`. */

@@ -4,7 +4,8 @@ import type { Config } from '../../config.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { REQUIRED_SCOPES } from '../../slack/required-scopes.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
-import { SlackClient, tokenOnlyInstallation } from '../../slack/slack-client.ts';
+import { tokenOnlyInstallation } from '../../slack/installation.ts';
+import { SlackClient } from '../../slack/slack-client.ts';
 import { identifyToken } from '../../slack/token-identity.ts';
 import {
   type Check,

@@ -2,9 +2,10 @@ import { Readable } from 'node:stream';
 import type { UploadedPart } from './client-options.ts';
 import { RequestBodyError } from './error-mapping.ts';
 import { AgentRejectedError, AgentResponseError } from './errors.ts';
+import { PartReader } from './part-reader.ts';
 import { linkCallContext } from './signed-links.ts';
 import type { PartBuffer } from './upload-memory.ts';
-import { type PartPlan, PartReader, partSize, planParts } from './upload-parts.ts';
+import { type PartPlan, partSize, planParts } from './upload-parts.ts';
 import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload-request.ts';
 
 const DEFAULT_CONCURRENCY = 4;

@@ -8,9 +8,10 @@ import {
   AgentRejectedError,
 } from './errors.ts';
 import { uploadParts } from './multipart-upload.ts';
+import { PartReader } from './part-reader.ts';
 import type { FileRecord } from './service-schema.ts';
 import { linkCallContext } from './signed-links.ts';
-import { assertUploadableSize, PartReader } from './upload-parts.ts';
+import { assertUploadableSize } from './upload-parts.ts';
 import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload-request.ts';
 
 /**

@@ -27,7 +27,6 @@ export interface FileDownloadsOptions {
   idleMs?: number | undefined;
   /** How long to wait while Slack is processing a file (ms). */
   processingMs?: number | undefined;
-  dispatcher?: Dispatcher | undefined;
 }
 
 /** An open file. Read it to the end, leave the loop, or `release` it unread: each frees the connection. */
@@ -155,7 +154,7 @@ export class FileDownloads {
     file: SlackFile,
     from: { url: string; sizeBytes: number | undefined; offset: number; signal: AbortSignal | undefined },
   ): Promise<OpenFile> {
-    const { idleMs = IDLE_TIMEOUT_MS, slackApiUrl, maxBytes, client, dispatcher } = this.#options;
+    const { idleMs = IDLE_TIMEOUT_MS, slackApiUrl, maxBytes, client } = this.#options;
     const { offset } = from;
     if (!mayReceiveToken(from.url, slackApiUrl)) throw new FileRefusedError(file.id, 'other_host');
     let response: Dispatcher.ResponseData;
@@ -170,7 +169,6 @@ export class FileDownloads {
         bodyTimeout: idleMs,
         highWaterMark: READ_AHEAD_BYTES,
         signal: from.signal ?? null,
-        ...(dispatcher && { dispatcher }),
       });
     } catch (error) {
       if (from.signal?.aborted) throw error;

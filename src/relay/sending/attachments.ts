@@ -1,8 +1,7 @@
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
-import { FileRefusedError } from '../../slack/shared-file.ts';
-import { externalLink, type SlackFile, slackFileName } from '../../slack/shared-file.ts';
+import { externalLink, FileRefusedError, type SlackFile, slackFileName } from '../../slack/shared-file.ts';
 import type { FileNote, MessageContent, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { filesOf } from '../reading/message-files.ts';

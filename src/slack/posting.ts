@@ -175,12 +175,12 @@ export class Posting {
   }): Promise<{ ts: string }> {
     const { channel, user, guard } = request;
     const thread = request.threadTs === undefined ? {} : { thread_ts: request.threadTs };
-    const answer = await this.#client.call(
+    const response = await this.#client.call(
       'chat.postEphemeral',
       { channel, user, ...thread, ...messageArguments(request.message) },
       { schema: ephemeralPostedSchema, guard },
     );
-    return { ts: answer.message_ts };
+    return { ts: response.message_ts };
   }
 
   /** Adds a reaction such as `eyes`. False if it was skipped, for whatever reason. */
@@ -201,22 +201,22 @@ export class Posting {
   /** The message's web address. */
   async getPermalink(request: MessageRequest): Promise<string> {
     const { channel, ts, guard } = request;
-    const answer = await this.#client.call(
+    const response = await this.#client.call(
       'chat.getPermalink',
       { channel, message_ts: ts },
       { schema: permalinkSchema, guard },
     );
-    return answer.permalink;
+    return response.permalink;
   }
 
   /** The id of the direct message channel with a person. */
   async openDm(user: string, guard?: LeaseGuard): Promise<string> {
-    const answer = await this.#client.call(
+    const response = await this.#client.call(
       'conversations.open',
       { users: user },
       { schema: openedDmSchema, guard },
     );
-    return answer.channel.id;
+    return response.channel.id;
   }
 
   async #runRequired<T>(
@@ -237,11 +237,11 @@ export class Posting {
     const { channel, ts, name, guard } = request;
     try {
       const args = { channel, timestamp: ts, name };
-      const answer = await this.#client.tryCall(OPTIONAL_CALL_MAX_WAIT_MS, method, args, {
+      const response = await this.#client.tryCall(OPTIONAL_CALL_MAX_WAIT_MS, method, args, {
         schema: anyResponseSchema,
         guard,
       });
-      return answer === undefined ? 'later' : 'done';
+      return response === undefined ? 'later' : 'done';
     } catch (error) {
       if (!(error instanceof SlackError) || error instanceof SlackLeaseError) throw error;
       if (isNothingToDo(error)) return 'done';

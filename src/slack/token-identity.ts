@@ -35,18 +35,18 @@ const UNREADABLE_RESPONSE = 'unreadable_answer';
 /** Asks Slack whose bot token this is, and retries while Slack is unavailable. Throws a SlackError, also for a person's token. */
 export async function identifyToken(options: TokenOptions): Promise<TokenIdentity> {
   const { token } = options;
-  const answer = await authTestWithRetry(clientFor(options));
+  const response = await authTestWithRetry(clientFor(options));
   return {
     installation: {
-      workspace: answer.team_id,
+      workspace: response.team_id,
       token,
-      botUser: answer.user_id,
-      botId: answer.bot_id,
-      enterprise: answer.enterprise_id ?? undefined,
+      botUser: response.user_id,
+      botId: response.bot_id,
+      enterprise: response.enterprise_id ?? undefined,
     },
-    name: answer.team,
-    url: answer.url,
-    scopes: answer.response_metadata?.scopes ?? [],
+    name: response.team,
+    url: response.url,
+    scopes: response.response_metadata?.scopes ?? [],
   };
 }
 

@@ -59,7 +59,7 @@ async function start(options: SlackWorkspaceOptions = {}, timeoutMs = 30_000) {
 }
 
 describe('messages', () => {
-  test('are posted, edited, marked, found and deleted', async () => {
+  test('are posted, edited, found and deleted, and get reactions', async () => {
     const { posting, readBack, request, channel, root } = await start();
     const intendedAt = new Date();
     const { ts } = await posting.post(request);
@@ -91,7 +91,7 @@ describe('messages', () => {
     expect(slack.message(dm, ts).text).toBe('Working');
   });
 
-  test('whose answer is lost are found again', async () => {
+  test('are found again after a lost response', async () => {
     const { posting, readBack, request, channel, root } = await start();
     const intendedAt = new Date();
     slack.faults.add({ call: 'chat.postMessage', fault: { kind: 'lost' }, times: 1 });
@@ -108,7 +108,7 @@ describe('messages', () => {
     ).toHaveLength(1);
   });
 
-  test('that Slack is too slow to answer end with an unknown outcome', async () => {
+  test('end with an unknown outcome if Slack is too slow', async () => {
     const { posting, request } = await start({}, 1_000);
     slack.faults.add({ call: 'chat.postMessage', fault: { kind: 'latency', ms: 1_500 }, times: 1 });
     await expect(posting.post(request)).rejects.toMatchObject({ slackCode: 'timed_out', outcome: 'unknown' });
@@ -116,7 +116,7 @@ describe('messages', () => {
 });
 
 describe('errors', () => {
-  test('tell what is gone, too long, or forbidden', async () => {
+  test('report what is gone, too long, or forbidden', async () => {
     const { posting, request, channel } = await start({ scopes: ['chat:write'] });
     const blocks = [{ type: 'markdown' as const, text: 'x'.repeat(12_001) }];
     await expect(posting.post({ ...request, message: { text: 'x', blocks } })).rejects.toMatchObject({
@@ -148,7 +148,7 @@ describe('errors', () => {
     });
   });
 
-  test('429 and ok:false ratelimited are waited out', async () => {
+  test('are retried after 429 and ok:false ratelimited', async () => {
     const { posting, request } = await start();
     const body = { ok: false, error: 'ratelimited' };
     const headers = { 'retry-after': '1' };
@@ -168,7 +168,7 @@ describe('errors', () => {
   });
 });
 
-test('posts to one channel at the lanes’ pace are never refused', async () => {
+test('posts to one channel within the rate limits are never refused', async () => {
   const { posting, request } = await start();
   await Promise.all([0, 1, 2].map((part) => posting.post({ ...request, key: `turn-2/${part}` })));
   expect(Object.values(slack.throttledCalls).reduce((sum, count) => sum + count, 0)).toBe(0);
@@ -234,7 +234,7 @@ describe('files', () => {
     expect(error).toMatchObject({ reason });
   });
 
-  test('of ours are uploaded into a thread, and files.info tells so', async () => {
+  test('of the bot are uploaded into a thread, and files.info shows it', async () => {
     const { uploads, channel, root } = await start();
     const ids: string[] = [];
     const { fileId } = await uploads.stage({
@@ -258,7 +258,7 @@ describe('files', () => {
   });
 });
 
-test('people and channels are who they are', async () => {
+test('people and channels are recognised', async () => {
   const { people, person, channel } = await start();
   const guest = slack.createPerson({ name: 'gus', kind: 'guest' });
   const stranger = slack.createPerson({ name: 'sam', kind: 'stranger' });

@@ -91,7 +91,7 @@ test.each([
   expect(asked).toBeLessThan(edits.length * 2 * scene.processes + 20 * scene.processes);
 });
 
-test('text of 10 replies ages evenly, about as little as the limit allows', async () => {
+test('unseen text of 10 replies ages evenly, close to the minimum that the limit allows', async () => {
   const { edits, end } = await simulate(10, 1);
   const fair = (10 * 60_000) / 44;
   const ages = edits.filter((edit) => !edit.final && edit.at > end - 40_000).map((edit) => edit.age);
@@ -101,14 +101,14 @@ test('text of 10 replies ages evenly, about as little as the limit allows', asyn
   expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
 });
 
-test('all 10 replies that end together have ended within what the pace allows', async () => {
+test('10 replies that end together show their final text as fast as the limit allows', async () => {
   const { edits, end } = await simulate(10, 1);
   const finals = edits.filter((edit) => edit.final);
   expect(finals).toHaveLength(10);
   expect(Math.max(...finals.map((edit) => edit.at)) - end).toBeLessThan((10 * 60_000) / 44);
 });
 
-test('live edits of one message are 3 s apart, and a lone reply gets one every 3 s', async () => {
+test('live edits of a message are 3 s apart, and a single reply gets one every 3 s', async () => {
   const { edits } = await simulate(1, 1);
   const gaps = edits.slice(1).map((edit, index) => edit.at - (edits[index]?.at ?? 0));
   const live = gaps.slice(0, -1);

@@ -23,7 +23,7 @@ function pages(...all: unknown[][]): void {
   });
 }
 
-test('finds our message by its key, on a later page too', async () => {
+test('history finds the bot’s message by its key, on a later page too', async () => {
   scene = await startSlackClientScene();
   pages(
     [root, { ts: '2.000000', bot_id: 'BBOT', metadata: metadata('turn/0') }],
@@ -39,13 +39,13 @@ test('finds our message by its key, on a later page too', async () => {
   });
 });
 
-test('does not take another app’s message with the same key for ours', async () => {
+test('history ignores another app’s message with the same key', async () => {
   scene = await startSlackClientScene();
   pages([root, { ts: '2.000000', bot_id: 'BOTHER', user: 'UOTHER', metadata: metadata('turn/1') }]);
   expect(await new MessageHistory(scene.client).findOwnPost(request)).toBeUndefined();
 });
 
-test('takes neither other metadata nor none for ours', async () => {
+test('history ignores messages with other metadata or none', async () => {
   scene = await startSlackClientScene();
   pages([
     root,
@@ -55,7 +55,7 @@ test('takes neither other metadata nor none for ours', async () => {
   expect(await new MessageHistory(scene.client).findOwnPost(request)).toBeUndefined();
 });
 
-test('reads the channel itself for a message outside of threads', async () => {
+test('history reads the channel itself for a message outside threads', async () => {
   scene = await startSlackClientScene();
   scene.slack.on('conversations.history', {
     body: { ok: true, messages: [{ ts: '4.0', bot_id: 'BBOT', metadata: metadata('turn/1') }] },
@@ -65,7 +65,7 @@ test('reads the channel itself for a message outside of threads', async () => {
   });
 });
 
-test('a distributed app asks for 15 messages, once a minute', async () => {
+test('a distributed app reads 15 messages, once a minute', async () => {
   scene = await startSlackClientScene({ distributed: true });
   pages([root]);
   const readBack = new MessageHistory(scene.client, true);

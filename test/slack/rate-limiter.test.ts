@@ -40,8 +40,8 @@ async function drain(count = 5): Promise<void> {
   await Promise.all(asks);
 }
 
-describe('the order of a lane', () => {
-  test('finals go first, then what shows nothing yet, then the oldest unseen text', async () => {
+describe('the order of requests', () => {
+  test('final edits go first, then replies that show nothing yet, then the oldest unseen text', async () => {
     await drain();
     const got: string[] = [];
     const all = Promise.all([
@@ -55,7 +55,7 @@ describe('the order of a lane', () => {
     expect(got).toEqual(['final', 'blank', 'old', 'young']);
   });
 
-  test('ranks are asked when a permit is to be had, not when the wish was made', async () => {
+  test('priorities are read when a permit is available, not when it is requested', async () => {
     await drain();
     const got: string[] = [];
     let order = 2;
@@ -70,7 +70,7 @@ describe('the order of a lane', () => {
     expect(got).toEqual(['became final', 'first asked']);
   });
 
-  test('a final may use a deeper burst than live edits', async () => {
+  test('a final edit may use a deeper burst than live edits', async () => {
     const got: string[] = [];
     const live = Array.from({ length: 6 }, () =>
       line(got, 'live', { priority: () => ({ order: 2, since: 0 }) }),
@@ -84,7 +84,7 @@ describe('the order of a lane', () => {
     await Promise.all([final, ...live]);
   });
 
-  test('nobody goes before their moment, and a ready one does not wait for them', async () => {
+  test('no request goes before its earliest time, and a ready one does not wait for it', async () => {
     const got: string[] = [];
     const start = performance.now();
     const late = line(got, 'late', {
@@ -99,7 +99,7 @@ describe('the order of a lane', () => {
     await Promise.all([late, ready]);
   });
 
-  test('of a dry lane those give up at once whose turn cannot come in time', async () => {
+  test('requests give up at once if an exhausted limit cannot serve them in time', async () => {
     await drain();
     const got: string[] = [];
     const first = (since: number) => ({ maxWaitMs: 3_000, priority: () => ({ order: 0, since }) });
@@ -111,7 +111,7 @@ describe('the order of a lane', () => {
     expect(got).toEqual(['c left out', 'd left out', 'a', 'b']);
   });
 
-  test('a flood of finals does not starve a live edit', async () => {
+  test('a flood of final edits does not starve a live edit', async () => {
     await drain();
     const got: string[] = [];
     const live = line(got, 'live', { priority: () => ({ order: 2, since: 0 }) });
@@ -123,7 +123,7 @@ describe('the order of a lane', () => {
     expect(got.indexOf('live')).toBe(10);
   });
 
-  test('a rank that throws ends that wish alone', async () => {
+  test('a priority that throws rejects only its own request', async () => {
     const got: string[] = [];
     const broken = line(got, 'broken', {
       priority: () => {
@@ -139,7 +139,7 @@ describe('the order of a lane', () => {
 });
 
 describe('waiting', () => {
-  test('a withdrawn wish rejects with its reason and takes no permit', async () => {
+  test('a withdrawn request rejects with its reason and uses no permit', async () => {
     await drain();
     const asked = lanes.asked;
     const withdraw = new AbortController();
@@ -150,13 +150,13 @@ describe('waiting', () => {
     expect(lanes.asked).toBeLessThanOrEqual(asked + 1);
   });
 
-  test('an already withdrawn wish is refused at once', async () => {
+  test('a request with an aborted signal rejects at once', async () => {
     await expect(
       rateLimiter.permit({ ...edits, signal: AbortSignal.abort(new Error('over')) }),
     ).rejects.toThrow('over');
   });
 
-  test('the store is asked once for each permit or wait, and never while nobody waits', async () => {
+  test('the store is asked once for each permit or wait, and never without a request', async () => {
     await drain();
     const before = lanes.asked;
     const wish = rateLimiter.permit(edits);
@@ -167,7 +167,7 @@ describe('waiting', () => {
     expect(lanes.asked - before).toBe(2);
   });
 
-  test('an ornament is left out at once when the lane cannot afford it soon', async () => {
+  test('an optional call is skipped at once if no permit is available soon', async () => {
     await drain();
     const got: string[] = [];
     const ornament = line(got, 'mark', { maxWaitMs: 500 });
@@ -176,7 +176,7 @@ describe('waiting', () => {
     expect(got).toEqual(['mark left out']);
   });
 
-  test('an ornament that others outrank is left out when its time is over', async () => {
+  test('an optional call with a low priority is skipped after its time limit', async () => {
     await drain();
     const got: string[] = [];
     const others = Array.from({ length: 4 }, () =>
@@ -190,7 +190,7 @@ describe('waiting', () => {
     await Promise.all(others);
   });
 
-  test('a permit that is given back serves the next one', async () => {
+  test('a returned permit serves the next request', async () => {
     await drain(4);
     const permit = await rateLimiter.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) });
     const asked = lanes.asked;
@@ -207,7 +207,7 @@ describe('waiting', () => {
     await third;
   });
 
-  test('while the store is away, waiters wait, and get their permits when it is back', async () => {
+  test('requests wait while the store is unavailable, and get their permits afterwards', async () => {
     lanes.failures = 4;
     const got: string[] = [];
     const wish = line(got, 'edit');
@@ -220,8 +220,8 @@ describe('waiting', () => {
   });
 });
 
-describe('when Slack throttles', () => {
-  test('the lane is held for the time that Slack names, here and in the store, and the call made again', async () => {
+describe('after a refusal by Slack', () => {
+  test('the limit is paused for the time that Slack names, here and in the store, and the call is retried', async () => {
     const calls: number[] = [];
     const start = performance.now();
     const done = rateLimiter.run([edits], () => {
@@ -249,7 +249,7 @@ describe('when Slack throttles', () => {
     expect(await rateLimiter.permit({ workspace: 'T2', limit: 'chat.update' })).toBeDefined();
   });
 
-  test('refusals of calls that were on their way together slow the lane once, and it comes back', async () => {
+  test('refusals of simultaneous calls slow the limit once, and it recovers', async () => {
     const factor = () => lanes.factor('T1', 'chat.update');
     rateLimiter.backOff(edits, 0);
     rateLimiter.backOff(edits, 1_000);
@@ -260,7 +260,7 @@ describe('when Slack throttles', () => {
     expect(factor()).toBe(1);
   });
 
-  test('a store that is away does not lift the hold', async () => {
+  test('an unavailable store does not lift the pause', async () => {
     const hold = vi.spyOn(lanes, 'pause').mockRejectedValue(new Error('away'));
     rateLimiter.backOff(edits, 5_000);
     const got: string[] = [];
@@ -272,7 +272,7 @@ describe('when Slack throttles', () => {
     expect(hold).toHaveBeenCalledTimes(3);
   });
 
-  test('an ornament is not tried again', async () => {
+  test('an optional call is not retried', async () => {
     let calls = 0;
     const done = rateLimiter.run([{ ...edits, maxWaitMs: 1_000 }], () => {
       calls += 1;
@@ -283,11 +283,11 @@ describe('when Slack throttles', () => {
     await vi.advanceTimersByTimeAsync(60_000);
   });
 
-  test('other errors are the caller’s', async () => {
+  test('other errors reach the caller', async () => {
     await expect(rateLimiter.run([edits], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 
-  test('endless throttling ends with the error after eight calls', async () => {
+  test('a call fails after eight refusals', async () => {
     let calls = 0;
     const done = rateLimiter.run([edits], () => {
       calls += 1;
@@ -300,7 +300,7 @@ describe('when Slack throttles', () => {
   });
 });
 
-describe('processes that share a lane', () => {
+describe('processes that share a limit', () => {
   /** Two in each process who always want an edit; the answer tells how many each process got in so many ms. */
   async function compete(processes: readonly RateLimiter[], ms: number): Promise<number[]> {
     const over = new AbortController();
@@ -338,7 +338,7 @@ describe('processes that share a lane', () => {
     },
   );
 
-  test('get about equally many where some are some milliseconds further from the store', async () => {
+  test('get about equal shares even if some have a slower connection to the store', async () => {
     const far = [0, 1, 4].map((ms) => {
       const away = () => new Promise((resolve) => setTimeout(resolve, ms));
       const store: PermitStore = {
@@ -357,7 +357,7 @@ describe('processes that share a lane', () => {
     expect(Math.min(...got)).toBeGreaterThan(Math.max(...got) * 0.75);
   });
 
-  test('go slower together, whichever of them asks, and come back together', async () => {
+  test('slow down and recover together, whichever of them asks', async () => {
     const calm = other();
     const half = 11;
     for (let count = 0; count < 6; count += 1) {
@@ -372,7 +372,7 @@ describe('processes that share a lane', () => {
       expect(sum(await compete([process], 30_000))).toBeGreaterThanOrEqual(2 * half - 1);
   });
 
-  test('a final of the other one goes before live edits of the throttled one', async () => {
+  test('a final edit of the other process goes before live edits of the refused one', async () => {
     const calm = other();
     rateLimiter.backOff(edits, 1_000);
     const over = new AbortController();

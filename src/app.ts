@@ -135,13 +135,13 @@ export async function startApp(
     },
     tokenGateFor: (workspace) => credentialGate(BOT_TOKEN_SETTING, workspace),
   });
-  const options = { ...serviceOptions(config), onTry: telemetry.onServiceAttempt, log };
+  const options = { ...serviceOptions(config), onAttempt: telemetry.onServiceAttempt, log };
   const accounts = new ServiceAccounts({
     store,
     keyring,
     defaultCredentials: sharedCredentials(config),
     clientOptions: options,
-    ownAccountOptions: { ...workspaceAccountLimits(config), onTry: telemetry.onWorkspaceServiceAttempt },
+    ownAccountOptions: { ...workspaceAccountLimits(config), onAttempt: telemetry.onWorkspaceServiceAttempt },
     keyGateFor: (workspace) => credentialGate(API_KEY_SETTING, workspace),
     redactSecret: onSecret,
     log,

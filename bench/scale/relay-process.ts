@@ -90,7 +90,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
       allowedHosts: config.PRIVATE_HOSTS,
       beforeRead: (signal) => rate.waitForPauseEnd(signal),
       onRateLimited: (pauseMs) => rate.pauseFor(pauseMs),
-      onTry: watch.onServiceAttempt,
+      onAttempt: watch.onServiceAttempt,
       dispatcher: connections,
       log,
     });

@@ -1,108 +1,166 @@
-import type {
-  AgentCallOptions,
-  AgentClientOptions,
-  CursorPage,
-  GuardedCallOptions,
-  NewMessage,
-  NewTask,
-} from './client-options.ts';
-import { EndpointCaller } from './endpoint-caller.ts';
-import { AgentNotFoundError, AgentResponseError } from './errors.ts';
-import { FileCalls } from './file-calls.ts';
+import { DEFAULT_RETRY_POLICY } from './call-retry.ts';
 import {
+  type AgentCallOptions,
+  type AgentClientOptions,
+  type AgentTimeouts,
+  type CursorPage,
+  DEFAULT_TIMEOUTS,
+  type GuardedCallOptions,
+  type NewFile,
+  type NewMessage,
+  type NewTask,
+  type UploadedPart,
+} from './client-options.ts';
+import { AgentNotFoundError, AgentRejectedError } from './errors.ts';
+import { type FileContent, openContent, openLink } from './file-content.ts';
+import {
+  allResults,
   type ListMessages,
   lastMessages,
+  type MessageCursor,
   messagesBackward,
   messagesForward,
+  type ResultCursor,
   withSmallerPages,
-} from './message-pages.ts';
-import { newMessageBody, newTaskBody, nextCursor } from './request-bodies.ts';
-import * as wire from './service-schema.ts';
-
-/** Pages that a walk through a list reads at most, against a service that never ends one. */
-const MAX_PAGES = 200;
+} from './list-pages.ts';
+import { hostNameOf, parseServiceUrl, publicLookup } from './network-address.ts';
+import { finalizeBody, newFileBody, newMessageBody, newTaskBody } from './request-bodies.ts';
+import { OPERATOR_RESPONSE_LIMITS, ResponseReader } from './response-limits.ts';
+import { ServiceHttp } from './service-http.ts';
+import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from './service-options.ts';
+import * as schemas from './service-schema.ts';
+import { type LinkUpload, SignedLinks } from './signed-links.ts';
+import { type StartedUpload, startedUploadSchema } from './started-upload.ts';
+import { OPERATOR_UPLOAD_MEMORY_BYTES, SharedUploadMemory, type UploadMemory } from './upload-memory.ts';
 
 const PROJECTS_PATH = '/projects';
 const TASKS_PATH = '/experimental/tasks';
-const TASK_PATH = '/experimental/tasks/{task_id}';
-const MESSAGE_PATH = '/experimental/tasks/{task_id}/messages/{message_id}';
+const TASK_PATH = `${TASKS_PATH}/{task_id}`;
+const MESSAGE_PATH = `${TASK_PATH}/messages/{message_id}`;
+const FILES_PATH = '/experimental/files';
+const FILE_PATH = `${FILES_PATH}/{file_id}`;
 
-/** The Agent Task Service, one method per endpoint. Methods throw AgentError (see errors.ts). */
-export class AgentClient extends FileCalls {
-  /** Throws TypeError where the address or the key cannot be used. */
+/**
+ * The Agent Task Service, one method per endpoint. Methods throw an AgentError, whose `outcome` says whether the call
+ * may have taken effect (see errors.ts). Every call but a POST is retried after a transient failure; a POST is retried
+ * only where its method says so.
+ */
+export class AgentClient {
+  readonly serviceOptions: ServiceOptions;
+  /** Memory that multipart uploads share. */
+  readonly uploadMemory: UploadMemory;
+  readonly #timeouts: AgentTimeouts;
+  readonly #responseReader: ResponseReader;
+  readonly #http: ServiceHttp;
+  readonly #links: SignedLinks;
+
+  /** Throws TypeError if the address or the key is invalid. */
   constructor(options: AgentClientOptions) {
-    super(new EndpointCaller(options));
+    const allowedHosts = new Set((options.allowedHosts ?? []).map((host) => host.toLowerCase()));
+    const baseUrl = parseServiceUrl(options.baseUrl, allowedHosts);
+    if (!/^[\x21-\x7e]+$/.test(options.apiKey)) {
+      throw new TypeError('AGENT_API_KEY must be visible ASCII characters without spaces.');
+    }
+    this.serviceOptions = options.serviceOptions ?? DEFAULT_SERVICE_OPTIONS;
+    this.uploadMemory = options.uploadMemory ?? new SharedUploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
+    this.#timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+    this.#responseReader = new ResponseReader(options.responseLimits ?? OPERATOR_RESPONSE_LIMITS);
+    const lookup = options.lookup ?? publicLookup;
+    const transport = {
+      timeouts: this.#timeouts,
+      retry: { ...DEFAULT_RETRY_POLICY, ...options.retry },
+      dispatcher: options.dispatcher,
+    };
+    this.#http = new ServiceHttp({
+      ...options,
+      ...transport,
+      baseUrl,
+      apiKey: () => options.apiKey,
+      serviceOptions: this.serviceOptions,
+      responseReader: this.#responseReader,
+      lookup: allowedHosts.has(hostNameOf(baseUrl)) ? undefined : lookup,
+    });
+    this.#links = new SignedLinks({ ...transport, allowedHosts, lookup });
   }
 
-  /** Ends all connections; calls under way fail. */
+  /** Closes all connections; calls in progress fail. */
   async close(): Promise<void> {
-    await this.caller.close();
+    await Promise.all([this.#http.close(), this.#links.close()]);
   }
 
-  /** Makes a project; never repeated. After an outcome `unknown` there may be one that nobody can find again. */
+  /** Creates a project. Never retried: after outcome `unknown` there may be a project that nobody can find. */
   async createProject(
-    project: { readonly title: string; readonly description?: string | undefined },
+    { title, description }: { readonly title: string; readonly description?: string | undefined },
     options: GuardedCallOptions = {},
-  ): Promise<wire.Project> {
-    const { title, description } = project;
-    return await this.caller.create(PROJECTS_PATH, { title, description }, wire.projectSchema, options);
+  ): Promise<schemas.Project> {
+    const body = { title, description };
+    return await this.#http.call('POST', PROJECTS_PATH, schemas.projectSchema, {
+      body,
+      endsWithLease: true,
+      ...options,
+    });
   }
 
-  /** Changes only the fields given; '' clears one. */
+  /** Changes only the given fields; '' clears one. */
   async updateProject(
     projectId: string,
-    change: { readonly title?: string | undefined; readonly description?: string | undefined },
-    options: AgentCallOptions = {},
-  ): Promise<wire.Project> {
-    const call = { method: 'PUT', path: `${PROJECTS_PATH}/{project_id}`, repeat: true } as const;
-    const body = { title: change.title, description: change.description };
-    const sent = { ...call, ids: { project_id: projectId }, body, ...this.caller.defaults(options) };
-    return (await this.caller.http.requestJson(sent, wire.projectSchema)).value;
+    {
+      title,
+      description,
+    }: { readonly title?: string | undefined; readonly description?: string | undefined },
+    { signal }: AgentCallOptions = {},
+  ): Promise<schemas.Project> {
+    const details = { ids: { project_id: projectId }, body: { title, description }, signal };
+    return await this.#http.call('PUT', `${PROJECTS_PATH}/{project_id}`, schemas.projectSchema, details);
   }
 
-  /** Starts a task; never repeated. After an outcome `unknown`, look for it among the project's tasks. */
-  async startTask(task: NewTask, options: GuardedCallOptions = {}): Promise<wire.Task> {
-    return await this.caller.create(
-      TASKS_PATH,
-      newTaskBody(task, this.serviceOptions),
-      wire.taskSchema,
-      options,
-    );
+  /**
+   * Reads a project. The service has no call for this, so it sends an update that changes nothing. If the service
+   * rejects an empty update, the project's list of tasks shows whether it exists, and the result is undefined.
+   */
+  async readProject(projectId: string, signal?: AbortSignal): Promise<schemas.Project | undefined> {
+    try {
+      return await this.updateProject(projectId, {}, { signal });
+    } catch (error) {
+      if (!(error instanceof AgentRejectedError)) throw error;
+      await this.listTasks(projectId, { limit: 1, signal });
+      return undefined;
+    }
   }
 
-  /** One page of a project's tasks, newest first; `limit` 1 to 100. */
+  /** Starts a task. Never retried: after outcome `unknown`, look for the task in the project's list. */
+  async startTask(task: NewTask, options: GuardedCallOptions = {}): Promise<schemas.Task> {
+    const body = newTaskBody(task, this.serviceOptions);
+    return await this.#http.call('POST', TASKS_PATH, schemas.taskSchema, {
+      body,
+      endsWithLease: true,
+      ...options,
+    });
+  }
+
+  /** One page of a project's tasks, newest first; `limit` is 1 to 100. */
   async listTasks(
     projectId: string,
     options: AgentCallOptions & { readonly limit?: number; readonly after?: string | undefined } = {},
-  ): Promise<CursorPage<wire.Task>> {
+  ): Promise<CursorPage<schemas.Task>> {
     const query = {
       [this.serviceOptions.listTasksProjectParam]: projectId,
       limit: options.limit,
       [this.serviceOptions.cursorParam]: options.after,
     };
-    const call = {
-      method: 'GET',
-      path: TASKS_PATH,
-      query,
-      repeat: true,
-      ...this.caller.defaults(options),
-    } as const;
-    const { value, raw } = await this.caller.http.requestJson(call, wire.listSchema(wire.taskSchema));
-    return { ...value, cursor: nextCursor(raw, this.serviceOptions) };
+    return await this.#http.list(TASKS_PATH, schemas.taskSchema, { query, signal: options.signal });
   }
 
   /** A task with its reviews. */
-  async getTask(taskId: string, options: AgentCallOptions = {}): Promise<wire.Task> {
-    return await this.caller.get(TASK_PATH, { task_id: taskId }, wire.taskSchema, options);
+  async getTask(taskId: string, { signal }: AgentCallOptions = {}): Promise<schemas.Task> {
+    return await this.#http.call('GET', TASK_PATH, schemas.taskSchema, { ids: { task_id: taskId }, signal });
   }
 
-  /** Deletes a task and its messages. A repeat that finds it gone has succeeded. */
-  async deleteTask(taskId: string, options: AgentCallOptions = {}): Promise<{ id: string }> {
-    const call = { method: 'DELETE', path: TASK_PATH, ids: { task_id: taskId }, repeat: true } as const;
+  /** Deletes a task and its messages. If a retry finds the task gone, the deletion has succeeded. */
+  async deleteTask(taskId: string, { signal }: AgentCallOptions = {}): Promise<{ id: string }> {
+    const ids = { task_id: taskId };
     try {
-      return (
-        await this.caller.http.requestJson({ ...call, ...this.caller.defaults(options) }, wire.deletedSchema)
-      ).value;
+      return await this.#http.call('DELETE', TASK_PATH, schemas.deletedSchema, { ids, signal });
     } catch (error) {
       if (error instanceof AgentNotFoundError && error.attempts > 1) return { id: taskId };
       throw error;
@@ -110,114 +168,76 @@ export class AgentClient extends FileCalls {
   }
 
   /**
-   * Stops a task; `force` at once, else when the agent has come to a good place. Never repeated: after a lost answer the
-   * task may work on another message already.
+   * Stops a task: at once with `force`, otherwise when the agent reaches a safe point. Never retried: after a lost
+   * response the task may already be working on another message.
    */
   async cancelTask(
     taskId: string,
-    options: AgentCallOptions & { readonly force?: boolean } = {},
-  ): Promise<wire.TaskStatus> {
-    const ids = { task_id: taskId };
-    return await this.caller.cancel(`${TASK_PATH}/cancel`, ids, { ...options, repeat: false });
+    { force, signal }: AgentCallOptions & { readonly force?: boolean } = {},
+  ): Promise<schemas.TaskStatus> {
+    const details = { ids: { task_id: taskId }, body: force === true ? { force } : undefined, signal };
+    return await this.#http.call('POST', `${TASK_PATH}/cancel`, schemas.statusSchema, details);
   }
 
-  /** One page of a task's results. `limit` 1 to 100; `reconcile` and `withUrls` default to true there. */
+  /** One page of a task's results. `limit` is 1 to 100; the service defaults `reconcile` and `withUrls` to true. */
   async listResults(
     taskId: string,
-    options: AgentCallOptions & {
-      readonly limit?: number;
-      readonly reconcile?: boolean;
-      readonly withUrls?: boolean;
-      readonly after?: string | undefined;
-    } = {},
-  ): Promise<CursorPage<wire.ResultFile> & { readonly bytes: number }> {
-    const call = {
-      method: 'GET',
-      path: `${TASK_PATH}/results`,
+    options: AgentCallOptions & ResultCursor & { readonly withUrls?: boolean } = {},
+  ): Promise<CursorPage<schemas.ResultFile>> {
+    const query = {
+      limit: options.limit,
+      reconcile: options.reconcile,
+      with_urls: options.withUrls,
+      [this.serviceOptions.cursorParam]: options.after,
+    };
+    return await this.#http.list(`${TASK_PATH}/results`, schemas.resultFileSchema, {
       ids: { task_id: taskId },
-      query: {
-        limit: options.limit,
-        reconcile: options.reconcile,
-        with_urls: options.withUrls,
-        [this.serviceOptions.cursorParam]: options.after,
-      },
-      repeat: true,
-      timeoutMs: this.caller.timeouts.resultsMs,
+      query,
+      timeoutMs: this.#timeouts.resultsMs,
       signal: options.signal,
-    } as const;
-    const { value, raw, bytes } = await this.caller.http.requestJson(
-      call,
-      wire.listSchema(wire.resultFileSchema),
-    );
-    return { ...value, cursor: nextCursor(raw, this.serviceOptions), bytes };
+    });
   }
 
-  /** All results of a task, each once, however the service takes the cursor. */
+  /** All results of a task, each once, whether the service's cursor is inclusive or exclusive. */
   async allResults(
     taskId: string,
     options: AgentCallOptions & { readonly reconcile?: boolean; readonly withUrls?: boolean } = {},
-  ): Promise<wire.ResultFile[]> {
-    const found = new Map<string, wire.ResultFile>();
-    const within = this.#listSizeCheck();
-    let after: string | undefined;
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      // Only the first page asks the service to look for files written just now.
-      const reconcile = page === 0 ? options.reconcile : false;
-      const asked = { ...options, limit: 100, after, ...(reconcile === undefined ? {} : { reconcile }) };
-      const { items, hasMore, cursor, bytes } = await this.listResults(taskId, asked);
-      within(bytes);
-      const before = found.size;
-      for (const item of items) if (!found.has(item.id)) found.set(item.id, item);
-      if (!hasMore || cursor === null || found.size === before) break;
-      after = cursor;
-    }
-    return [...found.values()];
+  ): Promise<schemas.ResultFile[]> {
+    const list = (cursor: ResultCursor) => this.listResults(taskId, { ...options, ...cursor });
+    return await allResults(this.#responseReader.withListLimit(list), options.reconcile);
   }
 
   /**
-   * Sends a message. The service may hold the call open until the reply is complete, `holdMs` at most; it is
-   * never repeated. After an outcome `unknown`, look for the message before sending it again.
+   * Sends a message. The service may hold the call open until the reply is complete, for `timeoutMs` at most. Never
+   * retried: after outcome `unknown`, look for the message before you send it again.
    */
   async sendMessage(
     taskId: string,
     message: NewMessage,
-    options: GuardedCallOptions & { readonly holdMs?: number } = {},
-  ): Promise<wire.SendResult> {
-    const call = {
-      method: 'POST',
-      path: this.serviceOptions.sendMessagePath,
+    options: GuardedCallOptions & { readonly timeoutMs?: number } = {},
+  ): Promise<schemas.SendResult> {
+    return await this.#http.call('POST', this.serviceOptions.sendMessagePath, schemas.sendResultSchema, {
       ids: { task_id: taskId },
       body: newMessageBody(message, this.serviceOptions),
-      repeat: false,
-      timeoutMs: options.holdMs ?? this.caller.timeouts.holdMs,
+      timeoutMs: options.timeoutMs ?? this.#timeouts.sendMs,
       guard: options.guard,
       signal: options.signal,
-    } as const;
-    return (await this.caller.http.requestJson(call, wire.sendResultSchema)).value;
+    });
   }
 
-  /** One page of messages, oldest first; without a cursor the latest stretch. `limit` (1 to 500) counts events. */
-  async listMessages(
-    taskId: string,
-    options: AgentCallOptions & {
-      readonly limit?: number | undefined;
-      readonly beforeId?: string | undefined;
-      readonly afterId?: string | undefined;
-    } = {},
-  ): Promise<wire.Page<wire.Message> & { readonly bytes: number }> {
+  /** One page of messages, oldest first; the latest page without a cursor. `limit` (1 to 500) counts events. */
+  async listMessages(taskId: string, options: MessageCursor = {}): Promise<CursorPage<schemas.Message>> {
     const query = { limit: options.limit, before_id: options.beforeId, after_id: options.afterId };
-    const call = { method: 'GET', path: `${TASK_PATH}/messages`, query, repeat: true } as const;
-    const sent = { ...call, ids: { task_id: taskId }, ...this.caller.defaults(options) };
-    const { value, bytes } = await this.caller.http.requestJson(sent, wire.listSchema(wire.messageSchema));
-    return { ...value, bytes };
+    const details = { ids: { task_id: taskId }, query, signal: options.signal };
+    return await this.#http.list(`${TASK_PATH}/messages`, schemas.messageSchema, details);
   }
 
-  /** Every message after `afterId`, oldest first, each once; with null every message of the task. */
+  /** Every message after `afterId`, oldest first, each once; with null, every message of the task. */
   messagesAfter(
     taskId: string,
     afterId: string | null,
     options: AgentCallOptions & { readonly limit?: number } = {},
-  ): AsyncGenerator<wire.Message, void, undefined> {
+  ): AsyncGenerator<schemas.Message, void, undefined> {
     const list = this.#pageReader(taskId);
     if (afterId === null || this.serviceOptions.messagesAfter === 'backward') {
       return messagesBackward(list, afterId, options);
@@ -226,51 +246,103 @@ export class AgentClient extends FileCalls {
   }
 
   /** The last `count` messages of a task, oldest first. */
-  async lastMessages(taskId: string, count: number, options: AgentCallOptions = {}): Promise<wire.Message[]> {
+  async lastMessages(
+    taskId: string,
+    count: number,
+    options: AgentCallOptions = {},
+  ): Promise<schemas.Message[]> {
     return await lastMessages(this.#pageReader(taskId), count, options);
   }
 
-  /** A message as it is now: a reply is read so again and again while it grows. */
-  async getMessage(taskId: string, messageId: string, options: AgentCallOptions = {}): Promise<wire.Message> {
-    return await this.caller.get(
-      MESSAGE_PATH,
-      { task_id: taskId, message_id: messageId },
-      wire.messageSchema,
-      options,
-    );
+  /** The current state of a message. A reply grows, so callers read it repeatedly. */
+  async getMessage(
+    taskId: string,
+    messageId: string,
+    { signal }: AgentCallOptions = {},
+  ): Promise<schemas.Message> {
+    const ids = { task_id: taskId, message_id: messageId };
+    return await this.#http.call('GET', MESSAGE_PATH, schemas.messageSchema, { ids, signal });
   }
 
-  /** Stops the agent while it writes this reply; its task is cancelled. */
+  /** Stops the agent while it writes this reply, and cancels its task. Retried. */
   async cancelMessage(
     taskId: string,
     messageId: string,
-    options: AgentCallOptions & { readonly force?: boolean } = {},
-  ): Promise<wire.MessageStatus> {
-    return await this.caller.cancel(
-      `${MESSAGE_PATH}/cancel`,
-      { task_id: taskId, message_id: messageId },
-      { ...options, repeat: true },
-    );
+    { force, signal }: AgentCallOptions & { readonly force?: boolean } = {},
+  ): Promise<schemas.MessageStatus> {
+    const ids = { task_id: taskId, message_id: messageId };
+    const details = { ids, body: force === true ? { force } : undefined, mayRepeat: true, signal };
+    return await this.#http.call('POST', `${MESSAGE_PATH}/cancel`, schemas.statusSchema, details);
+  }
+
+  /** A file's metadata. */
+  async getFile(fileId: string, { signal }: AgentCallOptions = {}): Promise<schemas.FileRecord> {
+    return await this.#http.call('GET', FILE_PATH, schemas.fileSchema, { ids: { file_id: fileId }, signal });
+  }
+
+  /** Opens a file's contents. The caller reads `body` to its end or destroys it. */
+  async openFileContent(fileId: string, options: AgentCallOptions = {}): Promise<FileContent> {
+    const details = { ids: { file_id: fileId }, signal: options.signal };
+    const response = await this.#http.openStream(`${FILE_PATH}/content`, details);
+    return await openContent(response, {
+      serviceOptions: this.serviceOptions,
+      links: this.#links,
+      serviceUrl: this.#http.baseUrl,
+      signal: options.signal,
+      sizeBytes: async () => (await this.getFile(fileId, options)).sizeBytes,
+    });
+  }
+
+  /** Opens a signed download link of a result, without the key. The caller reads `body` to its end or destroys it. */
+  async openSignedLink(link: string, options: AgentCallOptions = {}): Promise<FileContent> {
+    return await openLink(this.#links, this.serviceOptions, link, options.signal);
+  }
+
+  /** Sends bytes to a signed upload link, without the key. */
+  async uploadToLink(upload: LinkUpload): Promise<{ etag: string | undefined }> {
+    return await this.#links.put(upload);
+  }
+
+  /** Starts an upload; `uploadFile` does the whole upload. Never retried. */
+  async startUpload(file: NewFile, options: GuardedCallOptions = {}): Promise<StartedUpload> {
+    const body = newFileBody(file, this.serviceOptions);
+    const schema = startedUploadSchema(this.serviceOptions);
+    return await this.#http.call('POST', FILES_PATH, schema, { body, endsWithLease: true, ...options });
+  }
+
+  /** The upload links of these parts, by part number. Retried. */
+  async partUrls(
+    fileId: string,
+    uploadId: string,
+    partNumbers: readonly number[],
+    { signal }: AgentCallOptions = {},
+  ): Promise<Map<number, string>> {
+    const body = { upload_id: uploadId, part_numbers: partNumbers };
+    const details = { ids: { file_id: fileId }, body, mayRepeat: true, signal };
+    return await this.#http.call('POST', `${FILE_PATH}/parts`, schemas.partUrlsSchema, details);
+  }
+
+  /**
+   * Finalizes an upload; null if the response does not hold the file. Retried, because a second finalize creates no
+   * second file. If the retry is refused (`attempts > 1`), `getFile` shows whether the first one succeeded.
+   */
+  async finalizeUpload(
+    fileId: string,
+    multipart: { readonly uploadId: string; readonly parts: readonly UploadedPart[] } | null,
+    { signal }: AgentCallOptions = {},
+  ): Promise<schemas.FileRecord | null> {
+    return await this.#http.call('POST', `${FILE_PATH}/finalize`, schemas.fileSchema.nullable().catch(null), {
+      ids: { file_id: fileId },
+      body: finalizeBody(multipart, this.serviceOptions),
+      mayRepeat: true,
+      timeoutMs: this.#timeouts.finalizeMs,
+      signal,
+    });
   }
 
   /** Reads the pages of one walk through a task's messages. */
   #pageReader(taskId: string): ListMessages {
-    const within = this.#listSizeCheck();
-    return withSmallerPages(async (cursor) => {
-      const page = await this.listMessages(taskId, cursor);
-      within(page.bytes);
-      return page;
-    });
-  }
-
-  /** Counts the pages of a list; the answer throws AgentAnswerError where they are larger than is read. */
-  #listSizeCheck(): (bytes: number) => void {
-    let sum = 0;
-    return (bytes) => {
-      sum += bytes;
-      if (sum <= this.caller.responseReader.limits.maxListBytes) return;
-      const sentence = "A list of the agent service's is larger than is read.";
-      throw new AgentResponseError({ sentence, outcome: 'refused' });
-    };
+    const list = (cursor: MessageCursor) => this.listMessages(taskId, cursor);
+    return withSmallerPages(this.#responseReader.withListLimit(list));
   }
 }

@@ -1,11 +1,11 @@
-/** Lets so many bytes be in use at once. Whoever comes first is served first; what is larger than all goes in alone. */
+/** Limits the bytes in use at once. First come, first served; a request larger than the limit gets in alone. */
 export class ByteSemaphore {
   readonly maxBytes: number;
-  readonly #waiting: { size: number; enter: () => void }[] = [];
+  readonly #waiting: { size: number; grant: () => void }[] = [];
   #usedBytes = 0;
 
-  constructor(mostBytes: number) {
-    this.maxBytes = mostBytes;
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
   }
 
   get usedBytes(): number {
@@ -13,10 +13,10 @@ export class ByteSemaphore {
   }
 
   /** Waits until `size` bytes fit; rejects with the signal's reason. */
-  async enter(size: number, signal: AbortSignal): Promise<void> {
+  async acquire(size: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = { size, enter: resolve };
+    const waiting = { size, grant: resolve };
     const withdraw = () => {
       const at = this.#waiting.indexOf(waiting);
       if (at < 0) return;
@@ -30,8 +30,8 @@ export class ByteSemaphore {
     await promise.finally(() => signal.removeEventListener('abort', withdraw));
   }
 
-  /** Gives the bytes of one who entered back. */
-  leave(size: number): void {
+  /** Gives `size` acquired bytes back. */
+  release(size: number): void {
     this.#usedBytes -= size;
     this.#serve();
   }
@@ -41,7 +41,7 @@ export class ByteSemaphore {
       if (this.#usedBytes > 0 && this.#usedBytes + next.size > this.maxBytes) return;
       this.#waiting.shift();
       this.#usedBytes += next.size;
-      next.enter();
+      next.grant();
     }
   }
 }

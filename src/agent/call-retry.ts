@@ -1,47 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AgentAbortedError, AgentError, AgentRateLimitError, AgentUnavailableError } from './errors.ts';
+import { AgentAbortedError, AgentError, AgentTransientError } from './errors.ts';
 
-/** How often and how long a call that may be repeated is tried. */
+/** How often and for how long a call is retried. */
 export interface RetryPolicy {
-  /** Times that the call is sent at most. */
-  readonly attempts: number;
-  /** Milliseconds from the first try after which no further one starts. */
-  readonly totalMs: number;
-  /** Milliseconds of the first pause at most; doubles with each try. */
-  readonly baseMs: number;
-  /** Milliseconds of any pause at most, unless the service asks for more. */
-  readonly capMs: number;
-  /** Statuses after which the same call may succeed later; broken connections and time-outs always may. */
-  readonly statuses: readonly number[];
+  readonly maxAttempts: number;
+  /** Milliseconds from the first attempt after which no other starts. */
+  readonly maxTotalMs: number;
+  /** The longest first pause (ms); doubles with each attempt. */
+  readonly baseDelayMs: number;
+  /** The longest pause (ms), unless the service asks for a longer one. */
+  readonly maxDelayMs: number;
+  /** Statuses that are retried. Broken connections and timeouts always are. */
+  readonly retryStatuses: readonly number[];
 }
 
-/** What holds where a client is given no other. */
 export const DEFAULT_RETRY_POLICY: RetryPolicy = {
-  attempts: 5,
-  totalMs: 90_000,
-  baseMs: 500,
-  capMs: 20_000,
-  statuses: [429, 502, 503, 504, 529],
+  maxAttempts: 5,
+  maxTotalMs: 90_000,
+  baseDelayMs: 500,
+  maxDelayMs: 20_000,
+  retryStatuses: [429, 502, 503, 504, 529],
 };
 
 /**
- * Milliseconds to wait after try number `attempt` (from 1). With `retryAfterMs` never less than that, and at
- * most `baseMs` more; else a full-jitter share of a doubling pause that stays under `capMs`.
+ * Milliseconds to wait after attempt number `attempt` (from 1). With `retryAfterMs`, that long and up to `baseDelayMs`
+ * more. Otherwise exponential back-off with full jitter, up to `maxDelayMs`.
  */
 export function retryDelay(
   attempt: number,
   retryAfterMs: number | undefined,
-  policy: Pick<RetryPolicy, 'baseMs' | 'capMs'> = DEFAULT_RETRY_POLICY,
+  policy: Pick<RetryPolicy, 'baseDelayMs' | 'maxDelayMs'> = DEFAULT_RETRY_POLICY,
   random: () => number = Math.random,
 ): number {
-  if (retryAfterMs !== undefined) return retryAfterMs + random() * policy.baseMs;
-  return random() * Math.min(policy.capMs, policy.baseMs * 2 ** Math.min(attempt - 1, 30));
+  if (retryAfterMs !== undefined) return retryAfterMs + random() * policy.baseDelayMs;
+  return random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** Math.min(attempt - 1, 30));
 }
 
-/** The longest pause that a service is granted (ms): beyond 24 days a timer would end at once. */
+/** The longest Retry-After that is honoured (ms): a timer of over 24 days would fire at once. */
 const MAX_RETRY_AFTER_MS = 60 * 60_000;
 
-/** Milliseconds of a Retry-After header (seconds or an HTTP date), an hour at most; undefined where it says neither. */
+/** Milliseconds of a Retry-After header (seconds or an HTTP date), an hour at most; undefined if it is neither. */
 export function parseRetryAfter(header: string | undefined, now: number = Date.now()): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
@@ -51,18 +49,9 @@ export function parseRetryAfter(header: string | undefined, now: number = Date.n
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
 }
 
-/** Whether the same call may succeed after this error. */
-function isTransient(
-  error: unknown,
-  statuses: readonly number[],
-): error is AgentRateLimitError | AgentUnavailableError {
-  if (!(error instanceof AgentRateLimitError || error instanceof AgentUnavailableError)) return false;
-  return error.status === undefined || statuses.includes(error.status);
-}
-
 /**
- * Makes a call that may be repeated until it succeeds, fails for good or the policy's tries are used up, and
- * throws the last error with the number of tries in `attempts`. Must not be given a creation or a send.
+ * Retries a call until it succeeds, fails for good or the policy's limits are reached. Throws the last error with the
+ * number of attempts in `attempts`. Without a `maxAttempts` of 1, never pass a call that creates or sends something.
  */
 export async function retryCall<T>(
   once: (attempt: number) => Promise<T>,
@@ -75,21 +64,22 @@ export async function retryCall<T>(
       return await once(attempt);
     } catch (error) {
       if (error instanceof AgentError) error.attempts = attempt;
-      if (!isTransient(error, policy.statuses) || attempt >= policy.attempts) throw error;
+      if (!(error instanceof AgentTransientError) || attempt >= policy.maxAttempts) throw error;
+      if (error.status !== undefined && !policy.retryStatuses.includes(error.status)) throw error;
       const pause = retryDelay(attempt, error.retryAfterMs, policy);
-      if (performance.now() - start + pause > policy.totalMs) throw error;
+      if (performance.now() - start + pause > policy.maxTotalMs) throw error;
       await wait(pause, signal, error);
     }
   }
 }
 
-async function wait(ms: number, signal: AbortSignal | undefined, last: AgentError): Promise<void> {
+async function wait(ms: number, signal: AbortSignal | undefined, lastError: AgentError): Promise<void> {
   try {
     await sleep(ms, undefined, { signal });
   } catch (cause) {
     throw new AgentAbortedError({
-      sentence: 'The call to the agent service was stopped while it waited to be tried again.',
-      outcome: last.outcome,
+      sentence: 'The call to the agent service was stopped while it waited for a retry.',
+      outcome: lastError.outcome,
       cause,
     });
   }

@@ -2,53 +2,68 @@ import type { LookupFunction } from 'node:net';
 import type { Logger } from 'pino';
 import type { Dispatcher } from 'undici';
 import type { RetryPolicy } from './call-retry.ts';
+import type { AgentKeyError } from './errors.ts';
 import type { ResponseLimits } from './response-limits.ts';
-import type { ApiKeyGate, LeaseGuard } from './service-http.ts';
 import type { ServiceOptions } from './service-options.ts';
 import type { Page } from './service-schema.ts';
 import type { UploadMemory } from './upload-memory.ts';
 
-/** Milliseconds that the calls may take. */
+/** Time limits in milliseconds. */
 export interface AgentTimeouts {
   readonly connectMs: number;
-  /** One try of an ordinary call. */
+  /** One attempt of an ordinary call. */
   readonly requestMs: number;
-  /** One try of List results, which may collect files first. */
+  /** One attempt of List results, which may collect files first. */
   readonly resultsMs: number;
-  /** One try of a finalize: the storage puts the parts together. */
+  /** One attempt of finalize, during which the storage joins the parts. */
   readonly finalizeMs: number;
-  /** How long a send may be held open. */
-  readonly holdMs: number;
+  /** How long the service may hold a send open. */
+  readonly sendMs: number;
   /** Without a byte in either direction during an upload or download. */
   readonly idleMs: number;
 }
 
-/** What holds where a client is given no others. */
 export const DEFAULT_TIMEOUTS: AgentTimeouts = {
   connectMs: 10_000,
   requestMs: 30_000,
   resultsMs: 120_000,
   finalizeMs: 300_000,
-  holdMs: 3_600_000,
+  sendMs: 3_600_000,
   idleMs: 60_000,
 };
 
-/** One try of a call to the service, for figures. */
+/** One attempt of a call to the service, for metrics. */
 export interface CallAttempt {
   /** Method and path template, such as `GET /experimental/tasks/{task_id}`. */
   readonly call: string;
-  /** Undefined where no answer came. */
+  /** Undefined if there was no response. */
   readonly status: number | undefined;
   /** 1 for the first. */
   readonly attempt: number;
-  readonly ms: number;
+  readonly durationMs: number;
 }
 
-/** The service's address and key, and what may be set beside them. */
+/** A turn's lease, as the agent client needs it. `slack` has its own: the two folders never import each other. */
+export interface LeaseGuard {
+  /** Aborted when the lease is known to be lost. */
+  readonly signal: AbortSignal;
+  /** Milliseconds until another process may take the thread; at 0 or less nothing is sent. */
+  remainingMs(): number;
+}
+
+/** Stops calls with a key that the service refused. */
+export interface ApiKeyGate {
+  /** Called before each call; throws if the call must not be made. */
+  enter(): void;
+  refused(error: AgentKeyError): void;
+  accepted(): void;
+}
+
+/** The service's address and key, and optional settings. */
 export interface AgentClientOptions {
   /** With the version, for example `https://host/v1`. */
   readonly baseUrl: string;
-  /** Read before each call, so that a key can be changed. */
+  /** Read before each call, so that a getter can return a new key. */
   readonly apiKey: string;
   readonly serviceOptions?: ServiceOptions;
   readonly timeouts?: Partial<AgentTimeouts>;
@@ -56,19 +71,18 @@ export interface AgentClientOptions {
   /** Hosts (names without port) that may have a private address or plain http: the service's, and those of links. */
   readonly allowedHosts?: readonly string[];
   readonly log?: Logger;
-  /** Hears of every try of a call when it is over. */
-  readonly onTry?: ((made: CallAttempt) => void) | undefined;
-  /** Awaited before each GET leaves: a place to wait while the service asks for a pause. */
+  /** Called after each attempt of a call. */
+  readonly onAttempt?: ((made: CallAttempt) => void) | undefined;
+  /** Awaited before each GET: the place to wait for a read rate. */
   readonly beforeRead?: (signal: AbortSignal) => Promise<void>;
-  /** The service asks for a pause of so many milliseconds. */
+  /** Called when the service asks for a pause (ms). */
   readonly onRateLimited?: (pauseMs: number) => void;
-  /** Stops calls with a key that was refused. */
   readonly gate?: ApiKeyGate;
-  /** What all uploads in parts may hold at once; of its own (96 MiB) where left out. */
+  /** Memory for multipart uploads; 96 MiB of its own if left out. */
   readonly uploadMemory?: UploadMemory;
-  /** What its JSON answers may take; for an operator's own service where left out. */
+  /** Limits of JSON responses; those for the operator's own service if left out. */
   readonly responseLimits?: ResponseLimits;
-  /** How public names are looked up; the system's way, private addresses refused, where left out. */
+  /** Resolves public host names; the system resolver without private addresses if left out. */
   readonly lookup?: LookupFunction;
   /** Replaces the connection pools, for proxies and tests. */
   readonly dispatcher?: Dispatcher;
@@ -79,42 +93,42 @@ export interface AgentCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of a call that must not happen twice: it is made only while the guard holds. */
+/** Options of a call that must not happen twice: it is sent only while the lease lasts. */
 export interface GuardedCallOptions extends AgentCallOptions {
   readonly guard?: LeaseGuard | undefined;
 }
 
-/** A content block that we send. */
+/** A content block of a sent message. */
 export type SentBlock = { readonly type: 'text'; readonly text: string } | Readonly<Record<string, unknown>>;
 
-/** A task to be started. */
+/** A task to start. */
 export interface NewTask {
   readonly projectId: string;
   readonly title: string;
-  /** `standard`, `fast` or `max`; left out for the default. */
+  /** `standard`, `fast` or `max`; the default if left out. */
   readonly model?: string | undefined;
-  /** At most 20. The shape is a guess: prefer an idle task and a send. */
+  /** At most 20. The service does not document their shape; an idle task and a send are safer. */
   readonly initialMessages?: readonly { readonly role: string; readonly content: string }[] | undefined;
-  /** Fail rather than use a fallback model; sent only if the dialect names the flag. */
+  /** Fail rather than use a fallback model; sent only if AGENT_DIALECT names the flag. */
   readonly noFallback?: boolean | undefined;
-  /** Work without asking back; sent only if the dialect names the field. */
+  /** Work without asking back; sent only if AGENT_DIALECT names the field. */
   readonly autoMode?: boolean | undefined;
-  /** Make a plan first; sent only if the dialect names the field. */
+  /** Make a plan first; sent only if AGENT_DIALECT names the field. */
   readonly planMode?: boolean | undefined;
 }
 
-/** A message to be sent to a task. */
+/** A message to send to a task. */
 export interface NewMessage {
   readonly content: string | readonly SentBlock[];
   /** Finalized files of the task's project. */
   readonly fileIds?: readonly string[] | undefined;
   /** Id or name. */
   readonly skill?: string | undefined;
-  /** Sent only if the dialect names the field. */
+  /** Sent only if AGENT_DIALECT names the field. */
   readonly model?: string | undefined;
 }
 
-/** A file to be uploaded into a project. */
+/** A file to upload into a project. */
 export interface NewFile {
   readonly projectId: string;
   readonly filename: string;
@@ -122,10 +136,12 @@ export interface NewFile {
   readonly mimeType: string;
 }
 
-/** A page of a list whose cursor is a guess. */
+/** A page of a list as the service returned it. */
 export interface CursorPage<Item> extends Page<Item> {
-  /** To be given as `after` for the next page; null at the end. */
+  /** Pass it as `after` for the next page; null at the end. */
   readonly cursor: string | null;
+  /** Size of the response. */
+  readonly bytes: number;
 }
 
 /** A part that the storage has, with its ETag exactly as received. */

@@ -1,49 +1,29 @@
 import { z } from 'zod';
+import { parseJson, valueAt } from './json-path.ts';
 
-/** Characters of an error body that a sentence shows at most. */
+/** Characters of an error body in a sentence. */
 const MAX_REASON_LENGTH = 500;
 
 const detailItemsSchema = z
   .array(z.looseObject({ loc: z.array(z.unknown()).optional(), msg: z.string() }))
   .min(1);
-const recordSchema = z.record(z.string(), z.unknown());
 
 /**
- * The service's reason in an error body: by the first of `places` that holds one, a dotted path to a text or to a list of
- * `{loc, msg}`; of a body that is no JSON all of it. Undefined where neither is there.
+ * The service's reason in an error body: the first of `paths` that leads to a text or a list of `{loc, msg}`, or the
+ * whole body if it is not JSON. Undefined if there is no reason.
  */
-export function reasonInBody(body: string, places: readonly string[]): string | undefined {
+export function reasonInBody(body: string, paths: readonly string[]): string | undefined {
   const parsed = parseJson(body);
-  for (const place of places) {
-    const words = detailText(valueAt(parsed, place));
-    if (words !== undefined) return shorten(words);
+  for (const path of paths) {
+    const reason = detailText(valueAt(parsed, path));
+    if (reason !== undefined) return shorten(reason);
   }
   return parsed === undefined ? shorten(xmlReason(body) ?? body) : undefined;
 }
 
-/** The reason, else the body itself, which may repeat what was sent; '' for an empty body. */
-export function errorText(body: string, places: readonly string[]): string {
-  return reasonInBody(body, places) ?? shorten(body);
-}
-
-/** The value at a dotted path such as `error.message`, or undefined. */
-export function valueAt(value: unknown, path: string): unknown {
-  let at = value;
-  for (const step of path.split('.')) {
-    const record = recordSchema.safeParse(at);
-    if (!record.success || !Object.hasOwn(record.data, step)) return undefined;
-    at = record.data[step];
-  }
-  return at;
-}
-
-/** Parsed JSON, or undefined where the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** The reason, else the body itself, which may repeat the request; '' for an empty body. */
+export function errorText(body: string, paths: readonly string[]): string {
+  return reasonInBody(body, paths) ?? shorten(body);
 }
 
 function detailText(value: unknown): string | undefined {
@@ -55,7 +35,7 @@ function detailText(value: unknown): string | undefined {
     .join('; ');
 }
 
-/** Storage behind signed links answers in XML; its code and message hold no secrets, the rest may. */
+/** Storage behind signed links responds in XML; its code and message hold no secrets, the rest may. */
 function xmlReason(body: string): string | undefined {
   if (!body.trimStart().startsWith('<')) return undefined;
   const code = /<Code>([^<]*)<\/Code>/.exec(body)?.[1];

@@ -12,121 +12,158 @@ import {
   AgentRateLimitError,
   AgentRejectedError,
   AgentResponseError,
+  AgentResponseSizeError,
   AgentUnavailableError,
 } from './errors.ts';
 import { BrokenRequestError, type HttpResponse, readText } from './http-request.ts';
 import type { ServiceOptions } from './service-options.ts';
 
-/** Bytes of an error body that are read at most. */
+/** Bytes of an error body that are read. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
-/** Who a call goes to and what it is called in sentences and logs. */
+/** What a call is called in error sentences and logs, and where it goes. */
 export interface CallContext {
   /** Method and path template, or a link's purpose; never an address with a signature. */
   readonly name: string;
   readonly target: 'service' | 'link';
   readonly serviceOptions: ServiceOptions;
-  /** Takes the key out of a text from outside. */
+  /** Removes the key from a text from outside. */
   readonly redact: (text: string) => string;
 }
 
-/** What had ended the call when it broke. */
-export interface EndReason {
-  readonly timedOut: boolean;
-  readonly aborted: boolean;
-  readonly leaseLost: boolean;
+/** Why a call ended early. */
+interface EndReason {
+  readonly isTimedOut: boolean;
+  readonly isAborted: boolean;
+  readonly isLeaseLost: boolean;
 }
 
-/** The error for an answer that is not 2xx; reads its body. */
-export async function errorForResponse(context: CallContext, answer: HttpResponse): Promise<AgentError> {
-  const { status } = answer;
-  const { serviceOptions } = context;
-  const { text } = await readText(answer.body, MAX_ERROR_BODY_BYTES).catch(() => ({ text: '' }));
-  // Logs have the sentence: what may repeat people's words is left out of it.
-  const reason = context.redact(reasonInBody(text, serviceOptions.errorWords) ?? '');
-  const said = reason === '' ? '' : ` It said: ${reason}`;
-  const who = context.target === 'service' ? 'The agent service' : "The agent service's file storage";
+/** The error for a response that is not 2xx; reads its body. */
+export async function errorForResponse(context: CallContext, response: HttpResponse): Promise<AgentError> {
+  const { status } = response;
+  const { serviceOptions, target } = context;
+  const { text } = await readText(response.body, MAX_ERROR_BODY_BYTES).catch(() => ({ text: '' }));
+  // Logs contain the sentence, so text that may repeat people's words is left out.
+  const publicReason = context.redact(reasonInBody(text, serviceOptions.errorWords) ?? '');
+  const said = publicReason === '' ? '' : ` It said: ${publicReason}`;
   const about = `(${context.name}, status ${status})`;
   const details = (sentence: string): AgentErrorDetails => ({
-    sentence: `${who} ${sentence}${said}`,
-    outcome: outcomeOf(status),
-    status,
-    requestId: answer.header(serviceOptions.requestIdHeader),
+    ...responseDetails(context, response, outcomeOf(status)),
+    sentence: `${serverName(target)} ${sentence}${said}`,
   });
-  const wait = { retryAfterMs: parseRetryAfter(answer.header('retry-after')) };
+  const wait = { retryAfterMs: parseRetryAfter(response.header('retry-after')) };
 
-  if (status < 400)
-    return new AgentResponseError(details(`answered with a redirect, not followed ${about}.`));
-  if (context.target === 'service') {
+  if (status < 400) {
+    return new AgentResponseError(
+      details(`responded with a redirect, which the client does not follow ${about}. Check AGENT_BASE_URL.`),
+    );
+  }
+  if (target === 'service') {
     if (serviceOptions.badKeyStatuses.includes(status)) {
       return new AgentKeyError(
-        details(`does not accept the API key ${about}. An administrator must set a valid AGENT_API_KEY.`),
+        details(`rejected the API key ${about}. An administrator must set a valid AGENT_API_KEY.`),
       );
     }
-    if (status === 404) return new AgentNotFoundError(details(`does not know what was asked for ${about}.`));
+    if (status === 404) return new AgentNotFoundError(details(`could not find the requested item ${about}.`));
     if (serviceOptions.busyStatuses.includes(status)) {
-      return new AgentBusyError(details(`cannot take this now ${about}. Try again when it has finished.`));
+      return new AgentBusyError(details(`is busy with this item ${about}. Try again when it has finished.`));
     }
   }
   if (status === 429) {
-    return new AgentRateLimitError({ ...details(`gets too many calls ${about}. Try again later.`), ...wait });
+    return new AgentRateLimitError({
+      ...details(`received too many calls ${about}. Try again later.`),
+      ...wait,
+    });
   }
   if (status >= 500) {
     return new AgentUnavailableError({ ...details(`has a problem ${about}. Try again later.`), ...wait });
   }
-  const words = context.redact(errorText(text, serviceOptions.errorWords));
-  return new AgentRejectedError({ ...details(`${rejectionSentence(status)} ${about}.`), words });
+  const reason = context.redact(errorText(text, serviceOptions.errorWords));
+  return new AgentRejectedError({ ...details(`${rejectionSentence(status)} ${about}.`), reason });
 }
 
-/** The error for a call that broke without a readable answer. Errors of a request's own body come back. */
-export function errorForBrokenRequest(context: CallContext, error: unknown, ending: EndReason): unknown {
-  const started = !(error instanceof BrokenRequestError) || error.wasStarted;
+/**
+ * The error for a call without a readable response. The outcome is `not_sent` if no byte was sent, otherwise
+ * `unknown`. An AgentError, and an error of the request's own body, is returned unchanged.
+ */
+export function errorForBrokenRequest(context: CallContext, error: unknown, reason: EndReason): unknown {
+  const wasStarted = !(error instanceof BrokenRequestError) || error.wasStarted;
   const cause = error instanceof BrokenRequestError ? error.cause : error;
   if (cause instanceof AgentError || cause instanceof RequestBodyError) return cause;
-  const outcome: AgentCallOutcome = started ? 'unknown' : 'not_sent';
-  const whether = started ? 'It may have arrived.' : 'Nothing was sent.';
+  const outcome: AgentCallOutcome = wasStarted ? 'unknown' : 'not_sent';
+  const effect = wasStarted ? 'It may have arrived.' : 'Nothing was sent.';
   const details = (sentence: string): AgentErrorDetails => ({
-    sentence: `${sentence} ${whether}`,
+    sentence: `${sentence} ${effect}`,
     outcome,
     cause,
   });
 
-  if (ending.leaseLost) return leaseLostError(context.name, outcome);
-  if (ending.aborted) return new AgentAbortedError(details(`The call was stopped (${context.name}).`));
-  const who = context.target === 'service' ? 'The agent service' : "The agent service's file storage";
-  if (ending.timedOut) {
-    return new AgentUnavailableError(details(`${who} did not answer in time (${context.name}).`));
+  if (reason.isLeaseLost) return leaseLostError(context.name, outcome);
+  if (reason.isAborted) return new AgentAbortedError(details(`The call was stopped (${context.name}).`));
+  const server = serverName(context.target);
+  if (reason.isTimedOut) {
+    return new AgentUnavailableError(details(`${server} did not respond in time (${context.name}).`));
   }
-  return new AgentUnavailableError(
-    details(`${who} could not be reached or broke off (${context.name}${codeOf(cause)}).`),
-  );
+  const connection = `${server} could not be reached, or the connection broke`;
+  return new AgentUnavailableError(details(`${connection} (${context.name}${codeOf(cause)}).`));
 }
 
 /** The error for a call whose lease had ended. */
 export function leaseLostError(name: string, outcome: AgentCallOutcome): AgentLeaseError {
-  return new AgentLeaseError({
-    sentence: `Another process may hold this thread by now, so this one stopped (${name}).`,
-    outcome,
-  });
+  const sentence = `This process stopped because another one may have taken over the thread (${name}).`;
+  return new AgentLeaseError({ sentence, outcome });
+}
+
+/** The error for a 2xx response above the limits; `maxDescription` names them. */
+export function responseSizeError(
+  context: CallContext,
+  response: HttpResponse,
+  maxDescription: string,
+): AgentResponseSizeError {
+  const sentence =
+    `The agent service's response is too large to read (${context.name}, at most ${maxDescription}). ` +
+    'Continue in a new thread, and ask for long answers as files.';
+  return new AgentResponseSizeError({ ...responseDetails(context, response, 'unknown'), sentence });
+}
+
+/** The error for a 2xx response that does not match the schema. */
+export function unreadableResponseError(
+  context: CallContext,
+  response: HttpResponse,
+  problem: string,
+): AgentResponseError {
+  const sentence =
+    `The agent service's response ${problem} (${context.name}, status ${response.status}). ` +
+    'Check that AGENT_BASE_URL is the address of the service.';
+  return new AgentResponseError({ ...responseDetails(context, response, 'unknown'), sentence });
 }
 
 /** A request's body could not be read from its source; `cause` is the source's own error. */
 export class RequestBodyError extends Error {
   constructor(cause: unknown) {
-    super('The body could not be read', { cause });
+    super('The request body could not be read', { cause });
   }
 }
 
-/** A gateway's 5xx may hide a call that took effect; 529 and 4xx come from the service before it acts. */
+function responseDetails(context: CallContext, response: HttpResponse, outcome: AgentCallOutcome) {
+  const requestId = response.header(context.serviceOptions.requestIdHeader);
+  return { outcome, status: response.status, requestId };
+}
+
+function serverName(target: CallContext['target']): string {
+  return target === 'service' ? 'The agent service' : "The agent service's file storage";
+}
+
+/** A gateway's 5xx may hide a call that took effect; the service sends 529 and 4xx before it acts. */
 function outcomeOf(status: number): AgentCallOutcome {
   if (status === 303 || (status >= 500 && status !== 529)) return 'unknown';
   return 'refused';
 }
 
 function rejectionSentence(status: number): string {
-  if (status === 402) return 'wants its account or credit to be put in order first';
-  if (status === 413) return 'finds this too large';
-  return 'does not accept this request';
+  if (status === 402) return 'needs its account or credit to be settled first';
+  if (status === 413) return 'rejected this request because it is too large';
+  return 'rejected this request';
 }
 
 function codeOf(cause: unknown): string {

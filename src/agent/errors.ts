@@ -1,11 +1,12 @@
 /**
- * What is known about a call that failed.
- * `not_sent`: nothing left this process. `refused`: the service answered that it did not do it.
- * `unknown`: it may have taken effect; look before sending it again.
+ * The effect of a failed call.
+ * - `not_sent`: no byte was sent, so the call had no effect. It is safe to send it again.
+ * - `refused`: the service responded that it did not carry the call out. Sending it again unchanged may fail again.
+ * - `unknown`: the call may have taken effect. Look up what happened before you send it again.
  */
 export type AgentCallOutcome = 'not_sent' | 'refused' | 'unknown';
 
-/** The closed set of kinds of failure. */
+/** Every kind of failure. */
 export type AgentErrorCode =
   | 'bad_key'
   | 'not_found'
@@ -18,17 +19,17 @@ export type AgentErrorCode =
   | 'aborted'
   | 'wrong_size';
 
-/** A request id is logged with each error (characters). */
+/** Characters of a request id, which every logged error carries. */
 const MAX_REQUEST_ID_LENGTH = 200;
 
-/** What every error of this folder is made of. */
+/** What every AgentError carries. */
 export interface AgentErrorDetails {
-  /** For a human: what happened and what to do. Never holds the key or a signed link. */
+  /** For people: what happened and what to do. Never contains the key or a signed link. */
   readonly sentence: string;
   readonly outcome: AgentCallOutcome;
-  /** HTTP status, where there was an answer. */
+  /** HTTP status, if there was a response. */
   readonly status?: number | undefined;
-  /** The service's id of the request, for its support. */
+  /** The service's id of the request, for its support team. */
   readonly requestId?: string | undefined;
   readonly cause?: unknown;
 }
@@ -40,7 +41,7 @@ export abstract class AgentError extends Error {
   readonly outcome: AgentCallOutcome;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
-  /** How many times the call was sent before this error was given up to the caller. */
+  /** The number of attempts before the client gave up. */
   attempts = 1;
 
   constructor(details: AgentErrorDetails) {
@@ -53,70 +54,67 @@ export abstract class AgentError extends Error {
   }
 }
 
-/** 401 or 403: an administrator must mend the key. */
+/** 401 or 403: an admin must replace the key. */
 export class AgentKeyError extends AgentError {
   readonly code = 'bad_key';
 }
 
-/** 404: the id, or the skill of a message, is unknown to the service. */
+/** 404: the service does not know the id, or the skill of a message. */
 export class AgentNotFoundError extends AgentError {
   readonly code = 'not_found';
 }
 
-/** 409: the task or file is in a state in which it does not take this call now. */
+/** 409: the task or file is in a state that does not allow this call now. */
 export class AgentBusyError extends AgentError {
   readonly code = 'busy';
 }
 
-/** Any other 4xx: the service does not want this request as it is; `words` is its reason. */
+/** Any other 4xx: the service rejects this request. */
 export class AgentRejectedError extends AgentError {
   readonly code = 'rejected';
-  readonly #words: string;
+  readonly #reason: string;
 
-  constructor(details: AgentErrorDetails & { readonly words: string }) {
+  constructor(details: AgentErrorDetails & { readonly reason: string }) {
     super(details);
-    this.#words = details.words;
+    this.#reason = details.reason;
   }
 
-  /** The service's own words, or '' where it gave none. Untrusted text, and in no log: it may repeat what was sent. */
-  get words(): string {
-    return this.#words;
+  /** The service's own reason, or ''. Untrusted text that may repeat the request: never log it. */
+  get reason(): string {
+    return this.#reason;
+  }
+}
+
+/** A failure after which the same call may succeed later. */
+export abstract class AgentTransientError extends AgentError {
+  /** Milliseconds that the service asks us to wait, if it says so. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(details: AgentErrorDetails & { readonly retryAfterMs?: number | undefined }) {
+    super(details);
+    this.retryAfterMs = details.retryAfterMs;
   }
 }
 
 /** 429: too many calls under this key. */
-export class AgentRateLimitError extends AgentError {
+export class AgentRateLimitError extends AgentTransientError {
   readonly code = 'rate_limited';
-  /** Milliseconds that the service asked us to wait, where it said so. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(details: AgentErrorDetails & { readonly retryAfterMs?: number | undefined }) {
-    super(details);
-    this.retryAfterMs = details.retryAfterMs;
-  }
 }
 
-/** 5xx, a broken connection or a time-out. */
-export class AgentUnavailableError extends AgentError {
+/** 5xx, a broken connection or a timeout. */
+export class AgentUnavailableError extends AgentTransientError {
   readonly code = 'unavailable';
-  /** Milliseconds that the service asked us to wait, where it said so. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(details: AgentErrorDetails & { readonly retryAfterMs?: number | undefined }) {
-    super(details);
-    this.retryAfterMs = details.retryAfterMs;
-  }
 }
 
-/** An answer that is not JSON, not of the documented shape, or a redirect that we do not follow. */
+/** A response that is not JSON or not of the documented shape, or a redirect that the client does not follow. */
 export class AgentResponseError extends AgentError {
   readonly code = 'not_understood';
 }
 
-/** An answer that is larger than is read (see answer-bounds.ts). A list may be asked for in smaller pages. */
+/** A response above the limits of response-limits.ts. A list can be read in smaller pages. */
 export class AgentResponseSizeError extends AgentResponseError {}
 
-/** Another process may hold this thread's lease by now, so the call was not made. */
+/** The lease on the thread ended, so another process may have taken the thread. */
 export class AgentLeaseError extends AgentError {
   readonly code = 'lease_lost';
 }
@@ -126,7 +124,7 @@ export class AgentAbortedError extends AgentError {
   readonly code = 'aborted';
 }
 
-/** A file's bytes were more or fewer than promised; nothing was finalized. */
+/** A file had more or fewer bytes than announced; nothing was finalized. */
 export class AgentFileSizeError extends AgentError {
   readonly code = 'wrong_size';
 }

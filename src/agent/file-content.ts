@@ -1,17 +1,17 @@
 import { Readable } from 'node:stream';
-import { parseJson, valueAt } from './error-body.ts';
 import { AgentResponseError } from './errors.ts';
 import type { HttpResponse } from './http-request.ts';
+import { firstTextAt, parseJson } from './json-path.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { linkCallContext, type SignedLinks } from './signed-links.ts';
 
-/** Bytes of a JSON answer that may be a link instead of the contents. */
-const MAX_LINK_ANSWER_BYTES = 64 * 1024;
+/** Bytes of a JSON response that may be a link instead of the contents. */
+const MAX_LINK_RESPONSE_BYTES = 64 * 1024;
 
-/** A file's contents, opened. Whoever gets it reads `body` to its end or destroys it. */
+/** A file's open contents. The caller reads `body` to its end or destroys it. */
 export interface FileContent {
   readonly body: Readable;
-  /** From the answer's headers; null where they do not say. */
+  /** From the headers; null if they do not say. */
   readonly sizeBytes: number | null;
   readonly mimeType: string | null;
 }
@@ -19,29 +19,30 @@ export interface FileContent {
 interface ContentContext {
   readonly serviceOptions: ServiceOptions;
   readonly links: SignedLinks;
-  /** The service's address, for relative redirects. */
-  readonly service: URL;
+  /** The base of relative redirects. */
+  readonly serviceUrl: URL;
   readonly signal: AbortSignal | undefined;
-  /** Asks for the file's size, which tells contents that look like a link from a link. */
+  /** The file's size: contents that look like a link have it, a link does not. */
   readonly sizeBytes: () => Promise<number>;
 }
 
-/** Opens the contents behind an answer that is the bytes, a redirect to them, or JSON with a link to them. */
-export async function openContent(answer: HttpResponse, context: ContentContext): Promise<FileContent> {
+/** Opens the contents: the response holds the bytes, redirects to them, or is JSON with a link to them. */
+export async function openContent(response: HttpResponse, context: ContentContext): Promise<FileContent> {
   const { serviceOptions, links, signal } = context;
-  const location = answer.header('location');
-  if (answer.status >= 300 && location !== undefined) {
-    answer.body.destroy();
-    return await openLink(links, serviceOptions, location, signal, context.service);
+  const location = response.header('location');
+  if (response.status >= 300 && location !== undefined) {
+    response.body.destroy();
+    return await openLink(links, serviceOptions, location, signal, context.serviceUrl);
   }
-  const json = answer.header('content-type')?.includes('json') === true;
-  const size = contentLength(answer);
-  const maybeLink = json && (size === null || size <= MAX_LINK_ANSWER_BYTES);
+  const json = response.header('content-type')?.includes('json') === true;
+  const size = contentLength(response);
+  const maybeLink = json && (size === null || size <= MAX_LINK_RESPONSE_BYTES);
   if (serviceOptions.fileContent === 'bytes' || (serviceOptions.fileContent === 'auto' && !maybeLink))
-    return toFileContent(answer);
+    return toFileContent(response);
 
-  const { head, rest } = await readHead(answer.body, MAX_LINK_ANSWER_BYTES);
-  const link = rest === null ? linkInJson(head, serviceOptions) : null;
+  const { head, rest } = await readHead(response.body, MAX_LINK_RESPONSE_BYTES);
+  const link =
+    rest === null ? firstTextAt(parseJson(head.toString('utf8')), serviceOptions.fileContentUrlFields) : null;
   if (
     link !== null &&
     (serviceOptions.fileContent === 'link' || head.length !== (await context.sizeBytes()))
@@ -51,12 +52,13 @@ export async function openContent(answer: HttpResponse, context: ContentContext)
   if (serviceOptions.fileContent === 'link') {
     throw new AgentResponseError({
       sentence:
-        "The answer to a request for a file's content holds no link; see the setting fileContent in AGENT_DIALECT.",
+        "The agent service's response to a request for a file's content holds no link. " +
+        'Check fileContent and fileContentUrlFields in AGENT_DIALECT.',
       outcome: 'refused',
-      status: answer.status,
+      status: response.status,
     });
   }
-  return toFileContent(answer, rest === null ? Readable.from([head]) : Readable.from(rejoin(head, rest)));
+  return toFileContent(response, rest === null ? Readable.from([head]) : Readable.from(rejoin(head, rest)));
 }
 
 /** Opens a signed link. */
@@ -70,28 +72,19 @@ export async function openLink(
   return toFileContent(await links.get(linkCallContext('download link', serviceOptions), link, signal, base));
 }
 
-function toFileContent(answer: HttpResponse, body: Readable = answer.body): FileContent {
-  return { body, sizeBytes: contentLength(answer), mimeType: answer.header('content-type') ?? null };
+function toFileContent(response: HttpResponse, body: Readable = response.body): FileContent {
+  return { body, sizeBytes: contentLength(response), mimeType: response.header('content-type') ?? null };
 }
 
-function contentLength(answer: HttpResponse): number | null {
-  const header = answer.header('content-length');
+function contentLength(response: HttpResponse): number | null {
+  const header = response.header('content-length');
   return header !== undefined && /^\d+$/.test(header) ? Number(header) : null;
 }
 
-function linkInJson(bytes: Buffer, serviceOptions: ServiceOptions): string | null {
-  const parsed = parseJson(bytes.toString('utf8'));
-  for (const place of serviceOptions.fileContentUrlFields) {
-    const value = valueAt(parsed, place);
-    if (typeof value === 'string' && value !== '') return value;
-  }
-  return null;
-}
-
-/** Reads up to `most` bytes; `rest` is the stream's iterator where there is more. */
+/** Reads up to `maxBytes`; `rest` is the stream's iterator if there is more. */
 async function readHead(
   body: Readable,
-  most: number,
+  maxBytes: number,
 ): Promise<{ head: Buffer; rest: AsyncIterator<unknown> | null }> {
   const iterator = body[Symbol.asyncIterator]();
   const chunks: Buffer[] = [];
@@ -102,7 +95,7 @@ async function readHead(
     const chunk = Buffer.from(next.value);
     chunks.push(chunk);
     size += chunk.length;
-    if (size > most) return { head: Buffer.concat(chunks), rest: iterator };
+    if (size > maxBytes) return { head: Buffer.concat(chunks), rest: iterator };
   }
 }
 

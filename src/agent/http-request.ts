@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 
-/** One HTTP request, as it goes out. */
+/** One HTTP request. */
 export interface HttpRequest {
   readonly dispatcher: Dispatcher;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -9,30 +9,30 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | Readable | undefined;
   readonly signal: AbortSignal;
-  /** Milliseconds without a byte in either direction that break the exchange; 0 for no bound. */
+  /** Milliseconds without a byte in either direction that end the request; 0 for no limit. */
   readonly idleMs: number;
-  /** Called when the connection stands, just before the first byte leaves; an error that it throws stops it. */
+  /** Called on the open connection just before the first byte is sent; throwing stops the request. */
   readonly beforeFirstByte?: (() => void) | undefined;
 }
 
-/** An answer whose body is still to be read, or destroyed. */
+/** A response. The caller reads `body` or destroys it. */
 export interface HttpResponse {
   readonly status: number;
   header(name: string): string | undefined;
   readonly body: Readable;
 }
 
-/** An exchange without an answer; `started` tells whether a byte may have left. */
+/** A request without a response; `wasStarted` tells whether a byte may have been sent. */
 export class BrokenRequestError extends Error {
   readonly wasStarted: boolean;
 
-  constructor(cause: unknown, started: boolean) {
-    super('The exchange broke', { cause });
-    this.wasStarted = started;
+  constructor(cause: unknown, wasStarted: boolean) {
+    super('The request failed without a response', { cause });
+    this.wasStarted = wasStarted;
   }
 }
 
-/** Makes one request and answers when the headers are there. Follows no redirect. Throws BrokenExchange. */
+/** Makes one request and resolves with the response's headers. Follows no redirect. Throws BrokenRequestError. */
 export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
   let started = false;
   const watched = interceptStart(sending.dispatcher, () => {
@@ -50,7 +50,7 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
       headersTimeout: sending.idleMs,
       bodyTimeout: sending.idleMs,
     });
-    // undici tells a body that is destroyed before its end of an error; whoever reads it still gets its own.
+    // Destroying a body early emits an error, which must not go unhandled; a reader still gets its own.
     body.on('error', () => {});
     return {
       status: statusCode,
@@ -65,12 +65,12 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
   }
 }
 
-/** A body's text, at most `most` bytes of it; `whole` is false where it was longer. Goes on when `onBytes` does. */
+/** A body's text, `maxBytes` of it at most; `isWhole` is false if it was longer. `onBytes` may hold the reading up. */
 export async function readText(
   body: Readable,
-  most: number,
+  maxBytes: number,
   onBytes?: (size: number) => Promise<void>,
-): Promise<{ text: string; whole: boolean }> {
+): Promise<{ text: string; isWhole: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -78,16 +78,16 @@ export async function readText(
     size += bytes.length;
     await onBytes?.(bytes.length);
     chunks.push(bytes);
-    if (size > most) break;
+    if (size > maxBytes) break;
   }
-  return { text: Buffer.concat(chunks).subarray(0, most).toString('utf8'), whole: size <= most };
+  return { text: Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8'), isWhole: size <= maxBytes };
 }
 
 function toUndiciBody(body: Uint8Array | Readable): Buffer | Readable {
   return body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : body;
 }
 
-/** undici tells a handler when a request is about to be written; nothing else knows whether it left. */
+/** Only undici's handler knows when a request is about to be written. */
 function interceptStart(dispatcher: Dispatcher, onStart: () => void): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => {
     return dispatch(options, {
@@ -100,11 +100,11 @@ function interceptStart(dispatcher: Dispatcher, onStart: () => void): Dispatcher
           controller.abort(error instanceof Error ? error : new Error(String(error)));
         }
       },
-      onRequestUpgrade: (...told) => handler.onRequestUpgrade?.(...told),
-      onResponseStart: (...told) => handler.onResponseStart?.(...told),
-      onResponseData: (...told) => handler.onResponseData?.(...told),
-      onResponseEnd: (...told) => handler.onResponseEnd?.(...told),
-      onResponseError: (...told) => handler.onResponseError?.(...told),
+      onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
+      onResponseStart: (...args) => handler.onResponseStart?.(...args),
+      onResponseData: (...args) => handler.onResponseData?.(...args),
+      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+      onResponseError: (...args) => handler.onResponseError?.(...args),
     });
   });
 }

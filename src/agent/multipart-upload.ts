@@ -2,21 +2,21 @@ import { Readable } from 'node:stream';
 import type { UploadedPart } from './client-options.ts';
 import { RequestBodyError } from './error-mapping.ts';
 import { AgentRejectedError, AgentResponseError } from './errors.ts';
-import type { FileCalls } from './file-calls.ts';
+import { PartReader } from './part-reader.ts';
 import { linkCallContext } from './signed-links.ts';
 import type { PartBuffer } from './upload-memory.ts';
-import { type PartPlan, PartReader, partSize, planParts } from './upload-parts.ts';
-import type { AgentUploadRequest, ResumableUpload } from './upload-request.ts';
+import { type PartPlan, partSize, planParts } from './upload-parts.ts';
+import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload-request.ts';
 
 const DEFAULT_CONCURRENCY = 4;
-/** Bytes that go to the connection at once, so that it is seen not to be idle. */
+/** Bytes written to the connection at once: small enough that a slow connection does not look idle. */
 const SLICE_BYTES = 1024 * 1024;
 
 type MultipartState = ResumableUpload & { readonly uploadId: string };
 
-/** Uploads the parts that are not done yet and answers with all of them. */
+/** Uploads the missing parts and returns all parts. */
 export async function uploadParts(
-  client: FileCalls,
+  client: UploadClient,
   request: AgentUploadRequest,
   upload: MultipartState,
 ): Promise<UploadedPart[]> {
@@ -24,19 +24,19 @@ export async function uploadParts(
 }
 
 class MultipartUpload {
-  readonly #client: FileCalls;
+  readonly #client: UploadClient;
   readonly #request: AgentUploadRequest;
   readonly #upload: MultipartState;
   readonly #plan: PartPlan;
   readonly #concurrency: number;
   readonly #etags: Map<number, string>;
-  /** Ends all parts when one has failed or the caller stops. */
+  /** Aborted with the first failure, which ends all other parts. */
   readonly #failure = new AbortController();
   readonly #signal: AbortSignal;
   readonly #urls = new Map<number, string>();
   #recording: Promise<void> = Promise.resolve();
 
-  constructor(client: FileCalls, request: AgentUploadRequest, upload: MultipartState) {
+  constructor(client: UploadClient, request: AgentUploadRequest, upload: MultipartState) {
     this.#client = client;
     this.#request = request;
     this.#concurrency = request.concurrency ?? DEFAULT_CONCURRENCY;
@@ -61,52 +61,52 @@ class MultipartUpload {
     return this.#uploadedParts();
   }
 
-  /** Reads the file once from the first missing part on, with a few parts under way. */
+  /** Reads the file once from the first missing part on, and sends a few parts at the same time. */
   async #sendMissing(first: number): Promise<void> {
     const reader = await this.#openReader(first);
-    const under = new Set<Promise<void>>();
+    const inProgress = new Set<Promise<void>>();
     try {
       for (let index = this.#indexOf(first); index < this.#plan.count; index += 1) {
         const number = this.#numberOf(index);
         const size = partSize(this.#plan, this.#request.sizeBytes, index);
         if (this.#etags.has(number)) await reader.skip(size);
-        else await this.#startPart(number, size, reader, under);
+        else await this.#startPart(number, size, reader, inProgress);
       }
       await reader.expectEnd();
     } catch (error) {
       this.#fail(error);
     } finally {
       reader.close();
-      await Promise.all(under);
+      await Promise.all(inProgress);
       await this.#recording;
     }
     if (this.#failure.signal.aborted) throw this.#failure.signal.reason;
   }
 
-  /** Reads a part, and sends it off once few enough are `under` way; does not wait for its end. */
+  /** Reads a part and starts sending it when fewer than `concurrency` are in progress. Does not wait for its end. */
   async #startPart(
     number: number,
     size: number,
     reader: PartReader,
-    under: Set<Promise<void>>,
+    inProgress: Set<Promise<void>>,
   ): Promise<void> {
-    const room = await this.#client.uploadMemory.acquire(size, this.#signal);
+    const buffer = await this.#client.uploadMemory.acquire(size, this.#signal);
     try {
-      await reader.fill(room.bytes);
-      while (under.size >= this.#concurrency) await Promise.race(under);
+      await reader.fill(buffer.bytes);
+      while (inProgress.size >= this.#concurrency) await Promise.race(inProgress);
       const url = await this.#urlOf(number);
       this.#signal.throwIfAborted();
-      const sending = this.#sendPart(number, url, room)
+      const sending = this.#sendPart(number, url, buffer)
         .catch((error: unknown) => this.#fail(error))
-        .finally(() => under.delete(sending));
-      under.add(sending);
+        .finally(() => inProgress.delete(sending));
+      inProgress.add(sending);
     } catch (error) {
-      room.release(false);
+      buffer.release(false);
       throw error;
     }
   }
 
-  /** The first failure ends the rest, and is the one that the caller sees. */
+  /** The first failure ends the other parts, and the caller gets it. */
   #fail(error: unknown): void {
     if (!this.#failure.signal.aborted) this.#failure.abort(error);
   }
@@ -125,24 +125,24 @@ class MultipartUpload {
     return reader;
   }
 
-  async #sendPart(number: number, url: string, room: PartBuffer): Promise<void> {
+  async #sendPart(number: number, url: string, buffer: PartBuffer): Promise<void> {
     let etag: string | undefined;
     try {
-      etag = await this.#putPart(number, url, room.bytes).catch(async (error: unknown) => {
+      etag = await this.#putPart(number, url, buffer.bytes).catch(async (error: unknown) => {
         if (!this.#isExpired(error)) throw error;
         this.#urls.delete(number);
         const fresh = await this.#requestUrls([number]);
-        return await this.#putPart(number, this.#requireUrl(fresh, number), room.bytes);
+        return await this.#putPart(number, this.#requireUrl(fresh, number), buffer.bytes);
       });
     } finally {
-      room.release(etag !== undefined);
+      buffer.release(etag !== undefined);
     }
     this.#etags.set(number, etag);
     this.#recordPart({ number, etag });
     this.#reportProgress();
   }
 
-  /** Has a part recorded, one after the other: the next parts need not wait for that. */
+  /** Records finished parts one after the other, without holding up the next parts. */
   #recordPart(part: UploadedPart): void {
     const { onPart } = this.#request;
     if (onPart === undefined) return;
@@ -157,21 +157,21 @@ class MultipartUpload {
       headers: this.#upload.headers ?? {},
       body: () => Readable.from(slices(piece), { objectMode: false, highWaterMark: 2 * SLICE_BYTES }),
       sizeBytes: piece.length,
-      repeat: true,
+      mayRepeat: true,
       signal: this.#signal,
     });
     if (etag !== undefined) return etag;
     throw new AgentResponseError({
-      sentence: `The agent service's file storage took part ${number} but gave no ETag for it.`,
+      sentence: `The agent service's file storage returned no ETag for part ${number}. Upload the file again.`,
       outcome: 'unknown',
     });
   }
 
-  /** The part's URL; URLs are asked for in small batches because they expire. */
+  /** The part's URL. URLs expire, so they are requested in small batches. */
   async #urlOf(number: number): Promise<string> {
     if (!this.#urls.has(number)) {
-      const asked = this.#missingNumbers().filter((other) => other >= number);
-      const batch = asked.slice(0, 2 * this.#concurrency);
+      const missing = this.#missingNumbers().filter((other) => other >= number);
+      const batch = missing.slice(0, 2 * this.#concurrency);
       for (const [part, url] of await this.#requestUrls(batch)) this.#urls.set(part, url);
     }
     return this.#requireUrl(this.#urls, number);
@@ -186,7 +186,7 @@ class MultipartUpload {
     const url = urls.get(number);
     if (url !== undefined) return url;
     throw new AgentResponseError({
-      sentence: `The agent service gave no upload link for part ${number}.`,
+      sentence: `The agent service returned no upload link for part ${number}. Upload the file again.`,
       outcome: 'refused',
     });
   }

@@ -61,12 +61,12 @@ function shortIpv6(address: string): string {
   return URL.parse(`http://[${address}]`)?.hostname ?? '';
 }
 
-/** A host name of a URL without the brackets of an IPv6 address. */
+/** The host name of a URL without the brackets of an IPv6 address. */
 export function hostNameOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
 }
 
-/** A DNS lookup that fails where a name leads to a private address. */
+/** A DNS lookup that fails for names with a private address. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, '', 4);
@@ -74,26 +74,26 @@ export const publicLookup: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-/** How long one try to look a name up may take (ms), and how many there are. */
+/** Milliseconds of one attempt, and the number of attempts. */
 const RESOLVER_OPTIONS = { timeout: 2_000, tries: 2 };
 
 /**
- * The same for names that nobody of ours has chosen. The system's way takes one of a few threads that the whole process
- * has for files and names: a name server that never answers would hold them all. This way takes none.
+ * The same for untrusted names. The system resolver uses one of the few threads that the process has for files and
+ * names, so a name server that never answers could block them all. This resolver uses none.
  */
 export function resolverLookup(resolver: Resolver = new Resolver(RESOLVER_OPTIONS)): LookupFunction {
   return (hostname, options, callback) => {
     const wanted = ([4, 6] as const).filter((family) => [0, undefined, family].includes(familyOf(options)));
-    const asked = wanted.map(async (family) => {
+    const queries = wanted.map(async (family) => {
       const found = family === 4 ? await resolver.resolve4(hostname) : await resolver.resolve6(hostname);
       return found.map((address) => ({ address, family }));
     });
-    void Promise.allSettled(asked).then((answers) => {
+    void Promise.allSettled(queries).then((answers) => {
       const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
       const failed = answers.find((answer) => answer.status === 'rejected');
       if (found.length > 0) return deliver(hostname, options, found, callback);
       const cause: unknown = failed?.reason;
-      callback(cause instanceof Error ? cause : new Error(`${hostname} leads nowhere`), '', 4);
+      callback(cause instanceof Error ? cause : new Error(`${hostname} has no address`), '', 4);
     });
   };
 }
@@ -103,17 +103,35 @@ function familyOf({ family }: LookupOptions): number | undefined {
   return family === 'IPv6' ? 6 : family;
 }
 
-/** Hands addresses on, unless one of them is private. */
+/** Passes the addresses on unless one is private. */
 function deliver(
   hostname: string,
   { all }: LookupOptions,
   addresses: LookupAddress[],
   callback: Parameters<LookupFunction>[2],
 ): void {
-  const hidden = addresses.find(({ address }) => isPrivateAddress(address));
+  const privateAddress = addresses.find(({ address }) => isPrivateAddress(address));
   const first = addresses[0];
-  if (hidden !== undefined || first === undefined)
-    callback(new Error(`${hostname} leads to a private address`), '', 4);
+  if (privateAddress !== undefined || first === undefined)
+    callback(new Error(`${hostname} has a private address`), '', 4);
   else if (all === true) callback(null, addresses);
   else callback(null, first.address, first.family);
+}
+
+/** The service's address. Throws TypeError unless it is public https, or its host is one of `allowedHosts`. */
+export function parseServiceUrl(text: string, allowedHosts: ReadonlySet<string>): URL {
+  const url = URL.parse(text);
+  const isPlain =
+    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  if (!isPlain || url.search !== '' || url.hash !== '') {
+    throw new TypeError('AGENT_BASE_URL must be an http(s) address without user, query or fragment.');
+  }
+  const host = hostNameOf(url);
+  if (allowedHosts.has(host)) return url;
+  if (isPrivateAddress(host) || url.protocol !== 'https:') {
+    throw new TypeError(
+      `AGENT_BASE_URL must be https at a public address. To allow ${host} anyway, add it to PRIVATE_HOSTS.`,
+    );
+  }
+  return url;
 }

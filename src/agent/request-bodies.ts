@@ -1,8 +1,8 @@
 import type { NewFile, NewMessage, NewTask, UploadedPart } from './client-options.ts';
-import { valueAt } from './error-body.ts';
+import { valueAt } from './json-path.ts';
 import type { ServiceOptions } from './service-options.ts';
 
-/** Body of Start a task: documented fields, and the dialect's where they are asked for. */
+/** Body of Start a task: documented fields, and those that AGENT_DIALECT names. */
 export function newTaskBody(task: NewTask, serviceOptions: ServiceOptions): Record<string, unknown> {
   return {
     project_id: task.projectId,
@@ -60,7 +60,7 @@ export function finalizeBody(
   };
 }
 
-/** The cursor to the next page in a list's answer, or null. */
+/** The cursor to the next page of a list, or null. */
 export function nextCursor(raw: unknown, serviceOptions: ServiceOptions): string | null {
   const cursor = valueAt(raw, serviceOptions.cursorField);
   return typeof cursor === 'string' && cursor !== '' ? cursor : null;

@@ -1,19 +1,19 @@
 import type { Readable } from 'node:stream';
+import { AgentResponseError } from './errors.ts';
 import { readText } from './http-request.ts';
+import { MEBIBYTE } from './service-options.ts';
 
-const MEBIBYTE = 1024 * 1024;
-
-/** What the JSON answers of a service may take, so that none fills the memory or keeps the process busy. */
+/** Limits of a service's JSON responses, so that none fills the memory or blocks the process. */
 export interface ResponseLimits {
-  /** Bytes of one answer. */
+  /** Bytes of one response. */
   readonly maxBytes: number;
-  /** Objects, lists and members of one answer, whose parsing takes far more memory than its bytes. */
+  /** Objects, lists and members of one response: parsed, they take far more memory than its bytes. */
   readonly maxValues: number;
-  /** Bytes of all answers that are being read at one time: `mostBytes` are kept for the oldest, the others wait. */
+  /** Bytes of all responses in progress. `maxBytes` of it is kept for the oldest; the others wait. */
   readonly maxConcurrentBytes: number;
   /** Bytes of all pages of one list. */
   readonly maxListBytes: number;
-  /** Bytes a second in the long run: reads wait until the service is within it. */
+  /** Average bytes per second: reads wait until the service is within it. */
   readonly bytesPerSecond: number;
 }
 
@@ -26,9 +26,9 @@ export const OPERATOR_RESPONSE_LIMITS: ResponseLimits = {
   bytesPerSecond: Number.POSITIVE_INFINITY,
 };
 
-/** For a service that an admin of a workspace named: other workspaces must not feel what it answers. */
+/** For a service that a workspace admin set: its responses must not slow down other workspaces. */
 export const WORKSPACE_RESPONSE_LIMITS: ResponseLimits = {
-  // One answer may be 500,000 characters outside the basic plane, each escaped in 12 bytes, beside what was asked.
+  // A reply may hold 500,000 characters outside the basic plane, each escaped in 12 bytes, and the question.
   maxBytes: 16 * MEBIBYTE,
   maxValues: 100_000,
   maxConcurrentBytes: 48 * MEBIBYTE,
@@ -36,72 +36,86 @@ export const WORKSPACE_RESPONSE_LIMITS: ResponseLimits = {
   bytesPerSecond: 4 * MEBIBYTE,
 };
 
-/** How deep an answer's lists and objects may lie in each other. */
+/** Nesting depth of lists and objects. */
 const MAX_DEPTH = 100;
-/** What may come at once before reads wait (seconds of `bytesPerSecond`). */
+/** How much may arrive at once before reads wait (seconds of `bytesPerSecond`). */
 const BURST_SECONDS = 8;
 
-/** An answer that is being read, as far as it is. */
+/** A response in progress. */
 interface PendingRead {
   bytes: number;
 }
 
-/** Reads the answers of one service within their bounds. */
+/** Reads the responses of one service within its limits. */
 export class ResponseReader {
   readonly limits: ResponseLimits;
-  /** What is being read, the oldest first. */
+  /** Responses in progress, the oldest first. */
   readonly #reads = new Set<PendingRead>();
-  /** Reads that found no room. */
+  /** Wakes the reads that wait for room. */
   readonly #waiting = new Set<() => void>();
-  /** Until when what was read is paid off (ms, as `performance.now()`). */
-  #paidOffAt = Number.NEGATIVE_INFINITY;
+  /** When the bytes read so far fit `bytesPerSecond` (ms, as `performance.now()`). */
+  #withinRateAt = Number.NEGATIVE_INFINITY;
 
-  constructor(bounds: ResponseLimits) {
-    this.limits = bounds;
+  constructor(limits: ResponseLimits) {
+    this.limits = limits;
   }
 
   /** How long the next read has to wait (ms). */
   waitMs(now: number = performance.now()): number {
-    return Math.max(0, this.#paidOffAt - now - BURST_SECONDS * 1_000);
+    return Math.max(0, this.#withinRateAt - now - BURST_SECONDS * 1_000);
   }
 
-  /** For sentences: what one answer may hold at most. */
+  /** For error sentences: the limits of one response. */
   get maxDescription(): string {
-    const { maxBytes: mostBytes, maxValues: mostValues } = this.limits;
-    return `${Math.floor(mostBytes / MEBIBYTE)} MiB and ${mostValues} values`;
+    const { maxBytes, maxValues } = this.limits;
+    return `${Math.floor(maxBytes / MEBIBYTE)} MiB and ${maxValues} values`;
   }
 
-  /** An answer's text; `whole` is false where it is larger than one may be. Waits where too much is read at once. */
-  async readText(body: Readable): Promise<{ text: string; whole: boolean; bytes: number }> {
-    const held: PendingRead = { bytes: 0 };
+  /** Adds up the pages that `list` reads. Throws AgentResponseError when the whole list is too large. */
+  withListLimit<Cursor, Page extends { bytes: number }>(
+    list: (cursor: Cursor) => Promise<Page>,
+  ): (cursor: Cursor) => Promise<Page> {
+    let bytes = 0;
+    return async (cursor) => {
+      const page = await list(cursor);
+      bytes += page.bytes;
+      if (bytes <= this.limits.maxListBytes) return page;
+      const sentence = 'A list from the agent service is too large to read. Continue in a new thread.';
+      throw new AgentResponseError({ sentence, outcome: 'refused' });
+    };
+  }
+
+  /** A response's text; `isWhole` is false if it is too large. Waits while other responses use the memory. */
+  async readText(body: Readable): Promise<{ text: string; isWhole: boolean; bytes: number }> {
+    const read: PendingRead = { bytes: 0 };
     const onBytes = async (size: number) => {
       const now = performance.now();
-      this.#paidOffAt = Math.max(this.#paidOffAt, now) + (size / this.limits.bytesPerSecond) * 1_000;
-      held.bytes += size;
-      while (!this.#hasRoom(held) && !body.destroyed) await this.#waitForRoom(body);
+      this.#withinRateAt = Math.max(this.#withinRateAt, now) + (size / this.limits.bytesPerSecond) * 1_000;
+      read.bytes += size;
+      while (!this.#hasRoom(read) && !body.destroyed) await this.#waitForRoom(body);
     };
-    this.#reads.add(held);
+    this.#reads.add(read);
     try {
-      return { ...(await readText(body, this.limits.maxBytes, onBytes)), bytes: held.bytes };
+      return { ...(await readText(body, this.limits.maxBytes, onBytes)), bytes: read.bytes };
     } finally {
-      this.#reads.delete(held);
+      this.#reads.delete(read);
       for (const wake of this.#waiting) wake();
     }
   }
 
-  /** Whether a JSON text holds no more than may be parsed. */
+  /** Whether a JSON text is within the limits for parsing. */
   isWithinLimits(text: string): boolean {
     return isJsonWithinLimits(text, this.limits.maxValues);
   }
 
-  /** The oldest may always go on, so that what waits for room gets it. */
-  #hasRoom(held: PendingRead): boolean {
+  /** The oldest may always continue, so that the others get room in the end. */
+  #hasRoom(read: PendingRead): boolean {
     const [oldest, ...others] = this.#reads;
     const othersBytes = others.reduce((sum, { bytes }) => sum + bytes, 0);
-    return held === oldest || othersBytes <= this.limits.maxConcurrentBytes - this.limits.maxBytes;
+    return read === oldest || othersBytes <= this.limits.maxConcurrentBytes - this.limits.maxBytes;
   }
 
-  /** Waits until another read is over, or this body's own is. */
+  /** Waits until another response has been read, or this body closes. */
   async #waitForRoom(body: Readable): Promise<void> {
     await new Promise<void>((resolve) => {
       const wake = () => {
@@ -115,15 +129,15 @@ export class ResponseReader {
   }
 }
 
-/** Whether a JSON text holds at most so many values, none of them too deep. */
-export function isJsonWithinLimits(text: string, mostValues: number): boolean {
+/** Whether a JSON text holds at most `maxValues` values, none of them nested too deeply. */
+export function isJsonWithinLimits(text: string, maxValues: number): boolean {
   let values = 0;
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
     switch (text[at]) {
       case '"': {
         const end = closingQuote(text, at);
-        // It is no JSON then.
+        // Not JSON.
         if (end < 0) return true;
         at = end;
         break;
@@ -141,12 +155,12 @@ export function isJsonWithinLimits(text: string, mostValues: number): boolean {
         values += 1;
         break;
     }
-    if (values > mostValues || depth > MAX_DEPTH) return false;
+    if (values > maxValues || depth > MAX_DEPTH) return false;
   }
   return true;
 }
 
-/** The place of the quote that ends a string which begins at `from`; -1 where none does. */
+/** The index of the quote that ends the string starting at `from`, or -1. */
 function closingQuote(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end - 1;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-const MEBIBYTE = 1024 * 1024;
+export const MEBIBYTE = 1024 * 1024;
 const nameSchema = z.string().min(1);
 const statusesSchema = z.array(z.int().min(400).max(499));
 
 /**
- * Every name and shape that the service's document does not show. Nothing else in the code knows a guess.
- * An empty name means that the field is not sent. Strict, so that a misspelt setting is noticed.
+ * Every name and shape that the service's document leaves open, as the setting AGENT_DIALECT. No other code makes an
+ * assumption. A field with an empty name is not sent. The schema is strict, so a misspelt setting is an error.
  */
 export const serviceOptionsSchema = z.strictObject({
   /** Path of Send a message; `{task_id}` is replaced. */
@@ -60,20 +60,19 @@ export const serviceOptionsSchema = z.strictObject({
   busyStatuses: statusesSchema.default([409]),
 });
 
-/** The service's unshown names and shapes as this client takes them to be. */
+/** The names and shapes that this client assumes. */
 export type ServiceOptions = z.output<typeof serviceOptionsSchema>;
 
-/** What can be asked of a new task beside its title and model: only what the dialect has a name for. */
+/** The options of a new task that AGENT_DIALECT has a field name for. */
 export interface SupportedTaskOptions {
   /** Fail rather than use a fallback model. */
   readonly noFallback: boolean;
   /** Work without asking back. */
   readonly autoMode: boolean;
-  /** Make a plan, and wait for a yes to it. */
+  /** Make a plan and wait for approval. */
   readonly planMode: boolean;
 }
 
-/** What a dialect offers. */
 export function supportedTaskOptions({
   noFallbackField,
   autoModeField,
@@ -86,10 +85,9 @@ export function supportedTaskOptions({
   };
 }
 
-/** The guesses that hold where nothing is set. */
 export const DEFAULT_SERVICE_OPTIONS: ServiceOptions = serviceOptionsSchema.parse({});
 
-/** The value of AGENT_DIALECT: a JSON object of settings; absent or empty means the defaults. */
+/** Parses AGENT_DIALECT: a JSON object of settings; empty for the defaults. */
 export const agentDialectSetting = z
   .string()
   .default('')

@@ -1,51 +1,48 @@
 import { z } from 'zod';
 
 /*
- * The wire of the service, read openly: unknown fields pass, enums are strings (their known values are named
- * in comments), ids are opaque, and what the document calls nullable may also be missing.
+ * The service's responses, read tolerantly: unknown fields are ignored, enums are strings (comments list the known
+ * values), ids are opaque, and fields that the document calls nullable may also be missing.
  */
 
 const nullableTextSchema = z
   .string()
   .nullish()
   .transform((value) => value ?? null);
-/** Ids are logged with each step: what is longer is none (characters). */
+/** Ids are logged with each step; a longer one is refused (characters). */
 export const MAX_ID_LENGTH = 200;
 const idSchema = z.string().max(MAX_ID_LENGTH);
 const nullableIdSchema = idSchema.nullish().transform((value) => value ?? null);
-/** A tool's name stands in the audit trail (characters). */
+/** Tool names are stored in the audit trail (characters). */
 const MAX_NAME_LENGTH = 100;
 const platformSchema = z
   .string()
   .nullish()
   .transform((value) => value ?? 'api');
 
-/** Issues that are told of an item. */
+/** Issues reported for one item. */
 const MAX_ISSUES = 3;
 
-/**
- * A list of what `item` reads, which is left at the first that it does not: to say of each of thousands what is wrong
- * with it takes seconds.
- */
+/** A list of `item`. Stops at the first invalid item: reporting thousands of them would take seconds. */
 function arrayOf<Item extends z.ZodType>(item: Item) {
   return z.array(z.unknown()).transform((wire, context): z.output<Item>[] => {
     const items: z.output<Item>[] = [];
     for (const [index, input] of wire.entries()) {
-      const read = item.safeParse(input);
-      if (!read.success) {
-        for (const issue of read.error.issues.slice(0, MAX_ISSUES)) {
+      const parsed = item.safeParse(input);
+      if (!parsed.success) {
+        for (const issue of parsed.error.issues.slice(0, MAX_ISSUES)) {
           const path = [index, ...issue.path];
           context.issues.push({ code: 'custom', input, message: describeIssue(issue), path });
         }
         return z.NEVER;
       }
-      items.push(read.data);
+      items.push(parsed.data);
     }
     return items;
   });
 }
 
-/** What is wrong: a code, or our own words. Never a value of the wire. */
+/** The problem: a code, or our own words. Never a value from the response. */
 export function describeIssue({ code, message }: z.core.$ZodIssue): string {
   return code === 'custom' ? message : code;
 }
@@ -66,7 +63,7 @@ export const projectSchema = z
     updatedAt: wire.updated_at,
   }));
 
-/** A project: a channel's tasks and files. Times are ISO 8601 in UTC, here and everywhere. */
+/** A project: a channel's tasks and files. All times are ISO 8601 in UTC. */
 export type Project = z.output<typeof projectSchema>;
 
 const reviewSchema = z
@@ -79,7 +76,7 @@ const reviewSchema = z
     errorMessage: wire.error_message,
   }));
 
-/** A review of a task's work, listed once it has written its findings. */
+/** A review of a task's work, listed once its findings are written. */
 export type Review = z.output<typeof reviewSchema>;
 
 export const taskSchema = z
@@ -133,7 +130,7 @@ const toolResultBlockSchema = z
     content: wire.content,
   }));
 
-/** Any kind not shown, and a known kind in another shape: kept as it came, so that nothing breaks on it. */
+/** An undocumented kind, or a known kind of another shape: kept unchanged, so that nothing fails on it. */
 const otherBlockSchema = z
   .looseObject({ type: z.string().optional() })
   .transform((wire) => ({ type: 'other' as const, kind: wire.type ?? '', raw: wire }));
@@ -145,7 +142,7 @@ export const contentBlockSchema = z.union([
   otherBlockSchema,
 ]);
 
-/** A piece of a message: text, a tool's call or result, or something that the document does not show. */
+/** A part of a message: text, a tool's call or result, or something undocumented. */
 export type ContentBlock = z.output<typeof contentBlockSchema>;
 
 export const messageSchema = z
@@ -185,7 +182,7 @@ export const messageSchema = z
     /** The agent's error text. */
     error: wire.error,
     platform: wire.platform,
-    /** What an assistant message answers; `fileIds` is null where the service does not say. */
+    /** What an assistant message replies to; `fileIds` is null if the service does not say. */
     input: wire.input
       ? { userMessageId: wire.input.user_message_id, fileIds: wire.input.file_ids ?? null }
       : null,
@@ -193,17 +190,17 @@ export const messageSchema = z
     output: wire.output ?? null,
   }));
 
-/** A message of a task. One assistant reply is one message, read again while it grows. */
+/** A message of a task. An assistant reply is one message that grows. */
 export type Message = z.output<typeof messageSchema>;
 
-/** The text of a message, without what else is in it. */
+/** The text blocks of a message, joined. */
 export function messageText({ content }: Message): string {
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }
 
 /**
- * The answer to a send. Its inner shapes are not shown, and it comes after the message took effect, so a part
- * in an unknown shape is null instead of an error: the messages can be read afterwards.
+ * The response to a send. The message has already taken effect, so a part of an undocumented shape becomes null instead
+ * of an error; the messages can be read afterwards.
  */
 export const sendResultSchema = z
   .looseObject({
@@ -214,7 +211,7 @@ export const sendResultSchema = z
   .transform((wire) => ({
     task: wire.task ?? null,
     userMessage: wire.user_message ?? null,
-    /** The whole reply, or as much of it as there is; null before the agent has begun. */
+    /** The reply so far; null before the agent has started. */
     assistantMessage: wire.assistant_message ?? null,
   }));
 
@@ -261,11 +258,11 @@ export const resultFileSchema = z
     sizeBytes: wire.size_bytes,
     mimeType: wire.mime_type ?? 'application/octet-stream',
     createdAt: wire.created_at,
-    /** A time-limited, signed link; null when it was not asked for. A secret: never log it. */
+    /** A time-limited, signed link; null if it was not requested. A secret: never log it. */
     downloadUrl: wire.download_url,
   }));
 
-/** A file that the agent made. */
+/** A file that the agent created. */
 export type ResultFile = z.output<typeof resultFileSchema>;
 
 /** `id` and the new `status` after a cancel. */
@@ -282,7 +279,7 @@ export const partUrlsSchema = z
   .looseObject({ part_urls: z.record(z.string(), z.string()) })
   .transform((wire) => new Map(Object.entries(wire.part_urls).map(([part, url]) => [Number(part), url])));
 
-/** The shared envelope of lists, around items of one kind. */
+/** The envelope that all lists share. */
 export function listSchema<Item extends z.ZodType>(item: Item) {
   return z
     .looseObject({

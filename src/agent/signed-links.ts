@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { type RetryPolicy, retryCall } from './call-retry.ts';
+import type { AgentTimeouts } from './client-options.ts';
 import {
   type CallContext,
   errorForBrokenRequest,
@@ -13,21 +14,19 @@ import { type HttpRequest, type HttpResponse, readText, sendRequest } from './ht
 import { hostNameOf, isPrivateAddress } from './network-address.ts';
 import type { ServiceOptions } from './service-options.ts';
 
-/** Redirects from link to link that a download follows at most. */
+/** Redirects that a download follows. */
 const MAX_REDIRECTS = 3;
 
-/** Bytes of an unneeded answer that are read so that its connection can be used again. */
+/** Bytes of an unneeded response that are read so that its connection can be reused. */
 const MAX_DISCARDED_BYTES = 64 * 1024;
 
-/** Where signed links may lead, and what their transfers are bound by. */
+/** Which hosts signed links may lead to, and the limits of their transfers. */
 export interface SignedLinksOptions {
   /** Hosts (names without port) that may have a private address or plain http; others must be public https. */
   readonly allowedHosts: ReadonlySet<string>;
-  /** How the names of those others are looked up. */
+  /** Resolves the names of public hosts. */
   readonly lookup: LookupFunction;
-  readonly connectMs: number;
-  /** Milliseconds without a byte in either direction that end a transfer. */
-  readonly idleMs: number;
+  readonly timeouts: Pick<AgentTimeouts, 'connectMs' | 'idleMs'>;
   readonly retry: RetryPolicy;
   /** Replaces both connection pools, for proxies and tests. */
   readonly dispatcher?: Dispatcher | undefined;
@@ -39,22 +38,22 @@ export interface LinkUpload {
   readonly method: 'PUT' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Makes the body anew for each try. */
+  /** Creates a new body for each attempt. */
   readonly body: () => Uint8Array | Readable;
   readonly sizeBytes: number;
-  /** Whether the body can be made again after a failure. */
-  readonly repeat: boolean;
+  /** Whether `body` can be called again after a failure. */
+  readonly mayRepeat: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-/** How a signed link appears in errors; `name` says what it is for. */
+/** The context of a call to a signed link; `name` says what the link is for. */
 export function linkCallContext(name: string, serviceOptions: ServiceOptions): CallContext {
   return { name, target: 'link', serviceOptions, redact: (text) => text };
 }
 
 type LinkRequest = Omit<HttpRequest, 'signal' | 'idleMs'> & { readonly signal: AbortSignal | undefined };
 
-/** Signed links of the service. They are used without its key, and never lead into a private network. */
+/** Uses the service's signed links: without its key, and never into a private network. */
 export class SignedLinks {
   readonly #options: SignedLinksOptions;
   readonly #allowedHostsDispatcher: Dispatcher;
@@ -62,37 +61,35 @@ export class SignedLinks {
   readonly #retry: RetryPolicy;
 
   constructor(options: SignedLinksOptions) {
-    const bounds = { allowH2: false };
     this.#options = options;
-    this.#allowedHostsDispatcher =
-      options.dispatcher ?? new Agent({ ...bounds, connect: { timeout: options.connectMs } });
-    this.#publicDispatcher =
-      options.dispatcher ??
-      new Agent({ ...bounds, connect: { timeout: options.connectMs, lookup: options.lookup } });
-    // A storage's 500 is a passing one.
-    this.#retry = { ...options.retry, statuses: [...options.retry.statuses, 500] };
+    const { dispatcher, lookup, timeouts } = options;
+    const timeout = timeouts.connectMs;
+    this.#allowedHostsDispatcher = dispatcher ?? new Agent({ allowH2: false, connect: { timeout } });
+    this.#publicDispatcher = dispatcher ?? new Agent({ allowH2: false, connect: { timeout, lookup } });
+    // For storage, a 500 is transient.
+    this.#retry = { ...options.retry, retryStatuses: [...options.retry.retryStatuses, 500] };
   }
 
-  /** Sends a body; answers with the response's ETag exactly as received. */
-  async put(put: LinkUpload): Promise<{ etag: string | undefined }> {
-    const { url, dispatcher } = this.#resolveTarget(put.context, put.url, undefined);
+  /** Sends a body. Returns the response's ETag exactly as received. */
+  async put(upload: LinkUpload): Promise<{ etag: string | undefined }> {
+    const { url, dispatcher } = this.#resolveTarget(upload.context, upload.url, undefined);
     const once = async () => {
-      const body = put.body();
-      const answer = await this.#attempt(put.context, {
+      const body = upload.body();
+      const response = await this.#attempt(upload.context, {
         dispatcher,
-        method: put.method,
+        method: upload.method,
         url,
-        headers: { ...put.headers, 'content-length': String(put.sizeBytes) },
+        headers: { ...upload.headers, 'content-length': String(upload.sizeBytes) },
         body,
-        signal: put.signal,
+        signal: upload.signal,
       });
-      if (answer.status >= 300) throw await errorForResponse(put.context, answer);
-      await readText(answer.body, MAX_DISCARDED_BYTES).catch(() => undefined);
-      return { etag: answer.header('etag') };
+      if (response.status >= 300) throw await errorForResponse(upload.context, response);
+      await readText(response.body, MAX_DISCARDED_BYTES).catch(() => undefined);
+      return { etag: response.header('etag') };
     };
-    const policy = put.repeat ? this.#retry : { ...this.#retry, attempts: 1 };
+    const policy = upload.mayRepeat ? this.#retry : { ...this.#retry, maxAttempts: 1 };
     try {
-      return await retryCall(once, policy, put.signal);
+      return await retryCall(once, policy, upload.signal);
     } catch (error) {
       throw error instanceof RequestBodyError ? error.cause : error;
     }
@@ -109,42 +106,42 @@ export class SignedLinks {
     let to = link;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
       const { url, dispatcher } = this.#resolveTarget(context, to, from);
-      const answer = await retryCall(
+      const response = await retryCall(
         () => this.#attempt(context, { dispatcher, method: 'GET', url, headers: {}, signal }),
         this.#retry,
         signal,
       );
-      const location = answer.header('location');
-      if (answer.status < 300) return answer;
-      if (location === undefined) throw await errorForResponse(context, answer);
-      answer.body.destroy();
+      const location = response.header('location');
+      if (response.status < 300) return response;
+      if (location === undefined) throw await errorForResponse(context, response);
+      response.body.destroy();
       from = url;
       to = location;
     }
     throw new AgentResponseError({
-      sentence: `A link of the agent service leads on too often (${context.name}).`,
+      sentence: `A link of the agent service redirects too often (${context.name}). Ask for a new link.`,
       outcome: 'refused',
     });
   }
 
-  /** Ends the connections, unless they were given from outside; transfers under way fail. */
+  /** Closes the connections, unless they were passed in; transfers in progress fail. */
   async close(): Promise<void> {
     if (this.#options.dispatcher !== undefined) return;
     await Promise.all([this.#allowedHostsDispatcher.destroy(), this.#publicDispatcher.destroy()]);
   }
 
-  /** One try; answers with a 2xx or a redirect. */
-  async #attempt(context: CallContext, sending: LinkRequest): Promise<HttpResponse> {
-    const signal = sending.signal ?? new AbortController().signal;
+  /** One attempt; returns a 2xx or a redirect. */
+  async #attempt(context: CallContext, request: LinkRequest): Promise<HttpResponse> {
+    const signal = request.signal ?? new AbortController().signal;
     try {
-      const answer = await sendRequest({ ...sending, signal, idleMs: this.#options.idleMs });
-      if (answer.status >= 200 && answer.status < 400) return answer;
-      throw await errorForResponse(context, answer);
+      const response = await sendRequest({ ...request, signal, idleMs: this.#options.timeouts.idleMs });
+      if (response.status >= 200 && response.status < 400) return response;
+      throw await errorForResponse(context, response);
     } catch (error) {
       throw errorForBrokenRequest(context, error, {
-        timedOut: false,
-        aborted: signal.aborted,
-        leaseLost: false,
+        isTimedOut: false,
+        isAborted: signal.aborted,
+        isLeaseLost: false,
       });
     }
   }
@@ -163,11 +160,11 @@ export class SignedLinks {
     }
     throw new AgentRejectedError({
       sentence:
-        `A link of the agent service leads to a place that is not allowed (${context.name}` +
+        `A link of the agent service leads to a host that is not allowed (${context.name}` +
         `${url === null ? '' : `, ${url.protocol}//${url.host}`}). ` +
-        'Links must be https to a public host, unless their host is among the allowed ones.',
+        'Links must be https to a public host. To allow another host, add it to PRIVATE_HOSTS.',
       outcome: 'not_sent',
-      words: '',
+      reason: '',
     });
   }
 }

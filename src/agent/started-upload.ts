@@ -1,27 +1,27 @@
 import { z } from 'zod';
-import { valueAt } from './error-body.ts';
+import { firstTextAt, valueAt } from './json-path.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { MAX_ID_LENGTH } from './service-schema.ts';
 
 const headersSchema = z.record(z.string(), z.string());
-/** Storages give long ones (characters). */
+/** S3-compatible storage uses long ids (characters). */
 const MAX_UPLOAD_ID_LENGTH = 2_000;
 const sizeSchema = z.int().positive();
 
-/** What the service answered to the start of an upload. */
+/** The service's response to the start of an upload. */
 export interface StartedUpload {
   readonly fileId: string;
-  /** Set for a multipart upload. */
+  /** Null for an upload in one piece. */
   readonly uploadId: string | null;
-  /** Where an upload in one piece goes. A secret. */
+  /** The link for an upload in one piece. A secret. */
   readonly url: string | null;
-  /** Bytes of a part, where the service gives them. */
+  /** Bytes of a part, if the service says so. */
   readonly partBytes: number | null;
-  /** Headers that the storage wants with the bytes, names in lower case. */
+  /** Headers that the storage requires with the bytes, names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The schema of that answer, by the dialect's guesses. */
+/** The schema of that response. AGENT_DIALECT names its fields. */
 export function startedUploadSchema(serviceOptions: ServiceOptions) {
   return z
     .looseObject({
@@ -38,7 +38,7 @@ export function startedUploadSchema(serviceOptions: ServiceOptions) {
         context.issues.push({
           code: 'custom',
           input: '',
-          message: `${missing} is missing; see AGENT_DIALECT`,
+          message: `${missing} is missing; name its field in AGENT_DIALECT`,
         });
         return z.NEVER;
       }
@@ -56,16 +56,4 @@ export function startedUploadSchema(serviceOptions: ServiceOptions) {
 
 function withLowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-function firstTextAt(
-  wire: unknown,
-  places: readonly string[],
-  most = Number.POSITIVE_INFINITY,
-): string | null {
-  for (const place of places) {
-    const value = valueAt(wire, place);
-    if (typeof value === 'string' && value !== '' && value.length <= most) return value;
-  }
-  return null;
 }

@@ -7,19 +7,19 @@ import {
   AgentNotFoundError,
   AgentRejectedError,
 } from './errors.ts';
-import type { FileCalls } from './file-calls.ts';
 import { uploadParts } from './multipart-upload.ts';
+import { PartReader } from './part-reader.ts';
 import type { FileRecord } from './service-schema.ts';
 import { linkCallContext } from './signed-links.ts';
-import { assertUploadableSize, PartReader } from './upload-parts.ts';
-import type { AgentUploadRequest, ResumableUpload } from './upload-request.ts';
+import { assertUploadableSize } from './upload-parts.ts';
+import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload-request.ts';
 
 /**
- * Uploads a file, in one piece or in parts as the service says, and finalizes it. Streams: never holds more
- * than a few parts. Throws AgentError (AgentFileSizeError where the bytes are not as many as promised; nothing
- * is finalized then), and the source's own error where reading it fails.
+ * Uploads a file, in one piece or in parts as the service decides, and finalizes it. Streams, and holds no more than a
+ * few parts in memory. Throws AgentFileSizeError if the number of bytes is wrong (nothing is finalized then), any other
+ * AgentError if a call fails, and the source's own error if reading it fails.
  */
-export async function uploadFile(client: FileCalls, request: AgentUploadRequest): Promise<FileRecord> {
+export async function uploadFile(client: UploadClient, request: AgentUploadRequest): Promise<FileRecord> {
   assertUploadableSize(request.sizeBytes);
   try {
     const resumed =
@@ -28,23 +28,25 @@ export async function uploadFile(client: FileCalls, request: AgentUploadRequest)
   } catch (error) {
     throw request.signal?.aborted === true && !(error instanceof AgentError)
       ? uploadAborted(error)
-      : unwrapBodyError(error);
+      : error instanceof RequestBodyError
+        ? error.cause
+        : error;
   }
 }
 
-async function uploadFromStart(client: FileCalls, request: AgentUploadRequest): Promise<FileRecord> {
+async function uploadFromStart(client: UploadClient, request: AgentUploadRequest): Promise<FileRecord> {
   const started = await client.startUpload(request, { signal: request.signal });
   const { fileId, uploadId, partBytes, headers } = started;
-  const begun = { fileId, uploadId, partBytes, headers, parts: [] };
-  if (uploadId !== null) return await finishMultipart(client, request, { ...begun, uploadId });
-  await request.onStart?.(begun);
+  const upload = { fileId, uploadId, partBytes, headers, parts: [] };
+  if (uploadId !== null) return await finishMultipart(client, request, { ...upload, uploadId });
+  await request.onStart?.(upload);
   await sendInOnePiece(client, request, started);
-  return await finalizeUpload(client, request, begun);
+  return await finalizeUpload(client, request, upload);
 }
 
-/** Goes on with an upload; undefined where it must begin anew. */
+/** Resumes an upload; undefined if it must be restarted. */
 async function resumeUpload(
-  client: FileCalls,
+  client: UploadClient,
   request: AgentUploadRequest,
   resume: ResumableUpload,
 ): Promise<FileRecord | undefined> {
@@ -58,7 +60,7 @@ async function resumeUpload(
   }
 }
 
-/** The service, or its storage, does not know the upload any more. */
+/** The service, or its storage, no longer knows the upload. */
 function isStale(error: unknown): boolean {
   return (
     error instanceof AgentNotFoundError ||
@@ -68,7 +70,7 @@ function isStale(error: unknown): boolean {
 }
 
 async function finishMultipart(
-  client: FileCalls,
+  client: UploadClient,
   request: AgentUploadRequest,
   upload: ResumableUpload & { readonly uploadId: string },
 ): Promise<FileRecord> {
@@ -77,7 +79,7 @@ async function finishMultipart(
 }
 
 async function sendInOnePiece(
-  client: FileCalls,
+  client: UploadClient,
   request: AgentUploadRequest,
   { url, headers }: { readonly url: string | null; readonly headers: Readonly<Record<string, string>> },
 ): Promise<void> {
@@ -90,12 +92,12 @@ async function sendInOnePiece(
     headers: { 'content-type': mimeType, ...headers },
     body: () => Readable.from(fileBytes(request), { objectMode: false }),
     sizeBytes,
-    repeat: 'open' in request,
+    mayRepeat: 'open' in request,
     signal,
   });
 }
 
-/** The file's bytes. The source is opened when the storage takes them: nobody could let go of one that was not begun. */
+/** The file's bytes. Opens the source only when the storage reads it: an unread source would never be closed. */
 async function* fileBytes(request: AgentUploadRequest): AsyncGenerator<Uint8Array, void, undefined> {
   const { sizeBytes, signal, onProgress } = request;
   const source = 'open' in request ? await openSource(request.open) : request.body;
@@ -112,9 +114,9 @@ async function* fileBytes(request: AgentUploadRequest): AsyncGenerator<Uint8Arra
   }
 }
 
-/** Finalizes; where an earlier try may have done it already, Get a file decides. */
+/** Finalizes. If an earlier attempt may have succeeded, Get a file decides. */
 async function finalizeUpload(
-  client: FileCalls,
+  client: UploadClient,
   request: AgentUploadRequest,
   upload: ResumableUpload,
 ): Promise<FileRecord> {
@@ -131,10 +133,11 @@ async function finalizeUpload(
     if (file !== null) return file;
   } catch (error) {
     if (!(error instanceof AgentError) || error.status === undefined) throw error;
-    const again = error.attempts > 1 || upload.finalizing === true;
-    const singleDone = uploadId === null && client.serviceOptions.finalizeDoneStatuses.includes(error.status);
-    const repeatDone = again && error.outcome === 'refused' && error.code !== 'rate_limited';
-    if (!singleDone && !repeatDone) throw error;
+    const isRepeat = error.attempts > 1 || upload.finalizing === true;
+    const isSingleDone =
+      uploadId === null && client.serviceOptions.finalizeDoneStatuses.includes(error.status);
+    const isRepeatDone = isRepeat && error.outcome === 'refused' && error.code !== 'rate_limited';
+    if (!isSingleDone && !isRepeatDone) throw error;
     const file = await client.getFile(fileId, { signal }).catch(() => null);
     if (file === null) throw error;
     return file;
@@ -152,13 +155,9 @@ async function openSource(
   }
 }
 
-function unwrapBodyError(error: unknown): unknown {
-  return error instanceof RequestBodyError ? error.cause : error;
-}
-
 function uploadAborted(cause: unknown): AgentAbortedError {
   return new AgentAbortedError({
-    sentence: 'The upload was stopped. The file was not finalized.',
+    sentence: 'The upload was stopped, and the file was not finalized.',
     outcome: 'unknown',
     cause,
   });

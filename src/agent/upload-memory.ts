@@ -1,50 +1,47 @@
 import { ByteSemaphore } from './byte-semaphore.ts';
 
-/** Memory that uploads take their parts' room from. */
+/** Memory for the parts of uploads. */
 export interface UploadMemory {
-  /** Bytes of the largest part that it takes. */
+  /** The largest part that fits, in bytes. */
   readonly maxPartBytes: number;
   /** Waits for room for `size` bytes; rejects with the signal's reason. */
   acquire(size: number, signal: AbortSignal): Promise<PartBuffer>;
 }
 
-/** Room for one part of an upload. */
+/** Memory for one part of an upload. */
 export interface PartBuffer {
   readonly bytes: Buffer;
-  /** Gives the room back; `reusable` only where nothing can still be reading from it. */
+  /** Gives the memory back; `reusable` only if nothing can still be reading from it. */
   release(reusable: boolean): void;
 }
 
-/** Bytes that uploads in parts hold at once: five parts of 16 MiB, and a little. */
+/** The operator's own account: five parts of 16 MiB, and a little more. */
 export const OPERATOR_UPLOAD_MEMORY_BYTES = 96 * 1024 * 1024;
 
-/**
- * The memory that all uploads in parts share, so that many at once hold no more than one. Whoever comes first is
- * served first; a part larger than all of it is held alone.
- */
+/** The memory that all multipart uploads share. First come, first served; a part larger than all of it gets in alone. */
 export class SharedUploadMemory implements UploadMemory {
   readonly maxPartBytes = Number.POSITIVE_INFINITY;
   readonly #semaphore: ByteSemaphore;
-  /** Used before, for the next part of the same size: the allocator is slow to give memory back. */
+  /** Kept for the next part of the same size, because the allocator is slow to return memory. */
   #reusable: Buffer[] = [];
 
-  constructor(mostBytes: number) {
-    this.#semaphore = new ByteSemaphore(mostBytes);
+  constructor(maxBytes: number) {
+    this.#semaphore = new ByteSemaphore(maxBytes);
   }
 
   /** Waits for room for `size` bytes; rejects with the signal's reason. */
   async acquire(size: number, signal: AbortSignal): Promise<PartBuffer> {
-    await this.#semaphore.enter(size, signal);
+    await this.#semaphore.acquire(size, signal);
     const at = this.#reusable.findIndex(({ length }) => length === size);
     const bytes = this.#reusable.splice(at, at < 0 ? 0 : 1)[0] ?? this.#allocate(size);
-    let held = true;
+    let isHeld = true;
     return {
       bytes,
       release: (reusable) => {
-        if (!held) return;
-        held = false;
+        if (!isHeld) return;
+        isHeld = false;
         if (reusable) this.#reusable.push(bytes);
-        this.#semaphore.leave(size);
+        this.#semaphore.release(size);
         if (this.#semaphore.usedBytes === 0) this.#reusable = [];
       },
     };
@@ -59,37 +56,37 @@ export class SharedUploadMemory implements UploadMemory {
   }
 }
 
-/** The same for the accounts that workspaces have of their own, all together: none of them takes the operator's. */
+/** The accounts of all workspaces together. */
 export const WORKSPACES_UPLOAD_MEMORY_BYTES = 64 * 1024 * 1024;
 
-/** What one account may hold of a memory that many share, so that a slow one leaves room for the others: two parts. */
+/** One account's share, so that a slow one leaves room for the others: two parts of 16 MiB. */
 const ACCOUNT_SHARE_BYTES = 32 * 1024 * 1024;
 
-/** An account's share of a memory. */
+/** One account's share of a larger memory. */
 export class UploadMemoryShare implements UploadMemory {
   readonly maxPartBytes: number;
   readonly #shared: UploadMemory;
   readonly #semaphore: ByteSemaphore;
 
-  constructor(of: UploadMemory, mostBytes: number = ACCOUNT_SHARE_BYTES) {
-    this.#shared = of;
-    this.maxPartBytes = mostBytes;
-    this.#semaphore = new ByteSemaphore(mostBytes);
+  constructor(shared: UploadMemory, maxBytes: number = ACCOUNT_SHARE_BYTES) {
+    this.#shared = shared;
+    this.maxPartBytes = maxBytes;
+    this.#semaphore = new ByteSemaphore(maxBytes);
   }
 
   async acquire(size: number, signal: AbortSignal): Promise<PartBuffer> {
-    await this.#semaphore.enter(size, signal);
-    let held = true;
+    await this.#semaphore.acquire(size, signal);
+    let isHeld = true;
     const leave = () => {
-      if (held) this.#semaphore.leave(size);
-      held = false;
+      if (isHeld) this.#semaphore.release(size);
+      isHeld = false;
     };
     try {
-      const room = await this.#shared.acquire(size, signal);
+      const buffer = await this.#shared.acquire(size, signal);
       return {
-        bytes: room.bytes,
+        bytes: buffer.bytes,
         release: (reusable) => {
-          room.release(reusable);
+          buffer.release(reusable);
           leave();
         },
       };

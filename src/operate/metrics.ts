@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CallAttempt } from '../agent/client-options.ts';
-import type { PermitStore } from '../slack/permit-store.ts';
+import type { PermitStore } from '../slack/permit-queue.ts';
 import type { SlackCallRecord } from '../slack/slack-client.ts';
 import type { Turn } from '../store/schema.ts';
 import type { Stats } from '../store/stats.ts';
@@ -155,9 +155,9 @@ export class Metrics {
     this.#turnSeconds.observe({ outcome }, seconds);
   }
 
-  slackCall({ method, outcome, ms }: SlackCallRecord): void {
+  slackCall({ method, outcome, durationMs }: SlackCallRecord): void {
     this.#slackCalls.inc({ method, outcome });
-    this.#slackSeconds.observe({ method }, ms / 1_000);
+    this.#slackSeconds.observe({ method }, durationMs / 1_000);
     if (outcome === 'throttled') this.#slackThrottled.inc({ method });
   }
 
@@ -166,9 +166,9 @@ export class Metrics {
     this.#unseenTextSeconds.observe(Math.max(0, unseenMs) / 1_000);
   }
 
-  serviceAttempt({ call: endpoint, status, attempt, ms }: CallAttempt, account: AccountOwner): void {
+  serviceAttempt({ call: endpoint, status, attempt, durationMs }: CallAttempt, account: AccountOwner): void {
     this.#serviceCalls.inc({ endpoint, status: statusLabel(status), account });
-    this.#serviceSeconds.observe({ endpoint, account }, ms / 1_000);
+    this.#serviceSeconds.observe({ endpoint, account }, durationMs / 1_000);
     if (attempt > 1) this.#serviceRetries.inc({ endpoint, account });
   }
 
@@ -186,7 +186,7 @@ export class Metrics {
         this.#permits.inc({ lane: name, outcome: waitMs === 0 ? 'granted' : 'refused' });
         return waitMs;
       },
-      hold: (workspace, lane, ms) => permits.hold(workspace, lane, ms),
+      pause: (workspace, lane, ms) => permits.pause(workspace, lane, ms),
     };
   }
 

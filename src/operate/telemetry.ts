@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { CallAttempt } from '../agent/client-options.ts';
-import type { PermitStore } from '../slack/permit-store.ts';
+import type { PermitStore } from '../slack/permit-queue.ts';
 import type { SlackCallRecord } from '../slack/slack-client.ts';
 import type { OnStep } from '../store/threads/turn-steps.ts';
 import { countHttpTraffic } from './http-traffic.ts';

@@ -1,48 +1,47 @@
 import type { Logger } from 'pino';
-import { z } from 'zod';
 import { SlackError } from './errors.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
+import { anyResponseSchema } from './slack-client.ts';
 
-/** Waits so long (ms) for its lane, and is left out then: it is an ornament. */
+/** The status is optional, and skipped after this wait for a permit (ms). */
 const MAX_WAIT_MS = 2_000;
-/** Slack says so where the app is no agent, or the workspace lacks the feature. */
+/** Slack's errors if the app is not declared as an agent, or the workspace lacks the feature. */
 const LASTING_CODES = new Set(['not_authorized', 'feature_disabled', 'missing_scope', 'unknown_method']);
 
-const anyAnswerSchema = z.looseObject({});
-
-/** A thread, as a session of an agent. */
 export interface SessionThread {
   channel: string;
   threadTs: string;
 }
 
 /**
- * Slack's own sign of an agent at work, with its stop button (https://docs.slack.dev/ai/agent-sessions). Never throws;
- * where Slack refuses it for good, it is not tried again.
+ * Slack's own status of a working agent, with its stop button (https://docs.slack.dev/ai/agent-sessions). Never throws
+ * a SlackError. After a lasting refusal it sends nothing more.
  */
 export class AgentSessions {
-  readonly #api: RateLimitedClient;
+  readonly #client: RateLimitedClient;
   readonly #log: Logger;
   #isRefused = false;
 
-  constructor(options: { api: RateLimitedClient; log: Logger }) {
-    this.#api = options.api;
-    this.#log = options.log;
+  constructor(client: RateLimitedClient, log: Logger) {
+    this.#client = client;
+    this.#log = log;
   }
 
-  /** `processing` holds for an hour at most. */
+  /** Slack shows `processing` for an hour at most. */
   async setStatus({ channel, threadTs }: SessionThread, status: 'processing' | 'active'): Promise<void> {
     if (this.#isRefused) return;
     const args = { channel_id: channel, thread_ts: threadTs, status };
     try {
-      await this.#api.tryCall(MAX_WAIT_MS, 'agents.sessions.setStatus', args, { schema: anyAnswerSchema });
+      await this.#client.tryCall(MAX_WAIT_MS, 'agents.sessions.setStatus', args, {
+        schema: anyResponseSchema,
+      });
     } catch (error) {
       if (!(error instanceof SlackError)) throw error;
       this.#isRefused = LASTING_CODES.has(error.slackCode);
-      const what = this.#isRefused
-        ? 'Slack does not show sessions of this app: declare it an agent, or set AGENT_SESSIONS to false'
-        : 'a session was not shown';
-      this.#log[this.#isRefused ? 'warn' : 'debug']({ err: error }, what);
+      const message = this.#isRefused
+        ? 'Slack refused the agent session: declare the app as an agent, or set AGENT_SESSIONS to false'
+        : 'setting the agent session status failed';
+      this.#log[this.#isRefused ? 'warn' : 'debug']({ err: error }, message);
     }
   }
 }

@@ -1,22 +1,21 @@
-import { z } from 'zod';
 import type { RateLimitedClient } from './rate-limited-client.ts';
+import { anyResponseSchema } from './slack-client.ts';
 
-/** Something that a person can ask with one press. */
+/** A question that people can ask with one click. */
 export interface SuggestedPrompt {
   title: string;
   message: string;
 }
 
-const anyAnswerSchema = z.looseObject({});
-/** Prompts that Slack shows at most (https://docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts). */
+/** The most prompts that Slack shows (https://docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts). */
 const MAX_PROMPTS = 4;
 
-/** What Slack shows of an agent around its direct messages; only for apps that are declared an agent. */
+/** Prompts and titles of an agent's direct messages; only for apps that are declared as an agent. */
 export class Assistant {
-  readonly #api: RateLimitedClient;
+  readonly #client: RateLimitedClient;
 
-  constructor(options: { api: RateLimitedClient }) {
-    this.#api = options.api;
+  constructor(client: RateLimitedClient) {
+    this.#client = client;
   }
 
   /** Pins prompts at the top of a person's direct messages with the bot. Throws a SlackError. */
@@ -26,12 +25,12 @@ export class Assistant {
     prompts: readonly SuggestedPrompt[],
   ): Promise<void> {
     const args = { channel_id: channel, title, prompts: prompts.slice(0, MAX_PROMPTS) };
-    await this.#api.call('assistant.threads.setSuggestedPrompts', args, { schema: anyAnswerSchema });
+    await this.#client.call('assistant.threads.setSuggestedPrompts', args, { schema: anyResponseSchema });
   }
 
   /** Gives a thread of direct messages its title. Throws a SlackError. */
   async setTitle(channel: string, threadTs: string, title: string): Promise<void> {
     const args = { channel_id: channel, thread_ts: threadTs, title };
-    await this.#api.call('assistant.threads.setTitle', args, { schema: anyAnswerSchema });
+    await this.#client.call('assistant.threads.setTitle', args, { schema: anyResponseSchema });
   }
 }

@@ -3,12 +3,11 @@ import { ChannelGoneError, isLastingRefusal } from './errors.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { TtlCache } from './ttl-cache.ts';
 
-/** Whether somebody is in a channel; `unknown` where Slack does not tell (the bot cannot see it). */
+/** Whether a person is in a channel; `unknown` if Slack does not say, because the bot cannot see the channel. */
 export type MembershipStatus = 'member' | 'outsider' | 'unknown';
 
-/** Rights hang on it, so it must not be old (ms). */
+/** Short, because access depends on it. */
 const CACHE_TTL_MS = 30_000;
-/** People that one call names, and pages that are read at most. */
 const PAGE_SIZE = 1_000;
 const MAX_PAGES = 10;
 
@@ -17,16 +16,16 @@ const pageSchema = z.looseObject({
   response_metadata: z.looseObject({ next_cursor: z.string().nullish() }).nullish(),
 });
 
-/** Who is in which channel of one workspace, remembered for half a minute. */
+/** Who is in which channel of one workspace, cached for half a minute. */
 export class ChannelMembership {
-  readonly #api: RateLimitedClient;
-  readonly #cache = new TtlCache<MembershipStatus>({ most: 2_000, lifeMs: CACHE_TTL_MS });
+  readonly #client: RateLimitedClient;
+  readonly #cache = new TtlCache<MembershipStatus>({ maxEntries: 2_000, ttlMs: CACHE_TTL_MS });
 
-  constructor(options: { api: RateLimitedClient }) {
-    this.#api = options.api;
+  constructor(client: RateLimitedClient) {
+    this.#client = client;
   }
 
-  /** Whether a person is in a channel. Throws a SlackError where Slack is away. */
+  /** Whether a person is in a channel. Throws a SlackError if Slack is unavailable. */
   async statusOf(channel: string, person: string): Promise<MembershipStatus> {
     return await this.#cache.get(`${channel}/${person}`, () => this.#lookUp(channel, person));
   }
@@ -34,9 +33,9 @@ export class ChannelMembership {
   async #lookUp(channel: string, person: string): Promise<MembershipStatus> {
     let cursor: string | undefined;
     try {
-      for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+      for (let page = 0; page < MAX_PAGES; page += 1) {
         const args = { channel, limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
-        const { members, response_metadata: more } = await this.#api.call('conversations.members', args, {
+        const { members, response_metadata: more } = await this.#client.call('conversations.members', args, {
           schema: pageSchema,
         });
         if (members.includes(person)) return 'member';

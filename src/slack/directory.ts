@@ -12,36 +12,34 @@ import {
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { TtlCache } from './ttl-cache.ts';
 
-/** Who somebody is to this workspace. `unknown` where Slack does not tell: then the answer to any "may they?" is no. */
+/** A person's relation to this workspace. `unknown` if Slack does not say: an unknown person has no access. */
 export type PersonKind = 'member' | 'guest' | 'stranger' | 'bot' | 'deactivated' | 'unknown';
 
-/** Somebody in Slack, as far as Slack tells. */
 export interface Person {
   id: string;
-  /** What people see; the id where Slack does not tell. */
+  /** The name that people see; the id if Slack does not say. */
   name: string;
   kind: PersonKind;
-  /** Looks after this workspace, or owns it; false where Slack does not tell. */
+  /** An admin or owner of this workspace; false if Slack does not say. */
   isAdmin: boolean;
 }
 
-/** A place to talk in, as far as Slack tells. */
 export interface Channel {
   id: string;
-  /** Without `#`; undefined for direct messages and where Slack does not tell. */
+  /** Without `#`; undefined for direct messages and if Slack does not say. */
   name: string | undefined;
-  /** Untrusted text of people. */
+  /** Untrusted text. */
   topic: string;
   purpose: string;
   kind: 'public' | 'private' | 'dm' | 'group_dm' | 'unknown';
-  /** Shared with another organisation (Slack Connect); undefined where Slack does not tell. */
+  /** Shared with another organisation (Slack Connect); undefined if Slack does not say. */
   isExtShared: boolean | undefined;
 }
 
 const textSchema = z.string().nullish();
 const flagSchema = z.boolean().nullish();
 
-const userAnswerSchema = z.looseObject({
+const userResponseSchema = z.looseObject({
   user: z.looseObject({
     id: z.string(),
     team_id: textSchema,
@@ -60,10 +58,10 @@ const userAnswerSchema = z.looseObject({
       .nullish(),
   }),
 });
-type SlackUser = z.infer<typeof userAnswerSchema>['user'];
+type SlackUser = z.infer<typeof userResponseSchema>['user'];
 
 const textValueSchema = z.looseObject({ value: textSchema }).nullish();
-const channelAnswerSchema = z.looseObject({
+const channelResponseSchema = z.looseObject({
   channel: z.looseObject({
     id: z.string(),
     name: textSchema,
@@ -75,7 +73,7 @@ const channelAnswerSchema = z.looseObject({
     is_ext_shared: flagSchema,
   }),
 });
-const membershipAnswerSchema = z.looseObject({
+const membershipResponseSchema = z.looseObject({
   channel: z.looseObject({
     is_archived: flagSchema,
     is_member: flagSchema,
@@ -83,40 +81,38 @@ const membershipAnswerSchema = z.looseObject({
     is_mpim: flagSchema,
   }),
 });
-type SlackChannel = z.infer<typeof channelAnswerSchema>['channel'];
+type SlackChannel = z.infer<typeof channelResponseSchema>['channel'];
 
-const groupsAnswerSchema = z.looseObject({
+const groupsResponseSchema = z.looseObject({
   usergroups: z.array(z.looseObject({ id: z.string(), handle: textSchema, name: textSchema })),
 });
 
-/** Rights hang on it, so it must not be old (ms). */
+/** Short, because access depends on it. */
 const CACHE_TTL_MS = 5 * 60_000;
-/** How often a question is asked, and the pause (ms) after the first time. */
 const MAX_ATTEMPTS = 4;
 const RETRY_PAUSE_MS = 500;
-/** Slackbot is no bot by its flag. */
+/** Slackbot does not have the flag of a bot. */
 const SLACKBOT_ID = 'USLACKBOT';
 
-/** Names and standing of the people, channels and groups of one workspace, remembered for five minutes. */
+/** The people, channels and user groups of one workspace, cached for five minutes. */
 export class SlackDirectory {
-  readonly #api: RateLimitedClient;
+  readonly #client: RateLimitedClient;
   readonly #log: Logger;
-  readonly #people = new TtlCache<Person>({ most: 5_000, lifeMs: CACHE_TTL_MS });
-  readonly #channels = new TtlCache<Channel>({ most: 2_000, lifeMs: CACHE_TTL_MS });
-  readonly #groups = new TtlCache<Map<string, string>>({ most: 1, lifeMs: 12 * CACHE_TTL_MS });
+  readonly #people = new TtlCache<Person>({ maxEntries: 5_000, ttlMs: CACHE_TTL_MS });
+  readonly #channels = new TtlCache<Channel>({ maxEntries: 2_000, ttlMs: CACHE_TTL_MS });
+  readonly #groups = new TtlCache<Map<string, string>>({ maxEntries: 1, ttlMs: 12 * CACHE_TTL_MS });
 
-  constructor(options: { api: RateLimitedClient; log: Logger }) {
-    this.#api = options.api;
-    this.#log = options.log;
+  constructor(client: RateLimitedClient, log: Logger) {
+    this.#client = client;
+    this.#log = log;
   }
 
-  /** Never throws for want of an answer: such a person's kind is `unknown`. */
+  /** A person. Never throws a SlackError: if Slack is unavailable, the kind is `unknown`. */
   async person(id: string, signal?: AbortSignal): Promise<Person> {
-    const unknown = { id, name: id, kind: 'unknown', isAdmin: false } as const;
-    return await this.#orUnknown(this.#person(id), unknown, signal);
+    return await this.#orUnknown(this.#person(id), unknownPerson(id), signal);
   }
 
-  /** Like `person`, for who can wait until Slack tells: throws a SlackError where it is away. */
+  /** Like `person`, but throws a SlackError if Slack is unavailable. */
   async requirePerson(id: string, signal?: AbortSignal): Promise<Person> {
     return await abortable(this.#person(id), signal);
   }
@@ -125,29 +121,29 @@ export class SlackDirectory {
     const load = async (): Promise<Person> => {
       try {
         const { user } = await withRetry(() =>
-          this.#api.call('users.info', { user: id }, { schema: userAnswerSchema }),
+          this.#client.call('users.info', { user: id }, { schema: userResponseSchema }),
         );
         const kind = this.#personKind(user);
         const isAdmin = kind === 'member' && (user.is_admin === true || user.is_owner === true);
         return { id, name: displayNameOf(user), kind, isAdmin };
       } catch (error) {
-        return unknownIfLasting<Person>(error, { id, name: id, kind: 'unknown', isAdmin: false });
+        return unknownIfLasting(error, unknownPerson(id));
       }
     };
     return this.#people.get(id, load);
   }
 
-  /** What people see of a person; the id where Slack does not tell. */
+  /** The name that people see; the id if Slack does not say. */
   async personName(id: string, signal?: AbortSignal): Promise<string> {
     return (await this.person(id, signal)).name;
   }
 
-  /** Never throws for want of an answer: such a channel's kind is `unknown`. */
+  /** A channel. Never throws a SlackError: if Slack is unavailable, the kind is `unknown`. */
   async channel(id: string, signal?: AbortSignal): Promise<Channel> {
     return await this.#orUnknown(this.#channel(id), unknownChannel(id), signal);
   }
 
-  /** Like `channel`, for who can wait until Slack tells: throws a SlackError where it is away. */
+  /** Like `channel`, but throws a SlackError if Slack is unavailable. */
   async requireChannel(id: string, signal?: AbortSignal): Promise<Channel> {
     try {
       return await abortable(this.#channel(id), signal);
@@ -160,23 +156,23 @@ export class SlackDirectory {
   #channel(id: string): Promise<Channel> {
     return this.#channels.get(id, async () => {
       try {
-        const answer = await withRetry(() =>
-          this.#api.call('conversations.info', { channel: id }, { schema: channelAnswerSchema }),
+        const { channel } = await withRetry(() =>
+          this.#client.call('conversations.info', { channel: id }, { schema: channelResponseSchema }),
         );
-        return toChannel(answer.channel);
+        return toChannel(channel);
       } catch (error) {
         return unknownIfLasting(error, unknownChannel(id));
       }
     });
   }
 
-  /** Whether the bot is in a channel now, and it is open; asked anew each time. Throws a SlackError where Slack is away. */
+  /** Whether the bot is in a channel that is not archived. Not cached. Throws a SlackError if Slack is unavailable. */
   async isBotIn(id: string): Promise<boolean> {
     try {
-      const { channel } = await this.#api.call(
+      const { channel } = await this.#client.call(
         'conversations.info',
         { channel: id },
-        { schema: membershipAnswerSchema },
+        { schema: membershipResponseSchema },
       );
       return (
         !channel.is_archived &&
@@ -188,12 +184,12 @@ export class SlackDirectory {
     }
   }
 
-  /** A user group's handle without `@`; the id without the scope `usergroups:read`, which the bot can do without. */
+  /** A user group's handle without `@`; its id if the optional scope `usergroups:read` is missing. */
   async groupName(id: string, signal?: AbortSignal): Promise<string> {
     const load = async () => {
       try {
         const { usergroups } = await withRetry(() =>
-          this.#api.call('usergroups.list', {}, { schema: groupsAnswerSchema }),
+          this.#client.call('usergroups.list', {}, { schema: groupsResponseSchema }),
         );
         return new Map(usergroups.map((group) => [group.id, group.handle || group.name || group.id]));
       } catch (error) {
@@ -204,7 +200,7 @@ export class SlackDirectory {
     return names.get(id) ?? id;
   }
 
-  /** Something about a person or channel has changed (an event said so). */
+  /** Removes a person or channel from the cache after an event about it. */
   invalidate(id: string): void {
     this.#people.delete(id);
     this.#channels.delete(id);
@@ -216,13 +212,13 @@ export class SlackDirectory {
     if (!user.team_id) return 'unknown';
     if (user.is_stranger || !this.#isFromThisWorkspace(user)) return 'stranger';
     if (user.is_restricted || user.is_ultra_restricted) return 'guest';
-    // A full member's record says that it is no guest's.
+    // Only a record that says so belongs to a full member.
     return user.is_restricted === false && user.is_ultra_restricted === false ? 'member' : 'unknown';
   }
 
-  /** In an organisation a person's home may be another workspace than the one they write in. */
+  /** In an organisation, people may belong to another workspace than the one they write in. */
   #isFromThisWorkspace(user: SlackUser): boolean {
-    const { workspace, enterprise } = this.#api.installation;
+    const { workspace, enterprise } = this.#client.installation;
     if (user.team_id === workspace) return true;
     const org = user.enterprise_user;
     return (
@@ -230,45 +226,45 @@ export class SlackDirectory {
     );
   }
 
-  async #orUnknown<T>(answer: Promise<T>, unknown: T, signal: AbortSignal | undefined): Promise<T> {
+  async #orUnknown<T>(result: Promise<T>, unknown: T, signal: AbortSignal | undefined): Promise<T> {
     try {
-      return await abortable(answer, signal);
+      return await abortable(result, signal);
     } catch (error) {
       if (!(error instanceof SlackError)) throw error;
-      this.#log.warn({ err: error }, 'A name could not be asked for');
+      this.#log.warn({ err: error }, 'looking up a name failed');
       return unknown;
     }
   }
 }
 
-/** Asks again where Slack is away for a moment: a name that is missing then would stay missing in what was sent. */
-async function withRetry<T>(ask: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
+/** Retries while Slack is unavailable: a name that is missing now would stay missing in the sent text. */
+async function withRetry<T>(load: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      return await ask();
+      return await load();
     } catch (error) {
-      const passes = error instanceof SlackUnavailableError || error instanceof SlackRateLimitError;
-      if (!passes || tries >= MAX_ATTEMPTS) throw error;
-      await sleep(RETRY_PAUSE_MS * tries);
+      const isTransient = error instanceof SlackUnavailableError || error instanceof SlackRateLimitError;
+      if (!isTransient || attempt >= MAX_ATTEMPTS) throw error;
+      await sleep(RETRY_PAUSE_MS * attempt);
     }
   }
 }
 
-/** An answer of Slack's that will stay the same for a while is kept; a failure is not. */
+/** A lasting refusal is cached as `value`; other failures are not cached. */
 function unknownIfLasting<T>(error: unknown, value: T): T {
   if (isLastingRefusal(error)) return value;
   throw error;
 }
 
-/** Stops waiting when the signal says so; others may still want the answer. */
-async function abortable<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return await answer;
+/** Stops waiting when the signal aborts; other callers may still wait for the same result. */
+async function abortable<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await result;
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    return await Promise.race([answer, promise]);
+    return await Promise.race([result, promise]);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
@@ -276,6 +272,10 @@ async function abortable<T>(answer: Promise<T>, signal: AbortSignal | undefined)
 
 function displayNameOf(user: SlackUser): string {
   return user.profile?.display_name || user.profile?.real_name || user.real_name || user.name || user.id;
+}
+
+function unknownPerson(id: string): Person {
+  return { id, name: id, kind: 'unknown', isAdmin: false };
 }
 
 function unknownChannel(id: string): Channel {

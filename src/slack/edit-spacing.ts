@@ -6,22 +6,22 @@ const FINAL_EDIT_INTERVAL_MS = 1_000;
 export class EditSpacing {
   readonly #lastChangeAt = new Map<string, number>();
 
-  /** Call when Slack has answered. */
+  /** Call after Slack's response. */
   recordChange(channel: string, ts: string): void {
     const key = `${channel} ${ts}`;
     const now = performance.now();
     this.#lastChangeAt.delete(key);
     this.#lastChangeAt.set(key, now);
-    // What is longer ago holds nothing back any more; the oldest come first.
+    // Older entries no longer delay an edit; the oldest come first.
     for (const [old, at] of this.#lastChangeAt) {
       if (at > now - LIVE_EDIT_INTERVAL_MS) return;
       this.#lastChangeAt.delete(old);
     }
   }
 
-  /** The earliest moment for the message's next edit, on the clock of `performance.now()` (ms). */
-  notBefore(channel: string, ts: string, final: boolean): number {
+  /** The earliest time of the message's next edit, as `performance.now()` (ms). */
+  notBefore(channel: string, ts: string, isFinal: boolean): number {
     const last = this.#lastChangeAt.get(`${channel} ${ts}`);
-    return last === undefined ? 0 : last + (final ? FINAL_EDIT_INTERVAL_MS : LIVE_EDIT_INTERVAL_MS);
+    return last === undefined ? 0 : last + (isFinal ? FINAL_EDIT_INTERVAL_MS : LIVE_EDIT_INTERVAL_MS);
   }
 }

@@ -10,7 +10,7 @@ import {
   SlackUnavailableError,
 } from './errors.ts';
 
-/** How long a method is left alone when Slack throttles it without saying for how long, in ms. */
+/** The pause (ms) after a rate-limited call if Slack does not say how long. */
 export const DEFAULT_RETRY_AFTER_MS = 10_000;
 
 const RATE_LIMIT_CODES = new Set(['ratelimited', 'rate_limited', 'message_limit_exceeded']);
@@ -65,43 +65,47 @@ const DEAD_INSTALLATION_CODES = new Set([
   'app_access_restricted',
 ]);
 
-/** Slack failed while it was at work: some part of the call may have taken effect. */
+/** Slack failed during the call: some part of it may have taken effect. */
 const UNKNOWN_OUTCOME_CODES = new Set([
   'internal_error',
   'fatal_error',
   'service_unavailable',
   'request_timeout',
-  // chat.postMessage met our client_msg_id before but cannot show the message.
+  // chat.postMessage has seen our client_msg_id before but cannot return the message.
   'duplicate_message_not_found',
 ]);
 
 const TRANSIENT_CODES = new Set(['team_added_to_org', 'external_channel_migrating', 'update_failed']);
 
-/** What Slack answered beside its error code. */
-export interface SlackErrorAnswer {
+/** What Slack's response holds beside the error code. */
+export interface SlackErrorResponse {
   /** From the `Retry-After` header, in ms. */
   retryAfterMs?: number | undefined;
   neededScopes?: string | undefined;
   cause?: unknown;
 }
 
-/** The error for an answer `ok:false` with this code. Pure. */
-export function errorForCode(method: string, slackCode: string, answer: SlackErrorAnswer = {}): SlackError {
-  const none: SlackErrorDetails = { method, slackCode, outcome: 'none', cause: answer.cause };
+/** The error for a response `ok:false` with this code. */
+export function errorForCode(
+  method: string,
+  slackCode: string,
+  response: SlackErrorResponse = {},
+): SlackError {
+  const none: SlackErrorDetails = { method, slackCode, outcome: 'none', cause: response.cause };
   const unknown: SlackErrorDetails = { ...none, outcome: 'unknown' };
   if (RATE_LIMIT_CODES.has(slackCode))
-    return new SlackRateLimitError(none, answer.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS);
+    return new SlackRateLimitError(none, response.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS);
   if (slackCode === 'missing_scope') {
-    const scope = answer.neededScopes ?? 'a scope that the manifest lists';
-    return new SlackAuthError(none, `Add ${scope} to the app and install it again.`, {
-      dead: false,
-      needed: answer.neededScopes,
-    });
+    const scope = response.neededScopes ?? 'the scopes that the manifest lists';
+    const sentence = `Add ${scope} to the app and install it again.`;
+    return new SlackAuthError(none, sentence, false, response.neededScopes);
   }
   if (DEAD_INSTALLATION_CODES.has(slackCode)) {
-    return new SlackAuthError(none, 'The installation is dead: install the app again in this workspace.', {
-      dead: true,
-    });
+    return new SlackAuthError(
+      none,
+      'The token no longer works: install the app again in this workspace.',
+      true,
+    );
   }
   if (MESSAGE_GONE_CODES.has(slackCode)) {
     return new MessageGoneError(none, 'Post a new reply instead of changing this one.');
@@ -110,17 +114,20 @@ export function errorForCode(method: string, slackCode: string, answer: SlackErr
     return new ChannelGoneError(none, 'Invite the bot to the channel, or unarchive or unlock it.');
   }
   if (PAYLOAD_CODES.has(slackCode) || slackCode.startsWith('metadata_')) {
-    return new PayloadRefusedError(none, 'Send it shorter or as plain text without blocks.');
+    return new PayloadRefusedError(none, 'Send a shorter message, or plain text without blocks.');
   }
   if (UNKNOWN_OUTCOME_CODES.has(slackCode)) {
     return new SlackUnavailableError(
       unknown,
-      'Slack failed; look up what came of the call before you repeat it.',
+      'Slack failed; look up what happened before you repeat the call.',
     );
   }
   if (TRANSIENT_CODES.has(slackCode))
-    return new SlackUnavailableError(none, 'Slack cannot do it just now; try again soon.');
-  return new SlackRefusedError(none, `See the errors of https://docs.slack.dev/reference/methods/${method}.`);
+    return new SlackUnavailableError(none, 'Slack cannot do this right now; try again soon.');
+  return new SlackRefusedError(
+    none,
+    `Look the error up at https://docs.slack.dev/reference/methods/${method}.`,
+  );
 }
 
 function isChannelGoneCode(slackCode: string): boolean {

@@ -1,20 +1,20 @@
 /**
- * What is known about the effect of a call that failed: `none` means that it surely did nothing,
- * `unknown` that it may have taken effect and must be looked up before it is repeated.
+ * The effect of a failed call: with `none` it certainly had no effect; with `unknown` it may have taken effect, so look
+ * up what happened before you repeat it.
  */
 export type SlackCallOutcome = 'none' | 'unknown';
 
-/** What an error tells about the call that failed. */
+/** The call that failed. */
 export interface SlackErrorDetails {
   /** Slack's method, such as `chat.update`. */
   method: string;
-  /** Slack's own error code, or a short word of ours where Slack gave none. */
+  /** Slack's error code, or our own if Slack gave none. */
   slackCode: string;
   outcome: SlackCallOutcome;
   cause?: unknown;
 }
 
-/** Every error that a call at Slack can end with. The message says how to mend it. */
+/** Any failure of a call to Slack. The message says how to fix it. */
 export abstract class SlackError extends Error {
   abstract readonly code: string;
   readonly method: string;
@@ -30,18 +30,21 @@ export abstract class SlackError extends Error {
   }
 }
 
-/** Where Slack asks for a longer pause (ms) it is called again after this; a timer of 25 days or more would not wait at all. */
+/** The longest pause (ms): a timer of 25 days or more would fire at once. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 
-/** Slack asks us to slow down: a 429, or an `ok:false` that means the same. Nothing was done. */
+/** Slack's rate limit: a 429, or an `ok:false` that means the same. The call had no effect. */
 export class SlackRateLimitError extends SlackError {
   readonly code = 'throttled';
-  /** Milliseconds to leave this method of this workspace alone. */
+  /** Milliseconds to pause this method in this workspace. */
   readonly retryAfterMs: number;
 
-  constructor(call: Omit<SlackErrorDetails, 'outcome'>, askedMs: number) {
-    const retryAfterMs = Math.min(askedMs, MAX_RETRY_AFTER_MS);
-    super({ ...call, outcome: 'none' }, `Slack asks for a pause of ${retryAfterMs} ms; call again after it.`);
+  constructor(call: Omit<SlackErrorDetails, 'outcome'>, requestedMs: number) {
+    const retryAfterMs = Math.min(requestedMs, MAX_RETRY_AFTER_MS);
+    super(
+      { ...call, outcome: 'none' },
+      `Slack's rate limit is reached; wait ${retryAfterMs} ms before the next call.`,
+    );
     this.retryAfterMs = retryAfterMs;
   }
 }
@@ -51,12 +54,12 @@ export class ChannelGoneError extends SlackError {
   readonly code = 'channel_gone';
 }
 
-/** The message (or the thread's root) is not there or cannot be changed any more. */
+/** The message, or the thread's root, is gone or can no longer be changed. */
 export class MessageGoneError extends SlackError {
   readonly code = 'message_gone';
 }
 
-/** Slack does not take this content: post something shorter or plainer. */
+/** Slack refuses this content: post something shorter or plainer. */
 export class PayloadRefusedError extends SlackError {
   readonly code = 'payload_refused';
 }
@@ -64,19 +67,15 @@ export class PayloadRefusedError extends SlackError {
 /** The token does not allow the call. */
 export class SlackAuthError extends SlackError {
   readonly code = 'unauthorized';
-  /** False where only a scope is missing: other calls of the installation still work. */
+  /** False if only a scope is missing: other calls of the installation still work. */
   readonly isInstallationDead: boolean;
-  /** The scopes that Slack asked for, comma-separated; only with `missing_scope`. */
+  /** The missing scopes, comma-separated; only with `missing_scope`. */
   readonly neededScopes: string | undefined;
 
-  constructor(
-    call: SlackErrorDetails,
-    sentence: string,
-    options: { dead: boolean; needed?: string | undefined },
-  ) {
+  constructor(call: SlackErrorDetails, sentence: string, isInstallationDead: boolean, neededScopes?: string) {
     super(call, sentence);
-    this.isInstallationDead = options.dead;
-    this.neededScopes = options.needed;
+    this.isInstallationDead = isInstallationDead;
+    this.neededScopes = neededScopes;
   }
 }
 
@@ -85,7 +84,7 @@ export class SlackUnavailableError extends SlackError {
   readonly code = 'unavailable';
 }
 
-/** The turn's lease ended: another process may be at it already. */
+/** The turn's lease ended: another process may have taken over. */
 export class SlackLeaseError extends SlackError {
   readonly code = 'lease_ended';
 
@@ -93,70 +92,18 @@ export class SlackLeaseError extends SlackError {
     super(
       { ...call, slackCode: 'lease_ended' },
       call.outcome === 'none'
-        ? 'Nothing was sent; leave the turn to the process that holds it now.'
-        : 'It was cut off on its way; the process that holds the turn now must look up what came of it.',
+        ? 'Nothing was sent; leave the turn to the process that now holds it.'
+        : 'The call was cut off; the process that now holds the turn must look up what happened.',
     );
   }
 }
 
-/** Slack says no for a reason that is none of the others. */
+/** Slack refuses the call for any other reason. */
 export class SlackRefusedError extends SlackError {
   readonly code = 'refused';
 }
 
-/** Whether Slack's no stays the same for a while, though other calls of the installation work. */
+/** Whether Slack will refuse this call for a while, although other calls of the installation work. */
 export function isLastingRefusal(error: unknown): boolean {
   return error instanceof SlackRefusedError || (error instanceof SlackAuthError && !error.isInstallationDead);
-}
-
-/** Why a file that people shared cannot be read. */
-export type FileRefusalReason =
-  | 'missing_scope'
-  | 'external'
-  | 'deleted'
-  | 'hidden_by_plan'
-  | 'too_large'
-  | 'empty'
-  | 'canvas'
-  | 'list'
-  | 'post'
-  | 'not_a_file'
-  | 'access_denied'
-  | 'processing'
-  | 'broken_off'
-  | 'changed'
-  | 'other_host';
-
-const FILE_REFUSAL_SENTENCES: Record<FileRefusalReason, string> = {
-  missing_scope: 'Slack showed its sign-in page: add the files:read scope and install the app again.',
-  external: 'The file lies with another service; share the file itself instead of a link to it.',
-  deleted: 'The file was deleted; share it again.',
-  hidden_by_plan: "The workspace's plan hides this file; share it again.",
-  too_large: 'The file is larger than the bot accepts; share a smaller one.',
-  empty: 'The file is empty.',
-  canvas: 'Slack hands out no canvas; export it and share the export.',
-  list: 'Slack hands out no list; export it and share the export.',
-  post: 'Slack hands out no post; share its text as a file.',
-  not_a_file: 'It cannot be downloaded; export it and share the export.',
-  access_denied: 'The bot may not open this file; share it in this thread.',
-  processing: 'Slack is still working on the file; try again in a moment.',
-  broken_off: 'The download broke off; open it again from the byte that is missing.',
-  changed: 'The file is not as large as Slack said; ask files.info again and start over.',
-  other_host: "The file's address is not at Slack, so the token was not sent there.",
-};
-
-/** A shared file that cannot be read, and why. */
-export class FileRefusedError extends SlackError {
-  readonly code = 'file_refused';
-  readonly reason: FileRefusalReason;
-  readonly fileId: string;
-
-  constructor(fileId: string, reason: FileRefusalReason, cause?: unknown) {
-    super(
-      { method: `download of ${fileId}`, slackCode: reason, outcome: 'none', cause },
-      FILE_REFUSAL_SENTENCES[reason],
-    );
-    this.reason = reason;
-    this.fileId = fileId;
-  }
 }

@@ -2,69 +2,62 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
-import { DEFAULT_RETRY_AFTER_MS } from './error-codes.ts';
-import {
-  FileRefusedError,
-  type SlackError,
-  SlackRateLimitError,
-  SlackRefusedError,
-  SlackUnavailableError,
-} from './errors.ts';
+import { parseRetryAfter } from './error-mapping.ts';
+import { type SlackError, SlackRateLimitError, SlackRefusedError, SlackUnavailableError } from './errors.ts';
 import { looksLikeHtml, skipBytes, withSizeCheck } from './file-stream.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { resumableStream } from './resumable-stream.ts';
 import {
   decideOnFile,
   type FileDecision,
+  FileRefusedError,
   isHtmlFile,
   type SlackFile,
   slackFileSchema,
 } from './shared-file.ts';
 import { mayReceiveToken } from './token-hosts.ts';
 
-/** With which client files are asked for, and what a download is bound by. */
+/** The client to download with, and the limits of a download. */
 export interface FileDownloadsOptions {
-  api: RateLimitedClient;
-  /** Files over this are refused, in bytes. */
+  client: RateLimitedClient;
+  /** Larger files are refused, in bytes. */
   maxBytes: number;
   slackApiUrl?: string | undefined;
-  /** The longest silence before the answer and between two chunks, in ms. */
+  /** The longest wait for the response and between two chunks (ms). */
   idleMs?: number | undefined;
-  /** How long a file is waited for that Slack is still working on, in ms. */
+  /** How long to wait while Slack is processing a file (ms). */
   processingMs?: number | undefined;
-  dispatcher?: Dispatcher | undefined;
 }
 
-/** A file on its way. Read it to the end, leave the loop, or `leave` it unread: each frees the connection. */
+/** An open file. Read it to the end, leave the loop, or `release` it unread: each frees the connection. */
 export interface OpenFile {
-  /** From the offset on. Ends with a FileRefused (`broken_off`, `changed`, `too_large`) where it must not be used. */
+  /** From the offset on. Throws FileRefusedError (`broken_off`, `changed`, `too_large`) if the file must not be used. */
   stream: AsyncIterable<Uint8Array>;
-  /** Of the whole file, in bytes; undefined when neither Slack's file object nor its answer tells. */
+  /** Of the whole file, in bytes; undefined if neither Slack's file object nor its response says. */
   sizeBytes: number | undefined;
   mime: string | undefined;
-  /** The version of the file that Slack's answer names: its ETag, or when it was changed. */
+  /** The file's ETag, or when it was last modified. */
   version: string | undefined;
   release(): void;
 }
 
-/** What is known of a shared file once Slack has been asked. */
+/** A shared file after files.info. */
 export interface ResolvedFile {
   file: SlackFile;
   decision: Exclude<FileDecision, { do: 'ask' }>;
 }
 
 const IDLE_TIMEOUT_MS = 30_000;
-/** Read ahead of whoever uses the bytes, so that the connection is not stopped after each chunk. */
+/** Read ahead of the consumer, so that the connection does not pause after each chunk. */
 const READ_AHEAD_BYTES = 1024 * 1024;
 const PROCESSING_TIMEOUT_MS = 60_000;
-/** How often a file is asked for that Slack is still working on. */
 const POLL_INTERVAL_MS = 1_000;
-/** Connections in a row that bring no byte, before a download is given up. */
+/** Connections in a row without a byte before a download fails. */
 const MAX_EMPTY_ATTEMPTS = 5;
 const fileInfoSchema = z.looseObject({ file: slackFileSchema });
 const DELETED_FILE_CODES = new Set(['file_not_found', 'file_deleted']);
 
-/** Reads the files that people share. */
+/** Downloads the files that people share. */
 export class FileDownloads {
   readonly #options: FileDownloadsOptions;
 
@@ -73,24 +66,23 @@ export class FileDownloads {
   }
 
   /**
-   * What can be done with a shared file: asks files.info where the event brought only a stub, and waits for a file
-   * that Slack is still working on; `onWait` hears of that. Throws a SlackError where Slack failed.
+   * Decides what to do with a shared file. Calls files.info if the event brought only a stub, and waits while Slack is
+   * processing the file; `onWait` is called before each wait. Throws a SlackError if Slack fails.
    */
   async resolve(
     file: SlackFile,
     options: { signal?: AbortSignal | undefined; onWait?: () => void } = {},
   ): Promise<ResolvedFile> {
     const { signal } = options;
-    const until = performance.now() + (this.#options.processingMs ?? PROCESSING_TIMEOUT_MS);
+    const deadline = performance.now() + (this.#options.processingMs ?? PROCESSING_TIMEOUT_MS);
     let known = file;
-    let asked = false;
+    let isLookedUp = false;
     for (;;) {
-      const verdict = decideOnFile(known, this.#options);
-      if (verdict.do === 'ask') {
-        if (asked) return { file: known, decision: { do: 'refuse', reason: 'access_denied' } };
+      const decision = decideOnFile(known, this.#options);
+      if (decision.do === 'ask') {
+        if (isLookedUp) return { file: known, decision: { do: 'refuse', reason: 'access_denied' } };
       } else {
-        if (!isUnfinished(known, verdict) || performance.now() >= until)
-          return { file: known, decision: verdict };
+        if (!isUnfinished(known, decision) || performance.now() >= deadline) return { file: known, decision };
         options.onWait?.();
         await sleep(POLL_INTERVAL_MS, undefined, { signal });
       }
@@ -100,13 +92,13 @@ export class FileDownloads {
         if (!(error instanceof FileRefusedError)) throw error;
         return { file: known, decision: { do: 'refuse', reason: error.reason } };
       }
-      asked = true;
+      isLookedUp = true;
     }
   }
 
   /**
    * Reads a file from `offset` (bytes) on, over as many connections as it takes.
-   * Throws a FileRefused where the file cannot be had, another SlackError where Slack failed.
+   * Throws FileRefusedError if the file cannot be read, another SlackError if Slack fails.
    */
   async read(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
     const { offset = 0, signal } = options;
@@ -123,31 +115,31 @@ export class FileDownloads {
   }
 
   /**
-   * Opens a file from `offset` (bytes) on, once. Asks files.info first where the event brought only a stub.
-   * Throws a FileRefused where the file cannot be had, another SlackError where Slack failed.
+   * Opens a file from `offset` (bytes) on, once. Calls files.info first if the event brought only a stub.
+   * Throws FileRefusedError if the file cannot be read, another SlackError if Slack fails.
    */
   async open(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
     const { offset = 0, signal } = options;
     let known = file;
-    let verdict = decideOnFile(known, this.#options);
-    if (verdict.do === 'ask') {
+    let decision = decideOnFile(known, this.#options);
+    if (decision.do === 'ask') {
       known = await this.fileInfo(file.id, signal);
-      verdict = decideOnFile(known, this.#options);
+      decision = decideOnFile(known, this.#options);
     }
-    if (verdict.do === 'ask') throw new FileRefusedError(file.id, 'access_denied');
-    if (verdict.do === 'refuse') throw new FileRefusedError(file.id, verdict.reason);
-    return await this.#openAt(known, { ...verdict, offset, signal });
+    if (decision.do === 'ask') throw new FileRefusedError(file.id, 'access_denied');
+    if (decision.do === 'refuse') throw new FileRefusedError(file.id, decision.reason);
+    return await this.#openAt(known, { ...decision, offset, signal });
   }
 
-  /** The file object as Slack has it now. */
+  /** The current file object. */
   async fileInfo(fileId: string, signal?: AbortSignal): Promise<SlackFile> {
     try {
-      const answer = await this.#options.api.call(
+      const response = await this.#options.client.call(
         'files.info',
         { file: fileId },
         { schema: fileInfoSchema, signal },
       );
-      return answer.file;
+      return response.file;
     } catch (error) {
       if (!(error instanceof SlackRefusedError)) throw error;
       throw new FileRefusedError(
@@ -162,14 +154,14 @@ export class FileDownloads {
     file: SlackFile,
     from: { url: string; sizeBytes: number | undefined; offset: number; signal: AbortSignal | undefined },
   ): Promise<OpenFile> {
-    const { idleMs = IDLE_TIMEOUT_MS, slackApiUrl, maxBytes: mostBytes, api, dispatcher } = this.#options;
+    const { idleMs = IDLE_TIMEOUT_MS, slackApiUrl, maxBytes, client } = this.#options;
     const { offset } = from;
     if (!mayReceiveToken(from.url, slackApiUrl)) throw new FileRefusedError(file.id, 'other_host');
-    let answer: Dispatcher.ResponseData;
+    let response: Dispatcher.ResponseData;
     try {
-      answer = await request(from.url, {
+      response = await request(from.url, {
         headers: {
-          authorization: `Bearer ${api.installation.token}`,
+          authorization: `Bearer ${client.installation.token}`,
           'accept-encoding': 'identity',
           ...(offset > 0 && { range: `bytes=${offset}-` }),
         },
@@ -177,31 +169,30 @@ export class FileDownloads {
         bodyTimeout: idleMs,
         highWaterMark: READ_AHEAD_BYTES,
         signal: from.signal ?? null,
-        ...(dispatcher && { dispatcher }),
       });
     } catch (error) {
       if (from.signal?.aborted) throw error;
       throw downloadFailed(file, 'network', error);
     }
     try {
-      const total = checkAnswer(file, answer, from);
-      if ((total ?? 0) > mostBytes) throw new FileRefusedError(file.id, 'too_large');
-      const whole = answer.statusCode === 206 ? answer.body : skipBytes(offset, answer.body);
+      const total = checkResponse(file, response, from);
+      if ((total ?? 0) > maxBytes) throw new FileRefusedError(file.id, 'too_large');
+      const whole = response.statusCode === 206 ? response.body : skipBytes(offset, response.body);
       const stream = await this.#withContentCheck(file, whole, { total, offset, signal: from.signal });
       return {
         stream,
         sizeBytes: total,
         mime: file.mimetype ?? undefined,
-        version: versionOf(answer),
-        release: () => discard(answer.body),
+        version: versionOf(response),
+        release: () => discard(response.body),
       };
     } catch (error) {
-      discard(answer.body);
+      discard(response.body);
       throw error;
     }
   }
 
-  /** Looks at the first bytes before anybody uses them, and counts the rest. */
+  /** Checks the first bytes for a sign-in page, and counts the rest. */
   async #withContentCheck(
     file: SlackFile,
     source: AsyncIterable<Uint8Array>,
@@ -219,23 +210,25 @@ export class FileDownloads {
   }
 }
 
-/** Judges status and headers; gives the whole file's size in bytes where it is known. */
-function checkAnswer(
+/** Checks status and headers; returns the whole file's size in bytes, if known. */
+function checkResponse(
   file: SlackFile,
-  answer: Dispatcher.ResponseData,
+  response: Dispatcher.ResponseData,
   from: { sizeBytes: number | undefined; offset: number },
 ): number | undefined {
-  const header = (name: string) => [answer.headers[name]].flat().join(',');
-  const { statusCode: status } = answer;
+  const header = (name: string) => [response.headers[name]].flat().join(',');
+  const { statusCode: status } = response;
   if (header('x-slack-meta').includes('acl_fail')) throw new FileRefusedError(file.id, 'missing_scope');
   if (status >= 300 && status < 400) throw new FileRefusedError(file.id, 'missing_scope');
   if (status === 401 || status === 403) throw new FileRefusedError(file.id, 'access_denied');
   if (status === 404 || status === 410) throw new FileRefusedError(file.id, 'deleted');
   if (status === 416) throw new FileRefusedError(file.id, 'changed');
   if (status === 429) {
-    const seconds = Number.parseInt(header('retry-after'), 10);
-    const pause = seconds >= 0 ? seconds * 1000 : DEFAULT_RETRY_AFTER_MS;
-    throw new SlackRateLimitError({ method: `download of ${file.id}`, slackCode: 'ratelimited' }, pause);
+    const retryAfterMs = parseRetryAfter(header('retry-after'));
+    throw new SlackRateLimitError(
+      { method: `download of ${file.id}`, slackCode: 'ratelimited' },
+      retryAfterMs,
+    );
   }
   if (status >= 500) throw downloadFailed(file, `http_${status}`);
   if (status !== 200 && status !== 206) throw new FileRefusedError(file.id, 'access_denied');
@@ -244,23 +237,23 @@ function checkAnswer(
   }
   const total =
     status === 206 ? totalFromRange(file, header('content-range'), from.offset) : lengthOf(header);
-  const promised = from.sizeBytes;
-  if (total !== undefined && promised !== undefined && total !== promised) {
-    // A sign-in page has not the size of the HTML file that it stands for.
-    const page = isHtmlFile(file) && header('content-type').startsWith('text/html');
-    throw new FileRefusedError(file.id, page ? 'missing_scope' : 'changed');
+  const announced = from.sizeBytes;
+  if (total !== undefined && announced !== undefined && total !== announced) {
+    // A sign-in page in place of an HTML file has another size.
+    const isSignInPage = isHtmlFile(file) && header('content-type').startsWith('text/html');
+    throw new FileRefusedError(file.id, isSignInPage ? 'missing_scope' : 'changed');
   }
-  return total ?? promised;
+  return total ?? announced;
 }
 
 function versionOf({ headers }: Dispatcher.ResponseData): string | undefined {
   return [headers.etag ?? headers['last-modified']].flat().join(',') || undefined;
 }
 
-/** Whether Slack may still be working on a file: it has no address, size or type yet. */
-function isUnfinished(file: SlackFile, verdict: ResolvedFile['decision']): boolean {
-  if (verdict.do === 'refuse') return verdict.reason === 'processing';
-  return verdict.sizeBytes === undefined || !file.mimetype;
+/** Whether Slack may still be processing a file: it has no address, size or type yet. */
+function isUnfinished(file: SlackFile, decision: ResolvedFile['decision']): boolean {
+  if (decision.do === 'refuse') return decision.reason === 'processing';
+  return decision.sizeBytes === undefined || !file.mimetype;
 }
 
 function lengthOf(header: (name: string) => string): number | undefined {
@@ -290,7 +283,7 @@ async function* prepend(
 function downloadFailed(file: SlackFile, slackCode: string, cause?: unknown): SlackError {
   return new SlackUnavailableError(
     { method: `download of ${file.id}`, slackCode, outcome: 'none', cause },
-    'Slack did not hand out the file; try again soon.',
+    'Slack did not deliver the file; try again soon.',
   );
 }
 

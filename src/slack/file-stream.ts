@@ -1,32 +1,32 @@
-import { FileRefusedError } from './errors.ts';
+import { FileRefusedError } from './shared-file.ts';
 
-/** What is known about a stream of a file. */
+/** The expected size of a stream. */
 export interface SizeCheck {
   fileId: string;
-  /** Where the stream begins in the file, in bytes. */
+  /** Where the stream starts in the file, in bytes. */
   offset: number;
-  /** The whole file's size in bytes, where it is known. */
+  /** The whole file's size in bytes, if known. */
   total: number | undefined;
   maxBytes: number;
   signal: AbortSignal | undefined;
 }
 
-/** The chunks as they come; throws a FileRefused when there are more or fewer bytes than there should be. */
+/** Yields the chunks. Throws FileRefusedError if there are more or fewer bytes than expected. */
 export async function* withSizeCheck(
   source: AsyncIterable<Uint8Array>,
-  measure: SizeCheck,
+  check: SizeCheck,
 ): AsyncGenerator<Uint8Array, undefined> {
-  const { fileId, total, maxBytes: mostBytes } = measure;
-  let at = measure.offset;
+  const { fileId, total, maxBytes } = check;
+  let at = check.offset;
   try {
     for await (const chunk of source) {
       at += chunk.byteLength;
       if (total !== undefined && at > total) throw new FileRefusedError(fileId, 'changed');
-      if (at > mostBytes) throw new FileRefusedError(fileId, 'too_large');
+      if (at > maxBytes) throw new FileRefusedError(fileId, 'too_large');
       yield chunk;
     }
   } catch (error) {
-    if (error instanceof FileRefusedError || measure.signal?.aborted) throw error;
+    if (error instanceof FileRefusedError || check.signal?.aborted) throw error;
     throw new FileRefusedError(fileId, 'broken_off', error);
   }
   if (at === 0) throw new FileRefusedError(fileId, 'empty');
@@ -34,7 +34,7 @@ export async function* withSizeCheck(
   return undefined;
 }
 
-/** The stream without its first bytes, for a server that does not know ranges. */
+/** The stream without its first bytes, for a server that does not support ranges. */
 export async function* skipBytes(
   bytes: number,
   source: AsyncIterable<Uint8Array>,
@@ -50,10 +50,25 @@ export async function* skipBytes(
   }
 }
 
-/** Whether the bytes begin as a web page does, such as Slack's sign-in page. */
+/** Whether the bytes start like a web page, such as Slack's sign-in page. */
 export function looksLikeHtml(bytes: Uint8Array): boolean {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 512)).toString(
     'latin1',
   );
   return /^(\u00ef\u00bb\u00bf)?\s*(<!doctype html|<html[\s>])/i.test(start);
+}
+
+/** Yields the bytes. Throws if their number is not the size that Slack was told. */
+export async function* withExactSize(
+  bytes: AsyncIterable<Uint8Array>,
+  sizeBytes: number,
+  name: string,
+): AsyncGenerator<Uint8Array> {
+  let left = sizeBytes;
+  for await (const chunk of bytes) {
+    left -= chunk.length;
+    if (left < 0) break;
+    yield chunk;
+  }
+  if (left !== 0) throw new Error(`“${name}” does not have the size that the service announced.`);
 }

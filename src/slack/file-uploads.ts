@@ -1,28 +1,29 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
-import { type Dispatcher, request } from 'undici';
+import { request } from 'undici';
 import { z } from 'zod';
 import { type SlackError, SlackLeaseError, SlackRefusedError, SlackUnavailableError } from './errors.ts';
 import { assertLeaseHeld, type LeaseGuard } from './lease-guard.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { slackFileSchema } from './shared-file.ts';
+import { anyResponseSchema } from './slack-client.ts';
 import { mayReceiveToken } from './token-hosts.ts';
 
-/** A file on its way to Slack. */
+/** A file to upload to Slack. */
 export interface StagedFile {
   name: string;
   /** For screen readers; 1,000 characters at most. */
   altText?: string | undefined;
-  /** At least 1: Slack takes no empty file. */
+  /** At least 1: Slack refuses empty files. */
   sizeBytes: number;
-  /** Must open nothing before the first chunk is taken: where Slack does not take them, they are never begun. */
+  /** Must open nothing before the first chunk is read: if Slack refuses the upload, it is never read. */
   content: AsyncIterable<Uint8Array>;
-  /** Records the file's id before its bytes are sent, so that `whereabouts` can settle an unknown outcome later. */
+  /** Records the file's id before its bytes are sent, so that `shareStatus` can resolve an unknown outcome later. */
   onFileId(fileId: string): Promise<void>;
   guard?: LeaseGuard | undefined;
 }
 
-/** Staged files that become visible together, in one message. */
+/** Staged files that appear together in one message. */
 export interface ShareRequest {
   channel: string;
   threadTs?: string | undefined;
@@ -30,7 +31,7 @@ export interface ShareRequest {
   guard?: LeaseGuard | undefined;
 }
 
-/** A file that goes into a thread by itself. */
+/** A single file to share in a thread. */
 export type SlackUploadRequest = StagedFile & {
   channel: string;
   threadTs?: string | undefined;
@@ -38,33 +39,26 @@ export type SlackUploadRequest = StagedFile & {
 };
 
 const uploadUrlSchema = z.looseObject({ upload_url: z.string(), file_id: z.string() });
-const anyAnswerSchema = z.looseObject({});
 const sharesSchema = z.record(z.string(), z.record(z.string(), z.array(z.looseObject({})))).optional();
 const fileInfoSchema = z.looseObject({ file: slackFileSchema.extend({ shares: sharesSchema }) });
 
 const IDLE_TIMEOUT_MS = 30_000;
 const UPLOAD_METHOD = 'upload of a file';
 
-/** Puts files into threads in Slack's three steps, without holding them in memory. */
+/** Shares files in threads in Slack's three steps, without holding them in memory. */
 export class FileUploads {
-  readonly #api: RateLimitedClient;
+  readonly #client: RateLimitedClient;
   readonly #slackApiUrl: string | undefined;
-  readonly #dispatcher: Dispatcher | undefined;
 
-  constructor(options: {
-    api: RateLimitedClient;
-    slackApiUrl?: string | undefined;
-    dispatcher?: Dispatcher | undefined;
-  }) {
-    this.#api = options.api;
-    this.#slackApiUrl = options.slackApiUrl;
-    this.#dispatcher = options.dispatcher;
+  constructor(client: RateLimitedClient, slackApiUrl?: string) {
+    this.#client = client;
+    this.#slackApiUrl = slackApiUrl;
   }
 
-  /** Gives Slack a file's bytes; nobody sees it yet. Throws a SlackError, always with outcome `none`. */
+  /** Uploads a file's bytes; nobody sees the file yet. Throws a SlackError, always with outcome `none`. */
   async stage(file: StagedFile): Promise<{ fileId: string }> {
     const { guard, name, sizeBytes, altText } = file;
-    const { upload_url: url, file_id: fileId } = await this.#api.call(
+    const { upload_url: url, file_id: fileId } = await this.#client.call(
       'files.getUploadURLExternal',
       { filename: name, length: sizeBytes, ...(altText !== undefined && { alt_txt: altText }) },
       { schema: uploadUrlSchema, guard },
@@ -74,7 +68,7 @@ export class FileUploads {
     return { fileId };
   }
 
-  /** All three steps for one file. Throws a SlackError; after outcome `unknown` ask `whereabouts` before repeating. */
+  /** All three steps for one file. Throws a SlackError; after outcome `unknown`, call `shareStatus` before you retry. */
   async upload(file: SlackUploadRequest): Promise<{ fileId: string }> {
     const { channel, threadTs, guard, name, title = name } = file;
     const { fileId } = await this.stage(file);
@@ -82,19 +76,19 @@ export class FileUploads {
     return { fileId };
   }
 
-  /** Shows staged files. Throws a SlackError; after outcome `unknown` ask `whereabouts` before sharing again. */
+  /** Shows staged files. Throws a SlackError; after outcome `unknown`, call `shareStatus` before you share again. */
   async share({ channel, threadTs, files, guard }: ShareRequest): Promise<void> {
     const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
-    await this.#api.call(
+    await this.#client.call(
       'files.completeUploadExternal',
       { files, channel_id: channel, ...thread },
-      { schema: anyAnswerSchema, guard },
+      { schema: anyResponseSchema, guard },
     );
   }
 
   /**
-   * What came of a file whose share has an unknown outcome: `completed` is one that Slack still looks through before it
-   * shows it, or that people have deleted since.
+   * The state of a file after a share with an unknown outcome. `completed`: Slack is still scanning the file, or people
+   * have deleted it since.
    */
   async shareStatus(
     fileId: string,
@@ -102,7 +96,7 @@ export class FileUploads {
     guard?: LeaseGuard,
   ): Promise<'absent' | 'completed' | 'shared'> {
     try {
-      const { file } = await this.#api.call(
+      const { file } = await this.#client.call(
         'files.info',
         { file: fileId },
         { schema: fileInfoSchema, guard },
@@ -116,32 +110,31 @@ export class FileUploads {
     }
   }
 
-  /** Nobody sees the bytes before the upload is completed: outcome `none` whatever happens here. */
+  /** Nobody sees the bytes before the upload is completed, so the outcome of any failure is `none`. */
   async #sendBytes(url: string, upload: StagedFile): Promise<void> {
     const { guard } = upload;
     if (!mayReceiveToken(url, this.#slackApiUrl)) {
       throw new SlackRefusedError(
         { method: UPLOAD_METHOD, slackCode: 'other_host', outcome: 'none' },
-        'Slack named an upload address that is not its own; check SLACK_API_URL.',
+        'The upload address does not belong to Slack; check SLACK_API_URL.',
       );
     }
     assertLeaseHeld(UPLOAD_METHOD, guard);
     const body = Readable.from(upload.content, { objectMode: false });
     let status: number;
     try {
-      // The request goes out with its first byte: a kept connection that waited for that might end meanwhile.
+      // Wait for the first byte before the request: a connection that waits for it might be closed.
       await once(body, 'readable', { signal: guard?.signal });
-      const answer = await request(url, {
+      const response = await request(url, {
         method: 'POST',
         headers: { 'content-type': 'application/octet-stream', 'content-length': String(upload.sizeBytes) },
         body,
         headersTimeout: IDLE_TIMEOUT_MS,
         bodyTimeout: IDLE_TIMEOUT_MS,
         signal: guard?.signal ?? null,
-        ...(this.#dispatcher && { dispatcher: this.#dispatcher }),
       });
-      status = answer.statusCode;
-      await answer.body.dump();
+      status = response.statusCode;
+      await response.body.dump();
     } catch (error) {
       body.destroy();
       if (guard?.signal.aborted)
@@ -155,6 +148,6 @@ export class FileUploads {
 function uploadFailed(slackCode: string, cause?: unknown): SlackError {
   return new SlackUnavailableError(
     { method: UPLOAD_METHOD, slackCode, outcome: 'none', cause },
-    'Slack did not take the bytes; upload the file again.',
+    'Slack did not accept the bytes; upload the file again.',
   );
 }

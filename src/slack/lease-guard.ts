@@ -1,14 +1,14 @@
 import { SlackLeaseError } from './errors.ts';
 
-/** The lease of a turn as this folder sees it: what must not happen twice is not sent once it has ended. */
+/** A turn's lease, as calls to Slack need it. `agent` has its own: the two folders never import each other. */
 export interface LeaseGuard {
   /** Aborted when the lease is known to be lost. */
   readonly signal: AbortSignal;
-  /** Milliseconds of lease that are left; at 0 or less nothing may be sent. */
+  /** Milliseconds until another process may take the thread; at 0 or less nothing is sent. */
   remainingMs(): number;
 }
 
-/** Throws LeaseEnded where the method must not be called any more; nothing was sent then. */
+/** Throws SlackLeaseError if the lease has ended. */
 export function assertLeaseHeld(method: string, guard: LeaseGuard | undefined): void {
   if (guard === undefined) return;
   if (guard.signal.aborted || guard.remainingMs() <= 0) {

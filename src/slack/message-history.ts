@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { LeaseGuard } from './lease-guard.ts';
 import type { Priority } from './permit-queue.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
-import { readBackPageSize } from './rate-limits.ts';
+import { historyPageSize } from './rate-limits.ts';
 import { METADATA_TYPE } from './slack-message.ts';
 
-/** A message as conversations.replies and conversations.history give it: what we read of it. */
+/** The fields that are read of a message from conversations.replies or conversations.history. */
 export const threadMessageSchema = z.looseObject({
   ts: z.string(),
   user: z.string().optional(),
@@ -31,34 +31,34 @@ const pageSchema = z.looseObject({
   response_metadata: z.looseObject({ next_cursor: z.string().optional() }).optional(),
 });
 
-/** Which messages are to be read back. */
+/** Which messages to read. */
 export interface HistoryRequest {
   channel: string;
-  /** The thread's root; left out, the channel itself is read. */
+  /** The thread's root; without it, the channel itself is read. */
   threadTs?: string | undefined;
-  /** Nothing older than this ts, which is included. */
+  /** Messages from this ts on, which is included. */
   oldest?: string | undefined;
   guard?: LeaseGuard | undefined;
   signal?: AbortSignal | undefined;
-  /** Who goes first in the lane, where it is not as usual. */
-  rank?: (() => Priority) | undefined;
+  /** The priority under the rate limit, if it is not the usual one. */
+  priority?: (() => Priority) | undefined;
 }
 
-/** Our clock and Slack's may differ by so much (s) when a post is looked for. */
+/** How much our clock and Slack's may differ (s). */
 const CLOCK_SKEW_S = 60;
 
-/** Reads threads back: slow and scarce, so only to settle what a call came to, or to catch up once. */
+/** Reads messages. Slow and under a tight rate limit: use it only to find out whether a post arrived, or to backfill. */
 export class MessageHistory {
-  readonly #api: RateLimitedClient;
+  readonly #client: RateLimitedClient;
   readonly #pageSize: number;
 
-  /** `distributed`: the app is under the limit for apps outside of the Marketplace. */
-  constructor(options: { api: RateLimitedClient; distributed?: boolean }) {
-    this.#api = options.api;
-    this.#pageSize = readBackPageSize(options.distributed ?? false);
+  /** `isDistributed`: the rate limit for apps outside the Marketplace applies. */
+  constructor(client: RateLimitedClient, isDistributed = false) {
+    this.#client = client;
+    this.#pageSize = historyPageSize(isDistributed);
   }
 
-  /** Our post with this key, if Slack has it. `intendedAt`: when the post was first about to be sent. */
+  /** The bot's post with this key, if Slack has it. `intendedAt`: when the bot was first about to send it. */
   async findOwnPost(
     request: Omit<HistoryRequest, 'oldest'> & { key: string; intendedAt: Date },
   ): Promise<{ ts: string } | undefined> {
@@ -71,11 +71,11 @@ export class MessageHistory {
 
   /** A thread's messages, oldest first and its root among them; a channel's, newest first. */
   async *messages(request: HistoryRequest): AsyncGenerator<ThreadMessage> {
-    const { channel, threadTs, oldest, guard, signal, rank } = request;
+    const { channel, threadTs, oldest, guard, signal, priority } = request;
     const method = threadTs === undefined ? 'conversations.history' : 'conversations.replies';
     let cursor: string | undefined;
     do {
-      const answer = await this.#api.call(
+      const page = await this.#client.call(
         method,
         {
           channel,
@@ -85,15 +85,15 @@ export class MessageHistory {
           limit: this.#pageSize,
           include_all_metadata: true,
         },
-        { schema: pageSchema, guard, signal, rank },
+        { schema: pageSchema, guard, signal, priority },
       );
-      yield* answer.messages;
-      cursor = answer.response_metadata?.next_cursor || undefined;
+      yield* page.messages;
+      cursor = page.response_metadata?.next_cursor || undefined;
     } while (cursor !== undefined);
   }
 
   #isOurs(message: ThreadMessage): boolean {
-    const { botId, botUser } = this.#api.installation;
+    const { botId, botUser } = this.#client.installation;
     return message.bot_id === botId || message.user === botUser;
   }
 }

@@ -1,31 +1,41 @@
 import type { Logger } from 'pino';
-import type { PermitStore } from './permit-store.ts';
 import type { RateLimit } from './rate-limits.ts';
 
-/** Who goes first: the smaller order, then the smaller `since`, then who asked first. */
+/** The rate limits that all processes share. */
+export interface PermitStore {
+  /**
+   * Asks for one permit of a workspace's rate limit. Returns 0 if granted, otherwise the ms until it is worth asking
+   * again. `burst` permits are granted at once after a long rest. Callers may pass another burst each time.
+   */
+  take(workspace: string, limitKey: string, rateLimit: { perMinute: number; burst: number }): Promise<number>;
+  /** After a refusal by Slack: no process gets a permit for `ms`, and after that all go slower for some minutes. */
+  pause(workspace: string, limitKey: string, ms: number): Promise<void>;
+}
+
+/** Who goes first: the smaller order, then the smaller `since`, then the earlier request. */
 export interface Priority {
-  /** 0 may use the lane's deep burst. */
+  /** 0 may use the deep burst. */
   order: number;
-  /** Any clock, but the same for all who wait in a lane, such as when unseen text came in (ms). */
+  /** In ms on any clock that all requests of a queue share, such as when unseen text arrived. */
   since: number;
 }
 
-/** What somebody who waits in a lane says about itself. The functions are asked whenever a permit is to be had. */
+/** A request for a permit. Its functions are called whenever a permit is available. */
 export interface PermitRequest {
-  rank?: (() => Priority) | undefined;
+  priority?: (() => Priority) | undefined;
   /** Not before this moment, on the clock of `performance.now()` (ms). */
   notBefore?: (() => number) | undefined;
-  /** Withdraws the wish. */
+  /** Withdraws the request. */
   signal?: AbortSignal | undefined;
-  /** Withdraws it too. Not one signal for both: `AbortSignal.any` weighs a kilobyte, and thousands wait here. */
+  /** Also withdraws it. `AbortSignal.any` would take a kilobyte for each of thousands of requests. */
   leaseSignal?: AbortSignal | undefined;
-  /** Give up when there is no permit within this time (ms). */
-  withinMs?: number | undefined;
+  /** Give up without a permit after this time (ms). */
+  maxWaitMs?: number | undefined;
 }
 
 /** The right to send one request now. */
 export interface Permit {
-  /** Gives it back unused, for the next one who waits in this process. */
+  /** Returns it unused, for the next request in this process. */
   release(): void;
 }
 
@@ -33,24 +43,24 @@ interface Waiter extends PermitRequest {
   askedAt: number;
   deadline: number;
   currentPriority: Priority;
-  /** Its own moment (`notBefore`). */
+  /** Its `notBefore`. */
   earliestAt: number;
   /** May use the deep burst. */
   usesDeepBurst: boolean;
-  /** When its moment has come and the lane is open for it. */
+  /** When both `earliestAt` and the rate limit allow it. */
   readyAt: number;
-  /** With undefined: no permit came in time. */
+  /** With undefined if no permit came in time. */
   resolve(permit: Permit | undefined): void;
   reject(error: unknown): void;
 }
 
-/** A permit that was given back can be used for so long (ms): later it would count in another minute. */
+/** How long a returned permit can be used (ms): later it would count in another minute. */
 const RETURNED_PERMIT_TTL_MS = 1_000;
-/** After so many permits in a row that passed over a lower order, the one who waits longest gets one. */
+/** After this many permits in a row that passed over a lower priority, the longest-waiting request gets one. */
 const MAX_TIMES_PASSED_OVER = 10;
 /**
- * After a grant, a process asks so much later than the store says (ms), and half of it after each refusal: all are told
- * the same moment, and the one that is nearest to the store would always be the first.
+ * After a grant, a process asks this much later than the store says (ms), and half as much after each refusal. The store
+ * tells all processes the same moment, so the one with the fastest connection would otherwise always win.
  */
 const GRANT_BACKOFF_MS = 32;
 const STORE_RETRY_MS = { first: 250, max: 5_000 };
@@ -58,7 +68,7 @@ const STORE_RETRY_MS = { first: 250, max: 5_000 };
 const MAX_SLEEP_MS = 3_600_000;
 const DEFAULT_ORDER = 1;
 
-/** One lane of one workspace in this process: orders those who wait and asks the store when it is worth it. */
+/** One rate limit of one workspace in this process: orders the requests and asks the store when it is worth it. */
 export class PermitQueue {
   readonly #store: PermitStore;
   readonly #workspace: string;
@@ -69,7 +79,7 @@ export class PermitQueue {
   #isRunning = false;
   #wakeSleeper: (() => void) | undefined;
   #pausedUntil = 0;
-  /** Until when the store has nothing: for the usual burst, and for the deep one. */
+  /** When the store has permits again, for the usual and for the deep burst. */
   #exhaustedUntil = { usual: 0, deep: 0 };
   #returnedPermitsUntil: number[] = [];
   #timesPassedOver = 0;
@@ -79,25 +89,25 @@ export class PermitQueue {
   constructor(options: {
     store: PermitStore;
     workspace: string;
-    lane: string;
-    rule: RateLimit;
+    limitKey: string;
+    rateLimit: RateLimit;
     log: Logger;
   }) {
     this.#store = options.store;
     this.#workspace = options.workspace;
-    this.#limitKey = options.lane;
-    this.#rateLimit = options.rule;
+    this.#limitKey = options.limitKey;
+    this.#rateLimit = options.rateLimit;
     this.#log = options.log;
   }
 
-  /** Nobody waits and nothing needs to be remembered. */
+  /** Nothing is waiting, and there is no state to keep. */
   get isIdle(): boolean {
     return (
       !this.#isRunning && this.#pausedUntil <= performance.now() && this.#returnedPermitsUntil.length === 0
     );
   }
 
-  /** Waits for a permit; undefined when none came within the wish's time. Rejects with the signal's reason. */
+  /** Waits for a permit; undefined if none came within `maxWaitMs`. Rejects with the signal's reason. */
   request(request: PermitRequest): Promise<Permit | undefined> {
     const withdrawn = abortedSignal(request);
     if (withdrawn !== undefined) return Promise.reject(withdrawn.reason);
@@ -112,7 +122,7 @@ export class PermitQueue {
       const waiter: Waiter = {
         ...request,
         askedAt,
-        deadline: askedAt + (request.withinMs ?? Number.POSITIVE_INFINITY),
+        deadline: askedAt + (request.maxWaitMs ?? Number.POSITIVE_INFINITY),
         currentPriority: { order: DEFAULT_ORDER, since: askedAt },
         earliestAt: askedAt,
         usesDeepBurst: false,
@@ -135,12 +145,11 @@ export class PermitQueue {
     });
   }
 
-  /** Something has changed: look again. */
   #wakeLoop(): void {
     this.#wakeSleeper?.();
   }
 
-  /** No permit of this process for `ms`, whatever the store says. */
+  /** Grants no permit in this process for `ms`, whatever the store says. */
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
     this.#wakeLoop();
@@ -159,7 +168,7 @@ export class PermitQueue {
     }
   }
 
-  /** The one to be served now, if the lane and somebody's moment allow it. */
+  /** The request to serve now, if any is ready. */
   #pickNext(): Waiter | undefined {
     const now = performance.now();
     for (const waiter of [...this.#waiters]) this.#refreshWaiter(waiter);
@@ -173,7 +182,7 @@ export class PermitQueue {
     return longest !== undefined && ready.includes(longest) ? longest : ready[0];
   }
 
-  /** What cannot be had in time is given up at once: of a dry lane, each permit comes a step later. */
+  /** Gives up at once the requests that cannot be served in time: each permit of an exhausted limit comes a step later. */
   #dropOverdue(now: number): void {
     const stepMs = 60_000 / this.#rateLimit.perMinute;
     let ahead = 0;
@@ -185,10 +194,10 @@ export class PermitQueue {
     }
   }
 
-  /** Asks a waiter for its rank and moment; one that throws is out. */
+  /** Updates a request's priority and earliest time; one that throws is rejected. */
   #refreshWaiter(waiter: Waiter): void {
     try {
-      waiter.currentPriority = waiter.rank?.() ?? { order: DEFAULT_ORDER, since: waiter.askedAt };
+      waiter.currentPriority = waiter.priority?.() ?? { order: DEFAULT_ORDER, since: waiter.askedAt };
       waiter.earliestAt = waiter.notBefore?.() ?? 0;
     } catch (error) {
       waiter.reject(error);
@@ -214,25 +223,28 @@ export class PermitQueue {
     }
     const { perMinute, burst, deepBurst } = this.#rateLimit;
     const { usesDeepBurst: deep } = first;
-    let wait: number;
+    let waitMs: number;
     try {
-      wait = await this.#store.take(this.#workspace, this.#limitKey, {
+      waitMs = await this.#store.take(this.#workspace, this.#limitKey, {
         perMinute,
         burst: deep ? (deepBurst ?? burst) : burst,
       });
       this.#storeRetryMs = 0;
     } catch (error) {
       this.#storeRetryMs = Math.min(STORE_RETRY_MS.max, this.#storeRetryMs * 2 || STORE_RETRY_MS.first);
-      this.#log.warn({ err: error, lane: this.#limitKey }, 'The lanes cannot be read; asking again soon');
-      wait = this.#storeRetryMs;
+      this.#log.warn(
+        { err: error, rateLimit: this.#limitKey },
+        'reading the rate limit failed; retrying soon',
+      );
+      waitMs = this.#storeRetryMs;
     }
-    if (wait > 0) {
-      this.#markExhausted(performance.now() + wait + this.#grantBackoffMs, deep || deepBurst === undefined);
+    if (waitMs > 0) {
+      this.#markExhausted(performance.now() + waitMs + this.#grantBackoffMs, deep || deepBurst === undefined);
       this.#grantBackoffMs = Math.floor(this.#grantBackoffMs / 2);
       return;
     }
     this.#grantBackoffMs = GRANT_BACKOFF_MS;
-    // Time has passed: whoever is first now gets it.
+    // The order may have changed while the store was asked.
     const chosen = this.#pickNext();
     if (chosen !== undefined) this.#grant(chosen);
     else this.#returnedPermitsUntil.push(performance.now() + RETURNED_PERMIT_TTL_MS);
@@ -246,15 +258,15 @@ export class PermitQueue {
   #grant(waiter: Waiter): void {
     const now = performance.now();
     const { order } = waiter.currentPriority;
-    const passes = [...this.#waiters].some(
+    const isPassingOver = [...this.#waiters].some(
       (other) => other.earliestAt <= now && other.currentPriority.order > order,
     );
-    this.#timesPassedOver = passes ? this.#timesPassedOver + 1 : 0;
-    let open = true;
+    this.#timesPassedOver = isPassingOver ? this.#timesPassedOver + 1 : 0;
+    let isOpen = true;
     waiter.resolve({
       release: () => {
-        if (!open) return;
-        open = false;
+        if (!isOpen) return;
+        isOpen = false;
         this.#returnedPermitsUntil.push(performance.now() + RETURNED_PERMIT_TTL_MS);
         this.#wakeLoop();
       },
@@ -283,7 +295,7 @@ export class PermitQueue {
   }
 }
 
-/** The signal that has withdrawn a wish. */
+/** The signal that withdrew the request. */
 function abortedSignal({ signal, leaseSignal }: PermitRequest): AbortSignal | undefined {
   return [signal, leaseSignal].find((one) => one?.aborted === true);
 }

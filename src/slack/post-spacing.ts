@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** "1 per second per channel": https://docs.slack.dev/apis/web-api/rate-limits */
 const POST_INTERVAL_MS = 1_000;
 
-/** Keeps a second between the posts of this process into one channel, however long each is on its way. */
+/** Keeps a second between this process's posts to a channel, however long each post takes. */
 export class PostSpacing {
   readonly #lastPostAt = new Map<string, Promise<number>>();
 
-  /** Runs `post` when the one before has been answered for a second. */
+  /** Runs `post` a second after the response to the previous one. */
   async run<T>(channel: string, post: () => Promise<T>): Promise<T> {
     const before = this.#lastPostAt.get(channel);
     const done = Promise.withResolvers<number>();

@@ -12,51 +12,52 @@ import type { LeaseGuard } from './lease-guard.ts';
 import type { Permit, Priority } from './permit-queue.ts';
 import { PostSpacing } from './post-spacing.ts';
 import type { RateLimitedClient, RateLimitedMethod } from './rate-limited-client.ts';
+import { anyResponseSchema } from './slack-client.ts';
 import { clientMsgId, METADATA_TYPE, type SlackMessage } from './slack-message.ts';
 
-/** What a post is, in the order in which posts go when a workspace's lane is short. */
+/** The kinds of posts, in the order in which they go when permits are scarce. */
 export type PostKind = 'first' | 'final' | 'result' | 'notice';
 const POST_PRIORITY: Record<PostKind, number> = { first: 0, final: 1, result: 2, notice: 3 };
 
-/** A message to be posted. */
+/** A message to post. */
 export interface PostRequest {
   channel: string;
   threadTs?: string | undefined;
   message: SlackMessage;
-  /** Opaque and unique for this post: makes its `client_msg_id` and its metadata. */
+  /** Opaque and unique to this post: becomes its `client_msg_id` and its metadata. */
   key: string;
   kind: PostKind;
-  /** Awaited when the budget allows the post, just before it is sent: the place to record the intent. */
+  /** Awaited with the permit, just before the post is sent: the place to record the intent. */
   beforeSend?: (() => Promise<void>) | undefined;
   guard?: LeaseGuard | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What a reply that waits to be edited says about itself; asked again at each permit. */
+/** The state of a reply that waits for an edit; read again for each permit. */
 export interface EditState {
-  /** Nothing will be added: goes first. */
-  final: boolean;
-  /** Shows nothing of the answer yet: goes second. */
-  blank: boolean;
-  /** When the oldest text that people cannot see yet came in (ms, `Date.now()`). */
-  unseenSince: number;
+  /** The text is complete: goes first. */
+  isFinal: boolean;
+  /** Nothing of the answer is visible yet: goes second. */
+  isBlank: boolean;
+  /** When the oldest text that people cannot see yet arrived (as `Date.now()`). */
+  unseenSinceMs: number;
 }
 
-/** A message of ours that is to show something else. */
+/** A change of one of the bot's messages. */
 export interface EditRequest {
   channel: string;
   ts: string;
-  /** Asked when the edit may be sent: the latest state wins. Undefined: nothing to change, the permit goes on. */
+  /** Called with the permit, so that the latest state is sent. Undefined: nothing to change; the permit is returned. */
   render: () => SlackMessage | undefined | Promise<SlackMessage | undefined>;
   state: () => EditState;
   guard?: LeaseGuard | undefined;
-  /** Left out where it may not be sent within this time (ms), counted from the message's own moment. */
-  withinMs?: number | undefined;
-  /** Withdraws the edit while it waits; it then rejects with the signal's reason. */
+  /** Skipped without a permit within this time (ms), counted from the message's earliest next edit. */
+  maxWaitMs?: number | undefined;
+  /** Withdraws a waiting edit, which then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** A call about a message that exists. */
+/** A call about an existing message. */
 export interface MessageRequest {
   channel: string;
   ts: string;
@@ -64,36 +65,35 @@ export interface MessageRequest {
 }
 
 /**
- * What became of a reaction: `done` also where there was nothing to do; `later` where it was left out, or Slack failed;
- * `refused` where Slack's no stays the same.
+ * The outcome of a reaction. `done`: set, or nothing to do. `later`: skipped, or Slack failed. `refused`: Slack will
+ * keep refusing it.
  */
 export type ReactionOutcome = 'done' | 'later' | 'refused';
 
-/** An ornament is left out when its lane cannot afford it so soon (ms). */
+/** Reactions are optional, and skipped after this wait for a permit (ms). */
 const OPTIONAL_CALL_MAX_WAIT_MS = 2_000;
 
-const anyAnswerSchema = z.looseObject({});
 const postedSchema = z.looseObject({ ts: z.string() });
 const ephemeralPostedSchema = z.looseObject({ message_ts: z.string() });
 const openedDmSchema = z.looseObject({ channel: z.looseObject({ id: z.string() }) });
 const permalinkSchema = z.looseObject({ permalink: z.string() });
 
-/** Everything that the bot says in Slack. Throws a SlackError. */
+/** The bot's messages, edits and reactions in Slack. Throws a SlackError. */
 export class Posting {
-  readonly #api: RateLimitedClient;
+  readonly #client: RateLimitedClient;
   readonly #log: Logger;
   readonly #onEdit: ((unseenMs: number) => void) | undefined;
   readonly #editSpacing = new EditSpacing();
   readonly #postSpacing = new PostSpacing();
 
-  /** `onEdit` hears of each edit how old the oldest text is that it shows first (ms). */
-  constructor(options: { api: RateLimitedClient; log: Logger; onEdit?: (unseenMs: number) => void }) {
-    this.#api = options.api;
-    this.#onEdit = options.onEdit;
-    this.#log = options.log;
+  /** `onEdit` is called after each edit with the age of the oldest text that it made visible (ms). */
+  constructor(client: RateLimitedClient, log: Logger, onEdit?: (unseenMs: number) => void) {
+    this.#client = client;
+    this.#log = log;
+    this.#onEdit = onEdit;
   }
 
-  /** Posts once. After an error whose outcome is `unknown`, look with ReadBack before you post again. */
+  /** Posts once. After an error with outcome `unknown`, call `MessageHistory.findOwnPost` before you post again. */
   async post(request: PostRequest): Promise<{ ts: string }> {
     const { channel, guard, signal, key } = request;
     const since = Date.now();
@@ -110,62 +110,62 @@ export class Posting {
       guard,
       signal,
       channel,
-      rank: () => ({ order: POST_PRIORITY[request.kind], since }),
+      priority: () => ({ order: POST_PRIORITY[request.kind], since }),
     };
     const { ts } = await this.#runRequired('chat.postMessage', permitRequest, () =>
       this.#postSpacing.run(channel, async () => {
         await request.beforeSend?.();
-        return await this.#api.client.call('chat.postMessage', args, { schema: postedSchema, guard });
+        return await this.#client.slackClient.call('chat.postMessage', args, { schema: postedSchema, guard });
       }),
     );
     this.#editSpacing.recordChange(channel, ts);
     return { ts };
   }
 
-  /** Edits when the budget allows it, with what there is to show then. */
+  /** Edits a message when the rate limit allows it, to the state at that time. */
   async edit(request: EditRequest): Promise<'edited' | 'unchanged' | 'left_out'> {
     const { channel, ts, guard, signal, state } = request;
-    const ownMoment = Math.max(
+    const earliestInMs = Math.max(
       0,
-      this.#editSpacing.notBefore(channel, ts, state().final) - performance.now(),
+      this.#editSpacing.notBefore(channel, ts, state().isFinal) - performance.now(),
     );
     const permitRequest = {
       guard,
       signal,
-      withinMs: request.withinMs === undefined ? undefined : ownMoment + request.withinMs,
-      rank: () => editPriority(state()),
-      notBefore: () => this.#editSpacing.notBefore(channel, ts, state().final),
+      maxWaitMs: request.maxWaitMs === undefined ? undefined : earliestInMs + request.maxWaitMs,
+      priority: () => editPriority(state()),
+      notBefore: () => this.#editSpacing.notBefore(channel, ts, state().isFinal),
     };
-    const done = await this.#api.run('chat.update', permitRequest, async (permit) => {
-      const { unseenSince } = state();
+    const done = await this.#client.run('chat.update', permitRequest, async (permit) => {
+      const { unseenSinceMs } = state();
       const message = await renderOrReleasePermit(request, permit);
       if (message === undefined) return 'unchanged' as const;
       try {
-        await this.#api.client.call(
+        await this.#client.slackClient.call(
           'chat.update',
           { channel, ts, ...messageArguments(message) },
-          { schema: anyAnswerSchema, guard },
+          { schema: anyResponseSchema, guard },
         );
       } finally {
         this.#editSpacing.recordChange(channel, ts);
       }
-      this.#onEdit?.(Date.now() - unseenSince);
+      this.#onEdit?.(Date.now() - unseenSinceMs);
       return 'edited' as const;
     });
     return done?.value ?? 'left_out';
   }
 
-  /** Deletes a message of ours; one that is gone already is fine. */
+  /** Deletes one of the bot's messages; succeeds if it is already gone. */
   async delete(request: MessageRequest): Promise<void> {
     const { channel, ts, guard } = request;
     try {
-      await this.#api.call('chat.delete', { channel, ts }, { schema: anyAnswerSchema, guard });
+      await this.#client.call('chat.delete', { channel, ts }, { schema: anyResponseSchema, guard });
     } catch (error) {
       if (!(error instanceof MessageGoneError && error.slackCode === 'message_not_found')) throw error;
     }
   }
 
-  /** A message that only one person sees, and only until they reload. */
+  /** Posts a message that only one person sees, and only until they reload Slack. */
   async postEphemeral(request: {
     channel: string;
     user: string;
@@ -175,21 +175,21 @@ export class Posting {
   }): Promise<{ ts: string }> {
     const { channel, user, guard } = request;
     const thread = request.threadTs === undefined ? {} : { thread_ts: request.threadTs };
-    const answer = await this.#api.call(
+    const response = await this.#client.call(
       'chat.postEphemeral',
       { channel, user, ...thread, ...messageArguments(request.message) },
       { schema: ephemeralPostedSchema, guard },
     );
-    return { ts: answer.message_ts };
+    return { ts: response.message_ts };
   }
 
-  /** Puts a mark (`eyes`) on a message. An ornament: false when it was left out, whatever the reason. */
+  /** Adds a reaction such as `eyes`. False if it was skipped, for whatever reason. */
   async addReaction(request: MessageRequest & { name: string }): Promise<boolean> {
     const isThere = (error: SlackError) => error.slackCode === 'already_reacted';
     return (await this.#runOptionalReaction('reactions.add', request, isThere)) === 'done';
   }
 
-  /** Takes a mark of ours away; an ornament too. One whose message or channel is gone is gone with it. */
+  /** Removes one of the bot's reactions. Succeeds if the message or the channel is gone. */
   async removeReaction(request: MessageRequest & { name: string }): Promise<ReactionOutcome> {
     const isGone = (error: SlackError) =>
       error.slackCode === 'no_reaction' ||
@@ -198,25 +198,25 @@ export class Posting {
     return await this.#runOptionalReaction('reactions.remove', request, isGone);
   }
 
-  /** The message's address for people. */
+  /** The message's web address. */
   async getPermalink(request: MessageRequest): Promise<string> {
     const { channel, ts, guard } = request;
-    const answer = await this.#api.call(
+    const response = await this.#client.call(
       'chat.getPermalink',
       { channel, message_ts: ts },
       { schema: permalinkSchema, guard },
     );
-    return answer.permalink;
+    return response.permalink;
   }
 
-  /** The id of the direct channel with a person. */
+  /** The id of the direct message channel with a person. */
   async openDm(user: string, guard?: LeaseGuard): Promise<string> {
-    const answer = await this.#api.call(
+    const response = await this.#client.call(
       'conversations.open',
       { users: user },
       { schema: openedDmSchema, guard },
     );
-    return answer.channel.id;
+    return response.channel.id;
   }
 
   async #runRequired<T>(
@@ -224,39 +224,39 @@ export class Posting {
     permitRequest: Parameters<RateLimitedClient['run']>[1],
     call: (permit: Permit) => Promise<T>,
   ): Promise<T> {
-    const done = await this.#api.run(method, permitRequest, call);
-    if (done === undefined) throw new Error(`${method} was left out without a time limit.`);
+    const done = await this.#client.run(method, permitRequest, call);
+    if (done === undefined) throw new Error(`${method} was skipped although it has no time limit.`);
     return done.value;
   }
 
   async #runOptionalReaction(
     method: 'reactions.add' | 'reactions.remove',
     request: MessageRequest & { name: string },
-    isFine: (error: SlackError) => boolean,
+    isNothingToDo: (error: SlackError) => boolean,
   ): Promise<ReactionOutcome> {
     const { channel, ts, name, guard } = request;
     try {
       const args = { channel, timestamp: ts, name };
-      const answer = await this.#api.tryCall(OPTIONAL_CALL_MAX_WAIT_MS, method, args, {
-        schema: anyAnswerSchema,
+      const response = await this.#client.tryCall(OPTIONAL_CALL_MAX_WAIT_MS, method, args, {
+        schema: anyResponseSchema,
         guard,
       });
-      return answer === undefined ? 'later' : 'done';
+      return response === undefined ? 'later' : 'done';
     } catch (error) {
       if (!(error instanceof SlackError) || error instanceof SlackLeaseError) throw error;
-      if (isFine(error)) return 'done';
-      this.#log.debug({ err: error }, 'A mark was left out');
+      if (isNothingToDo(error)) return 'done';
+      this.#log.debug({ err: error }, 'changing a reaction failed');
       return isLastingRefusal(error) ? 'refused' : 'later';
     }
   }
 }
 
-/** Finals first, then replies that show nothing yet, then the one whose unseen text is oldest. */
+/** Final edits first, then replies that show nothing yet, then the oldest unseen text. */
 export function editPriority(state: EditState): Priority {
-  return { order: state.final ? 0 : state.blank ? 1 : 2, since: state.unseenSince };
+  return { order: state.isFinal ? 0 : state.isBlank ? 1 : 2, since: state.unseenSinceMs };
 }
 
-/** What there is to show now; the permit is given back where there is nothing. */
+/** The message to show now; returns the permit if there is nothing to change. */
 async function renderOrReleasePermit(
   request: EditRequest,
   permit: Permit,
@@ -270,7 +270,7 @@ async function renderOrReleasePermit(
   return message;
 }
 
-/** Without blocks the argument is left out: chat.update then takes the old ones away. */
+/** Omits empty blocks: chat.update then removes the old ones. */
 function messageArguments(message: SlackMessage): { text: string; blocks?: readonly unknown[] } {
   const { text, blocks } = message;
   return blocks === undefined || blocks.length === 0 ? { text } : { text, blocks };

@@ -1,60 +1,61 @@
 import type { z } from 'zod';
 import { SlackError, SlackLeaseError } from './errors.ts';
+import type { Installation } from './installation.ts';
 import type { LeaseGuard } from './lease-guard.ts';
 import type { Permit, PermitRequest } from './permit-queue.ts';
 import type { RateLimiter, ScopedPermitRequest } from './rate-limiter.ts';
 import type { RateLimitName } from './rate-limits.ts';
-import type { Installation, SlackClient } from './slack-client.ts';
+import type { SlackClient } from './slack-client.ts';
 
-/** A lane's name that is a method's name too. */
+/** A method with a rate limit. */
 export type RateLimitedMethod = Exclude<RateLimitName, 'chat.postMessage.channel'>;
 
-/** How one call is made, and how it waits for its permit. */
+/** The schema and lease of a call, and how it waits for its permit. */
 export interface RateLimitedCallOptions<S extends z.ZodType> extends PermitRequest {
   schema: S;
   guard?: LeaseGuard | undefined;
 }
 
-/** Slack's Web API under the budget: waits for a permit of the method's lane, then calls. */
+/** Slack's Web API under its rate limits: waits for a permit of the method, then calls. */
 export class RateLimitedClient {
-  readonly client: SlackClient;
+  readonly slackClient: SlackClient;
   readonly rateLimiter: RateLimiter;
 
-  constructor(client: SlackClient, budget: RateLimiter) {
-    this.client = client;
-    this.rateLimiter = budget;
+  constructor(slackClient: SlackClient, rateLimiter: RateLimiter) {
+    this.slackClient = slackClient;
+    this.rateLimiter = rateLimiter;
   }
 
   get installation(): Installation {
-    return this.client.installation;
+    return this.slackClient.installation;
   }
 
-  /** Waits as long as it takes; throws a SlackError, or the reason of a withdrawn wish. */
+  /** Waits as long as it takes. Throws a SlackError, or the reason of the signal that withdrew the request. */
   async call<S extends z.ZodType>(
     method: RateLimitedMethod,
     args: Record<string, unknown>,
     options: RateLimitedCallOptions<S>,
   ): Promise<z.infer<S>> {
-    const { withinMs: _, ...unlimited } = options;
-    const done = await this.run(method, unlimited, () => this.client.call(method, args, options));
-    if (done === undefined) throw new Error('A call without a time limit was left out.');
+    const { maxWaitMs: _, ...unlimited } = options;
+    const done = await this.run(method, unlimited, () => this.slackClient.call(method, args, options));
+    if (done === undefined) throw new Error(`${method} was skipped although it has no time limit.`);
     return done.value;
   }
 
-  /** The same for an ornament: undefined when the lane cannot afford it within `ms`. */
+  /** Like `call`, for an optional call: undefined if there is no permit within `maxWaitMs`. */
   async tryCall<S extends z.ZodType>(
-    ms: number,
+    maxWaitMs: number,
     method: RateLimitedMethod,
     args: Record<string, unknown>,
     options: RateLimitedCallOptions<S>,
   ): Promise<z.infer<S> | undefined> {
-    const done = await this.run(method, { ...options, withinMs: ms }, () =>
-      this.client.call(method, args, options),
+    const done = await this.run(method, { ...options, maxWaitMs }, () =>
+      this.slackClient.call(method, args, options),
     );
     return done?.value;
   }
 
-  /** Makes any call under a method's lane, and under the channel's where `channel` is named. */
+  /** Makes any call under a method's rate limit, and under the limit of `channel` if given. */
   async run<T>(
     method: RateLimitedMethod,
     request: PermitRequest & { guard?: LeaseGuard | undefined; channel?: string | undefined },

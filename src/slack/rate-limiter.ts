@@ -1,43 +1,43 @@
 import type { Logger } from 'pino';
 import { SlackRateLimitError } from './errors.ts';
-import { type Permit, PermitQueue, type PermitRequest } from './permit-queue.ts';
-import type { PermitStore } from './permit-store.ts';
+import { type Permit, PermitQueue, type PermitRequest, type PermitStore } from './permit-queue.ts';
 import type { RateLimitName, RateLimitTable } from './rate-limits.ts';
 
-/** A wish for one permit of a lane. */
+/** A request for a permit of one rate limit. */
 export interface ScopedPermitRequest extends PermitRequest {
   workspace: string;
   limit: RateLimitName;
-  /** Whose lane, where each channel has its own. */
+  /** The channel, if each channel has a limit of its own. */
   scope?: string | undefined;
 }
 
-/** How often a throttled call is made before its caller hears of it. */
+/** Attempts of a rate-limited call before its caller gets the error. */
 const MAX_ATTEMPTS = 8;
-/** A refusal is worth telling the other processes for so many tries. */
+/** Attempts to share a pause with the other processes. */
 const MAX_SHARE_ATTEMPTS = 3;
 
-/** What we may send to Slack when: lanes shared by all processes, and the order within this one. */
+/** Decides when a request may go to Slack: by limits that all processes share, and by priority within this one. */
 export class RateLimiter {
   readonly #store: PermitStore;
   readonly #rateLimits: RateLimitTable;
   readonly #log: Logger;
   readonly #queues = new Map<string, PermitQueue>();
 
-  constructor(options: { store: PermitStore; lanes: RateLimitTable; log: Logger }) {
+  constructor(options: { store: PermitStore; rateLimits: RateLimitTable; log: Logger }) {
     this.#store = options.store;
-    this.#rateLimits = options.lanes;
+    this.#rateLimits = options.rateLimits;
     this.#log = options.log;
   }
 
-  /** Waits for its turn. Undefined only with `withinMs`. Rejects with the signal's reason when withdrawn. */
+  /** Waits for a permit; undefined only with `maxWaitMs`. Rejects with the signal's reason when withdrawn. */
   permit(request: ScopedPermitRequest): Promise<Permit | undefined> {
     return this.#queueFor(request).request(request);
   }
 
   /**
-   * Makes a call when all of its lanes allow it, the tightest last, and again when Slack throttled it all the same:
-   * that holds the first lane, the method's own, and slows it down. With `withinMs` it is an ornament: undefined means that it was left out.
+   * Makes a call when all of its rate limits allow it; the first is the method's own, the tightest comes last. If Slack
+   * still refuses the call, the method's limit is paused and slowed down, and the call is retried. With `maxWaitMs` the
+   * call is optional: it is not retried, and undefined means that it was skipped.
    */
   async run<T>(
     requests: readonly [ScopedPermitRequest, ...ScopedPermitRequest[]],
@@ -45,7 +45,7 @@ export class RateLimiter {
   ): Promise<{ value: T } | undefined> {
     const [method] = requests;
     for (let attempt = 1; ; attempt += 1) {
-      // Thousands wait here at one time: each step between them and their lane is memory.
+      // Thousands wait here at the same time: each promise in between takes memory.
       const permit = await (requests.length === 1 ? this.permit(method) : this.#permitForAll(requests));
       if (permit === undefined) return undefined;
       try {
@@ -53,19 +53,22 @@ export class RateLimiter {
       } catch (error) {
         if (!(error instanceof SlackRateLimitError)) throw error;
         this.backOff(method, error.retryAfterMs);
-        if (method.withinMs !== undefined) return undefined;
+        if (method.maxWaitMs !== undefined) return undefined;
         if (attempt >= MAX_ATTEMPTS) throw error;
       }
     }
   }
 
-  /** Slack refused although the lane had a permit: leave the method alone for `ms`, then go slower, in all processes. */
+  /** After a refusal by Slack: pauses the method for `ms`, then goes slower, in all processes. */
   backOff(request: Pick<ScopedPermitRequest, 'workspace' | 'limit' | 'scope'>, ms: number): void {
     const { workspace } = request;
-    const lane = limitKey(request);
-    this.#log.warn({ workspace, lane, ms }, 'Slack throttles this lane');
+    const key = limitKey(request);
+    this.#log.warn(
+      { workspace, rateLimit: key, pauseMs: ms },
+      'Slack refused a call because of its rate limit',
+    );
     this.#queueFor(request).pause(ms);
-    void this.#shareBackOff(workspace, lane, ms);
+    void this.#shareBackOff(workspace, key, ms);
   }
 
   async #permitForAll(requests: readonly ScopedPermitRequest[]): Promise<Permit | undefined> {
@@ -89,14 +92,14 @@ export class RateLimiter {
     return { release };
   }
 
-  async #shareBackOff(workspace: string, lane: string, ms: number): Promise<void> {
+  async #shareBackOff(workspace: string, key: string, ms: number): Promise<void> {
     const until = performance.now() + ms;
-    for (let tries = 1; tries <= MAX_SHARE_ATTEMPTS; tries += 1) {
-      const left = Math.max(0, until - performance.now());
+    for (let attempt = 1; attempt <= MAX_SHARE_ATTEMPTS; attempt += 1) {
+      const leftMs = Math.max(0, until - performance.now());
       try {
-        return await this.#store.hold(workspace, lane, Math.ceil(left));
+        return await this.#store.pause(workspace, key, Math.ceil(leftMs));
       } catch (error) {
-        this.#log.warn({ err: error, workspace, lane }, 'The hold of a lane could not be shared');
+        this.#log.warn({ err: error, workspace, rateLimit: key }, 'sharing the pause of a rate limit failed');
         await new Promise((resolve) => setTimeout(resolve, 500).unref());
       }
     }
@@ -104,19 +107,19 @@ export class RateLimiter {
 
   #queueFor(request: Pick<ScopedPermitRequest, 'workspace' | 'limit' | 'scope'>): PermitQueue {
     const { workspace } = request;
-    const lane = limitKey(request);
-    const key = `${workspace} ${lane}`;
+    const name = limitKey(request);
+    const key = `${workspace} ${name}`;
     let queue = this.#queues.get(key);
     if (queue === undefined) {
       this.#dropIdleQueues();
-      const rule = this.#rateLimits[request.limit];
-      queue = new PermitQueue({ store: this.#store, workspace, lane, rule, log: this.#log });
+      const rateLimit = this.#rateLimits[request.limit];
+      queue = new PermitQueue({ store: this.#store, workspace, limitKey: name, rateLimit, log: this.#log });
       this.#queues.set(key, queue);
     }
     return queue;
   }
 
-  /** Channels come and go: their lanes must not pile up. */
+  /** Channels come and go: their queues must not pile up. */
   #dropIdleQueues(): void {
     if (this.#queues.size < 1_000) return;
     for (const [key, queue] of this.#queues) if (queue.isIdle) this.#queues.delete(key);

@@ -1,6 +1,6 @@
 /**
- * A lane's pace. At most `burst + perMinute` permits fall into any minute, so keep the sum at or below what
- * Slack allows. `deepBurst` is what finals may use where others already wait.
+ * The rate of a method. At most `burst + perMinute` permits fall into any minute, so keep the sum at or below Slack's
+ * limit. Final edits may use `deepBurst` while others wait.
  */
 export interface RateLimit {
   readonly perMinute: number;
@@ -14,22 +14,22 @@ const TIER_4: RateLimit = { perMinute: 85, burst: 15 };
 /** "Hundreds per minute", taken as 200. */
 const HUNDREDS_PER_MINUTE: RateLimit = { perMinute: 180, burst: 20 };
 
-/** Edits under a limit of so many a minute: paced, so that text ages evenly; one call of slack for a late request. */
+/** Edits under a limit per minute: paced, so that all replies age evenly, and one below it for requests that arrive late. */
 export function editRateLimit(limit: number): RateLimit {
   return { perMinute: Math.max(1, limit - 6), burst: 4, deepBurst: 5 };
 }
 
 /**
- * The lanes and what they may do, per workspace.
+ * The rate limits of each workspace.
  * Tiers: https://docs.slack.dev/apis/web-api/rate-limits, each method's page under
  * https://docs.slack.dev/reference/methods (2: 20 a minute, 3: 50, 4: 100).
  */
 export const RATE_LIMITS = {
   /** Tier 3. */
   'chat.update': editRateLimit(50),
-  /** "1 per second per channel". One lane for each channel; a little slower, for requests that arrive early. */
+  /** "1 per second per channel", for each channel; a little slower, for requests that arrive early. */
   'chat.postMessage.channel': { perMinute: 55, burst: 1 },
-  /** "Several hundred messages per minute" in a workspace, taken as 300; half of it for many who ask at once. */
+  /** "Several hundred messages per minute" in a workspace, taken as 300; half of it as a burst. */
   'chat.postMessage': { perMinute: 145, burst: 150 },
   'chat.delete': TIER_3,
   'chat.postEphemeral': TIER_4,
@@ -57,24 +57,22 @@ export const RATE_LIMITS = {
   'auth.teams.list': TIER_2,
 } as const satisfies Record<string, RateLimit>;
 
-/** A lane's name: Slack's method, but for the lanes per channel. */
+/** Slack's method, or the name of the limit per channel. */
 export type RateLimitName = keyof typeof RATE_LIMITS;
 
-/** All lanes' rules. */
 export type RateLimitTable = Readonly<Record<RateLimitName, RateLimit>>;
 
 /**
- * Reading back for apps that are distributed without being in the Marketplace: one call a minute and 15
- * objects. https://docs.slack.dev/changelog/2025/05/29/rate-limit-changes-for-non-marketplace-apps
+ * Reading history, for apps that are distributed outside the Marketplace: one call per minute, 15 objects each. https://docs.slack.dev/changelog/2025/05/29/rate-limit-changes-for-non-marketplace-apps
  */
 const DISTRIBUTED_READ_LIMIT: RateLimit = { perMinute: 0.95, burst: 1 };
 
-/** How many messages one reading-back call asks for. */
-export function readBackPageSize(distributed: boolean): number {
-  return distributed ? 15 : 200;
+/** Messages per call that reads history. */
+export function historyPageSize(isDistributed: boolean): number {
+  return isDistributed ? 15 : 200;
 }
 
-/** The lanes with settings applied. `distributed`: the app is sold or shared outside of the Marketplace. */
+/** The rate limits with settings applied. `distributed`: the app is distributed outside the Marketplace. */
 export function rateLimitTable(
   settings: { distributed?: boolean; overrides?: Partial<Record<RateLimitName, RateLimit>> } = {},
 ): RateLimitTable {

@@ -1,23 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FileRefusedError, SlackError, SlackRateLimitError } from './errors.ts';
+import { SlackError, SlackRateLimitError } from './errors.ts';
+import { FileRefusedError } from './shared-file.ts';
 
 /** One connection's part of a file. */
 export interface StreamSegment {
   stream: AsyncIterable<Uint8Array>;
-  /** The version of the file that the server names. */
+  /** The file's version, as the server names it. */
   version: string | undefined;
-  /** Frees the connection of a stream that is not read. */
+  /** Frees the connection of an unread stream. */
   release(): void;
 }
 
-/** How a download that broke off is taken up again. */
+/** How a broken download is resumed. */
 export interface ResumeOptions {
   fileId: string;
-  /** Where the first stretch begins, in bytes. */
+  /** Where the first segment starts, in bytes. */
   offset: number;
-  /** Connections in a row that bring no byte, before it is given up. */
+  /** Connections in a row without a byte before it gives up. */
   maxEmptyAttempts: number;
-  /** The pause before the second of them, in ms; doubles. */
+  /** The pause before the second of them (ms); doubles. */
   pauseMs: number;
   signal: AbortSignal | undefined;
   /** Opens the file again from `offset` on. */
@@ -25,36 +26,36 @@ export interface ResumeOptions {
 }
 
 /**
- * The file's bytes over as many connections as it takes. Throws a FileRefused: `changed` where another version of the
- * file answers, `broken_off` where Slack does not hand out the rest.
+ * The file's bytes over as many connections as it takes. Throws FileRefusedError: `changed` if the server
+ * has another version of the file, `broken_off` if Slack does not deliver the rest.
  */
 export async function* resumableStream(
   first: StreamSegment,
-  resuming: ResumeOptions,
+  options: ResumeOptions,
 ): AsyncGenerator<Uint8Array, undefined> {
-  let at = resuming.offset;
-  let stretch: StreamSegment | undefined = first;
-  for (let inVain = 0; ; inVain += 1) {
+  let at = options.offset;
+  let segment: StreamSegment | undefined = first;
+  for (let emptyAttempts = 0; ; emptyAttempts += 1) {
     try {
-      stretch ??= await resuming.reopen(at);
-      if (stretch.version !== first.version) {
-        stretch.release();
-        throw new FileRefusedError(resuming.fileId, 'changed');
+      segment ??= await options.reopen(at);
+      if (segment.version !== first.version) {
+        segment.release();
+        throw new FileRefusedError(options.fileId, 'changed');
       }
-      for await (const chunk of stretch.stream) {
+      for await (const chunk of segment.stream) {
         at += chunk.byteLength;
-        inVain = 0;
+        emptyAttempts = 0;
         yield chunk;
       }
       return undefined;
     } catch (error) {
-      if (resuming.signal?.aborted || !canResume(error)) throw error;
-      if (inVain >= resuming.maxEmptyAttempts)
-        throw new FileRefusedError(resuming.fileId, 'broken_off', error);
-      const asked = error instanceof SlackRateLimitError ? error.retryAfterMs : 0;
-      const pause = inVain === 0 ? 0 : resuming.pauseMs * 2 ** (inVain - 1);
-      await sleep(Math.max(asked, pause), undefined, { signal: resuming.signal });
-      stretch = undefined;
+      if (options.signal?.aborted || !canResume(error)) throw error;
+      if (emptyAttempts >= options.maxEmptyAttempts)
+        throw new FileRefusedError(options.fileId, 'broken_off', error);
+      const requestedMs = error instanceof SlackRateLimitError ? error.retryAfterMs : 0;
+      const pauseMs = emptyAttempts === 0 ? 0 : options.pauseMs * 2 ** (emptyAttempts - 1);
+      await sleep(Math.max(requestedMs, pauseMs), undefined, { signal: options.signal });
+      segment = undefined;
     }
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { FileRefusalReason } from './errors.ts';
+import { SlackError } from './errors.ts';
 
-/** Slack's file object: what we read of it. https://docs.slack.dev/reference/objects/file-object */
+/** The fields of Slack's file object that we read. https://docs.slack.dev/reference/objects/file-object */
 export const slackFileSchema = z.looseObject({
   id: z.string(),
   name: z.string().nullish(),
@@ -22,20 +22,73 @@ export const slackFileSchema = z.looseObject({
 });
 export type SlackFile = z.infer<typeof slackFileSchema>;
 
-/** What is to be done with a shared file. */
+/** Why a shared file cannot be read. */
+export type FileRefusalReason =
+  | 'missing_scope'
+  | 'external'
+  | 'deleted'
+  | 'hidden_by_plan'
+  | 'too_large'
+  | 'empty'
+  | 'canvas'
+  | 'list'
+  | 'post'
+  | 'not_a_file'
+  | 'access_denied'
+  | 'processing'
+  | 'broken_off'
+  | 'changed'
+  | 'other_host';
+
+const FILE_REFUSAL_SENTENCES: Record<FileRefusalReason, string> = {
+  missing_scope: 'Slack showed its sign-in page: add the files:read scope and install the app again.',
+  external: 'The file is hosted elsewhere; share the file itself instead of a link to it.',
+  deleted: 'The file was deleted; share it again.',
+  hidden_by_plan: "The workspace's plan hides this file; share it again.",
+  too_large: 'The file is larger than the bot accepts; share a smaller one.',
+  empty: 'The file is empty; share one with contents.',
+  canvas: 'A canvas cannot be downloaded; export it and share the export.',
+  list: 'A list cannot be downloaded; export it and share the export.',
+  post: 'A post cannot be downloaded; share its text as a file.',
+  not_a_file: 'This item cannot be downloaded; export it and share the export.',
+  access_denied: 'The bot has no access to this file; share it in this thread.',
+  processing: 'Slack is still processing the file; try again in a moment.',
+  broken_off: 'The download broke off; resume it from the first missing byte.',
+  changed: 'The file changed during the download; call files.info again and start over.',
+  other_host:
+    "The file's address does not belong to Slack, so the token was not sent there; check SLACK_API_URL.",
+};
+
+/** A shared file that cannot be read, and why. */
+export class FileRefusedError extends SlackError {
+  readonly code = 'file_refused';
+  readonly reason: FileRefusalReason;
+  readonly fileId: string;
+
+  constructor(fileId: string, reason: FileRefusalReason, cause?: unknown) {
+    super(
+      { method: `download of ${fileId}`, slackCode: reason, outcome: 'none', cause },
+      FILE_REFUSAL_SENTENCES[reason],
+    );
+    this.reason = reason;
+    this.fileId = fileId;
+  }
+}
+
+/** What to do with a shared file. */
 export type FileDecision =
   | {
       do: 'download';
       url: string;
-      /** As Slack promises it, in bytes; undefined where it does not say. */
+      /** As Slack announces it, in bytes; undefined if it does not. */
       sizeBytes: number | undefined;
       mime: string | undefined;
     }
-  /** Only a stub came with the event (Slack Connect): files.info knows more. */
+  /** The event brought only a stub (Slack Connect): call files.info. */
   | { do: 'ask' }
   | { do: 'refuse'; reason: FileRefusalReason };
 
-/** What Slack keeps like files and hands out to nobody, by mode or file type. */
+/** Items that Slack treats like files but that cannot be downloaded, by mode or file type. */
 const NON_FILE_KINDS: Readonly<Record<string, FileRefusalReason>> = {
   quip: 'canvas',
   canvas: 'canvas',
@@ -55,8 +108,8 @@ export function decideOnFile(file: SlackFile, limits: { maxBytes: number }): Fil
   if (access === 'access_denied') return refuse('access_denied');
   if (access === 'check_file_info' || mode === 'file_access') return { do: 'ask' };
   if (file.is_external || mode === 'external') return refuse('external');
-  const kept = nonFileReason(mode) ?? nonFileReason(file.filetype);
-  if (kept !== undefined) return refuse(kept);
+  const nonFile = nonFileReason(mode) ?? nonFileReason(file.filetype);
+  if (nonFile !== undefined) return refuse(nonFile);
   if (mode !== undefined && mode !== null && !DOWNLOADABLE_MODES.has(mode)) return refuse('not_a_file');
   const url = file.url_private_download || file.url_private;
   if (!url) return refuse('processing');
@@ -70,19 +123,19 @@ function nonFileReason(kind: string | null | undefined): FileRefusalReason | und
   return kind && Object.hasOwn(NON_FILE_KINDS, kind) ? NON_FILE_KINDS[kind] : undefined;
 }
 
-/** What people call a file. */
+/** A file's name for people. */
 export function slackFileName(file: SlackFile): string | undefined {
   return file.name || file.title || undefined;
 }
 
-/** Where a file lies that Slack only links to. */
+/** The address of a file that Slack only links to. */
 export function externalLink(file: SlackFile): string | undefined {
   const url = file.external_url || file.url_private || file.permalink;
   if (!url || !URL.canParse(url)) return undefined;
   return /^https?:$/.test(new URL(url).protocol) ? url : undefined;
 }
 
-/** Whether a page of HTML is what the file is meant to be. */
+/** Whether the file is meant to be HTML. */
 export function isHtmlFile(file: SlackFile): boolean {
   return file.filetype === 'html' || /^(text\/html|application\/xhtml\+xml)/i.test(file.mimetype ?? '');
 }

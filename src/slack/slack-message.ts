@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { KnownBlock } from '@slack/types';
 
-/** What a message shows: blocks, and a text for notifications and screen readers (4,000 bytes at most). */
+/** The contents of a message: blocks, and a text for notifications and screen readers (4,000 bytes at most). */
 export interface SlackMessage {
   text: string;
   blocks?: readonly KnownBlock[] | undefined;
 }
 
-/** The message without blocks, for when Slack refuses them. */
+/** The message without blocks, in case Slack refuses them. */
 export function withoutBlocks(message: SlackMessage): SlackMessage {
   return { text: message.text };
 }
 
-/** The type of the metadata by which we find our own messages again. Readable by everybody: opaque ids only. */
+/** The metadata type by which the bot finds its own messages. Everybody can read metadata: put only opaque ids in it. */
 export const METADATA_TYPE = 'taskthread_post';
 
-/** Any fixed UUID serves; a new one would make every message look new to Slack. */
+/** Any fixed UUID works, but it must never change: Slack would take every message for a new one. */
 const CLIENT_MSG_ID_NAMESPACE = Buffer.from('5b0a4c3e9d6f4f0e8a51c2d7e4b96f13', 'hex');
 
 /** The `client_msg_id` of a post: the same for the same key (UUID version 5). */

@@ -1,9 +1,6 @@
 import { SLACK_API_URL } from './slack-client.ts';
 
-/**
- * Whether the bot's token may be sent to this address: Slack's hosts over https, and the origin of
- * SLACK_API_URL where that is not Slack's (the sandbox).
- */
+/** Whether the bot's token may go to this address: Slack's hosts over https, and SLACK_API_URL if that is the sandbox. */
 export function mayReceiveToken(url: string, slackApiUrl: string = SLACK_API_URL): boolean {
   if (!URL.canParse(url)) return false;
   const target = new URL(url);

@@ -1,20 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { SlackAuthError, SlackRateLimitError, SlackUnavailableError } from './errors.ts';
-import {
-  type Installation,
-  SlackClient,
-  type SlackClientOptions,
-  tokenOnlyInstallation,
-} from './slack-client.ts';
+import { type Installation, tokenOnlyInstallation } from './installation.ts';
+import { anyResponseSchema, SlackClient, type SlackClientOptions } from './slack-client.ts';
 
-/** What a token stands for. */
+/** A token to check, and how to call Slack. */
+export type TokenOptions = Omit<SlackClientOptions, 'installation'> & { token: string };
+
+/** The installation of a token. */
 export interface TokenIdentity {
   installation: Installation;
-  /** The workspace's name and its address for people. */
+  /** The workspace's name and web address. */
   name: string;
   url: string;
-  /** The scopes that were granted; empty where Slack does not tell. */
+  /** The granted scopes; empty if Slack does not say. */
   scopes: readonly string[];
 }
 
@@ -28,48 +27,37 @@ const authTestSchema = z.looseObject({
   response_metadata: z.looseObject({ scopes: z.array(z.string()).optional() }).optional(),
 });
 
-/** How often a start asks when Slack is away for a moment, and the pause (ms) between. */
 const MAX_ATTEMPTS = 5;
 const RETRY_PAUSE_MS = 1_000;
-/** An answer of another shape stays so: to a person's token, say. */
-const UNREADABLE_ANSWER = 'unreadable_answer';
+/** Not retried: the response to a person's token, for example, always has another shape. */
+const UNREADABLE_RESPONSE = 'unreadable_answer';
 
-/** Asks Slack whose bot token this is, a few times where Slack is away. Throws a SlackError; a person's token has no bot and is unreadable. */
-export async function identifyToken(
-  options: Omit<SlackClientOptions, 'installation'> & { token: string },
-): Promise<TokenIdentity> {
-  const { token, ...rest } = options;
-  const client = new SlackClient({ ...rest, installation: tokenOnlyInstallation(token) });
-  const answer = await authTestWithRetry(client);
+/** Asks Slack whose bot token this is, and retries while Slack is unavailable. Throws a SlackError, also for a person's token. */
+export async function identifyToken(options: TokenOptions): Promise<TokenIdentity> {
+  const { token } = options;
+  const response = await authTestWithRetry(clientFor(options));
   return {
     installation: {
-      workspace: answer.team_id,
+      workspace: response.team_id,
       token,
-      botUser: answer.user_id,
-      botId: answer.bot_id,
-      enterprise: answer.enterprise_id ?? undefined,
+      botUser: response.user_id,
+      botId: response.bot_id,
+      enterprise: response.enterprise_id ?? undefined,
     },
-    name: answer.team,
-    url: answer.url,
-    scopes: answer.response_metadata?.scopes ?? [],
+    name: response.team,
+    url: response.url,
+    scopes: response.response_metadata?.scopes ?? [],
   };
 }
 
-/** The longest that the question takes whether a token is good (ms): an event waits for it, and lives 3 s. */
+/** Short (ms), because an event waits for the check, and Slack waits 3 s for the event. */
 const TOKEN_CHECK_TIMEOUT_MS = 1_500;
 
-/** Whether a token is good. Throws a SlackError where Slack cannot be asked. */
-export async function isTokenValid(
-  options: Omit<SlackClientOptions, 'installation'> & { token: string },
-): Promise<boolean> {
-  const { token, ...rest } = options;
+/** Whether a token is valid. Throws a SlackError if Slack is unavailable. */
+export async function isTokenValid(options: TokenOptions): Promise<boolean> {
   try {
-    const client = new SlackClient({
-      timeoutMs: TOKEN_CHECK_TIMEOUT_MS,
-      ...rest,
-      installation: tokenOnlyInstallation(token),
-    });
-    await client.call('auth.test', {}, { schema: z.looseObject({}) });
+    const client = clientFor({ timeoutMs: TOKEN_CHECK_TIMEOUT_MS, ...options });
+    await client.call('auth.test', {}, { schema: anyResponseSchema });
     return true;
   } catch (error) {
     if (error instanceof SlackAuthError) return false;
@@ -77,57 +65,49 @@ export async function isTokenValid(
   }
 }
 
-const teamsPage = z.looseObject({
+const teamsPageSchema = z.looseObject({
   teams: z.array(z.looseObject({ id: z.string() })),
   response_metadata: z.looseObject({ next_cursor: z.string().nullish() }).nullish(),
 });
 
-/** Workspaces that one call names, and pages that are read at most. */
-const teamsOnPage = 1_000;
-const mostPages = 10;
+const TEAMS_PAGE_SIZE = 1_000;
+const MAX_TEAMS_PAGES = 10;
 
-/** The workspaces (T…) that an organisation's token reaches. Throws a SlackError where Slack cannot be asked. */
-export async function reachedBy(
-  options: Omit<SlackClientOptions, 'installation'> & { token: string },
-): Promise<ReadonlySet<string>> {
-  const { token, ...rest } = options;
-  const client = new SlackClient({
-    timeoutMs: TOKEN_CHECK_TIMEOUT_MS,
-    ...rest,
-    installation: tokenOnlyInstallation(token),
-  });
-  const reached = new Set<string>();
+/** The workspaces (`T…`) that an organisation's token can access. Throws a SlackError. */
+export async function workspacesOfToken(options: TokenOptions): Promise<ReadonlySet<string>> {
+  const client = clientFor({ timeoutMs: TOKEN_CHECK_TIMEOUT_MS, ...options });
+  const workspaces = new Set<string>();
   let cursor: string | undefined;
-  for (let pages = 0; pages < mostPages; pages += 1) {
-    const args = { limit: teamsOnPage, ...(cursor !== undefined && { cursor }) };
+  for (let page = 0; page < MAX_TEAMS_PAGES; page += 1) {
+    const args = { limit: TEAMS_PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
     const { teams, response_metadata: more } = await client.call('auth.teams.list', args, {
-      schema: teamsPage,
+      schema: teamsPageSchema,
     });
-    for (const { id } of teams) reached.add(id);
+    for (const { id } of teams) workspaces.add(id);
     cursor = more?.next_cursor || undefined;
     if (cursor === undefined) break;
   }
-  return reached;
+  return workspaces;
 }
 
-/** Gives a token back: Slack takes it no more. Throws a SlackError. */
-export async function revokeToken(
-  options: Omit<SlackClientOptions, 'installation'> & { token: string },
-): Promise<void> {
-  const { token, ...rest } = options;
-  const client = new SlackClient({ ...rest, installation: tokenOnlyInstallation(token) });
-  await client.call('auth.revoke', {}, { schema: z.looseObject({}) });
+/** Revokes a token. Throws a SlackError. */
+export async function revokeToken(options: TokenOptions): Promise<void> {
+  await clientFor(options).call('auth.revoke', {}, { schema: anyResponseSchema });
+}
+
+function clientFor({ token, ...options }: TokenOptions): SlackClient {
+  return new SlackClient({ ...options, installation: tokenOnlyInstallation(token) });
 }
 
 async function authTestWithRetry(client: SlackClient): Promise<z.output<typeof authTestSchema>> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await client.call('auth.test', {}, { schema: authTestSchema });
     } catch (error) {
-      const passes =
+      const isTransient =
         error instanceof SlackRateLimitError ||
-        (error instanceof SlackUnavailableError && error.slackCode !== UNREADABLE_ANSWER);
-      if (!passes || tries >= MAX_ATTEMPTS) throw error;
+        (error instanceof SlackUnavailableError && error.slackCode !== UNREADABLE_RESPONSE);
+      if (!isTransient || attempt >= MAX_ATTEMPTS) throw error;
       await sleep(error instanceof SlackRateLimitError ? error.retryAfterMs : RETRY_PAUSE_MS);
     }
   }

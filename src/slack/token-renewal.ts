@@ -1,23 +1,23 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { SlackClient, tokenOnlyInstallation } from './slack-client.ts';
+import { tokenOnlyInstallation } from './installation.ts';
+import { SlackClient } from './slack-client.ts';
 
-const tokenAnswerSchema = z.looseObject({
+const tokenResponseSchema = z.looseObject({
   access_token: z.string().min(1),
   refresh_token: z.string().min(1),
   /** Seconds. */
   expires_in: z.number().positive(),
 });
 
-/** A token that took the place of another. */
+/** A token that replaces an expiring one. */
 export interface RenewedToken {
   token: string;
-  /** Good once, for the next renewal. */
+  /** Valid once, for the next renewal. */
   refreshToken: string;
   expiresAt: Date;
 }
 
-/** What renewing a token needs. */
 export interface TokenRenewalOptions {
   clientId: string;
   clientSecret: string;
@@ -25,7 +25,7 @@ export interface TokenRenewalOptions {
   log: Logger;
 }
 
-/** Has a token renewed that will end; the one before stays good until its own end. Throws a SlackError. */
+/** Renews an expiring token; the old one stays valid until it expires. Throws a SlackError. */
 export async function renewToken(
   { clientId, clientSecret, slackApiUrl, log }: TokenRenewalOptions,
   refreshToken: string,
@@ -37,11 +37,11 @@ export async function renewToken(
     client_secret: clientSecret,
     refresh_token: refreshToken,
   };
-  const asked = Date.now();
-  const renewed = await client.call('oauth.v2.access', args, { schema: tokenAnswerSchema });
+  const requestedAt = Date.now();
+  const renewed = await client.call('oauth.v2.access', args, { schema: tokenResponseSchema });
   return {
     token: renewed.access_token,
     refreshToken: renewed.refresh_token,
-    expiresAt: new Date(asked + renewed.expires_in * 1_000),
+    expiresAt: new Date(requestedAt + renewed.expires_in * 1_000),
   };
 }

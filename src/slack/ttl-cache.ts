@@ -3,25 +3,25 @@ interface CacheEntry<T> {
   expiresAt: number;
 }
 
-/** Remembers answers for a while; those who ask at the same time share one question. Failures are not kept. */
+/** Caches values for a while. Simultaneous requests for a key share one load. Failures are not cached. */
 export class TtlCache<T> {
   readonly #maxEntries: number;
   readonly #ttlMs: number;
   readonly #entries = new Map<string, CacheEntry<T>>();
 
-  /** `most`: how many answers are kept; the ones that were used longest ago go first. */
-  constructor(options: { most: number; lifeMs: number }) {
-    this.#maxEntries = options.most;
-    this.#ttlMs = options.lifeMs;
+  /** Over `maxEntries`, the least recently used value is dropped. */
+  constructor(options: { maxEntries: number; ttlMs: number }) {
+    this.#maxEntries = options.maxEntries;
+    this.#ttlMs = options.ttlMs;
   }
 
-  /** The answer that is remembered, else what `load` answers; throws what `load` throws. */
+  /** The cached value, or else the result of `load`. Throws what `load` throws. */
   async get(key: string, load: () => Promise<T>): Promise<T> {
-    const known = this.#entries.get(key);
+    const cached = this.#entries.get(key);
     this.#entries.delete(key);
-    if (known !== undefined && known.expiresAt > performance.now()) {
-      this.#entries.set(key, known);
-      return await known.value;
+    if (cached !== undefined && cached.expiresAt > performance.now()) {
+      this.#entries.set(key, cached);
+      return await cached.value;
     }
     const entry = { value: load(), expiresAt: performance.now() + this.#ttlMs };
     this.#entries.set(key, entry);
@@ -35,7 +35,6 @@ export class TtlCache<T> {
     }
   }
 
-  /** Forgets an answer that is known to be old. */
   delete(key: string): void {
     this.#entries.delete(key);
   }

@@ -7,35 +7,35 @@ const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const attempts = fc.integer({ min: 1, max: 2000 });
 
 describe('retryDelay', () => {
-  it('never waits less than the service asks, and little more', () => {
+  it('waits at least as long as the service asks, and little longer', () => {
     fc.assert(
       fc.property(attempts, fc.integer({ min: 0, max: 3_600_000 }), chance, (attempt, asked, random) => {
         const delay = retryDelay(attempt, asked, DEFAULT_RETRY_POLICY, () => random);
         expect(delay).toBeGreaterThanOrEqual(asked);
-        expect(delay).toBeLessThanOrEqual(asked + DEFAULT_RETRY_POLICY.baseMs);
+        expect(delay).toBeLessThanOrEqual(asked + DEFAULT_RETRY_POLICY.baseDelayMs);
       }),
     );
   });
 
-  it('stays under a pause that doubles up to the cap', () => {
+  it('stays below a delay that doubles up to the maximum', () => {
     fc.assert(
       fc.property(attempts, chance, (attempt, random) => {
-        const delay = retryDelay(attempt, undefined, { baseMs: 100, capMs: 5000 }, () => random);
+        const delay = retryDelay(attempt, undefined, { baseDelayMs: 100, maxDelayMs: 5000 }, () => random);
         expect(delay).toBeGreaterThanOrEqual(0);
         expect(delay).toBeLessThanOrEqual(Math.min(5000, 100 * 2 ** (attempt - 1)));
       }),
     );
   });
 
-  it('spreads over the whole pause', () => {
-    const policy = { baseMs: 100, capMs: 5000 };
+  it('spreads over the whole delay', () => {
+    const policy = { baseDelayMs: 100, maxDelayMs: 5000 };
     expect(retryDelay(3, undefined, policy, () => 0)).toBe(0);
     expect(retryDelay(3, undefined, policy, () => 0.5)).toBe(200);
     expect(retryDelay(99, undefined, policy, () => 0.5)).toBe(2500);
   });
 });
 
-describe('retryAfter', () => {
+describe('parseRetryAfter', () => {
   const now = Date.parse('2026-11-21T00:00:00Z');
 
   it.each([
@@ -54,7 +54,7 @@ describe('retryAfter', () => {
     expect(parseRetryAfter(header, now)).toBe(ms);
   });
 
-  it('never gives a negative or broken number', () => {
+  it('never returns a negative or invalid number', () => {
     fc.assert(
       fc.property(fc.string(), (header) => {
         const ms = parseRetryAfter(header, now);
@@ -64,12 +64,12 @@ describe('retryAfter', () => {
   });
 });
 
-describe('repeated', () => {
-  const quick = { ...DEFAULT_RETRY_POLICY, attempts: 4, baseMs: 1, capMs: 2 };
+describe('retryCall', () => {
+  const quick = { ...DEFAULT_RETRY_POLICY, maxAttempts: 4, baseDelayMs: 1, maxDelayMs: 2 };
   const unavailable = (status?: number, retryAfterMs?: number) =>
     new AgentUnavailableError({ sentence: 'No', outcome: 'unknown', status, retryAfterMs });
 
-  it('goes on until the call succeeds', async () => {
+  it('retries until the call succeeds', async () => {
     const tries: number[] = [];
     const result = await retryCall(
       async (attempt) => {
@@ -84,13 +84,13 @@ describe('repeated', () => {
     expect(tries).toEqual([1, 2, 3]);
   });
 
-  it('gives up after the most attempts and says how many there were', async () => {
+  it('gives up after the last attempt and reports the number of attempts', async () => {
     const failing = retryCall(() => Promise.reject(unavailable()), quick, undefined);
     await expect(failing).rejects.toMatchObject({ code: 'unavailable', attempts: 4 });
   });
 
   it.each([
-    ['a refusal', new AgentRejectedError({ sentence: 'No', outcome: 'refused', status: 422, words: '' })],
+    ['a refusal', new AgentRejectedError({ sentence: 'No', outcome: 'refused', status: 422, reason: '' })],
     ['a plain 500', unavailable(500)],
     ['an error of our own', new RangeError('mine')],
   ])('does not repeat after %s', async (_, error) => {
@@ -107,14 +107,14 @@ describe('repeated', () => {
     expect(tries).toBe(1);
   });
 
-  it('does not start a wait that would pass the total time', async () => {
+  it('starts no delay that would exceed the total time', async () => {
     const failing = retryCall(() => Promise.reject(unavailable(503, 3_600_000)), quick, undefined);
     await expect(failing).rejects.toMatchObject({ status: 503, attempts: 1 });
   });
 
-  it('ends its wait when the caller stops', async () => {
+  it('stops waiting when the caller aborts', async () => {
     const stop = new AbortController();
-    const slow = { ...quick, totalMs: 60_000 };
+    const slow = { ...quick, maxTotalMs: 60_000 };
     const failing = retryCall(() => Promise.reject(unavailable(503, 30_000)), slow, stop.signal);
     setTimeout(() => stop.abort(), 5);
     await expect(failing).rejects.toBeInstanceOf(AgentAbortedError);

@@ -60,7 +60,7 @@ describe('projects', () => {
 });
 
 describe('tasks', () => {
-  it('start idle, and are read, listed newest first and deleted', async () => {
+  it('start idle, can be read and deleted, and are listed newest first', async () => {
     const own = await client.createProject({ title: 'Own' });
     const tasks: Task[] = [];
     for (const title of ['one', 'two', 'three']) {
@@ -80,7 +80,7 @@ describe('tasks', () => {
     await expect(client.getTask(id)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('with initial messages run at once', async () => {
+  it('run at once if they have initial messages', async () => {
     const initialMessages = [
       { role: 'user', content: 'before' },
       { role: 'assistant', content: 'yes' },
@@ -102,7 +102,7 @@ describe('tasks', () => {
     expect(bodies.at(-1)?.body).toEqual(force ? { force: true } : undefined);
   });
 
-  it('carry their reviews, whose findings are a message', async () => {
+  it('contain their reviews, whose findings are a message', async () => {
     const task = await newTask();
     await said(task, 'hello');
     await expect
@@ -116,7 +116,7 @@ describe('tasks', () => {
 });
 
 describe('messages', () => {
-  it('are sent, answered block by block and read again', async () => {
+  it('are sent, receive a reply block by block and can be read', async () => {
     const task = await newTask();
     const sent = await client.sendMessage(task.id, { content: [{ type: 'text', text: 'hello' }] });
     expect(sent.userMessage).toMatchObject({ role: 'user', taskId: task.id, status: null });
@@ -154,7 +154,7 @@ describe('messages', () => {
     expect((await client.lastMessages(task.id, 3)).map(({ id }) => id)).toEqual(ids.slice(-3));
   });
 
-  it('take the files and the skill that are named, and no other field', async () => {
+  it('contain the given files and skill, and no other field', async () => {
     const file = await uploadFile(client, {
       projectId: project.id,
       filename: 'in.csv',
@@ -171,7 +171,7 @@ describe('messages', () => {
     await settled(task);
   });
 
-  it('are cancelled, which cancels their task', async () => {
+  it('cancel their task when they are cancelled', async () => {
     const task = await newTask();
     const { assistantMessage } = await client.sendMessage(task.id, { content: 'long' });
     const id = assistantMessage?.id ?? '';
@@ -195,7 +195,7 @@ describe('files and results', () => {
     expect(await textOf(await client.openFileContent(file.id))).toBe('hello');
   });
 
-  it('are listed page by page, each once, with links that need no key', async () => {
+  it('are listed page by page, each once, with links that work without the key', async () => {
     const task = await newTask();
     await said(task, 'files');
     const page = await client.listResults(task.id, { limit: 2 });

@@ -6,7 +6,7 @@ import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
 const words = (body: unknown) =>
   errorText(typeof body === 'string' ? body : JSON.stringify(body), DEFAULT_SERVICE_OPTIONS.errorWords);
 
-describe('errorWords', () => {
+describe('reasonInBody', () => {
   it.each([
     [{ error: { message: 'first' }, detail: 'second' }, 'first'],
     [{ error: 'plain', message: 'later' }, 'plain'],
@@ -27,7 +27,7 @@ describe('errorWords', () => {
     expect(words(body)).toBe(reason);
   });
 
-  it('survives any body and stays short', () => {
+  it('accepts any body and stays short', () => {
     const bodies = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 700 }),
       fc.json(),

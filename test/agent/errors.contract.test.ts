@@ -8,7 +8,7 @@ let service: AgentService;
 let client: AgentClient;
 let projectId: string;
 let taskId: string;
-const retry = { baseMs: 1, capMs: 5 };
+const retry = { baseDelayMs: 1, maxDelayMs: 5 };
 
 beforeAll(async () => {
   service = await startAgentService({
@@ -54,13 +54,13 @@ describe('the documented errors', () => {
     });
   });
 
-  it('a refusal that repeats what was sent shows it to the thread, and in no log', async () => {
+  it('a rejection that repeats the message shows it in the thread but in no log', async () => {
     const body = { errors: [{ input: 'the secret of my sheep' }] };
     const call = 'POST /experimental/tasks/{task_id}/messages';
     service.faults.add({ call, fault: { kind: 'status', status: 422, body }, times: 1 });
     const refused: unknown = await client.sendMessage(taskId, { content: 'x' }).catch((error) => error);
     if (!(refused instanceof AgentRejectedError)) throw new Error('It was not refused.');
-    expect(refused.words).toContain('the secret of my sheep');
+    expect(refused.reason).toContain('the secret of my sheep');
     const lines: string[] = [];
     const destination = { write: (line: string) => lines.push(line) };
     createLogger({ level: 'info', destination }).info({ err: refused }, 'refused');
@@ -74,14 +74,14 @@ describe('the documented errors', () => {
     await expect(started).rejects.toMatchObject({ code: 'rejected', status: 422, outcome: 'refused' });
   });
 
-  it('a task that failed carries the words in its last message', async () => {
+  it('a failed task has the error text in its last message', async () => {
     const { assistantMessage } = await client.sendMessage(taskId, { content: 'fail' });
     await expect.poll(async () => (await client.getTask(taskId)).status, { interval: 10 }).toBe('failed');
     const reply = await client.getMessage(taskId, assistantMessage?.id ?? '');
     expect(reply).toMatchObject({ status: 'failed', stopReason: 'error', error: 'no luck' });
   });
 
-  it('more than a list allows', async () => {
+  it('a limit above the maximum of a list', async () => {
     await expect(client.listTasks(projectId, { limit: 101 })).rejects.toBeInstanceOf(AgentRejectedError);
     await expect(client.listMessages(taskId, { limit: 501 })).rejects.toBeInstanceOf(AgentRejectedError);
   });
@@ -111,7 +111,7 @@ describe('the errors that the document leaves open', () => {
       const refused = await client
         .startTask({ projectId, title: 'T', model: 'huge' })
         .catch((reason: unknown) => reason);
-      expect(refused).toMatchObject({ words: expect.stringMatching(/\w/) });
+      expect(refused).toMatchObject({ reason: expect.stringMatching(/\w/) });
       service.behaviour.errorBody = 'detail';
     },
   );
@@ -134,7 +134,7 @@ describe('the errors that the document leaves open', () => {
     service.behaviour.messageToStopped = 'accepted';
   });
 
-  it('a rate limit, waited for by reads and told by sends', async () => {
+  it('a rate limit, which reads wait for and sends report', async () => {
     service.behaviour.rateLimit = { calls: 1, windowMs: 60_000 };
     await client.getTask(taskId);
     const sent = client.sendMessage(taskId, { content: 'x' });
@@ -151,12 +151,12 @@ describe('the errors that the document leaves open', () => {
     await expect(client.startUpload(file)).rejects.toMatchObject({
       code: 'rejected',
       status: 413,
-      words: expect.stringContaining('at most 10 bytes'),
+      reason: expect.stringContaining('at most 10 bytes'),
     });
     service.behaviour.maxFileBytes = null;
   });
 
-  it('a send whose answer was lost is found among the messages', async () => {
+  it('a send with a lost response is found among the messages', async () => {
     const lose = {
       call: 'POST /experimental/tasks/{task_id}/messages',
       fault: { kind: 'lost' },

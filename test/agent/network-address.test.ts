@@ -53,11 +53,11 @@ describe('isPrivateAddress', () => {
 });
 
 describe('publicLookup', () => {
-  it('fails for a name that leads to this machine', async () => {
+  it('fails for a name that resolves to this machine', async () => {
     const error = await new Promise((resolve) => {
       publicLookup('localhost', { all: true }, (failure) => resolve(failure));
     });
-    expect(error).toMatchObject({ message: 'localhost leads to a private address' });
+    expect(error).toMatchObject({ message: 'localhost has a private address' });
   });
 });
 
@@ -101,7 +101,7 @@ async function nameServer(names: Record<string, () => string>, timeout = 5_000) 
   return { resolver, close: () => void socket.close() };
 }
 
-describe('threadlessLookup', () => {
+describe('resolverLookup', () => {
   const found = (look: ReturnType<typeof resolverLookup>, name: string, family?: 4 | 6) =>
     new Promise((resolve) => {
       look(name, family === undefined ? { all: true } : { family }, (error, address) =>
@@ -109,7 +109,7 @@ describe('threadlessLookup', () => {
       );
     });
 
-  it('gives public addresses, and refuses a name that leads to a private one, whenever it does', async () => {
+  it('returns public addresses and refuses a name with a private address, even a changing one', async () => {
     let times = 0;
     const server = await nameServer({
       'public.test': () => '93.184.216.34',
@@ -120,12 +120,12 @@ describe('threadlessLookup', () => {
     const look = resolverLookup(server.resolver);
     expect(await found(look, 'public.test')).toEqual([{ address: '93.184.216.34', family: 4 }]);
     expect(await found(look, 'public.test', 4)).toBe('93.184.216.34');
-    expect(await found(look, 'private.test')).toContain('leads to a private address');
+    expect(await found(look, 'private.test')).toContain('has a private address');
     expect(await found(look, 'rebinding.test', 4)).toBe('93.184.216.34');
-    expect(await found(look, 'rebinding.test', 4)).toContain('leads to a private address');
+    expect(await found(look, 'rebinding.test', 4)).toContain('has a private address');
   });
 
-  it('gives up on a name server that never answers, and holds nobody else up meanwhile', async () => {
+  it('gives up on a name server that never responds, without delaying other lookups', async () => {
     const server = await nameServer({}, 1_500);
     onTestFinished(server.close);
     const look = resolverLookup(server.resolver);
@@ -136,7 +136,7 @@ describe('threadlessLookup', () => {
   });
 });
 
-describe('bareHost', () => {
+describe('hostNameOf', () => {
   it.each([
     ['https://[::1]:8080/a', '::1'],
     ['https://EXAMPLE.org/a', 'example.org'],

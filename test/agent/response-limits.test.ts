@@ -26,7 +26,7 @@ const message = (id: string, text: string) => ({
   content: [{ type: 'text', text }],
 });
 
-describe('an answer of a service that is bounded', () => {
+describe('a response of a service with limits', () => {
   it.each([
     ['of more bytes', JSON.stringify({ ...task, title: 'x'.repeat(4_001) })],
     ['of more values', JSON.stringify({ ...task, more: Array.from({ length: 99 }, () => 0) })],
@@ -40,12 +40,12 @@ describe('an answer of a service that is bounded', () => {
     const client = clientOf(server.origin, { responseLimits: bounds });
     await expect(client.getTask('t1')).rejects.toMatchObject({
       code: 'not_understood',
-      message: expect.stringMatching(/is larger than is read .* in a new thread/),
+      message: expect.stringMatching(/is too large to read .* in a new thread/),
     });
     expect(await client.getTask('t1')).toMatchObject({ id: 't1' });
   });
 
-  it('that pours without end is left', async () => {
+  it('is abandoned if it never ends', async () => {
     let open = true;
     await using server = await localServer((request, response) => {
       request.socket.on('close', () => {
@@ -62,7 +62,7 @@ describe('an answer of a service that is bounded', () => {
     await expect.poll(() => open).toBe(false);
   });
 
-  it('waits for room where others hold too much at once, and is asked for once', async () => {
+  it('waits while other responses use the memory, and is requested once', async () => {
     const text = JSON.stringify({ ...task, title: 'x'.repeat(3_500) });
     const begun: ServerResponse[] = [];
     await using server = await localServer((_, response) => {
@@ -76,7 +76,7 @@ describe('an answer of a service that is bounded', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('that waits for room in vain is given up in its time, and leaves the room to others', async () => {
+  it('times out while it waits for memory, and leaves the memory to others', async () => {
     let isStuck = true;
     await using server = await localServer((_, response) => {
       if (!isStuck) response.end(JSON.stringify({ ...task, title: 'x'.repeat(3_500) }));
@@ -85,7 +85,7 @@ describe('an answer of a service that is bounded', () => {
     const client = clientOf(server.origin, {
       responseLimits: bounds,
       timeouts: { requestMs: 1_000 },
-      retry: { attempts: 1 },
+      retry: { maxAttempts: 1 },
     });
     const reading = ['t1', 't2', 't3'].map((id) => client.getTask(id));
     expect(await Promise.allSettled(reading)).toMatchObject(
@@ -95,7 +95,7 @@ describe('an answer of a service that is bounded', () => {
     expect(await client.getTask('t1')).toMatchObject({ id: 't1' });
   });
 
-  it('that is large is made up for by a pause before the next one is asked for', async () => {
+  it('causes a pause before the next request if it is large', async () => {
     const reader = new ResponseReader({ ...bounds, bytesPerSecond: 100 });
     const { Readable } = await import('node:stream');
     await reader.readText(Readable.from([Buffer.alloc(700)]));
@@ -106,7 +106,7 @@ describe('an answer of a service that is bounded', () => {
     expect(reader.waitMs(performance.now() + 2_100)).toBe(0);
   });
 
-  it('of a list without end is read as far as lists may go', async () => {
+  it('is read up to the limit of a list if the list never ends', async () => {
     let page = 0;
     await using server = await localServer((_, response) => {
       page += 1;
@@ -117,7 +117,7 @@ describe('an answer of a service that is bounded', () => {
     const walk = async () => {
       for await (const _ of client.messagesAfter('t1', 'm0'));
     };
-    await expect(walk()).rejects.toMatchObject({ message: expect.stringContaining('larger than is read') });
+    await expect(walk()).rejects.toMatchObject({ message: expect.stringContaining('too large to read') });
     expect(page).toBe(5);
   });
 });
@@ -145,13 +145,13 @@ describe("a thread of long answers at a workspace's own service", () => {
     });
   }
 
-  it('tells its last message', async () => {
+  it('returns its last message', async () => {
     await using server = await longThread(30, threeMillionBytes);
     const client = clientOf(server.origin, { responseLimits: WORKSPACE_RESPONSE_LIMITS });
     expect((await client.lastMessages('t1', 1)).map(({ id }) => id)).toEqual(['m29']);
   });
 
-  it('gives every later message, in either direction', async () => {
+  it('returns every later message, in either direction', async () => {
     await using server = await longThread(9, threeMillionBytes);
     const bounds = { ...WORKSPACE_RESPONSE_LIMITS, bytesPerSecond: Number.POSITIVE_INFINITY };
     for (const messagesAfter of ['forward', 'backward'] as const) {
@@ -165,7 +165,7 @@ describe("a thread of long answers at a workspace's own service", () => {
     }
   });
 
-  it('gives one answer of the most characters, however they are written', async () => {
+  it('returns a reply of the maximum length, however its characters are escaped', async () => {
     await using server = await longThread(1, '\\ud83d\\ude00'.repeat(500_000));
     const client = clientOf(server.origin, { responseLimits: WORKSPACE_RESPONSE_LIMITS });
     const [block] = (await client.getMessage('t1', 'm0')).content;
@@ -174,7 +174,7 @@ describe("a thread of long answers at a workspace's own service", () => {
 });
 
 describe('a JSON text', () => {
-  it('is modest by its values, whatever stands in its strings', () => {
+  it('is counted by its values, whatever its strings contain', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.string(), (value, text) => {
         const json = JSON.stringify([value, text]);
@@ -187,7 +187,7 @@ describe('a JSON text', () => {
     );
   });
 
-  it('is judged in one go over its length, however it is made', () => {
+  it('is checked in time linear to its length, whatever it contains', () => {
     const size = WORKSPACE_RESPONSE_LIMITS.maxBytes;
     for (const text of [
       '"\\'.repeat(size / 2),

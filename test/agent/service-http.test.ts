@@ -19,7 +19,7 @@ async function failure(call: Promise<unknown>): Promise<AgentError> {
 }
 
 describe('a call that may be repeated', () => {
-  it('is sent again after passing failures of every kind', async () => {
+  it('is retried after every kind of transient failure', async () => {
     let tries = 0;
     await using server = await localServer((request, response) => {
       tries += 1;
@@ -43,7 +43,7 @@ describe('a call that may be repeated', () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(299);
   });
 
-  it('asks for leave before every try of a read', async () => {
+  it('calls beforeRead before every attempt of a read', async () => {
     let leaves = 0;
     await using server = await localServer((_, response) => response.writeHead(503).end());
     const beforeRead = async () => {
@@ -55,22 +55,22 @@ describe('a call that may be repeated', () => {
     expect(leaves).toBe(3);
   });
 
-  it('has a time-out for each try', async () => {
+  it('has a timeout for each attempt', async () => {
     await using server = await localServer(() => {});
     const client = clientOf(server.origin, { timeouts: { requestMs: 500 } });
     const error = await failure(client.getTask('t1'));
     expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown', attempts: 3 });
-    expect(error.message).toContain('did not answer in time');
+    expect(error.message).toContain('did not respond in time');
     expect(server.requests).toHaveLength(3);
   });
 
-  it('counts a body that never ends as a time-out', async () => {
+  it('treats a body that never ends as a timeout', async () => {
     await using server = await localServer((_, response) => response.writeHead(200).write('{'));
-    const client = clientOf(server.origin, { timeouts: { requestMs: 40 }, retry: { attempts: 1 } });
-    expect((await failure(client.getTask('t1'))).message).toContain('did not answer in time');
+    const client = clientOf(server.origin, { timeouts: { requestMs: 40 }, retry: { maxAttempts: 1 } });
+    expect((await failure(client.getTask('t1'))).message).toContain('did not respond in time');
   });
 
-  it('finds a deleted task gone when the first answer was lost', async () => {
+  it('finds a task already deleted after the first response was lost', async () => {
     let tries = 0;
     await using server = await localServer((request, response) => {
       tries += 1;
@@ -82,7 +82,7 @@ describe('a call that may be repeated', () => {
   });
 });
 
-describe('a creation or send', () => {
+describe('a call that creates or sends', () => {
   it.each([500, 502, 503, 504])('is sent once, and may have taken effect after a %d', async (status) => {
     await using server = await localServer((_, response) => response.writeHead(status).end());
     const client = clientOf(server.origin);
@@ -112,7 +112,7 @@ describe('a creation or send', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('surely was not sent when nobody listens', async () => {
+  it('was not sent if nothing listens', async () => {
     const server = await localServer(() => {});
     await server[Symbol.asyncDispose]();
     const error = await failure(clientOf(server.origin).sendMessage('t1', { content: 'x' }));
@@ -120,24 +120,24 @@ describe('a creation or send', () => {
     expect(error.message).toContain('ECONNREFUSED');
   });
 
-  it('may be held open for longer than other calls may take', async () => {
+  it('may stay open for longer than other calls', async () => {
     await using server = await localServer((_, response) => {
       setTimeout(() => response.end('{"type":"message_result"}'), 120);
     });
     const client = clientOf(server.origin, { timeouts: { requestMs: 30, idleMs: 30 } });
     expect(await client.sendMessage('t1', { content: 'x' })).toMatchObject({ userMessage: null });
-    const error = await failure(client.sendMessage('t1', { content: 'x' }, { holdMs: 40 }));
+    const error = await failure(client.sendMessage('t1', { content: 'x' }, { timeoutMs: 40 }));
     expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown' });
   });
 
-  it('has an unknown outcome when its answer cannot be read', async () => {
+  it('has an unknown outcome if its response cannot be read', async () => {
     await using server = await localServer((_, response) => response.end('{"id":1}'));
     const error = await failure(clientOf(server.origin).startTask(newTask));
     expect(error).toMatchObject({ code: 'not_understood', outcome: 'unknown', status: 200 });
     expect(error.message).toContain('created_at (invalid_type)');
   });
 
-  it('says shortly what it does not understand, however much of it there is', async () => {
+  it('names briefly what it does not understand, however long the response is', async () => {
     const data = Array.from({ length: 20_000 }, () => 0);
     await using server = await localServer((_, response) => response.end(JSON.stringify({ data })));
     const error = await failure(clientOf(server.origin).startTask(newTask));
@@ -149,7 +149,7 @@ describe('a creation or send', () => {
     expect(inspect(second).length).toBeLessThan(5_000);
   });
 
-  it('takes no id that is longer than any', async () => {
+  it('refuses an id that is too long', async () => {
     const long = JSON.stringify({ ...task, id: 'x'.repeat(201) });
     await using server = await localServer((_, response) => response.end(long));
     expect(await failure(clientOf(server.origin).getTask('t1'))).toMatchObject({ code: 'not_understood' });
@@ -157,7 +157,7 @@ describe('a creation or send', () => {
 });
 
 describe('an error body without end', () => {
-  it('is read only as far as it can be shown', async () => {
+  it('is read only as far as it is shown', async () => {
     await using server = await localServer((_, response) => {
       response.writeHead(422);
       const pour = () => {
@@ -167,13 +167,13 @@ describe('an error body without end', () => {
       pour();
     });
     const error = await failure(clientOf(server.origin).getTask('t1'));
-    expect(error).toMatchObject({ code: 'rejected', words: expect.stringMatching(/^word word .*…$/) });
+    expect(error).toMatchObject({ code: 'rejected', reason: expect.stringMatching(/^word word .*…$/) });
     expect(error.message.length).toBeLessThan(700);
   });
 });
 
-describe('the guard', () => {
-  it('keeps a call from leaving when the lease is over', async () => {
+describe('the lease guard', () => {
+  it('prevents a call after the lease has ended', async () => {
     await using server = await localServer((_, response) => response.end('{}'));
     const guard = { ...lasting, remainingMs: () => 0 };
     const client = clientOf(server.origin);
@@ -187,7 +187,7 @@ describe('the guard', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('is asked again when the connection stands, before the first byte', async () => {
+  it('is checked again on the open connection, before the first byte', async () => {
     await using server = await localServer((_, response) => response.end('{}'));
     let asked = 0;
     const guard = { ...lasting, remainingMs: () => (++asked === 1 ? 1000 : 0) };
@@ -196,7 +196,7 @@ describe('the guard', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('bounds the time of a creation by what is left, and not that of a held send', async () => {
+  it('limits the time of a creation to the rest of the lease, but not that of a send', async () => {
     await using server = await localServer((_, response) => {
       setTimeout(() => response.end('{"type":"message_result"}'), 1_500);
     });
@@ -207,7 +207,7 @@ describe('the guard', () => {
     expect(await client.sendMessage('t1', { content: 'x' }, { guard })).toMatchObject({ task: null });
   });
 
-  it('ends a call under way when the lease is lost', async () => {
+  it('ends a call in progress when the lease is lost', async () => {
     const lost = new AbortController();
     await using server = await localServer(() => lost.abort());
     const guard = { signal: lost.signal, remainingMs: () => 1000 };
@@ -216,15 +216,15 @@ describe('the guard', () => {
   });
 });
 
-describe('stopping', () => {
-  it('ends a call under way', async () => {
+describe('an abort', () => {
+  it('ends a call in progress', async () => {
     const stop = new AbortController();
     await using server = await localServer(() => stop.abort());
     const error = await failure(clientOf(server.origin).getTask('t1', { signal: stop.signal }));
     expect(error).toMatchObject({ code: 'aborted', outcome: 'unknown', attempts: 1 });
   });
 
-  it('beforehand sends nothing', async () => {
+  it('before the call sends nothing', async () => {
     await using server = await localServer((_, response) => response.end('{}'));
     const call = clientOf(server.origin).startTask(newTask, { signal: AbortSignal.abort() });
     expect(await failure(call)).toMatchObject({ code: 'aborted', outcome: 'not_sent' });
@@ -233,7 +233,7 @@ describe('stopping', () => {
 });
 
 describe('the key', () => {
-  it('goes out as a bearer credential and appears in no error and no log', async () => {
+  it('is sent as a bearer token and appears in no error and no log', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'trace' }, { write: (line) => lines.push(line) });
     const statuses = [400, 401, 403, 404, 409, 422, 429, 500, 200];
@@ -284,24 +284,24 @@ describe('a service in a private network', () => {
     'https://2130706433/v1',
     'http://service.example/v1',
   ])('is not called at %s', (baseUrl) => {
-    expect(() => new AgentClient({ baseUrl, apiKey })).toThrow('name it in PRIVATE_HOSTS');
+    expect(() => new AgentClient({ baseUrl, apiKey })).toThrow('add it to PRIVATE_HOSTS');
     const host = new URL(baseUrl).hostname.replaceAll(/[[\]]/g, '');
     expect(() => new AgentClient({ baseUrl, apiKey, allowedHosts: [host] })).not.toThrow();
   });
 
-  it('is not called by a public name that leads there: the name is looked up as the connection is made', async () => {
+  it('is not called through a public name either, because the connection checks the resolved address', async () => {
     await using server = await localServer((_, response) => response.end(JSON.stringify(task)));
     const { port } = new URL(server.origin);
     const client = clientOf('', { baseUrl: `https://localhost:${port}/v1`, allowedHosts: [] });
     const error = await failure(client.getTask('t1'));
-    expect(inspect(error, { depth: 10 })).toContain('localhost leads to a private address');
+    expect(inspect(error, { depth: 10 })).toContain('localhost has a private address');
     expect(server.requests).toHaveLength(0);
     await client.close();
   });
 });
 
 describe('the address of a call', () => {
-  it('holds ids in one step of the path', async () => {
+  it('keeps each id in one segment of the path', async () => {
     await using server = await localServer((_, response) => response.end(JSON.stringify(task)));
     const client = clientOf(`${server.origin}/base`);
     await client.getTask('a/../b?c#d');

@@ -77,7 +77,7 @@ describe('an upload in one piece', () => {
     expect(await textOf(await both.client.openFileContent(file.id))).toBe('hello');
   });
 
-  it('leaves finalize out where the dialect says so', async () => {
+  it('skips finalize if AGENT_DIALECT says so', async () => {
     const dialect = { ...DEFAULT_SERVICE_OPTIONS, finalizeSingle: 'skip' as const };
     const both = await pair({ singleFinalize: 404 }, { serviceOptions: dialect });
     expect(await upload(both, 'hello')).toMatchObject({ sizeBytes: 5 });
@@ -86,7 +86,7 @@ describe('an upload in one piece', () => {
     );
   });
 
-  it('sends the purpose only where it is set', async () => {
+  it('sends the purpose only if it is set', async () => {
     const body = async (options: Partial<AgentClientOptions>) => {
       const both = await pair({ unknownFields: 'refused' }, options);
       await upload(both, 'x');
@@ -113,7 +113,7 @@ describe("a file's content", () => {
     expect(await both.client.getFile(file.id)).toMatchObject({ sizeBytes: 1_000_000 });
   });
 
-  it('that looks like a link is not followed', async () => {
+  it('is not followed if it only looks like a link', async () => {
     const both = await pair({ contentDownload: 'bytes' });
     const text = '{"download_url":"http://169.254.169.254/secret"}';
     const file = await upload(both, text, 'application/json');
@@ -123,7 +123,7 @@ describe("a file's content", () => {
     expect(await textOf(await both.client.openFileContent(other.id))).toBe(large);
   });
 
-  it('must be a link where the dialect says so', async () => {
+  it('must be a link if AGENT_DIALECT says so', async () => {
     const dialect = { ...DEFAULT_SERVICE_OPTIONS, fileContent: 'link' as const };
     const linked = await pair({ contentDownload: 'json' }, { serviceOptions: dialect });
     const file = await upload(linked, 'hello');
@@ -134,7 +134,7 @@ describe("a file's content", () => {
 });
 
 describe('lists', () => {
-  it.each([true, false])('of results end and hold each once (cursors: %s)', async (listCursors) => {
+  it.each([true, false])('of results end and contain each result once (cursors: %s)', async (listCursors) => {
     const { client, projectId } = await pair({ listCursors });
     const task = await client.startTask({ projectId, title: 'T' });
     await client.sendMessage(task.id, { content: 'x' });
@@ -142,28 +142,31 @@ describe('lists', () => {
     expect((await client.allResults(task.id)).map(({ name }) => name)).toHaveLength(5);
   });
 
-  it.each(['forward', 'backward'] as const)('of messages are walked %s under both readings', async (way) => {
-    const dialect = { ...DEFAULT_SERVICE_OPTIONS, messagesAfter: way };
-    const both = await pair({ messageCursors: 'inclusive' }, { serviceOptions: dialect });
-    const task = await both.client.startTask({ projectId: both.projectId, title: 'T' });
-    for (const content of ['1', '2', '3']) {
-      await both.client.sendMessage(task.id, { content });
-      await expect
-        .poll(async () => (await both.client.getTask(task.id)).status, { interval: 5 })
-        .toBe('completed');
-    }
-    const ids = (await both.client.lastMessages(task.id, 100)).map(({ id }) => id);
-    expect(ids).toHaveLength(6);
-    for (const reading of ['inclusive', 'exclusive'] as const) {
-      both.service.behaviour.messageCursors = reading;
-      const walked: string[] = [];
-      for await (const { id } of both.client.messagesAfter(task.id, ids[0] ?? '', { limit: 4 }))
-        walked.push(id);
-      expect(walked).toEqual(ids.slice(1));
-    }
-  });
+  it.each(['forward', 'backward'] as const)(
+    'of messages are walked %s with an inclusive or exclusive cursor',
+    async (way) => {
+      const dialect = { ...DEFAULT_SERVICE_OPTIONS, messagesAfter: way };
+      const both = await pair({ messageCursors: 'inclusive' }, { serviceOptions: dialect });
+      const task = await both.client.startTask({ projectId: both.projectId, title: 'T' });
+      for (const content of ['1', '2', '3']) {
+        await both.client.sendMessage(task.id, { content });
+        await expect
+          .poll(async () => (await both.client.getTask(task.id)).status, { interval: 5 })
+          .toBe('completed');
+      }
+      const ids = (await both.client.lastMessages(task.id, 100)).map(({ id }) => id);
+      expect(ids).toHaveLength(6);
+      for (const reading of ['inclusive', 'exclusive'] as const) {
+        both.service.behaviour.messageCursors = reading;
+        const walked: string[] = [];
+        for await (const { id } of both.client.messagesAfter(task.id, ids[0] ?? '', { limit: 4 }))
+          walked.push(id);
+        expect(walked).toEqual(ids.slice(1));
+      }
+    },
+  );
 
-  it("of tasks name the project by the dialect's parameter", async () => {
+  it('of tasks name the project by the parameter in AGENT_DIALECT', async () => {
     const dialect = { ...DEFAULT_SERVICE_OPTIONS, listTasksProjectParam: 'project' };
     const { client, projectId } = await pair({ projectParameter: 'project' }, { serviceOptions: dialect });
     await client.startTask({ projectId, title: 'T' });
@@ -172,7 +175,7 @@ describe('lists', () => {
 });
 
 describe('a task and its messages', () => {
-  it('start with documented fields only, unless more is asked for', async () => {
+  it('start with documented fields only, unless AGENT_DIALECT adds others', async () => {
     const dialect = serviceOptionsSchema.parse({
       noFallbackField: 'disable_fallback',
       autoModeField: 'auto_mode',
@@ -218,7 +221,7 @@ describe('a task and its messages', () => {
     expect(assistantMessage?.input).toEqual({ userMessageId: userMessage?.id, fileIds });
   });
 
-  it('may not say what they answer', async () => {
+  it('may not say which message they answer', async () => {
     const { client, projectId } = await pair({ input: 'null' });
     const task = await client.startTask({ projectId, title: 'T' });
     expect((await client.sendMessage(task.id, { content: 'x' })).assistantMessage?.input).toBeNull();

@@ -37,21 +37,21 @@ describe('a message', () => {
     expect(messageSchema.safeParse(rest).success).toBe(false);
   });
 
-  it('tells file ids that are not said from none', () => {
+  it('distinguishes missing file ids from an empty list', () => {
     const input = (file_ids: unknown) => messageSchema.parse({ ...least, input: { file_ids } }).input;
     expect(input(null)).toEqual({ userMessageId: null, fileIds: null });
     expect(input([])).toEqual({ userMessageId: null, fileIds: [] });
     expect(input(['f'])).toEqual({ userMessageId: null, fileIds: ['f'] });
   });
 
-  it('takes statuses and roles that nobody knows yet', () => {
+  it('accepts unknown statuses and roles', () => {
     const parsed = messageSchema.parse({ ...least, role: 'critic', status: 'paused', stop_reason: 'tea' });
     expect(parsed).toMatchObject({ role: 'critic', status: 'paused', stopReason: 'tea' });
   });
 });
 
 describe('a list', () => {
-  it('is left at the first item that is not understood', () => {
+  it('is read up to the first invalid item', () => {
     const bad = listSchema(messageSchema).safeParse({
       data: [least, ...Array(50_000).fill({ content: [0] })],
     });
@@ -62,7 +62,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('of blocks is left at the first that is none', () => {
+  it('of blocks is read up to the first invalid block', () => {
     const bad = messageSchema.safeParse({
       ...least,
       content: [{ type: 'text', text: 'a' }, ...Array(50_000).fill(0)],
@@ -89,7 +89,7 @@ describe('a content block', () => {
     expect(contentBlockSchema.parse(wire)).toEqual(block);
   });
 
-  it('of any other kind or shape is kept as it came', () => {
+  it('of any other kind or shape is kept unchanged', () => {
     // zod leaves out a field of this name, which could only do harm.
     const names = fc.string().filter((name) => name !== '__proto__');
     fc.assert(
@@ -105,8 +105,8 @@ describe('a content block', () => {
   });
 });
 
-describe('the answer to a send', () => {
-  it('leaves a part in an unknown shape out instead of failing', () => {
+describe('the response to a send', () => {
+  it('omits a part of an unknown shape instead of failing', () => {
     const parsed = sendResultSchema.parse({
       type: 'message_result',
       task: { id: 't' },
@@ -119,13 +119,13 @@ describe('the answer to a send', () => {
     expect(parsed.assistantMessage).toBeNull();
   });
 
-  it('has all parts null where they are missing', () => {
+  it('has null for missing parts', () => {
     expect(sendResultSchema.parse({})).toEqual({ task: null, userMessage: null, assistantMessage: null });
   });
 });
 
 describe('the other resources', () => {
-  it('read what may be missing', () => {
+  it('accept missing optional fields', () => {
     const task = taskSchema.parse({ id: 't', created_at: 'c', status: 'new-kind', project_id: 'p' });
     expect(task).toMatchObject({ status: 'new-kind', title: '', platform: 'api', reviews: [] });
     const file = fileSchema.parse({
@@ -146,7 +146,7 @@ describe('the other resources', () => {
     expect(listSchema(taskSchema).safeParse({}).success).toBe(false);
   });
 
-  it('never take an answer that is no object', () => {
+  it('never accept a response that is not an object', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.integer(), fc.constant(null), fc.array(fc.jsonValue())),

@@ -37,7 +37,7 @@ async function start(options: Parameters<typeof startAgentService>[0]): Promise<
     baseUrl: service.url,
     allowedHosts: ['127.0.0.1'],
     apiKey: service.apiKey,
-    retry: { baseMs: 1, capMs: 5 },
+    retry: { baseDelayMs: 1, maxDelayMs: 5 },
   });
   projectId = (await client.createProject({ title: 'P' })).id;
 }
@@ -94,7 +94,7 @@ describe('an upload to S3', () => {
     },
   );
 
-  it('goes on where another process stopped', async () => {
+  it('resumes where another process stopped', async () => {
     await start({ storage: { s3 }, behaviour: { partSize: 5 * mebibyte, multipartThreshold: mebibyte } });
     const bytes = randomBytes(12 * mebibyte);
     const stop = new AbortController();
@@ -126,7 +126,7 @@ describe('an upload to a storage with links of its own', () => {
     expect(await service.files[0]?.sha256()).toBe(sha256(bytes));
   });
 
-  it('asks again for links that have expired', async () => {
+  it('requests expired links again', async () => {
     let clock = Date.now();
     const dialect = { partSize: 20, minPartSize: 1, multipartThreshold: 10, uploadLinkMs: 1000 };
     await start({ now: () => clock, behaviour: dialect });
@@ -143,7 +143,7 @@ describe('an upload to a storage with links of its own', () => {
     expect(asked.length).toBeGreaterThan(1);
   });
 
-  it('survives lost answers to parts and to finalize', async () => {
+  it('survives lost responses to parts and to finalize', async () => {
     await start({ behaviour: { partSize: 20, minPartSize: 1, multipartThreshold: 10 } });
     for (const call of ['PUT part', 'POST /experimental/files/{file_id}/finalize']) {
       service.faults.add({ call, fault: { kind: 'lost' }, times: 1 });
@@ -153,7 +153,7 @@ describe('an upload to a storage with links of its own', () => {
     expect(await service.files[0]?.sha256()).toBe(sha256(bytes));
   });
 
-  it('sends the headers that every part must carry', async () => {
+  it('sends the headers that every part requires', async () => {
     const dialect = {
       partSize: 20,
       minPartSize: 1,

@@ -141,19 +141,19 @@ describe('an upload in one piece', () => {
     expect(stored.finalized).toEqual([{}]);
   });
 
-  it('is tried again where the source can be opened again', async () => {
+  it('is retried if the source can be opened again', async () => {
     await using stored = await storage({ put: (_, attempt) => (attempt < 3 ? 500 : 200) });
     await uploadFile(stored.client, again);
     expect(whole(stored).equals(bytes)).toBe(true);
   });
 
-  it('is not tried again where the source can be read only once', async () => {
+  it('is not retried if the source can be read only once', async () => {
     await using stored = await storage({ put: () => 503 });
     await expect(uploadFile(stored.client, once())).rejects.toMatchObject({ status: 503, attempts: 1 });
     expect(stored.finalized).toEqual([]);
   });
 
-  it('does not open the source where the storage cannot be reached', async () => {
+  it('does not open the source if the storage cannot be reached', async () => {
     const closed = await localServer(() => undefined);
     await closed[Symbol.asyncDispose]();
     const started = { id: 'f', upload_url: `${closed.origin}/part/0` };
@@ -177,7 +177,7 @@ describe('an upload in one piece', () => {
     expect(stored.finalized).toEqual([]);
   });
 
-  it('takes an empty file', async () => {
+  it('accepts an empty file', async () => {
     await using stored = await storage({});
     await uploadFile(stored.client, { ...described, sizeBytes: 0, body: chunked(Buffer.alloc(0)) });
     expect(whole(stored)).toHaveLength(0);
@@ -207,7 +207,7 @@ describe('an upload in parts', () => {
     expect(puts.every(({ headers }) => headers.authorization === undefined)).toBe(true);
   });
 
-  it('sends a failing part again, alone', async () => {
+  it('retries only the part that failed', async () => {
     await using stored = await storage({
       partBytes: 30,
       put: (part, n) => (part === 2 && n < 3 ? 503 : 200),
@@ -217,7 +217,7 @@ describe('an upload in parts', () => {
     expect(stored.server.requests.filter(({ method }) => method === 'PUT')).toHaveLength(6);
   });
 
-  it('asks once more for the link of a part that has expired', async () => {
+  it('requests the expired link of a part once more', async () => {
     await using stored = await storage({
       partBytes: 30,
       put: (part, n) => (part === 2 && n < 2 ? 403 : 200),
@@ -227,10 +227,10 @@ describe('an upload in parts', () => {
     expect(stored.asked).toEqual([[1, 2, 3, 4], [2]]);
   });
 
-  it('gives up on a part whose link is refused twice', async () => {
+  it('fails if the link of a part is refused twice', async () => {
     await using stored = await storage({ partBytes: 30, put: (part) => (part === 2 ? 403 : 200) });
     const failing = uploadFile(stored.client, once());
-    await expect(failing).rejects.toMatchObject({ code: 'rejected', status: 403, words: 'No' });
+    await expect(failing).rejects.toMatchObject({ code: 'rejected', status: 403, reason: 'No' });
     expect(stored.asked).toEqual([[1, 2, 3, 4], [2]]);
     expect(stored.finalized).toEqual([]);
   });
@@ -245,7 +245,7 @@ describe('an upload in parts', () => {
     await expect(failing).rejects.toMatchObject({ status: 403 });
   });
 
-  it('tells enough to go on, and goes on without the parts that are done', async () => {
+  it('reports enough to resume, and resumes without the finished parts', async () => {
     const broken = await storage({ partBytes: 30, put: (part) => (part === 3 ? 400 : 200) });
     const { record, hooks } = recorder();
     const failing = uploadFile(broken.client, { ...again, concurrency: 1, ...hooks });
@@ -267,7 +267,7 @@ describe('an upload in parts', () => {
     }
   });
 
-  it('begins anew where the service does not know it any more', async () => {
+  it('restarts if the service no longer knows it', async () => {
     await using stored = await storage({ partBytes: 30, finalize: (attempt) => (attempt === 1 ? 404 : 200) });
     const parts = [{ number: 1, etag: 'old' }];
     const resume = { fileId: 'f', uploadId: 'old', partBytes: 30, parts };
@@ -279,7 +279,7 @@ describe('an upload in parts', () => {
     expect(record().parts).toHaveLength(4);
   });
 
-  it('that was perhaps finalized before the crash is not sent again', async () => {
+  it('is not sent again if it may have been finalized before the crash', async () => {
     await using stored = await storage({ partBytes: 100, finalize: () => 409 });
     const parts = [{ number: 1, etag: 'kept' }];
     const resume = { fileId: 'f', uploadId: 'u', partBytes: 100, parts, finalizing: true };
@@ -287,7 +287,7 @@ describe('an upload in parts', () => {
     expect(stored.parts.size).toBe(0);
   });
 
-  it('shares its memory with all others', async () => {
+  it('shares its memory with all other uploads', async () => {
     const memory = new SharedUploadMemory(100);
     await using stored = await storage({ partBytes: 50, put: () => sleep(5).then(() => 200) });
     const client = clientOf(stored.server.origin, { uploadMemory: memory });
@@ -298,7 +298,7 @@ describe('an upload in parts', () => {
     expect(stored.finalized).toHaveLength(3);
   });
 
-  it('leaves room for other accounts where its own storage is slow', async () => {
+  it('leaves memory to other accounts if its own storage is slow', async () => {
     const memory = new SharedUploadMemory(150);
     const hold = Promise.withResolvers<number>();
     let puts = 0;
@@ -322,7 +322,7 @@ describe('an upload in parts', () => {
     expect(slow.finalized).toHaveLength(3);
   });
 
-  it('is refused where its parts are larger than what may be held, and nothing is read', async () => {
+  it('is refused unread if its parts do not fit in memory', async () => {
     await using stored = await storage({ partBytes: 60 });
     const client = clientOf(stored.server.origin, {
       uploadMemory: new UploadMemoryShare(new SharedUploadMemory(150), 50),
@@ -332,7 +332,7 @@ describe('an upload in parts', () => {
     expect(stored.parts.size).toBe(0);
   });
 
-  it('skips a part in the middle that is done', async () => {
+  it('skips a finished part in the middle', async () => {
     await using stored = await storage({});
     const parts = [{ number: 2, etag: 'kept' }];
     const resume = { fileId: 'f', uploadId: 'u', partBytes: 30, parts };
@@ -361,7 +361,7 @@ describe.each([
     expect(stored.finalized).toEqual([]);
   });
 
-  it("gives a failing source's own error", async () => {
+  it("fails with the source's own error", async () => {
     await using stored = await storage(setting);
     const own = new Error('the source broke');
     async function* failing(): AsyncGenerator<Uint8Array> {
@@ -374,7 +374,7 @@ describe.each([
     expect(stored.finalized).toEqual([]);
   });
 
-  it('can be stopped, also while the storage or the source hangs', async () => {
+  it('can be aborted, also while the storage or the source hangs', async () => {
     const stop = new AbortController();
     await using stored = await storage({
       ...setting,
@@ -426,7 +426,7 @@ describe('a signed link', () => {
     await client.close();
   });
 
-  it('may not redirect to such a place, and leads to allowed hosts without the key', async () => {
+  it('may not redirect to a private host, and reaches allowed hosts without the key', async () => {
     await using target = await localServer((_, response) => response.end('bytes'));
     const local = target.origin.replace('127.0.0.1', 'localhost');
     const places = [local, 'http://10.0.0.1/x'];
@@ -444,7 +444,7 @@ describe('a signed link', () => {
     await client.close();
   });
 
-  it('that leads round in a circle is given up', async () => {
+  it('fails if it redirects in a circle', async () => {
     await using server = await localServer((request, response) => {
       response.writeHead(302, { location: request.url ?? '' }).end();
     });
@@ -455,13 +455,13 @@ describe('a signed link', () => {
     await client.close();
   });
 
-  it('that was refused is not shown in the error', async () => {
+  it('does not appear in the error if it is refused', async () => {
     await using server = await localServer((_, response) => {
       response.writeHead(403).end('<Error><Code>Expired</Code></Error>');
     });
     const client = clientOf(server.origin, { serviceOptions: DEFAULT_SERVICE_OPTIONS });
     const failing = client.openSignedLink(`${server.origin}/a?signature=sesame`);
-    await expect(failing).rejects.toMatchObject({ code: 'rejected', words: 'Expired' });
+    await expect(failing).rejects.toMatchObject({ code: 'rejected', reason: 'Expired' });
     await expect(failing).rejects.not.toMatchObject({ message: expect.stringContaining('sesame') });
     await client.close();
   });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { PartReader } from '../../src/agent/part-reader.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
-import { PartReader, partSize, planParts } from '../../src/agent/upload-parts.ts';
+import { partSize, planParts } from '../../src/agent/upload-parts.ts';
 
 const mebibyte = 1024 * 1024;
 const running = new AbortController().signal;
@@ -34,7 +35,7 @@ describe('planParts', () => {
     );
   });
 
-  it('takes the size that the service gives, raised only against too many parts', () => {
+  it('uses the size that the service gives, and raises it only to avoid too many parts', () => {
     expect(planParts(20 * mebibyte, 8 * mebibyte, DEFAULT_SERVICE_OPTIONS)).toEqual({
       partBytes: 8 * mebibyte,
       count: 3,
@@ -45,12 +46,12 @@ describe('planParts', () => {
   });
 });
 
-describe('PieceReader', () => {
+describe('PartReader', () => {
   const bytes = fc.uint8Array({ maxLength: 300 });
   const chunk = fc.integer({ min: 1, max: 50 });
   const piece = fc.integer({ min: 1, max: 90 });
 
-  it('cuts any chunks into pieces that make up the file again', async () => {
+  it('splits any chunks into pieces that form the file again', async () => {
     await fc.assert(
       fc.asyncProperty(bytes, chunk, piece, async (file, chunkSize, pieceSize) => {
         const reader = new PartReader(chunked(file, chunkSize), 0, file.length, running);
@@ -66,7 +67,7 @@ describe('PieceReader', () => {
     );
   });
 
-  it('passes over bytes and streams the rest', async () => {
+  it('skips bytes and streams the rest', async () => {
     await fc.assert(
       fc.asyncProperty(bytes, chunk, fc.nat({ max: 300 }), async (file, chunkSize, most) => {
         const skipped = Math.min(most, file.length);
@@ -78,14 +79,14 @@ describe('PieceReader', () => {
     );
   });
 
-  it('says so when the file has fewer bytes than promised', async () => {
+  it('fails if the file has fewer bytes than announced', async () => {
     const source = () => chunked(new Uint8Array(5), 2);
     const short = { code: 'wrong_size', message: expect.stringContaining('ended after 5 bytes') };
     await expect(new PartReader(source(), 0, 6, running).fill(Buffer.alloc(6))).rejects.toMatchObject(short);
     await expect(collect(new PartReader(source(), 0, 6, running).stream())).rejects.toMatchObject(short);
   });
 
-  it('never gives the last promised byte of a file that has more', async () => {
+  it('never yields the last announced byte of a file that has more', async () => {
     const given: Uint8Array[] = [];
     const reader = new PartReader(chunked(new Uint8Array(6), 1), 0, 5, running);
     const reading = async () => {
@@ -98,7 +99,7 @@ describe('PieceReader', () => {
     await expect(pieces.expectEnd()).rejects.toMatchObject({ code: 'wrong_size' });
   });
 
-  it('leaves a source that hangs when it is stopped', async () => {
+  it('abandons a hanging source when the signal aborts', async () => {
     const stop = new AbortController();
     const hanging = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
     const reader = new PartReader(hanging, 0, 5, stop.signal);

@@ -19,7 +19,7 @@ test('the metrics report waiting messages, running threads, refused permits and 
   const waits = [0, 700, 0];
   const lanes = metrics.withPermitMetrics({
     take: async () => waits.shift() ?? 0,
-    hold: async () => undefined,
+    pause: async () => undefined,
   });
   const pace = { perMinute: 50, burst: 1 };
   for (const lane of ['chat.update', 'chat.update', 'chat.postMessage/C1'])
@@ -42,8 +42,8 @@ test('the metrics report waiting messages, running threads, refused permits and 
 test('the calls of a service have few series, whatever it responds', async () => {
   const metrics = new Metrics(sources);
   for (let status = 100; status < 1_000; status += 1)
-    metrics.serviceAttempt({ call: 'GET /projects', status, attempt: 1, ms: 1 }, 'own');
-  metrics.serviceAttempt({ call: 'GET /projects', status: undefined, attempt: 1, ms: 1 }, 'settings');
+    metrics.serviceAttempt({ call: 'GET /projects', status, attempt: 1, durationMs: 1 }, 'own');
+  metrics.serviceAttempt({ call: 'GET /projects', status: undefined, attempt: 1, durationMs: 1 }, 'settings');
   const lines = (await metrics.scrape()).text.match(/^taskthread_service_calls_total\{.*$/gm);
   expect(lines?.length).toBeLessThan(40);
   expect(lines).toContain(

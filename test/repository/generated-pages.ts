@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { assumptionsTable } from '../../src/agent/assumptions.ts';
 import { settingRows } from '../../src/config.ts';
+import { assumptionsTable } from './service-assumptions.ts';
 
 const root = new URL('../../', import.meta.url);
 

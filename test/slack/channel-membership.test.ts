@@ -7,7 +7,7 @@ let membership: ChannelMembership;
 
 beforeEach(async () => {
   scene = await startSlackClientScene();
-  membership = new ChannelMembership({ api: scene.api });
+  membership = new ChannelMembership(scene.client);
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -27,18 +27,18 @@ function pages(...all: string[][]): void {
 }
 
 describe('the standing of a person in a channel', () => {
-  test('is looked for on every page, and no further', async () => {
+  test('is looked up page by page until it is found', async () => {
     pages(['U2'], ['U3', 'U1'], ['U4']);
     expect(await membership.statusOf('C1', 'U1')).toBe('member');
     expect(scene.slack.callsOf('conversations.members')).toHaveLength(2);
   });
 
-  test('is that of an outsider where the last page does not name them', async () => {
+  test('is that of an outsider if no page names the person', async () => {
     pages(['U2'], ['U3']);
     expect(await membership.statusOf('C1', 'U1')).toBe('outsider');
   });
 
-  test('is remembered, each for its channel and person', async () => {
+  test('is cached per channel and person', async () => {
     pages(['U1', 'U2']);
     for (const person of ['U1', 'U1', 'U2']) await membership.statusOf('C1', person);
     expect(scene.slack.callsOf('conversations.members')).toHaveLength(2);
@@ -52,7 +52,7 @@ describe('the standing of a person in a channel', () => {
     },
   );
 
-  test('is an error where Slack is away, and is asked for again', async () => {
+  test('is an error if Slack is unavailable, and is requested again', async () => {
     scene.slack.on('conversations.members', { status: 503, body: {} });
     await expect(membership.statusOf('C1', 'U1')).rejects.toThrow('http_503');
     pages(['U1']);

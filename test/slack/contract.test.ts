@@ -5,7 +5,6 @@ import {
   startSlackWorkspace,
 } from '../../sandbox/slack/slack-workspace.ts';
 import { SlackDirectory } from '../../src/slack/directory.ts';
-import { FileRefusedError } from '../../src/slack/errors.ts';
 import { FileDownloads } from '../../src/slack/file-downloads.ts';
 import { FileUploads } from '../../src/slack/file-uploads.ts';
 import { MessageHistory } from '../../src/slack/message-history.ts';
@@ -13,7 +12,7 @@ import { Posting, type PostRequest } from '../../src/slack/posting.ts';
 import { RateLimitedClient } from '../../src/slack/rate-limited-client.ts';
 import { RateLimiter } from '../../src/slack/rate-limiter.ts';
 import { rateLimitTable } from '../../src/slack/rate-limits.ts';
-import { slackFileSchema } from '../../src/slack/shared-file.ts';
+import { FileRefusedError, slackFileSchema } from '../../src/slack/shared-file.ts';
 import { SlackClient } from '../../src/slack/slack-client.ts';
 import { identifyToken } from '../../src/slack/token-identity.ts';
 import { InMemoryRateLimits } from '../support/in-memory-rate-limits.ts';
@@ -27,13 +26,13 @@ async function start(options: SlackWorkspaceOptions = {}, timeoutMs = 30_000) {
   slack = await startSlackWorkspace(options);
   const slackApiUrl = slack.apiUrl;
   const { installation } = await identifyToken({ token: slack.botToken, log: silentLog, slackApiUrl });
-  const client = new SlackClient({ installation, log: silentLog, slackApiUrl, timeoutMs });
-  const budget = new RateLimiter({
+  const slackClient = new SlackClient({ installation, log: silentLog, slackApiUrl, timeoutMs });
+  const rateLimiter = new RateLimiter({
     store: new InMemoryRateLimits(),
-    lanes: rateLimitTable(),
+    rateLimits: rateLimitTable(),
     log: silentLog,
   });
-  const api = new RateLimitedClient(client, budget);
+  const client = new RateLimitedClient(slackClient, rateLimiter);
   const person = slack.createPerson({ name: 'ada' });
   const channel = slack.createChannel({ name: 'lab', topic: 'Genes' });
   const root = slack.say({ person, channel, text: 'Hello' });
@@ -45,26 +44,26 @@ async function start(options: SlackWorkspaceOptions = {}, timeoutMs = 30_000) {
     kind: 'first',
   };
   return {
-    api,
-    budget,
+    client,
+    rateLimiter,
     person,
     channel,
     root,
     request,
-    posting: new Posting({ api, log: silentLog }),
-    readBack: new MessageHistory({ api }),
-    people: new SlackDirectory({ api, log: silentLog }),
-    downloads: new FileDownloads({ api, maxBytes: 10_000_000, slackApiUrl, idleMs: 1_000 }),
-    uploads: new FileUploads({ api, slackApiUrl }),
+    posting: new Posting(client, silentLog),
+    readBack: new MessageHistory(client),
+    people: new SlackDirectory(client, silentLog),
+    downloads: new FileDownloads({ client, maxBytes: 10_000_000, slackApiUrl, idleMs: 1_000 }),
+    uploads: new FileUploads(client, slackApiUrl),
   };
 }
 
 describe('messages', () => {
-  test('are posted, edited, marked, found and deleted', async () => {
+  test('are posted, edited, found and deleted, and get reactions', async () => {
     const { posting, readBack, request, channel, root } = await start();
     const intendedAt = new Date();
     const { ts } = await posting.post(request);
-    const state = () => ({ final: true, blank: false, unseenSince: 0 });
+    const state = () => ({ isFinal: true, isBlank: false, unseenSinceMs: 0 });
     const where = { channel: channel.id, ts };
     expect(await posting.edit({ ...where, state, render: () => ({ text: 'Done' }) })).toBe('edited');
     expect(slack.message(channel, ts)).toMatchObject({ text: 'Done', threadTs: root.ts });
@@ -92,7 +91,7 @@ describe('messages', () => {
     expect(slack.message(dm, ts).text).toBe('Working');
   });
 
-  test('whose answer is lost are found again', async () => {
+  test('are found again after a lost response', async () => {
     const { posting, readBack, request, channel, root } = await start();
     const intendedAt = new Date();
     slack.faults.add({ call: 'chat.postMessage', fault: { kind: 'lost' }, times: 1 });
@@ -109,7 +108,7 @@ describe('messages', () => {
     ).toHaveLength(1);
   });
 
-  test('that Slack is too slow to answer end with an unknown outcome', async () => {
+  test('end with an unknown outcome if Slack is too slow', async () => {
     const { posting, request } = await start({}, 1_000);
     slack.faults.add({ call: 'chat.postMessage', fault: { kind: 'latency', ms: 1_500 }, times: 1 });
     await expect(posting.post(request)).rejects.toMatchObject({ slackCode: 'timed_out', outcome: 'unknown' });
@@ -117,7 +116,7 @@ describe('messages', () => {
 });
 
 describe('errors', () => {
-  test('tell what is gone, too long, or forbidden', async () => {
+  test('report what is gone, too long, or forbidden', async () => {
     const { posting, request, channel } = await start({ scopes: ['chat:write'] });
     const blocks = [{ type: 'markdown' as const, text: 'x'.repeat(12_001) }];
     await expect(posting.post({ ...request, message: { text: 'x', blocks } })).rejects.toMatchObject({
@@ -129,7 +128,7 @@ describe('errors', () => {
     const edit = {
       channel: channel.id,
       ts: '1.000000',
-      state: () => ({ final: true, blank: false, unseenSince: 0 }),
+      state: () => ({ isFinal: true, isBlank: false, unseenSinceMs: 0 }),
     };
     await expect(posting.edit({ ...edit, render: () => ({ text: 'x' }) })).rejects.toMatchObject({
       code: 'message_gone',
@@ -149,7 +148,7 @@ describe('errors', () => {
     });
   });
 
-  test('429 and ok:false ratelimited are waited out', async () => {
+  test('are retried after 429 and ok:false ratelimited', async () => {
     const { posting, request } = await start();
     const body = { ok: false, error: 'ratelimited' };
     const headers = { 'retry-after': '1' };
@@ -169,7 +168,7 @@ describe('errors', () => {
   });
 });
 
-test('posts to one channel at the lanes’ pace are never refused', async () => {
+test('posts to one channel within the rate limits are never refused', async () => {
   const { posting, request } = await start();
   await Promise.all([0, 1, 2].map((part) => posting.post({ ...request, key: `turn-2/${part}` })));
   expect(Object.values(slack.throttledCalls).reduce((sum, count) => sum + count, 0)).toBe(0);
@@ -235,7 +234,7 @@ describe('files', () => {
     expect(error).toMatchObject({ reason });
   });
 
-  test('of ours are uploaded into a thread, and files.info tells so', async () => {
+  test('of the bot are uploaded into a thread, and files.info shows it', async () => {
     const { uploads, channel, root } = await start();
     const ids: string[] = [];
     const { fileId } = await uploads.stage({
@@ -259,7 +258,7 @@ describe('files', () => {
   });
 });
 
-test('people and channels are who they are', async () => {
+test('people and channels are recognised', async () => {
   const { people, person, channel } = await start();
   const guest = slack.createPerson({ name: 'gus', kind: 'guest' });
   const stranger = slack.createPerson({ name: 'sam', kind: 'stranger' });

@@ -8,7 +8,7 @@ let people: SlackDirectory;
 
 beforeEach(async () => {
   scene = await startSlackClientScene();
-  people = new SlackDirectory({ api: scene.api, log: silentLog });
+  people = new SlackDirectory(scene.client, silentLog);
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -65,14 +65,14 @@ describe('a person', () => {
     expect((await people.person('U1')).isAdmin).toBe(isAdmin);
   });
 
-  test('whom Slack does not know is unknown, and is not asked for again at once', async () => {
+  test('whom Slack does not know is unknown, and is not requested again at once', async () => {
     scene.slack.on('users.info', { body: { ok: false, error: 'user_not_found' } });
     expect(await people.person('U1')).toEqual({ id: 'U1', name: 'U1', kind: 'unknown', isAdmin: false });
     await people.person('U1');
     expect(scene.slack.calls).toHaveLength(1);
   });
 
-  test('is unknown while Slack fails, and asked for again the next time', async () => {
+  test('is unknown while Slack fails, and is requested again the next time', async () => {
     scene.slack.on('users.info', { status: 503 });
     const asked = await Promise.allSettled([people.person('U1'), people.requirePerson('U1')]);
     expect(asked).toMatchObject([{ value: { kind: 'unknown' } }, { reason: { code: 'unavailable' } }]);
@@ -81,7 +81,7 @@ describe('a person', () => {
     expect((await people.requirePerson('U1')).kind).toBe('member');
   });
 
-  test('is asked for once by many at the same time, and again after five minutes', async () => {
+  test('is requested once for simultaneous callers, and again after five minutes', async () => {
     answer({});
     await Promise.all(Array.from({ length: 20 }, () => people.personName('U1')));
     expect(scene.slack.calls).toHaveLength(1);
@@ -91,7 +91,7 @@ describe('a person', () => {
     expect(scene.slack.calls).toHaveLength(2);
   });
 
-  test('whose asker gives up rejects with its reason', async () => {
+  test('rejects with the reason of an aborted caller', async () => {
     scene.slack.on('users.info', () => undefined);
     await expect(people.person('U1', AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
   });
@@ -128,12 +128,12 @@ describe('a channel', () => {
     expect((await people.channel('C1')).kind).toBe(kind);
   });
 
-  test('is not known while Slack fails', async () => {
+  test('is unknown while Slack fails', async () => {
     scene.slack.on('conversations.info', { status: 503 });
     await expect(people.requireChannel('C1')).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('that Slack does not show is unknown', async () => {
+  test('that the bot cannot see is unknown', async () => {
     scene.slack.on('conversations.info', { body: { ok: false, error: 'channel_not_found' } });
     expect(await people.requireChannel('C1')).toEqual(await people.channel('C1'));
     expect(await people.channel('C1')).toMatchObject({

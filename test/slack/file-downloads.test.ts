@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { FileRefusedError } from '../../src/slack/errors.ts';
 import { FileDownloads, type OpenFile } from '../../src/slack/file-downloads.ts';
 import type { SlackFile } from '../../src/slack/shared-file.ts';
+import { FileRefusedError } from '../../src/slack/shared-file.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
 import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';
 
@@ -14,9 +14,9 @@ let downloads: FileDownloads;
 
 beforeEach(async () => {
   scene = await startSlackClientScene();
-  const { slack, api } = scene;
+  const { slack, client } = scene;
   downloads = new FileDownloads({
-    api,
+    client,
     maxBytes: 1_000_000,
     slackApiUrl: slack.apiUrl,
     idleMs: 300,
@@ -71,7 +71,7 @@ async function reasonOf(promise: Promise<unknown>): Promise<string> {
 }
 
 describe('a download', () => {
-  test('gives the bytes, the size and the type, and sends the token', async () => {
+  test('returns the bytes, the size and the type, and sends the token', async () => {
     serve({});
     const open = await downloads.open(file());
     expect(open).toMatchObject({ sizeBytes: CONTENT.length, mime: 'text/csv' });
@@ -79,7 +79,7 @@ describe('a download', () => {
     expect(scene.slack.calls[0]?.headers.authorization).toBe('Bearer xoxb-test-token');
   });
 
-  test('goes on from an offset', async () => {
+  test('resumes from an offset', async () => {
     scene.slack.on('files/F1', (call) => {
       expect(call.headers.range).toBe('bytes=15000-');
       return {
@@ -93,7 +93,7 @@ describe('a download', () => {
     expect(open.sizeBytes).toBe(CONTENT.length);
   });
 
-  test('skips to the offset where the server knows no ranges', async () => {
+  test('skips to the offset if the server does not support ranges', async () => {
     serve({});
     const open = await downloads.open(file(), { offset: 15_003 });
     expect(await readAll(open)).toEqual(CONTENT.subarray(15_003));
@@ -107,13 +107,13 @@ describe('a download', () => {
     expect(scene.slack.callsOf('files.info')[0]?.args.file).toBe('F1');
   });
 
-  test('takes an HTML file that is meant to be one', async () => {
+  test('accepts an HTML file that is meant to be one', async () => {
     serve({ 'content-type': 'text/html' }, PAGE);
     const open = await downloads.open(file({ mimetype: 'text/html', filetype: 'html', size: PAGE.length }));
     expect((await readAll(open)).toString()).toBe(PAGE);
   });
 
-  test('takes a text file that begins like a page', async () => {
+  test('accepts a text file that starts like a web page', async () => {
     serve({ 'content-type': 'text/plain' }, PAGE);
     const open = await downloads.open(file({ mimetype: 'text/plain', size: PAGE.length }));
     expect((await readAll(open)).toString()).toBe(PAGE);
@@ -129,7 +129,7 @@ describe('a download', () => {
     await expect.poll(() => scene.slack.calls[0]?.cutOff).toBe(true);
   });
 
-  test('ends with the caller’s signal, and with its reason', async () => {
+  test('ends with the reason of the caller’s signal', async () => {
     stream((response) => response.write('gene'));
     const stop = new AbortController();
     const open = await downloads.open(file(), { signal: stop.signal });
@@ -145,17 +145,17 @@ describe('a file is refused', () => {
     expect(await reasonOf(downloads.open(file()))).toBe('missing_scope');
   });
 
-  test('with missing_scope when the page pretends to be something else', async () => {
+  test('with missing_scope when the sign-in page claims another type', async () => {
     stream((response) => response.end(PAGE), { 'content-type': 'application/octet-stream' });
     expect(await reasonOf(downloads.open(file({ mimetype: 'application/pdf' })))).toBe('missing_scope');
   });
 
-  test('with missing_scope when the page stands for an HTML file', async () => {
+  test('with missing_scope when the sign-in page replaces an HTML file', async () => {
     serve({ 'content-type': 'text/html' }, PAGE);
     expect(await reasonOf(downloads.open(file({ mimetype: 'text/html' })))).toBe('missing_scope');
   });
 
-  test('with missing_scope when Slack sends us on, without following', async () => {
+  test('with missing_scope when Slack redirects, without following', async () => {
     const other = await new ScriptedSlack().start();
     serve({ location: `${other.origin}/login` }, '', 302);
     expect(await reasonOf(downloads.open(file()))).toBe('missing_scope');
@@ -186,12 +186,12 @@ describe('a file is refused', () => {
     expect(await reasonOf(downloads.open(file()))).toBe(reason);
   });
 
-  test('when its length is not the promised one', async () => {
+  test('when its length is not the announced one', async () => {
     serve({});
     expect(await reasonOf(downloads.open(file({ size: 17 })))).toBe('changed');
   });
 
-  test('when more bytes come than were promised', async () => {
+  test('when more bytes arrive than announced', async () => {
     stream((response) => {
       response.write(CONTENT.subarray(0, 5_000));
       setTimeout(() => response.end(CONTENT.subarray(5_000)), 50);
@@ -200,7 +200,7 @@ describe('a file is refused', () => {
     expect(await reasonOf(readAll(open))).toBe('changed');
   });
 
-  test('when fewer bytes come than were promised', async () => {
+  test('when fewer bytes arrive than announced', async () => {
     stream((response) => response.end(CONTENT));
     const open = await downloads.open(file({ size: CONTENT.length + 1 }));
     expect(await reasonOf(readAll(open))).toBe('broken_off');
@@ -218,19 +218,19 @@ describe('a file is refused', () => {
     expect(await reasonOf(readAll(open))).toBe('broken_off');
   });
 
-  test('when nothing comes for too long', async () => {
+  test('when nothing arrives for too long', async () => {
     stream((response) => response.write(CONTENT.subarray(0, 5_000)));
     const open = await downloads.open(file());
     expect(await reasonOf(readAll(open))).toBe('broken_off');
   });
 
-  test('when it is over the limit and nobody said so before', async () => {
+  test('when it exceeds the limit without an announced size', async () => {
     stream((response) => response.end(Buffer.alloc(1_000_001, 'x')));
     const open = await downloads.open(file({ size: undefined }));
     expect(await reasonOf(readAll(open))).toBe('too_large');
   });
 
-  test('when a range begins elsewhere or the whole has another size', async () => {
+  test('when a range starts elsewhere or the file has another size', async () => {
     serve({ 'content-range': `bytes 0-9/${CONTENT.length}` }, CONTENT, 206);
     expect(await reasonOf(downloads.open(file(), { offset: 10 }))).toBe('changed');
     serve({ 'content-range': 'bytes 10-19/20' }, CONTENT.subarray(10, 20), 206);
@@ -248,8 +248,8 @@ describe('a file is refused', () => {
   });
 });
 
-describe('Slack’s own trouble', () => {
-  test('429 is throttling, 503 is unavailable: both can be tried again', async () => {
+describe('a failure of Slack', () => {
+  test('429 is a rate limit and 503 is unavailable: both can be retried', async () => {
     serve({ 'retry-after': '4' }, '', 429);
     await expect(downloads.open(file())).rejects.toMatchObject({ code: 'throttled', retryAfterMs: 4_000 });
     serve({}, '', 503);
@@ -278,19 +278,19 @@ describe('a download that breaks off', () => {
     });
   }
 
-  test('goes on by Range from the byte where it broke', async () => {
+  test('resumes with a range from the byte where it broke off', async () => {
     serveCutting(7_001, (from) => ({ status: from === 0 ? 200 : 206 }));
     expect(await readAll(await downloads.read(file()))).toEqual(CONTENT);
     const ranges = scene.slack.calls.map((call) => call.headers.range);
     expect(ranges).toEqual([undefined, 'bytes=7001-', 'bytes=14002-']);
   });
 
-  test('begins anew and skips where Slack knows no ranges', async () => {
+  test('restarts and skips bytes if Slack does not support ranges', async () => {
     serveCutting(12_000, () => ({ status: 200 }));
     expect(await readAll(await downloads.read(file()))).toEqual(CONTENT);
   });
 
-  test('ends when another version of the file answers, and leaves no connection open', async () => {
+  test('fails when the server has another version of the file, and leaves no connection open', async () => {
     const left = Promise.withResolvers<void>();
     scene.slack.on('files/F1', (call, _request, response) => {
       const isFirst = call.headers.range === undefined;
@@ -307,7 +307,7 @@ describe('a download that breaks off', () => {
     await left.promise;
   });
 
-  test('is given up when Slack does not hand out the rest', async () => {
+  test('fails when Slack does not deliver the rest', async () => {
     let calls = 0;
     scene.slack.on('files/F1', (_call, _request, response) => {
       calls += 1;
@@ -320,7 +320,7 @@ describe('a download that breaks off', () => {
   });
 });
 
-describe('a look at a shared file', () => {
+describe('resolving a shared file', () => {
   test('waits until Slack has an address, a size and a type', async () => {
     const { url_private: url, ...unfinished } = file();
     const answers = [
@@ -330,13 +330,17 @@ describe('a look at a shared file', () => {
     ];
     scene.slack.on('files.info', () => ({ body: { ok: true, file: answers.shift() ?? file() } }));
     let waits = 0;
-    const slow = new FileDownloads({ api: scene.api, maxBytes: 1_000_000, slackApiUrl: scene.slack.apiUrl });
+    const slow = new FileDownloads({
+      client: scene.client,
+      maxBytes: 1_000_000,
+      slackApiUrl: scene.slack.apiUrl,
+    });
     const looked = await slow.resolve({ id: 'F1', mode: 'hosted' }, { onWait: () => (waits += 1) });
     expect(looked.decision).toMatchObject({ do: 'download', sizeBytes: CONTENT.length, mime: 'text/csv' });
     expect(waits).toBe(3);
   });
 
-  test('gives up in time', async () => {
+  test('gives up after its time limit', async () => {
     scene.slack.on('files.info', { body: { ok: true, file: { id: 'F1', mode: 'hosted' } } });
     const { decision: verdict } = await downloads.resolve({ id: 'F1', mode: 'hosted' });
     expect(verdict).toEqual({ do: 'refuse', reason: 'processing' });

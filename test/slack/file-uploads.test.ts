@@ -10,8 +10,8 @@ let ids: string[];
 
 beforeEach(async () => {
   scene = await startSlackClientScene();
-  const { slack, api } = scene;
-  uploads = new FileUploads({ api, slackApiUrl: slack.apiUrl });
+  const { slack, client } = scene;
+  uploads = new FileUploads(client, slack.apiUrl);
   ids = [];
   slack.on('files.getUploadURLExternal', {
     body: { ok: true, file_id: 'F9', upload_url: `${slack.origin}/upload/F9` },
@@ -37,7 +37,7 @@ const request = () => ({
 const share = { channel: 'C1', threadTs: '1.0', files: [{ id: 'F9', title: 'chart.png' }] };
 
 describe('an upload', () => {
-  test('takes three steps, and tells the id before people can see the file', async () => {
+  test('takes three steps, and reports the id before people can see the file', async () => {
     expect(await uploads.upload({ ...request(), ...share })).toEqual({ fileId: 'F9' });
     expect(ids).toEqual(['F9 after 1 calls']);
     expect(scene.slack.calls.map((call) => call.method)).toEqual([
@@ -53,7 +53,7 @@ describe('an upload', () => {
     expect(JSON.parse(complete?.args.files ?? '')).toEqual([{ id: 'F9', title: 'chart.png' }]);
   });
 
-  test('whose bytes are long in coming does not wait for them on a connection that may end', async () => {
+  test('waits for slow bytes before it opens a connection', async () => {
     async function* late(): AsyncGenerator<Uint8Array> {
       scene.slack.hangUp();
       await sleep(100);
@@ -63,12 +63,12 @@ describe('an upload', () => {
     expect(await uploads.stage({ ...request(), content: late() })).toEqual({ fileId: 'F9' });
   });
 
-  test('whose bytes fail did nothing that people see', async () => {
+  test('has no visible effect if its bytes are refused', async () => {
     scene.slack.on('upload/F9', { status: 500 });
     await expect(uploads.stage(request())).rejects.toMatchObject({ code: 'unavailable', outcome: 'none' });
   });
 
-  test('whose source breaks did nothing that people see', async () => {
+  test('has no visible effect if its source breaks', async () => {
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield Buffer.from('abc');
       throw new Error('source');
@@ -77,7 +77,7 @@ describe('an upload', () => {
     await expect(failed).rejects.toMatchObject({ code: 'unavailable', outcome: 'none' });
   });
 
-  test('whose completion is unclear says so', async () => {
+  test('reports an unknown outcome if its completion is unclear', async () => {
     scene.slack.on('files.completeUploadExternal', { status: 502 });
     await expect(uploads.share(share)).rejects.toMatchObject({ outcome: 'unknown' });
   });
@@ -104,7 +104,7 @@ describe('an upload', () => {
   });
 });
 
-describe('afterwards', () => {
+describe('the share status', () => {
   const shares = { private: { C1: [{ ts: '2.0' }] } };
 
   test.each([

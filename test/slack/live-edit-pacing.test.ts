@@ -24,29 +24,29 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A reply that grows all the time for a minute, shown as the budget allows. */
+/** A reply that grows all the time for a minute, shown as the rateLimiter allows. */
 async function reply(
   thread: number,
-  budget: RateLimiter,
+  rateLimiter: RateLimiter,
   spacing: EditSpacing,
   edits: Edit[],
 ): Promise<void> {
   const end = performance.now() + ANSWER_MS;
   let shownUntil = performance.now();
   let blank = true;
-  const state = () => ({ final: performance.now() >= end, blank, unseenSince: shownUntil });
+  const state = () => ({ isFinal: performance.now() >= end, isBlank: blank, unseenSinceMs: shownUntil });
   for (let over = false; !over; ) {
-    await budget.run(
+    await rateLimiter.run(
       [
         {
           workspace: 'T1',
           limit: 'chat.update',
-          rank: () => editPriority(state()),
-          notBefore: () => spacing.notBefore('C1', String(thread), state().final),
+          priority: () => editPriority(state()),
+          notBefore: () => spacing.notBefore('C1', String(thread), state().isFinal),
         },
       ],
       async () => {
-        over = state().final;
+        over = state().isFinal;
         const at = performance.now();
         edits.push({ thread, at, final: over, age: at - shownUntil });
         shownUntil = at;
@@ -66,10 +66,10 @@ async function simulate(
   const edits: Edit[] = [];
   const start = performance.now();
   const all = Array.from({ length: processes }, (_, process) => {
-    const budget = new RateLimiter({ store, lanes: rateLimitTable(), log: silentLog });
+    const rateLimiter = new RateLimiter({ store, rateLimits: rateLimitTable(), log: silentLog });
     const spacing = new EditSpacing();
     const mine = Array.from({ length: threads / processes }, (_, index) => process * threads + index);
-    return mine.map((thread) => reply(thread, budget, spacing, edits));
+    return mine.map((thread) => reply(thread, rateLimiter, spacing, edits));
   });
   await vi.advanceTimersByTimeAsync(180_000);
   await Promise.all(all.flat());
@@ -91,7 +91,7 @@ test.each([
   expect(asked).toBeLessThan(edits.length * 2 * scene.processes + 20 * scene.processes);
 });
 
-test('text of 10 replies ages evenly, about as little as the limit allows', async () => {
+test('unseen text of 10 replies ages evenly, close to the minimum that the limit allows', async () => {
   const { edits, end } = await simulate(10, 1);
   const fair = (10 * 60_000) / 44;
   const ages = edits.filter((edit) => !edit.final && edit.at > end - 40_000).map((edit) => edit.age);
@@ -101,14 +101,14 @@ test('text of 10 replies ages evenly, about as little as the limit allows', asyn
   expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
 });
 
-test('all 10 replies that end together have ended within what the pace allows', async () => {
+test('10 replies that end together show their final text as fast as the limit allows', async () => {
   const { edits, end } = await simulate(10, 1);
   const finals = edits.filter((edit) => edit.final);
   expect(finals).toHaveLength(10);
   expect(Math.max(...finals.map((edit) => edit.at)) - end).toBeLessThan((10 * 60_000) / 44);
 });
 
-test('live edits of one message are 3 s apart, and a lone reply gets one every 3 s', async () => {
+test('live edits of a message are 3 s apart, and a single reply gets one every 3 s', async () => {
   const { edits } = await simulate(1, 1);
   const gaps = edits.slice(1).map((edit, index) => edit.at - (edits[index]?.at ?? 0));
   const live = gaps.slice(0, -1);

@@ -23,13 +23,13 @@ function pages(...all: unknown[][]): void {
   });
 }
 
-test('finds our message by its key, on a later page too', async () => {
+test('history finds the bot’s message by its key, on a later page too', async () => {
   scene = await startSlackClientScene();
   pages(
     [root, { ts: '2.000000', bot_id: 'BBOT', metadata: metadata('turn/0') }],
     [{ ts: '3.000000', bot_id: 'BBOT', metadata: metadata('turn/1') }],
   );
-  expect(await new MessageHistory({ api: scene.api }).findOwnPost(request)).toEqual({ ts: '3.000000' });
+  expect(await new MessageHistory(scene.client).findOwnPost(request)).toEqual({ ts: '3.000000' });
   expect(scene.slack.calls[0]?.args).toMatchObject({
     channel: 'C1',
     ts: '1.000000',
@@ -39,38 +39,36 @@ test('finds our message by its key, on a later page too', async () => {
   });
 });
 
-test('does not take another app’s message with the same key for ours', async () => {
+test('history ignores another app’s message with the same key', async () => {
   scene = await startSlackClientScene();
   pages([root, { ts: '2.000000', bot_id: 'BOTHER', user: 'UOTHER', metadata: metadata('turn/1') }]);
-  expect(await new MessageHistory({ api: scene.api }).findOwnPost(request)).toBeUndefined();
+  expect(await new MessageHistory(scene.client).findOwnPost(request)).toBeUndefined();
 });
 
-test('takes neither other metadata nor none for ours', async () => {
+test('history ignores messages with other metadata or none', async () => {
   scene = await startSlackClientScene();
   pages([
     root,
     { ts: '2.000000', user: 'UBOT' },
     { ts: '3.000000', user: 'UBOT', metadata: { event_type: 'other', event_payload: { key: 'turn/1' } } },
   ]);
-  expect(await new MessageHistory({ api: scene.api }).findOwnPost(request)).toBeUndefined();
+  expect(await new MessageHistory(scene.client).findOwnPost(request)).toBeUndefined();
 });
 
-test('reads the channel itself for a message outside of threads', async () => {
+test('history reads the channel itself for a message outside threads', async () => {
   scene = await startSlackClientScene();
   scene.slack.on('conversations.history', {
     body: { ok: true, messages: [{ ts: '4.0', bot_id: 'BBOT', metadata: metadata('turn/1') }] },
   });
-  expect(
-    await new MessageHistory({ api: scene.api }).findOwnPost({ ...request, threadTs: undefined }),
-  ).toEqual({
+  expect(await new MessageHistory(scene.client).findOwnPost({ ...request, threadTs: undefined })).toEqual({
     ts: '4.0',
   });
 });
 
-test('a distributed app asks for 15 messages, once a minute', async () => {
+test('a distributed app reads 15 messages, once a minute', async () => {
   scene = await startSlackClientScene({ distributed: true });
   pages([root]);
-  const readBack = new MessageHistory({ api: scene.api, distributed: true });
+  const readBack = new MessageHistory(scene.client, true);
   await readBack.findOwnPost(request);
   expect(scene.slack.calls[0]?.args.limit).toBe('15');
   const second = new AbortController();

@@ -11,7 +11,7 @@ let posting: Posting;
 
 beforeEach(async () => {
   scene = await startSlackClientScene();
-  posting = new Posting({ api: scene.api, log: silentLog });
+  posting = new Posting(scene.client, silentLog);
   scene.slack.on('chat.postMessage', { body: { ok: true, ts: '100.000001' } });
 });
 afterEach(() => scene.slack.stop());
@@ -23,10 +23,10 @@ const hello: PostRequest = {
   key: 'turn/0',
   kind: 'first',
 };
-const live = () => ({ final: false, blank: false, unseenSince: 0 });
+const live = () => ({ isFinal: false, isBlank: false, unseenSinceMs: 0 });
 
 describe('a post', () => {
-  test('carries its key twice and unfurls nothing', async () => {
+  test('contains its key twice and unfurls nothing', async () => {
     expect(await posting.post(hello)).toEqual({ ts: '100.000001' });
     const args = scene.slack.calls[0]?.args ?? {};
     expect(args).toMatchObject({
@@ -42,7 +42,7 @@ describe('a post', () => {
     });
   });
 
-  test('takes a permit of the workspace and one of its channel', async () => {
+  test('uses a permit of the workspace and one of the channel', async () => {
     await posting.post(hello);
     expect(scene.lanes.rules.map((rule) => rule.lane)).toEqual([
       'chat.postMessage',
@@ -50,7 +50,7 @@ describe('a post', () => {
     ]);
   });
 
-  test('leaves a second after the answer to the post before it in its channel, however late that is', async () => {
+  test('leaves a second after the response to the previous post in the channel, however late that is', async () => {
     scene.slack.on('chat.postMessage', (_call, _request, response) => {
       setTimeout(() => response.end(JSON.stringify({ ok: true, ts: '1.0' })), 600);
       return undefined;
@@ -60,7 +60,7 @@ describe('a post', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(1_500);
   });
 
-  test('is not repeated after an unknown outcome', async () => {
+  test('is not retried after an unknown outcome', async () => {
     scene.slack.on('chat.postMessage', { body: { ok: false, error: 'fatal_error' } });
     const error = await posting.post(hello).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(SlackUnavailableError);
@@ -68,7 +68,7 @@ describe('a post', () => {
     expect(scene.slack.calls).toHaveLength(1);
   });
 
-  test('is made again after a 429, when the time is over', async () => {
+  test('is retried after the pause of a 429', async () => {
     let calls = 0;
     scene.slack.on('chat.postMessage', () => {
       calls += 1;
@@ -81,7 +81,7 @@ describe('a post', () => {
   });
 
   test('is not sent when the lease ends while it waits for its permit', async () => {
-    scene.budget.backOff({ workspace: 'T1', limit: 'chat.postMessage' }, 60_000);
+    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'chat.postMessage' }, 60_000);
     const guard = lease(60_000);
     const pending = posting.post({ ...hello, guard }).catch((caught: unknown) => caught);
     guard.lose();
@@ -91,15 +91,15 @@ describe('a post', () => {
     expect(scene.slack.calls).toHaveLength(0);
   });
 
-  test('to a channel that is gone says so', async () => {
+  test('to a channel that is gone fails with ChannelGoneError', async () => {
     scene.slack.on('chat.postMessage', { body: { ok: false, error: 'is_archived' } });
     await expect(posting.post(hello)).rejects.toBeInstanceOf(ChannelGoneError);
   });
 });
 
 describe('an edit', () => {
-  test('shows the latest state at the moment when it is sent', async () => {
-    scene.budget.backOff({ workspace: 'T1', limit: 'chat.update' }, 200);
+  test('shows the latest state when it is sent', async () => {
+    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'chat.update' }, 200);
     let text = 'early';
     const done = posting.edit({ channel: 'C1', ts: '1.0', state: live, render: () => ({ text }) });
     text = 'late';
@@ -107,7 +107,7 @@ describe('an edit', () => {
     expect(scene.slack.calls.map((call) => call.args.text)).toEqual(['late']);
   });
 
-  test('that changes nothing is not sent and gives its permit on', async () => {
+  test('that changes nothing is not sent and returns its permit', async () => {
     const edit = { channel: 'C1', ts: '1.0', state: live };
     expect(await posting.edit({ ...edit, render: () => undefined })).toBe('unchanged');
     expect(await posting.edit({ ...edit, render: () => ({ text: 'now' }) })).toBe('edited');
@@ -115,7 +115,7 @@ describe('an edit', () => {
     expect(scene.slack.calls).toHaveLength(1);
   });
 
-  test('without blocks leaves the argument out, so that Slack takes the old ones away', async () => {
+  test('without blocks omits the argument, so that Slack removes the old ones', async () => {
     await posting.edit({
       channel: 'C1',
       ts: '1.0',
@@ -125,14 +125,14 @@ describe('an edit', () => {
     expect(Object.keys(scene.slack.calls[0]?.args ?? {}).sort()).toEqual(['channel', 'text', 'ts']);
   });
 
-  test('of a message that was just posted waits; a final one only a second', async () => {
+  test('of a new message waits; a final one waits only a second', async () => {
     const { ts } = await posting.post(hello);
     const posted = performance.now();
-    const run = vi.spyOn(scene.budget, 'run');
+    const run = vi.spyOn(scene.rateLimiter, 'run');
     const shown = posting.edit({
       channel: 'C1',
       ts,
-      state: () => ({ ...live(), final: true }),
+      state: () => ({ ...live(), isFinal: true }),
       render: () => ({ text: 'end' }),
     });
     const notBefore = run.mock.lastCall?.[0][0]?.notBefore?.();
@@ -142,15 +142,15 @@ describe('an edit', () => {
     expect(waited).toBeGreaterThan(900);
   });
 
-  test('is left out where the budget has none within the time that it waits', async () => {
-    scene.budget.backOff({ workspace: 'T1', limit: 'chat.update' }, 60_000);
-    const edit = { channel: 'C1', ts: '1.0', state: live, render: () => ({ text: 'end' }), withinMs: 100 };
+  test('is skipped if there is no permit within its time limit', async () => {
+    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'chat.update' }, 60_000);
+    const edit = { channel: 'C1', ts: '1.0', state: live, render: () => ({ text: 'end' }), maxWaitMs: 100 };
     expect(await posting.edit(edit)).toBe('left_out');
     expect(scene.slack.callsOf('chat.update')).toHaveLength(0);
   });
 
   test('can be withdrawn', async () => {
-    scene.budget.backOff({ workspace: 'T1', limit: 'chat.update' }, 60_000);
+    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'chat.update' }, 60_000);
     const withdraw = new AbortController();
     const done = posting.edit({
       channel: 'C1',
@@ -164,10 +164,10 @@ describe('an edit', () => {
   });
 });
 
-describe('ornaments', () => {
+describe('reactions', () => {
   const mark = { channel: 'C1', ts: '1.0', name: 'eyes' };
 
-  test('that are there or gone already are fine', async () => {
+  test('succeed if they are already there or already gone', async () => {
     scene.slack.on('reactions.add', { body: { ok: false, error: 'already_reacted' } });
     scene.slack.on('reactions.remove', { body: { ok: false, error: 'no_reaction' } });
     expect(await posting.addReaction(mark)).toBe(true);
@@ -182,22 +182,22 @@ describe('ornaments', () => {
     },
   );
 
-  test('are tried later where Slack failed, and not where it refuses them', async () => {
+  test('can be retried if Slack failed, but not if it refuses them', async () => {
     scene.slack.on('reactions.remove', { body: { ok: false, error: 'internal_error' } });
     expect(await posting.removeReaction(mark)).toBe('later');
     scene.slack.on('reactions.remove', { body: { ok: false, error: 'not_reactable' } });
     expect(await posting.removeReaction(mark)).toBe('refused');
   });
 
-  test('are left out when Slack refuses them', async () => {
+  test('are skipped if Slack refuses them', async () => {
     scene.slack.on('reactions.add', {
       body: { ok: false, error: 'missing_scope', needed: 'reactions:write' },
     });
     expect(await posting.addReaction(mark)).toBe(false);
   });
 
-  test('are left out when their lane is dry, at once', async () => {
-    scene.budget.backOff({ workspace: 'T1', limit: 'reactions.add' }, 30_000);
+  test('are skipped at once if no permit is available soon', async () => {
+    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'reactions.add' }, 30_000);
     const start = performance.now();
     expect(await posting.addReaction(mark)).toBe(false);
     expect(performance.now() - start).toBeLessThan(1_900);
@@ -205,8 +205,8 @@ describe('ornaments', () => {
   });
 });
 
-describe('the rest', () => {
-  test('deleting what is gone is fine, deleting what is not ours is an error', async () => {
+describe('other calls', () => {
+  test('deleting a message that is gone succeeds, deleting another’s message fails', async () => {
     scene.slack.on('chat.delete', { body: { ok: false, error: 'message_not_found' } });
     await posting.delete({ channel: 'C1', ts: '1.0' });
     scene.slack.on('chat.delete', { body: { ok: false, error: 'cant_delete_message' } });
@@ -215,7 +215,7 @@ describe('the rest', () => {
     });
   });
 
-  test('an ephemeral message, a permalink and a direct channel', async () => {
+  test('ephemeral messages, permalinks and direct message channels work', async () => {
     scene.slack.on('chat.postEphemeral', { body: { ok: true, message_ts: '7.0' } });
     scene.slack.on('chat.getPermalink', { body: { ok: true, permalink: 'https://x.slack.com/p1' } });
     scene.slack.on('conversations.open', { body: { ok: true, channel: { id: 'D1' } } });

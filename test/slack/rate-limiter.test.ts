@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SlackRateLimitError } from '../../src/slack/errors.ts';
-import type { PermitStore } from '../../src/slack/permit-store.ts';
+import type { PermitStore } from '../../src/slack/permit-queue.ts';
 import { RateLimiter, type ScopedPermitRequest } from '../../src/slack/rate-limiter.ts';
 import { rateLimitTable } from '../../src/slack/rate-limits.ts';
 import { InMemoryRateLimits } from '../support/in-memory-rate-limits.ts';
@@ -9,13 +9,13 @@ import { silentLog } from '../support/silent-log.ts';
 const edits = { workspace: 'T1', limit: 'chat.update' } as const;
 
 let lanes: InMemoryRateLimits;
-let budget: RateLimiter;
+let rateLimiter: RateLimiter;
 
 beforeEach(() => {
   vi.useFakeTimers();
   vi.advanceTimersByTime(1_000_000);
   lanes = new InMemoryRateLimits();
-  budget = new RateLimiter({ store: lanes, lanes: rateLimitTable(), log: silentLog });
+  rateLimiter = new RateLimiter({ store: lanes, rateLimits: rateLimitTable(), log: silentLog });
 });
 
 afterEach(() => {
@@ -26,7 +26,7 @@ afterEach(() => {
 
 /** Asks and notes its name when it gets its permit. */
 function line(into: string[], name: string, wish: Partial<ScopedPermitRequest> = {}): Promise<void> {
-  return budget.permit({ ...edits, ...wish }).then((permit) => {
+  return rateLimiter.permit({ ...edits, ...wish }).then((permit) => {
     into.push(permit === undefined ? `${name} left out` : name);
   });
 }
@@ -34,34 +34,34 @@ function line(into: string[], name: string, wish: Partial<ScopedPermitRequest> =
 /** Uses up all that the lane has at once. */
 async function drain(count = 5): Promise<void> {
   const asks = Array.from({ length: count }, () =>
-    budget.permit({ ...edits, rank: () => ({ order: 0, since: 0 }) }),
+    rateLimiter.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) }),
   );
   await vi.advanceTimersByTimeAsync(0);
   await Promise.all(asks);
 }
 
-describe('the order of a lane', () => {
-  test('finals go first, then what shows nothing yet, then the oldest unseen text', async () => {
+describe('the order of requests', () => {
+  test('final edits go first, then replies that show nothing yet, then the oldest unseen text', async () => {
     await drain();
     const got: string[] = [];
     const all = Promise.all([
-      line(got, 'young', { rank: () => ({ order: 2, since: 900 }) }),
-      line(got, 'old', { rank: () => ({ order: 2, since: 100 }) }),
-      line(got, 'blank', { rank: () => ({ order: 1, since: 950 }) }),
-      line(got, 'final', { rank: () => ({ order: 0, since: 990 }) }),
+      line(got, 'young', { priority: () => ({ order: 2, since: 900 }) }),
+      line(got, 'old', { priority: () => ({ order: 2, since: 100 }) }),
+      line(got, 'blank', { priority: () => ({ order: 1, since: 950 }) }),
+      line(got, 'final', { priority: () => ({ order: 0, since: 990 }) }),
     ]);
     await vi.advanceTimersByTimeAsync(20_000);
     await all;
     expect(got).toEqual(['final', 'blank', 'old', 'young']);
   });
 
-  test('ranks are asked when a permit is to be had, not when the wish was made', async () => {
+  test('priorities are read when a permit is available, not when it is requested', async () => {
     await drain();
     const got: string[] = [];
     let order = 2;
     const all = Promise.all([
-      line(got, 'first asked', { rank: () => ({ order: 1, since: 0 }) }),
-      line(got, 'became final', { rank: () => ({ order, since: 0 }) }),
+      line(got, 'first asked', { priority: () => ({ order: 1, since: 0 }) }),
+      line(got, 'became final', { priority: () => ({ order, since: 0 }) }),
     ]);
     await vi.advanceTimersByTimeAsync(100);
     order = 0;
@@ -70,23 +70,28 @@ describe('the order of a lane', () => {
     expect(got).toEqual(['became final', 'first asked']);
   });
 
-  test('a final may use a deeper burst than live edits', async () => {
+  test('a final edit may use a deeper burst than live edits', async () => {
     const got: string[] = [];
-    const live = Array.from({ length: 6 }, () => line(got, 'live', { rank: () => ({ order: 2, since: 0 }) }));
+    const live = Array.from({ length: 6 }, () =>
+      line(got, 'live', { priority: () => ({ order: 2, since: 0 }) }),
+    );
     await vi.advanceTimersByTimeAsync(0);
     expect(got).toEqual(['live', 'live', 'live', 'live']);
-    const final = line(got, 'final', { rank: () => ({ order: 0, since: 0 }) });
+    const final = line(got, 'final', { priority: () => ({ order: 0, since: 0 }) });
     await vi.advanceTimersByTimeAsync(0);
     expect(got.at(-1)).toBe('final');
     await vi.advanceTimersByTimeAsync(10_000);
     await Promise.all([final, ...live]);
   });
 
-  test('nobody goes before their moment, and a ready one does not wait for them', async () => {
+  test('no request goes before its earliest time, and a ready one does not wait for it', async () => {
     const got: string[] = [];
     const start = performance.now();
-    const late = line(got, 'late', { notBefore: () => start + 3_000, rank: () => ({ order: 0, since: 0 }) });
-    const ready = line(got, 'ready', { rank: () => ({ order: 2, since: 0 }) });
+    const late = line(got, 'late', {
+      notBefore: () => start + 3_000,
+      priority: () => ({ order: 0, since: 0 }),
+    });
+    const ready = line(got, 'ready', { priority: () => ({ order: 2, since: 0 }) });
     await vi.advanceTimersByTimeAsync(2_999);
     expect(got).toEqual(['ready']);
     await vi.advanceTimersByTimeAsync(1);
@@ -94,10 +99,10 @@ describe('the order of a lane', () => {
     await Promise.all([late, ready]);
   });
 
-  test('of a dry lane those give up at once whose turn cannot come in time', async () => {
+  test('requests give up at once if an exhausted limit cannot serve them in time', async () => {
     await drain();
     const got: string[] = [];
-    const first = (since: number) => ({ withinMs: 3_000, rank: () => ({ order: 0, since }) });
+    const first = (since: number) => ({ maxWaitMs: 3_000, priority: () => ({ order: 0, since }) });
     const all = Promise.all(['a', 'b', 'c', 'd'].map((name, index) => line(got, name, first(index))));
     await vi.advanceTimersByTimeAsync(10);
     expect(got).toEqual(['c left out', 'd left out']);
@@ -106,22 +111,22 @@ describe('the order of a lane', () => {
     expect(got).toEqual(['c left out', 'd left out', 'a', 'b']);
   });
 
-  test('a flood of finals does not starve a live edit', async () => {
+  test('a flood of final edits does not starve a live edit', async () => {
     await drain();
     const got: string[] = [];
-    const live = line(got, 'live', { rank: () => ({ order: 2, since: 0 }) });
+    const live = line(got, 'live', { priority: () => ({ order: 2, since: 0 }) });
     const finals = Array.from({ length: 40 }, () =>
-      line(got, 'final', { rank: () => ({ order: 0, since: 0 }) }),
+      line(got, 'final', { priority: () => ({ order: 0, since: 0 }) }),
     );
     await vi.advanceTimersByTimeAsync(60_000);
     await Promise.all([live, ...finals]);
     expect(got.indexOf('live')).toBe(10);
   });
 
-  test('a rank that throws ends that wish alone', async () => {
+  test('a priority that throws rejects only its own request', async () => {
     const got: string[] = [];
     const broken = line(got, 'broken', {
-      rank: () => {
+      priority: () => {
         throw new Error('gone');
       },
     });
@@ -134,27 +139,27 @@ describe('the order of a lane', () => {
 });
 
 describe('waiting', () => {
-  test('a withdrawn wish rejects with its reason and takes no permit', async () => {
+  test('a withdrawn request rejects with its reason and uses no permit', async () => {
     await drain();
     const asked = lanes.asked;
     const withdraw = new AbortController();
-    const wish = budget.permit({ ...edits, signal: withdraw.signal });
+    const wish = rateLimiter.permit({ ...edits, signal: withdraw.signal });
     withdraw.abort(new Error('not needed'));
     await expect(wish).rejects.toThrow('not needed');
     await vi.advanceTimersByTimeAsync(60_000);
     expect(lanes.asked).toBeLessThanOrEqual(asked + 1);
   });
 
-  test('an already withdrawn wish is refused at once', async () => {
-    await expect(budget.permit({ ...edits, signal: AbortSignal.abort(new Error('over')) })).rejects.toThrow(
-      'over',
-    );
+  test('a request with an aborted signal rejects at once', async () => {
+    await expect(
+      rateLimiter.permit({ ...edits, signal: AbortSignal.abort(new Error('over')) }),
+    ).rejects.toThrow('over');
   });
 
-  test('the store is asked once for each permit or wait, and never while nobody waits', async () => {
+  test('the store is asked once for each permit or wait, and never without a request', async () => {
     await drain();
     const before = lanes.asked;
-    const wish = budget.permit(edits);
+    const wish = rateLimiter.permit(edits);
     await vi.advanceTimersByTimeAsync(5_000);
     await wish;
     expect(lanes.asked - before).toBe(2);
@@ -162,22 +167,22 @@ describe('waiting', () => {
     expect(lanes.asked - before).toBe(2);
   });
 
-  test('an ornament is left out at once when the lane cannot afford it soon', async () => {
+  test('an optional call is skipped at once if no permit is available soon', async () => {
     await drain();
     const got: string[] = [];
-    const ornament = line(got, 'mark', { withinMs: 500 });
+    const ornament = line(got, 'mark', { maxWaitMs: 500 });
     await vi.advanceTimersByTimeAsync(1);
     await ornament;
     expect(got).toEqual(['mark left out']);
   });
 
-  test('an ornament that others outrank is left out when its time is over', async () => {
+  test('an optional call with a low priority is skipped after its time limit', async () => {
     await drain();
     const got: string[] = [];
     const others = Array.from({ length: 4 }, () =>
-      line(got, 'edit', { rank: () => ({ order: 0, since: 0 }) }),
+      line(got, 'edit', { priority: () => ({ order: 0, since: 0 }) }),
     );
-    const ornament = line(got, 'mark', { withinMs: 4_000, rank: () => ({ order: 3, since: 0 }) });
+    const ornament = line(got, 'mark', { maxWaitMs: 4_000, priority: () => ({ order: 3, since: 0 }) });
     await vi.advanceTimersByTimeAsync(4_001);
     await ornament;
     expect(got).toContain('mark left out');
@@ -185,24 +190,24 @@ describe('waiting', () => {
     await Promise.all(others);
   });
 
-  test('a permit that is given back serves the next one', async () => {
+  test('a returned permit serves the next request', async () => {
     await drain(4);
-    const permit = await budget.permit({ ...edits, rank: () => ({ order: 0, since: 0 }) });
+    const permit = await rateLimiter.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) });
     const asked = lanes.asked;
     permit?.release();
     permit?.release();
-    const next = budget.permit(edits);
+    const next = rateLimiter.permit(edits);
     await vi.advanceTimersByTimeAsync(0);
     await next;
     expect(lanes.asked).toBe(asked);
-    const third = budget.permit(edits);
+    const third = rateLimiter.permit(edits);
     await vi.advanceTimersByTimeAsync(0);
     expect(lanes.asked).toBe(asked + 1);
     await vi.advanceTimersByTimeAsync(5_000);
     await third;
   });
 
-  test('while the store is away, waiters wait, and get their permits when it is back', async () => {
+  test('requests wait while the store is unavailable, and get their permits afterwards', async () => {
     lanes.failures = 4;
     const got: string[] = [];
     const wish = line(got, 'edit');
@@ -215,18 +220,18 @@ describe('waiting', () => {
   });
 });
 
-describe('when Slack throttles', () => {
-  test('the lane is held for the time that Slack names, here and in the store, and the call made again', async () => {
+describe('after a refusal by Slack', () => {
+  test('the limit is paused for the time that Slack names, here and in the store, and the call is retried', async () => {
     const calls: number[] = [];
     const start = performance.now();
-    const done = budget.run([edits], () => {
+    const done = rateLimiter.run([edits], () => {
       calls.push(performance.now() - start);
       if (calls.length === 1) return Promise.reject(throttled(7_000));
       return Promise.resolve('done');
     });
     await vi.advanceTimersByTimeAsync(6_999);
     expect(calls).toEqual([0]);
-    const other = new RateLimiter({ store: lanes, lanes: rateLimitTable(), log: silentLog });
+    const other = new RateLimiter({ store: lanes, rateLimits: rateLimitTable(), log: silentLog });
     const got: string[] = [];
     const elsewhere = other.permit(edits).then(() => got.push('elsewhere'));
     await vi.advanceTimersByTimeAsync(0);
@@ -239,15 +244,15 @@ describe('when Slack throttles', () => {
   });
 
   test('no other method and no other workspace waits', async () => {
-    budget.backOff(edits, 30_000);
-    expect(await budget.permit({ workspace: 'T1', limit: 'chat.postMessage' })).toBeDefined();
-    expect(await budget.permit({ workspace: 'T2', limit: 'chat.update' })).toBeDefined();
+    rateLimiter.backOff(edits, 30_000);
+    expect(await rateLimiter.permit({ workspace: 'T1', limit: 'chat.postMessage' })).toBeDefined();
+    expect(await rateLimiter.permit({ workspace: 'T2', limit: 'chat.update' })).toBeDefined();
   });
 
-  test('refusals of calls that were on their way together slow the lane once, and it comes back', async () => {
+  test('refusals of simultaneous calls slow the limit once, and it recovers', async () => {
     const factor = () => lanes.factor('T1', 'chat.update');
-    budget.backOff(edits, 0);
-    budget.backOff(edits, 1_000);
+    rateLimiter.backOff(edits, 0);
+    rateLimiter.backOff(edits, 1_000);
     expect(factor()).toBeCloseTo(0.8, 5);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(factor()).toBeCloseTo(0.9, 5);
@@ -255,9 +260,9 @@ describe('when Slack throttles', () => {
     expect(factor()).toBe(1);
   });
 
-  test('a store that is away does not lift the hold', async () => {
-    const hold = vi.spyOn(lanes, 'hold').mockRejectedValue(new Error('away'));
-    budget.backOff(edits, 5_000);
+  test('an unavailable store does not lift the pause', async () => {
+    const hold = vi.spyOn(lanes, 'pause').mockRejectedValue(new Error('away'));
+    rateLimiter.backOff(edits, 5_000);
     const got: string[] = [];
     const wish = line(got, 'edit');
     await vi.advanceTimersByTimeAsync(4_999);
@@ -267,9 +272,9 @@ describe('when Slack throttles', () => {
     expect(hold).toHaveBeenCalledTimes(3);
   });
 
-  test('an ornament is not tried again', async () => {
+  test('an optional call is not retried', async () => {
     let calls = 0;
-    const done = budget.run([{ ...edits, withinMs: 1_000 }], () => {
+    const done = rateLimiter.run([{ ...edits, maxWaitMs: 1_000 }], () => {
       calls += 1;
       return Promise.reject(throttled(100));
     });
@@ -278,13 +283,13 @@ describe('when Slack throttles', () => {
     await vi.advanceTimersByTimeAsync(60_000);
   });
 
-  test('other errors are the caller’s', async () => {
-    await expect(budget.run([edits], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  test('other errors reach the caller', async () => {
+    await expect(rateLimiter.run([edits], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 
-  test('endless throttling ends with the error after eight calls', async () => {
+  test('a call fails after eight refusals', async () => {
     let calls = 0;
-    const done = budget.run([edits], () => {
+    const done = rateLimiter.run([edits], () => {
       calls += 1;
       return Promise.reject(throttled(1_000));
     });
@@ -295,7 +300,7 @@ describe('when Slack throttles', () => {
   });
 });
 
-describe('processes that share a lane', () => {
+describe('processes that share a limit', () => {
   /** Two in each process who always want an edit; the answer tells how many each process got in so many ms. */
   async function compete(processes: readonly RateLimiter[], ms: number): Promise<number[]> {
     const over = new AbortController();
@@ -317,15 +322,15 @@ describe('processes that share a lane', () => {
     return got;
   }
 
-  const other = () => new RateLimiter({ store: lanes, lanes: rateLimitTable(), log: silentLog });
+  const other = () => new RateLimiter({ store: lanes, rateLimits: rateLimitTable(), log: silentLog });
   const sum = (counts: readonly number[]) => counts.reduce((a, b) => a + b, 0);
 
   test.each([0, 1, 6])(
     'get equally many permits after one of them was refused %i times',
     async (refusals) => {
-      const processes = [budget, other()];
+      const processes = [rateLimiter, other()];
       for (let count = 0; count < refusals; count += 1) {
-        budget.backOff(edits, 1_000);
+        rateLimiter.backOff(edits, 1_000);
         await vi.advanceTimersByTimeAsync(2_000);
       }
       const got = await compete(processes, 60_000);
@@ -333,7 +338,7 @@ describe('processes that share a lane', () => {
     },
   );
 
-  test('get about equally many where some are some milliseconds further from the store', async () => {
+  test('get about equal shares even if some have a slower connection to the store', async () => {
     const far = [0, 1, 4].map((ms) => {
       const away = () => new Promise((resolve) => setTimeout(resolve, ms));
       const store: PermitStore = {
@@ -343,40 +348,40 @@ describe('processes that share a lane', () => {
           await away();
           return waitMs;
         },
-        hold: (...hold) => lanes.hold(...hold),
+        pause: (...hold) => lanes.pause(...hold),
       };
-      return new RateLimiter({ store, lanes: rateLimitTable(), log: silentLog });
+      return new RateLimiter({ store, rateLimits: rateLimitTable(), log: silentLog });
     });
     const got = await compete(far, 120_000);
     await vi.advanceTimersByTimeAsync(10);
     expect(Math.min(...got)).toBeGreaterThan(Math.max(...got) * 0.75);
   });
 
-  test('go slower together, whichever of them asks, and come back together', async () => {
+  test('slow down and recover together, whichever of them asks', async () => {
     const calm = other();
     const half = 11;
     for (let count = 0; count < 6; count += 1) {
-      budget.backOff(edits, 1_000);
+      rateLimiter.backOff(edits, 1_000);
       await vi.advanceTimersByTimeAsync(2_000);
     }
     await compete([calm], 5_000);
     expect(sum(await compete([calm], 30_000))).toBeLessThan(half);
-    expect(sum(await compete([budget], 30_000))).toBeLessThan(half);
+    expect(sum(await compete([rateLimiter], 30_000))).toBeLessThan(half);
     await vi.advanceTimersByTimeAsync(420_000);
-    for (const process of [budget, calm])
+    for (const process of [rateLimiter, calm])
       expect(sum(await compete([process], 30_000))).toBeGreaterThanOrEqual(2 * half - 1);
   });
 
-  test('a final of the other one goes before live edits of the throttled one', async () => {
+  test('a final edit of the other process goes before live edits of the refused one', async () => {
     const calm = other();
-    budget.backOff(edits, 1_000);
+    rateLimiter.backOff(edits, 1_000);
     const over = new AbortController();
-    const live = Array.from({ length: 20 }, () => budget.permit({ ...edits, signal: over.signal }));
+    const live = Array.from({ length: 20 }, () => rateLimiter.permit({ ...edits, signal: over.signal }));
     const ended = Promise.allSettled(live);
     await vi.advanceTimersByTimeAsync(10_000);
     const asked = performance.now();
     let waited = Number.POSITIVE_INFINITY;
-    const final = calm.permit({ ...edits, rank: () => ({ order: 0, since: 0 }) }).then(() => {
+    const final = calm.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) }).then(() => {
       waited = performance.now() - asked;
     });
     await vi.advanceTimersByTimeAsync(5_000);

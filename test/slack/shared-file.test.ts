@@ -30,7 +30,7 @@ test('a hosted file is downloaded from its download address', () => {
   });
 });
 
-test('a snippet is a file too, and url_private serves where it is the only address', () => {
+test('a snippet is a file too, and url_private is used if it is the only address', () => {
   expect(judge({ mode: 'snippet', url_private_download: undefined })).toMatchObject({
     url: hosted.url_private,
   });
@@ -63,17 +63,17 @@ test.each([
   expect(judge(change)).toEqual({ do: 'refuse', reason });
 });
 
-test('a file of exactly the limit is taken', () => {
+test('a file of exactly the limit is accepted', () => {
   expect(judge({ size: 10_000 })).toMatchObject({ do: 'download' });
 });
 
-test('only HTML is HTML', () => {
+test('only HTML files count as HTML', () => {
   expect(isHtmlFile(slackFileSchema.parse({ id: 'F1', mimetype: 'text/html; charset=utf-8' }))).toBe(true);
   expect(isHtmlFile(slackFileSchema.parse({ id: 'F1', filetype: 'html' }))).toBe(true);
   expect(isHtmlFile(slackFileSchema.parse(hosted))).toBe(false);
 });
 
-test('an external file has a link, where it is one for a browser', () => {
+test('an external file has a link if a browser can open it', () => {
   const link = (change: Record<string, unknown>) =>
     externalLink(slackFileSchema.parse({ id: 'F1', ...change }));
   expect(link({ external_url: 'https://drive.example/1', url_private: 'https://b.example' })).toBe(

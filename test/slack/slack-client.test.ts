@@ -37,7 +37,7 @@ async function failure(promise: Promise<unknown>): Promise<SlackError> {
 }
 
 describe('a call', () => {
-  test('sends the token and the arguments, and gives what was read', async () => {
+  test('sends the token and the arguments, and returns the parsed response', async () => {
     slack.on('good', { body: { ok: true, ts: '1.5', more: 1 } });
     const answer = await client().call('good', { channel: 'C1', blocks: [{ type: 'divider' }] }, { schema });
     expect(answer.ts).toBe('1.5');
@@ -46,7 +46,7 @@ describe('a call', () => {
     expect(call?.args).toMatchObject({ channel: 'C1', blocks: '[{"type":"divider"}]' });
   });
 
-  test('is made once, whatever comes of it', async () => {
+  test('is made once, whatever its outcome', async () => {
     slack.on('once', { status: 503 });
     await failure(client().call('once', {}, { schema }));
     expect(slack.callsOf('once')).toHaveLength(1);
@@ -58,7 +58,7 @@ describe('a call', () => {
     expect(slack.callsOf('elsewhere')).toHaveLength(0);
   });
 
-  test('of many at once each keeps its own time-out', async () => {
+  test('keeps its own timeout among many simultaneous calls', async () => {
     const patience = Promise.withResolvers<void>();
     slack.on('slow', (_call, _request, response) => {
       void patience.promise.then(() => response.end('{"ok":true,"ts":"1"}'));
@@ -75,8 +75,8 @@ describe('a call', () => {
   });
 });
 
-describe('the time-out', () => {
-  test('really cuts the request off, and leaves the outcome unknown', async () => {
+describe('the timeout', () => {
+  test('ends the request and leaves the outcome unknown', async () => {
     slack.on('never', () => undefined);
     const error = await failure(client(1_000).call('never', {}, { schema }));
     expect(error).toBeInstanceOf(SlackUnavailableError);
@@ -96,14 +96,14 @@ describe('the time-out', () => {
 });
 
 describe('the lease', () => {
-  test('that has ended keeps a call from being sent', async () => {
+  test('prevents a call after it has ended', async () => {
     const error = await failure(client().call('fenced', {}, { schema, guard: lease(0) }));
     expect(error).toBeInstanceOf(SlackLeaseError);
     expect(error.outcome).toBe('none');
     expect(slack.callsOf('fenced')).toHaveLength(0);
   });
 
-  test('that is lost on the way cuts the call off', async () => {
+  test('ends a call in progress when it is lost', async () => {
     slack.on('lost', () => undefined);
     const guard = lease(60_000);
     const pending = failure(client(60_000).call('lost', {}, { schema, guard }));
@@ -116,7 +116,7 @@ describe('the lease', () => {
 });
 
 describe('an error', () => {
-  test('429 tells how long to wait', async () => {
+  test('429 says how long to wait', async () => {
     slack.on('busy', {
       status: 429,
       headers: { 'retry-after': '7' },
@@ -140,7 +140,7 @@ describe('an error', () => {
     });
   });
 
-  test('ok:false ratelimited in a 200 is throttling too', async () => {
+  test('ok:false ratelimited in a 200 is a rate limit too', async () => {
     slack.on('busy', { headers: { 'retry-after': '3' }, body: { ok: false, error: 'ratelimited' } });
     expect(await failure(client().call('busy', {}, { schema }))).toMatchObject({
       code: 'throttled',
@@ -164,7 +164,7 @@ describe('an error', () => {
     expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown', slackCode: `http_${status}` });
   });
 
-  test('HTTP 404 says where to look', async () => {
+  test('HTTP 404 says what to check', async () => {
     slack.on('broken', { status: 404 });
     const error = await failure(client().call('broken', {}, { schema }));
     expect(error).toBeInstanceOf(SlackRefusedError);
@@ -182,7 +182,7 @@ describe('an error', () => {
     });
   });
 
-  test('a refused connection surely did nothing', async () => {
+  test('a refused connection had no effect', async () => {
     const gone = await new ScriptedSlack().start();
     const { apiUrl } = gone;
     await gone.stop();
@@ -207,7 +207,7 @@ describe('an error', () => {
     expect(slack.callsOf('thief')).toHaveLength(0);
   });
 
-  test('neither token nor words are logged at info or above', async () => {
+  test('neither tokens nor people’s words are logged at info or above', async () => {
     const lines: string[] = [];
     const loud = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
     slack.on('quiet', { status: 503 });

@@ -16,7 +16,7 @@ test('the client_msg_id never changes between versions of this program', () => {
   expect(clientMsgId('turn-1/0')).toBe('51236fc0-c06f-5ed7-a0d7-f223dceef60b');
 });
 
-test('keys have different ids', () => {
+test('different keys have different ids', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (a, b) => {
       fc.pre(a !== b);

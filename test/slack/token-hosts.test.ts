@@ -24,13 +24,13 @@ test.each([
   expect(mayReceiveToken(url)).toBe(false);
 });
 
-test('the sandbox’s own origin gets the token, its neighbours do not', () => {
+test('the sandbox’s own origin gets the token, other ports do not', () => {
   const api = 'http://127.0.0.1:4000/api/';
   expect(mayReceiveToken('http://127.0.0.1:4000/files/F1', api)).toBe(true);
   expect(mayReceiveToken('http://127.0.0.1:4001/files/F1', api)).toBe(false);
   expect(mayReceiveToken('http://localhost:4000/files/F1', api)).toBe(false);
 });
 
-test('while the API is Slack’s, no other origin gets the token', () => {
+test('no other origin gets the token if the API is Slack’s', () => {
   expect(mayReceiveToken('https://api.example/files/F1', 'https://slack.com/api/')).toBe(false);
 });

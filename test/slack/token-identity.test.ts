@@ -3,7 +3,7 @@ import { identifyToken } from '../../src/slack/token-identity.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
 import { silentLog } from '../support/silent-log.ts';
 
-test('auth.test tells whose token it is and what it may do', async () => {
+test('auth.test returns the installation and the scopes of a token', async () => {
   const slack = await new ScriptedSlack().start();
   slack.on('auth.test', {
     headers: { 'x-oauth-scopes': 'chat:write, files:read' },
@@ -26,7 +26,7 @@ test('auth.test tells whose token it is and what it may do', async () => {
   await slack.stop();
 });
 
-test('a dead token says so', async () => {
+test('an invalid token fails with SlackAuthError', async () => {
   const slack = await new ScriptedSlack().start();
   slack.on('auth.test', { body: { ok: false, error: 'invalid_auth' } });
   const failed = identifyToken({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });

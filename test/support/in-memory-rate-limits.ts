@@ -1,4 +1,4 @@
-import type { PermitStore } from '../../src/slack/permit-store.ts';
+import type { PermitStore } from '../../src/slack/permit-queue.ts';
 import { BACKOFF } from '../../src/store/slack/shared-rate-limits.ts';
 
 /** The shared lanes in memory, by the same rule as in PostgreSQL, on the clock of `performance.now()`. */
@@ -34,7 +34,7 @@ export class InMemoryRateLimits implements PermitStore {
     return Promise.resolve(0);
   }
 
-  hold(workspace: string, lane: string, ms: number): Promise<void> {
+  pause(workspace: string, lane: string, ms: number): Promise<void> {
     const key = `${workspace} ${lane}`;
     const now = performance.now();
     this.#holds.set(key, Math.max(this.#holds.get(key) ?? 0, now + ms));

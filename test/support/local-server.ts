@@ -39,6 +39,6 @@ export async function localServer(listener: Listener): Promise<LocalServer> {
 
 /** A client that is quick to try again. */
 export function clientOf(origin: string, options: Partial<AgentClientOptions> = {}): AgentClient {
-  const retry = { attempts: 3, baseMs: 1, capMs: 5, totalMs: 60_000, ...options.retry };
+  const retry = { maxAttempts: 3, baseDelayMs: 1, maxDelayMs: 5, maxTotalMs: 60_000, ...options.retry };
   return new AgentClient({ baseUrl: `${origin}/v1`, apiKey, allowedHosts: ['127.0.0.1'], ...options, retry });
 }

@@ -11,8 +11,8 @@ import { installation } from './slack-installation.ts';
 export interface SlackClientScene {
   slack: ScriptedSlack;
   lanes: InMemoryRateLimits;
-  budget: RateLimiter;
-  api: RateLimitedClient;
+  rateLimiter: RateLimiter;
+  client: RateLimitedClient;
 }
 
 export async function startSlackClientScene(
@@ -20,12 +20,12 @@ export async function startSlackClientScene(
 ): Promise<SlackClientScene> {
   const slack = await new ScriptedSlack().start();
   const lanes = new InMemoryRateLimits();
-  const budget = new RateLimiter({ store: lanes, lanes: rateLimitTable(options), log: silentLog });
-  const client = new SlackClient({
+  const rateLimiter = new RateLimiter({ store: lanes, rateLimits: rateLimitTable(options), log: silentLog });
+  const slackClient = new SlackClient({
     installation,
     log: silentLog,
     slackApiUrl: slack.apiUrl,
     timeoutMs: 30_000,
   });
-  return { slack, lanes, budget, api: new RateLimitedClient(client, budget) };
+  return { slack, lanes, rateLimiter, client: new RateLimitedClient(slackClient, rateLimiter) };
 }

@@ -1,4 +1,3 @@
-import { readProject } from '../../agent/account-probe.ts';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import type { Project } from '../../agent/service-schema.ts';
@@ -95,7 +94,7 @@ export class ChannelSettingsModal {
   /** A project as the service has it now; undefined if it cannot be read. */
   async #readProject(workspace: string, id: string): Promise<Project | undefined> {
     try {
-      return await readProject(this.#agentClient(workspace), id, AbortSignal.timeout(SAVE_TIMEOUT_MS));
+      return await this.#agentClient(workspace).readProject(id, AbortSignal.timeout(SAVE_TIMEOUT_MS));
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       this.#deps.log.info({ err: error, project: id }, 'could not read a project');
@@ -147,7 +146,7 @@ export class ChannelSettingsModal {
       const agent = this.#agentClient(actor.workspace);
       if (project !== undefined) {
         if (!(await this.#mayUseProject(actor, project))) return unknown;
-        await readProject(agent, project, signal);
+        await agent.readProject(project, signal);
       }
       if (Object.keys(texts).length > 0) await agent.updateProject(target, texts, { signal });
       return undefined;
@@ -161,7 +160,7 @@ export class ChannelSettingsModal {
       this.#deps.log.warn({ ...actor, err: error }, 'the service refused to change a project');
       if (!(error instanceof AgentRejectedError))
         return { channel_model: strings.channelSettingsFailed.late };
-      return { [fieldFor(texts)]: strings.projectRejected(error.words) };
+      return { [fieldFor(texts)]: strings.projectRejected(error.reason) };
     }
   }
 

@@ -7,7 +7,7 @@ import { sendDirectMessage } from '../../relay/runtime/direct-messages.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
-import { withExactSize } from '../../slack/exact-bytes.ts';
+import { withExactSize } from '../../slack/file-stream.ts';
 
 /** A person wants a file back that was sent with a task's messages. */
 export interface TaskFileRequest extends ChannelActor {

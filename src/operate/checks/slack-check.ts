@@ -2,9 +2,10 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { SlackError } from '../../slack/errors.ts';
+import { tokenOnlyInstallation } from '../../slack/installation.ts';
 import { REQUIRED_SCOPES } from '../../slack/required-scopes.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
-import { SlackClient, tokenOnlyInstallation } from '../../slack/slack-client.ts';
+import { SlackClient } from '../../slack/slack-client.ts';
 import { identifyToken } from '../../slack/token-identity.ts';
 import {
   type Check,

@@ -122,7 +122,7 @@ export class PausedMessages {
       channel,
       ts: post.ts,
       render,
-      state: () => ({ final: true, blank: false, unseenSince: requestedAt }),
+      state: () => ({ isFinal: true, isBlank: false, unseenSinceMs: requestedAt }),
     });
   }
 }

@@ -149,7 +149,7 @@ export class Backfill {
       channel,
       oldest,
       signal,
-      rank: () => LOWEST_PRIORITY,
+      priority: () => LOWEST_PRIORITY,
       ...(!isChannel && { threadTs: location.root }),
     };
     const found: { message: IncomingMessage; hasReplies: boolean }[] = [];

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { SlackAuthError } from '../../slack/errors.ts';
-import type { Installation } from '../../slack/slack-client.ts';
+import type { Installation } from '../../slack/installation.ts';
 import type { Store } from '../../store/store.ts';
 import type { InstalledWorkspace } from '../../store/workspaces/installations.ts';
 import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';
@@ -192,7 +192,7 @@ function installationOf(row: InstalledWorkspace, currentToken: () => string | un
       const token = currentToken();
       if (token !== undefined) return token;
       const call = { method: 'any', slackCode: 'app_uninstalled', outcome: 'none' } as const;
-      throw new SlackAuthError(call, 'The app was uninstalled from this workspace.', { dead: true });
+      throw new SlackAuthError(call, 'The app was uninstalled from this workspace.', true);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { isTokenValid, reachedBy, revokeToken } from '../../slack/token-identity.ts';
+import { isTokenValid, revokeToken, workspacesOfToken } from '../../slack/token-identity.ts';
 import { renewToken, type TokenRenewalOptions } from '../../slack/token-renewal.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
@@ -34,7 +34,7 @@ export class OAuthInstallations {
     const organisations = new OrganisationWorkspaces({
       store,
       keyring,
-      reachedBy: (token) => reachedBy({ token, slackApiUrl, log }),
+      workspacesOfToken: (token) => workspacesOfToken({ token, slackApiUrl, log }),
     });
     const workspaces = new InstalledWorkspaces({ ...deps, organisations });
     this.workspaces = workspaces;

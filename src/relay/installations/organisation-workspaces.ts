@@ -9,7 +9,7 @@ export interface OrganisationWorkspacesDeps {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
   /** The workspaces that Slack lists for a token. Throws a SlackError. */
-  reachedBy: (token: string) => Promise<ReadonlySet<string>>;
+  workspacesOfToken: (token: string) => Promise<ReadonlySet<string>>;
 }
 
 /**
@@ -21,7 +21,7 @@ const CACHE_TTL_MS = 10_000;
 /** Which workspaces an organisation's installation is for: only Slack's own list counts. */
 export class OrganisationWorkspaces {
   readonly #deps: OrganisationWorkspacesDeps;
-  readonly #known = new TtlCache<ReadonlySet<string>>({ most: 200, lifeMs: CACHE_TTL_MS });
+  readonly #known = new TtlCache<ReadonlySet<string>>({ maxEntries: 200, ttlMs: CACHE_TTL_MS });
 
   constructor(deps: OrganisationWorkspacesDeps) {
     this.#deps = deps;
@@ -38,7 +38,9 @@ export class OrganisationWorkspaces {
 
   async #ask(organisation: string, sealed: string): Promise<ReadonlySet<string>> {
     try {
-      return await this.#deps.reachedBy(decryptTokens(this.#deps.keyring, organisation, sealed).bot.token);
+      return await this.#deps.workspacesOfToken(
+        decryptTokens(this.#deps.keyring, organisation, sealed).bot.token,
+      );
     } catch (error) {
       if (error instanceof DecryptionError || error instanceof SlackAuthError || isLastingRefusal(error))
         return new Set();

@@ -30,7 +30,7 @@ export interface ServiceAccountsDeps {
   defaultCredentials: ServiceCredentials | undefined;
   clientOptions: ServiceClientOptions;
   /** For workspaces' own accounts, these override `clientOptions`. */
-  ownAccountOptions: Pick<ServiceClientOptions, 'allowedHosts' | 'responseLimits' | 'lookup' | 'onTry'>;
+  ownAccountOptions: Pick<ServiceClientOptions, 'allowedHosts' | 'responseLimits' | 'lookup' | 'onAttempt'>;
   /** The gate of a workspace's account; undefined: of the operator's. */
   keyGateFor: (workspace: string | undefined) => ObservedGate;
   /** Keeps a key out of the logs until the returned function is called. */

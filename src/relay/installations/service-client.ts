@@ -7,7 +7,7 @@ import type { ObservedGate } from './observed-gate.ts';
 export interface ServiceClientOptions
   extends Pick<
     AgentClientOptions,
-    'serviceOptions' | 'allowedHosts' | 'onTry' | 'log' | 'uploadMemory' | 'responseLimits' | 'lookup'
+    'serviceOptions' | 'allowedHosts' | 'onAttempt' | 'log' | 'uploadMemory' | 'responseLimits' | 'lookup'
   > {
   readsPerSecond: number;
 }

@@ -1,4 +1,4 @@
-import type { Installation } from '../../slack/slack-client.ts';
+import type { Installation } from '../../slack/installation.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import type { ObservedGate } from './observed-gate.ts';
 import type { BotAuthorization, InstallationQuery, WorkspaceRegistry } from './workspace-registry.ts';

@@ -5,18 +5,14 @@ import { ChannelMembership } from '../../slack/channel-membership.ts';
 import { SlackDirectory } from '../../slack/directory.ts';
 import { FileDownloads } from '../../slack/file-downloads.ts';
 import { FileUploads } from '../../slack/file-uploads.ts';
+import type { Installation } from '../../slack/installation.ts';
 import { MessageHistory } from '../../slack/message-history.ts';
-import type { PermitStore } from '../../slack/permit-store.ts';
+import type { PermitStore } from '../../slack/permit-queue.ts';
 import { Posting } from '../../slack/posting.ts';
 import { RateLimitedClient } from '../../slack/rate-limited-client.ts';
 import { RateLimiter } from '../../slack/rate-limiter.ts';
 import { editRateLimit, rateLimitTable } from '../../slack/rate-limits.ts';
-import {
-  type Installation,
-  SlackClient,
-  type SlackClientOptions,
-  type TokenGate,
-} from '../../slack/slack-client.ts';
+import { SlackClient, type SlackClientOptions, type TokenGate } from '../../slack/slack-client.ts';
 import { Views } from '../../slack/views.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 
@@ -45,28 +41,28 @@ export function createWorkspaceClient(
 ): WorkspaceClient {
   const { slackApiUrl, isDistributed: distributed, rateLimitStore: store, log } = options;
   const { maxFileBytes: maxBytes, onEdit } = options;
-  const client = new SlackClient({ installation, gate, ...options });
+  const slackClient = new SlackClient({ installation, gate, ...options });
   const rateLimiter = new RateLimiter({
     store,
-    lanes: rateLimitTable({
+    rateLimits: rateLimitTable({
       distributed,
       overrides: { 'chat.update': editRateLimit(options.editsPerMinute) },
     }),
     log,
   });
-  const api = new RateLimitedClient(client, rateLimiter);
+  const client = new RateLimitedClient(slackClient, rateLimiter);
   return {
     id: installation.workspace,
     uninstalled,
     bot: { userId: installation.botUser, botId: installation.botId },
-    posting: new Posting({ api, log, onEdit }),
-    downloads: new FileDownloads({ api, maxBytes, slackApiUrl }),
-    uploads: new FileUploads({ api, slackApiUrl }),
-    views: new Views({ api }),
-    people: new SlackDirectory({ api, log }),
-    membership: new ChannelMembership({ api }),
-    assistant: new Assistant({ api }),
-    readBack: new MessageHistory({ api, distributed }),
-    sessions: options.showAgentSessions ? new AgentSessions({ api, log }) : undefined,
+    posting: new Posting(client, log, onEdit),
+    downloads: new FileDownloads({ client, maxBytes, slackApiUrl }),
+    uploads: new FileUploads(client, slackApiUrl),
+    views: new Views(client),
+    people: new SlackDirectory(client, log),
+    membership: new ChannelMembership(client),
+    assistant: new Assistant(client),
+    readBack: new MessageHistory(client, distributed),
+    sessions: options.showAgentSessions ? new AgentSessions(client, log) : undefined,
   };
 }

@@ -1,7 +1,7 @@
 import { AgentError } from '../../agent/errors.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
 import { tablePreviewMessage } from '../../render/messages/table-preview.ts';
-import { withExactSize } from '../../slack/exact-bytes.ts';
+import { withExactSize } from '../../slack/file-stream.ts';
 import type { SettledTurnContext } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { type FileToShare, ThreadFiles } from './thread-files.ts';

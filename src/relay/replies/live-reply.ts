@@ -219,15 +219,15 @@ export class LiveReply {
     this.#state.setBreaks(breaks);
   }
 
-  async #edit(index: number, withinMs?: number): Promise<'shown' | 'left_out'> {
+  async #edit(index: number, maxWaitMs?: number): Promise<'shown' | 'left_out'> {
     this.#state.discardRendered();
     return this.#messages.edit(index, {
-      withinMs,
+      maxWaitMs,
       signal: this.#pendingEdits.signal,
       state: () => ({
-        final: this.#isFinal && !this.#isFinalizing,
-        blank: this.#state.isBlank,
-        unseenSince: this.#unseenSince ?? Date.now(),
+        isFinal: this.#isFinal && !this.#isFinalizing,
+        isBlank: this.#state.isBlank,
+        unseenSinceMs: this.#unseenSince ?? Date.now(),
       }),
       onPermit: async () => {
         if (!this.#isFinal) await this.reader?.refresh();

@@ -6,7 +6,7 @@ import type { ReplyState } from './reply-state.ts';
 import type { ThreadPosts } from './thread-posts.ts';
 
 /** How an edit waits for its permit. */
-export interface ReplyEdit extends Pick<EditRequest, 'state' | 'signal' | 'withinMs'> {
+export interface ReplyEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'> {
   /** Called when the edit may be sent, just before the message is rendered. */
   onPermit: () => Promise<void>;
 }

@@ -10,7 +10,7 @@ import { asRendered, type MessageForm, sendInAcceptedForm } from './fallback-for
 import { messageDigest } from './message-digest.ts';
 
 /** How an edit waits for its permit, and what it shows then. */
-export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'withinMs'> {
+export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'> {
   forms: readonly MessageForm[];
   /** Renders the message once the edit may be sent; undefined: nothing to show. */
   render: () => Promise<RenderedMessage | undefined>;

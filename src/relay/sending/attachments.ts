@@ -1,8 +1,7 @@
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
-import { FileRefusedError } from '../../slack/errors.ts';
-import { externalLink, type SlackFile, slackFileName } from '../../slack/shared-file.ts';
+import { externalLink, FileRefusedError, type SlackFile, slackFileName } from '../../slack/shared-file.ts';
 import type { FileNote, MessageContent, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { filesOf } from '../reading/message-files.ts';
@@ -220,7 +219,7 @@ class FileOmitted extends Error {
 /** Why a file is omitted; undefined for an error that is not about the file. */
 function omissionReason(error: unknown): { reason: FileReason; detail?: string } | undefined {
   if (error instanceof FileRefusedError || error instanceof FileOmitted) return { reason: error.reason };
-  if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.words };
+  if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.reason };
   if (error instanceof AgentError && error.code === 'wrong_size') return { reason: 'changed' };
   if (error instanceof AgentError && error.cause instanceof FileRefusedError)
     return { reason: error.cause.reason };

@@ -1,4 +1,3 @@
-import { readProject } from '../../agent/account-probe.ts';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -107,7 +106,7 @@ export async function forgetMissingProject(
 
 async function projectExists(agent: AgentClient, projectId: string): Promise<boolean> {
   try {
-    await readProject(agent, projectId);
+    await agent.readProject(projectId);
     return true;
   } catch (error) {
     if (error instanceof AgentNotFoundError && !(error instanceof AccountGone)) return false;

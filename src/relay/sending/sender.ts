@@ -106,7 +106,12 @@ export class Sender {
         error.status === HTTP_UNPROCESSABLE &&
         taskOptions.model !== undefined
       )
-        throw new TurnEnded('refused', strings.unknownModel(taskOptions.model, error.words), error, 'choose');
+        throw new TurnEnded(
+          'refused',
+          strings.unknownModel(taskOptions.model, error.reason),
+          error,
+          'choose',
+        );
       return this.#restartIfProjectLost(thread, error);
     }
   }

@@ -31,7 +31,7 @@ export function outcomeOfError(
 /** The error's own sentence is for operators, who find it in the log. */
 function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
-  const serviceMessage = error instanceof AgentRejectedError ? error.words : undefined;
+  const serviceMessage = error instanceof AgentRejectedError ? error.reason : undefined;
   if (atService.message)
     return error instanceof AgentResponseSizeError
       ? strings.answerTooLarge

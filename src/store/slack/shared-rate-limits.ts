@@ -65,12 +65,12 @@ export class SharedRateLimits {
     return row?.granted === true ? 0 : Math.max(1, Math.ceil(row?.waitMs ?? 1));
   }
 
-  /** Slack answered 429: blocks the limit for all processes for `holdMs`, and reduces its rate. A longer block stays. */
-  async hold(workspace: string, lane: string, holdMs: number): Promise<void> {
+  /** Slack answered 429: blocks the limit for all processes for `pauseMs`, and reduces its rate. A longer block stays. */
+  async pause(workspace: string, lane: string, pauseMs: number): Promise<void> {
     const counted = sql`rate_limit.rate_reduced_at > clock_timestamp() - ${millis(BACKOFF.sameRefusalMs)}`;
     await sql`
       insert into rate_limits as rate_limit (workspace, limit_key, blocked_until, rate_factor, rate_reduced_at)
-      values (${workspace}, ${lane}, ${fromNow(holdMs)}, ${BACKOFF.refusalFactor}, clock_timestamp())
+      values (${workspace}, ${lane}, ${fromNow(pauseMs)}, ${BACKOFF.refusalFactor}, clock_timestamp())
       on conflict (workspace, limit_key) do update set
         blocked_until = greatest(rate_limit.blocked_until, excluded.blocked_until),
         rate_factor = case when ${counted} then rate_limit.rate_factor

@@ -6,7 +6,7 @@ import { TokenRotation, type TokenRotationDeps } from '../../../src/relay/instal
 import { UninstallEvents } from '../../../src/relay/installations/uninstall-events.ts';
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
 import { SlackAuthError, SlackRateLimitError } from '../../../src/slack/errors.ts';
-import type { Installation } from '../../../src/slack/slack-client.ts';
+import type { Installation } from '../../../src/slack/installation.ts';
 import { Store } from '../../../src/store/store.ts';
 import { Keyring } from '../../../src/store/workspaces/keyring.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -135,7 +135,7 @@ describe('processes that share installations', () => {
     const organisations = new OrganisationWorkspaces({
       store,
       keyring,
-      reachedBy: async (token) => {
+      workspacesOfToken: async (token) => {
         asked.push(token);
         return reached;
       },
@@ -164,7 +164,7 @@ describe('processes that share installations', () => {
     const organisations = new OrganisationWorkspaces({
       store,
       keyring,
-      reachedBy: () => Promise.reject(away),
+      workspacesOfToken: () => Promise.reject(away),
     });
     const { installed } = await process(keyring, { organisations });
     await installOrganisation('E4');

@@ -44,12 +44,12 @@ test.each([
   [new AgentResponseError(details), all, /can't read the agent's answer.* The agent has your message/],
   [new AgentResponseSizeError(details), all, /too large for me to read. Continue in a new thread/],
   [
-    new AgentRejectedError({ ...details, words: 'no credit' }),
+    new AgentRejectedError({ ...details, reason: 'no credit' }),
     task,
     /“no credit”. Change it and send it again/,
   ],
   [
-    new AgentRejectedError({ ...details, words: 'no credit' }),
+    new AgentRejectedError({ ...details, reason: 'no credit' }),
     all,
     /can't read the agent's answer.*“no credit”. The agent has/,
   ],

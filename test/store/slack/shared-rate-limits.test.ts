@@ -59,8 +59,8 @@ describe('a rate limit', () => {
 describe('a block', () => {
   test('applies to all callers until it ends, also on an unused limit', async () => {
     const pace = { perMinute: 6_000, burst: 10 };
-    await lanes.hold('T1', 'held', 60_000);
-    await lanes.hold('T1', 'held', 10);
+    await lanes.pause('T1', 'held', 60_000);
+    await lanes.pause('T1', 'held', 10);
     const waitMs = await lanes.take('T1', 'held', pace);
     expect(waitMs).toBeGreaterThan(50_000);
     expect(waitMs).toBeLessThanOrEqual(60_000);
@@ -90,8 +90,8 @@ describe('a 429', () => {
   }
 
   test('reduces the rate for everybody, once for simultaneous ones, and the rate recovers', async () => {
-    await lanes.hold('T1', 'slowed', 10);
-    await lanes.hold('T1', 'slowed', 10);
+    await lanes.pause('T1', 'slowed', 10);
+    await lanes.pause('T1', 'slowed', 10);
     await age('slowed', 30);
     expect(await cost('slowed')).toBeCloseTo(1 / 0.9, 1);
     await age('slowed', 30);
@@ -101,7 +101,7 @@ describe('a 429', () => {
   test('reduces the rate repeatedly, to 0.3 at least', async () => {
     await lanes.take('T1', 'refused', rule);
     for (const factor of [0.8, 0.64, 0.512, 0.41, 0.328, 0.3, 0.3]) {
-      await lanes.hold('T1', 'refused', 0);
+      await lanes.pause('T1', 'refused', 0);
       const { rows } = await database.pool.query<{ factor: number }>(
         "select rate_factor as factor from rate_limits where limit_key = 'refused'",
       );
@@ -114,7 +114,7 @@ describe('a 429', () => {
 
   test('does not enlarge the burst', async () => {
     for (let count = 0; count < 6; count += 1) {
-      await lanes.hold('T1', 'shallow', 0);
+      await lanes.pause('T1', 'shallow', 0);
       await age('shallow', 3);
     }
     // Each permit costs 33 s, and the room is 40 s.

@@ -7,7 +7,7 @@ import {
   messagesBackward,
   messagesForward,
   withSmallerPages,
-} from '../../src/agent/message-pages.ts';
+} from '../../src/agent/list-pages.ts';
 import { type Message, messageSchema } from '../../src/agent/service-schema.ts';
 
 function message(id: string): Message {
@@ -57,7 +57,7 @@ const numbered = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, index) => `m${from + index}`);
 
 describe('a walk through the messages', () => {
-  it('gives every later message once and in order, forward and backward, under both readings', async () => {
+  it('returns every later message once and in order, forward and backward, with an inclusive or exclusive cursor', async () => {
     await fc.assert(
       fc.asyncProperty(readings, fc.nat({ max: 29 }), async (reading, from) => {
         const after = Math.min(from, reading.count - 1);
@@ -70,7 +70,7 @@ describe('a walk through the messages', () => {
     );
   });
 
-  it('gives the last few', async () => {
+  it('returns the last few messages', async () => {
     await fc.assert(
       fc.asyncProperty(readings, fc.nat({ max: 40 }), async (reading, count) => {
         const last = await lastMessages(service(reading), count, {});
@@ -79,7 +79,7 @@ describe('a walk through the messages', () => {
     );
   });
 
-  it('walks back where the forward cursor leads nowhere', async () => {
+  it('walks back if the forward cursor does not advance', async () => {
     const list = service({ count: 9, size: 4, inclusive: false });
     const stuck: ListMessages = async (cursor) =>
       cursor.afterId === undefined
@@ -88,7 +88,7 @@ describe('a walk through the messages', () => {
     expect(ids(await collected(messagesForward(stuck, 'm5', {})))).toEqual(['m6', 'm7', 'm8']);
   });
 
-  it('asks for a longer page where one holds no further message', async () => {
+  it('requests a longer page after one without a further message', async () => {
     const limits: (number | undefined)[] = [];
     const list: ListMessages = async ({ limit }) => {
       limits.push(limit);
@@ -99,7 +99,7 @@ describe('a walk through the messages', () => {
     expect(limits).toEqual([15, 60, 240, 500]);
   });
 
-  it('goes on with smaller pages where one is larger than is read', async () => {
+  it('reads smaller pages after one that is too large to read', async () => {
     for (const inclusive of [false, true]) {
       const limits: (number | undefined)[] = [];
       const list = withSmallerPages(async (cursor) => {
@@ -114,7 +114,7 @@ describe('a walk through the messages', () => {
     }
   });
 
-  it('ends where a page of a single event is larger than is read', async () => {
+  it('fails if a page of a single event is too large to read', async () => {
     const limits: (number | undefined)[] = [];
     const list = withSmallerPages(async ({ limit }) => {
       limits.push(limit);
@@ -124,7 +124,7 @@ describe('a walk through the messages', () => {
     expect(limits).toEqual([11, 3, 2, 1]);
   });
 
-  it('ends with an error against a list that never ends', async () => {
+  it('fails on a list that never ends', async () => {
     const endless: ListMessages = async () => ({ items: [], hasMore: true, firstId: null, lastId: null });
     const walk = collected(messagesForward(endless, 'm0', {}));
     await expect(walk).rejects.toMatchObject({ code: 'not_understood' });

@@ -1,19 +1,18 @@
-import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from './service-options.ts';
+import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from '../../src/agent/service-options.ts';
 
-/** How sure a guess is. */
 export type Confidence = 'high' | 'medium-high' | 'medium' | 'medium-low' | 'low' | 'unknown';
 
-/** One point that the service's document leaves open. */
+/** A point that the service's document leaves open. */
 export interface Assumption {
   readonly point: string;
-  /** What the client does, in words. */
+  /** What the client does. */
   readonly assumedAs: string;
   readonly confidence: Confidence;
-  /** The dialect's settings that change it; none where the client copes with every spelling by itself. */
+  /** The settings that change it; none if the client accepts every variant. */
   readonly settings: readonly (keyof ServiceOptions)[];
 }
 
-/** The open points, from which the README's table of assumptions is printed. */
+/** The open points, as docs/service-assumptions.md lists them. */
 export const ASSUMPTIONS: readonly Assumption[] = [
   {
     point: 'path of Send a message',
@@ -35,13 +34,13 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     point: 'name of the flag against fallback models',
-    assumedAs: 'not sent; a setting names it',
+    assumedAs: 'not sent unless a setting names it',
     confidence: 'unknown',
     settings: ['noFallbackField'],
   },
   {
     point: 'names of auto mode and plan mode',
-    assumedAs: 'not sent; a setting names each (`auto_mode` is likely), and it can then be chosen',
+    assumedAs: 'not sent unless a setting names them (`auto_mode` is likely); people can then choose them',
     confidence: 'medium',
     settings: ['autoModeField', 'planModeField'],
   },
@@ -53,19 +52,19 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     point: 'cursor of tasks and results',
-    assumedAs: 'asked for by the last id; repeated ids are dropped',
+    assumedAs: 'the last id is passed on; repeated ids are dropped',
     confidence: 'medium',
     settings: ['cursorParam', 'cursorField'],
   },
   {
     point: '`before_id` and `after_id` of messages',
-    assumedAs: 'exclusive (inclusive is coped with); after_id gives the next page forward',
+    assumedAs: 'exclusive (inclusive works too); after_id returns the next page forward',
     confidence: 'medium-high',
     settings: ['messagesAfter'],
   },
   {
     point: 'body of POST /files',
-    assumedAs: 'project, file name, size and type; the purpose when set',
+    assumedAs: 'project, file name, size and type; the purpose if set',
     confidence: 'medium',
     settings: [
       'uploadProjectField',
@@ -77,7 +76,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     point: 'response of POST /files',
-    assumedAs: 'the first of these fields; a part size and headers are honoured',
+    assumedAs: 'the first of these fields; a part size and headers are used if present',
     confidence: 'medium-low',
     settings: ['uploadFileIdFields', 'uploadUrlFields', 'uploadPartSizeField', 'uploadHeadersField'],
   },
@@ -89,13 +88,13 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     point: 'part numbers and sizes',
-    assumedAs: "from 1, in bytes, raised to keep within the most parts (S3's rules)",
+    assumedAs: "from 1, in bytes, raised if there would be too many parts (S3's rules)",
     confidence: 'medium',
     settings: ['firstPartNumber', 'partBytes', 'mostParts', 'leastPartBytes'],
   },
   {
     point: 'an expired part URL',
-    assumedAs: 'asked for again, once',
+    assumedAs: 'requested again, once',
     confidence: 'medium',
     settings: ['expiredLinkStatuses'],
   },
@@ -107,7 +106,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     point: 'finalize of a single upload',
-    assumedAs: 'called with {}; these statuses are fine if Get a file shows the file',
+    assumedAs: 'called with {}; these statuses are accepted if Get a file shows the file',
     confidence: 'medium',
     settings: ['finalizeSingle', 'finalizeDoneStatuses'],
   },
@@ -119,19 +118,19 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     point: "response of a file's content",
-    assumedAs: 'bytes, a redirect, or JSON with a link (told apart by the size of the file)',
+    assumedAs: 'bytes, a redirect, or JSON with a link (distinguished by the size of the file)',
     confidence: 'low',
     settings: ['fileContent', 'fileContentUrlFields'],
   },
   {
     point: 'body of an error',
-    assumedAs: "the first of these places, else the body's text",
+    assumedAs: "the first of these fields, else the body's text",
     confidence: 'medium',
     settings: ['errorWords', 'requestIdHeader'],
   },
   {
     point: 'status of a bad key',
-    assumedAs: 'not tried again',
+    assumedAs: 'not retried',
     confidence: 'medium',
     settings: ['badKeyStatuses'],
   },
@@ -143,13 +142,18 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
 ];
 
-/** The assumptions as a Markdown table for the README. */
+/** The assumptions as a Markdown table. */
 export function assumptionsTable(): string {
-  const rows = ASSUMPTIONS.map(({ point, assumedAs: taken, confidence: sure, settings }) => {
+  const rows = ASSUMPTIONS.map(({ point, assumedAs, confidence, settings }) => {
     const set = settings.map((setting) => `\`${setting}\`: \`${defaultAsJson(setting)}\``).join('<br>');
-    return `| ${point} | ${taken} | ${sure} | ${set === '' ? '-' : set} |`;
+    return `| ${point} | ${assumedAs} | ${confidence} | ${set === '' ? '-' : set} |`;
   });
-  return ['| open point | taken as | sure | setting: default |', '|---|---|---|---|', ...rows, ''].join('\n');
+  return [
+    '| open point | assumed as | confidence | setting: default |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
 }
 
 function defaultAsJson(setting: keyof ServiceOptions): string {

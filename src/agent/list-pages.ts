@@ -1,0 +1,172 @@
+import type { CursorPage } from './client-options.ts';
+import { AgentResponseError, AgentResponseSizeError } from './errors.ts';
+import type { Message, Page, ResultFile } from './service-schema.ts';
+
+/** Stop a walk through a list that never ends. */
+const MAX_MESSAGE_PAGES = 500;
+const MAX_RESULT_PAGES = 200;
+
+/** The documented maximum of `limit` for messages, and for results. */
+const MAX_EVENTS = 500;
+const MAX_RESULTS = 100;
+
+/** The documented default of `limit` for messages. */
+const DEFAULT_EVENTS = 200;
+
+/** Events of the first page if only the last messages are wanted: each may hold a very long text. */
+const LAST_MESSAGES_EVENTS = 10;
+
+/** Which page of a task's messages to read. */
+export interface MessageCursor {
+  readonly limit?: number | undefined;
+  readonly beforeId?: string | undefined;
+  readonly afterId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Which page of a task's results to read. */
+export interface ResultCursor {
+  readonly limit?: number;
+  readonly after?: string | undefined;
+  readonly reconcile?: boolean;
+}
+
+/** Reads one page of a task's messages. */
+export type ListMessages = (cursor: MessageCursor) => Promise<Page<Message>>;
+
+/**
+ * Retries a page that is too large to read with a smaller `limit`, and keeps that limit for the walk's later pages.
+ * Throws AgentResponseSizeError if a page of one event is too large.
+ */
+export function withSmallerPages(list: ListMessages): ListMessages {
+  let maxEvents = MAX_EVENTS;
+  return async (cursor) => {
+    for (;;) {
+      const requested = cursor.limit ?? DEFAULT_EVENTS;
+      const limit = requested > maxEvents ? maxEvents : cursor.limit;
+      try {
+        return await list({ ...cursor, limit });
+      } catch (error) {
+        const events = Math.min(requested, maxEvents);
+        if (!(error instanceof AgentResponseSizeError) || events <= 1) throw error;
+        maxEvents = Math.ceil(events / (events > 8 ? 4 : 2));
+      }
+    }
+  };
+}
+
+type WalkOptions = Pick<MessageCursor, 'limit' | 'signal'>;
+
+/**
+ * Walks forward with `after_id`, oldest first. Accepts an inclusive cursor and repeated pages. If the cursor does not
+ * advance, it walks back from the latest message instead.
+ */
+export async function* messagesForward(
+  list: ListMessages,
+  afterId: string,
+  options: WalkOptions,
+): AsyncGenerator<Message, void, undefined> {
+  const seen = new Set([afterId]);
+  let after = afterId;
+  for (let page = 0; page < MAX_MESSAGE_PAGES; page += 1) {
+    const { items, hasMore, lastId } = await list({ ...options, afterId: after });
+    const fresh = items.filter(({ id }) => !seen.has(id));
+    for (const message of fresh) seen.add(message.id);
+    yield* fresh;
+    if (!hasMore) return;
+    const next = fresh.at(-1)?.id ?? lastId;
+    if (next === null || next === after) return yield* messagesBackward(list, after, options);
+    after = next;
+  }
+  throw endlessListError();
+}
+
+/**
+ * Walks back with `before_id` from the latest message to `afterId`, or to the first message if null. Then yields
+ * the messages after it, oldest first.
+ */
+export async function* messagesBackward(
+  list: ListMessages,
+  afterId: string | null,
+  options: WalkOptions,
+): AsyncGenerator<Message, void, undefined> {
+  const pages: Message[][] = [];
+  for await (const page of pagesBackward(list, options)) {
+    const at = page.findIndex(({ id }) => id === afterId);
+    pages.push(page.slice(at + 1));
+    if (at >= 0) break;
+  }
+  for (const page of pages.toReversed()) yield* page;
+}
+
+/** The last `count` messages, oldest first. `limit` counts events, so this may take several pages. */
+export async function lastMessages(
+  list: ListMessages,
+  count: number,
+  options: WalkOptions,
+): Promise<Message[]> {
+  const pages: Message[][] = [];
+  let found = 0;
+  const limit = options.limit ?? Math.min(MAX_EVENTS, LAST_MESSAGES_EVENTS + count);
+  for await (const page of pagesBackward(list, { ...options, limit })) {
+    pages.push(page);
+    found += page.length;
+    if (found >= count) break;
+  }
+  return count <= 0 ? [] : pages.toReversed().flat().slice(-count);
+}
+
+/** Pages from the latest back, each oldest first, no message twice. */
+async function* pagesBackward(
+  list: ListMessages,
+  options: WalkOptions,
+): AsyncGenerator<Message[], void, undefined> {
+  const seen = new Set<string>();
+  let before: string | undefined;
+  let { limit } = options;
+  for (let page = 0; page < MAX_MESSAGE_PAGES; page += 1) {
+    const { items, hasMore, firstId } = await list({ ...options, limit, beforeId: before });
+    const fresh = items.filter(({ id }) => !seen.has(id));
+    for (const message of fresh) seen.add(message.id);
+    yield fresh;
+    if (!hasMore) return;
+    const next = fresh.at(0)?.id ?? firstId ?? undefined;
+    if (next !== undefined && next !== before) before = next;
+    // A page of events may hold no further message; a longer one may.
+    else if (limit !== MAX_EVENTS) limit = Math.min(MAX_EVENTS, 4 * (limit ?? DEFAULT_EVENTS));
+    else break;
+  }
+  throw endlessListError();
+}
+
+/** All results, each once. Only the first page asks the service to look for files written just now. */
+export async function allResults(
+  list: (cursor: ResultCursor) => Promise<CursorPage<ResultFile>>,
+  reconcile: boolean | undefined,
+): Promise<ResultFile[]> {
+  const found = new Map<string, ResultFile>();
+  let after: string | undefined;
+  for (let page = 0; page < MAX_RESULT_PAGES; page += 1) {
+    const isReconciled = page === 0 ? reconcile : false;
+    const cursor = {
+      limit: MAX_RESULTS,
+      after,
+      ...(isReconciled !== undefined && { reconcile: isReconciled }),
+    };
+    const { items, hasMore, cursor: next } = await list(cursor);
+    const before = found.size;
+    for (const item of items) if (!found.has(item.id)) found.set(item.id, item);
+    if (!hasMore || next === null || found.size === before) break;
+    after = next;
+  }
+  return [...found.values()];
+}
+
+function endlessListError(): AgentResponseError {
+  return new AgentResponseError({
+    sentence:
+      "The agent service's list of messages claims to have more pages but returns no further messages. " +
+      'Try another value of messagesAfter in AGENT_DIALECT.',
+    outcome: 'refused',
+  });
+}

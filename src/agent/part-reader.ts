@@ -1,0 +1,115 @@
+import { RequestBodyError } from './error-mapping.ts';
+import { AgentFileSizeError } from './errors.ts';
+
+/** Reads a stream of chunks in pieces of any size, and ends as soon as the signal aborts. */
+export class PartReader {
+  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #signal: AbortSignal;
+  readonly #sizeBytes: number;
+  #unread: Uint8Array = new Uint8Array(0);
+  #readBytes: number;
+  #ended = false;
+  /** Stops waiting for the source. */
+  #stop: ((reason: unknown) => void) | undefined;
+  readonly #onAbort = () => this.#stop?.(this.#signal.reason);
+
+  /** `offset` is where the source starts in the file of `sizeBytes` bytes. */
+  constructor(source: AsyncIterable<Uint8Array>, offset: number, sizeBytes: number, signal: AbortSignal) {
+    this.#source = source[Symbol.asyncIterator]();
+    this.#readBytes = offset;
+    this.#sizeBytes = sizeBytes;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Fills `piece` with the next bytes. Throws AgentFileSizeError if the source ends too early. */
+  async fill(piece: Buffer): Promise<void> {
+    let filled = 0;
+    while (filled < piece.length) {
+      const taken = await this.#take(piece.length - filled);
+      piece.set(taken, filled);
+      filled += taken.length;
+    }
+  }
+
+  /** Skips bytes. Throws like `fill`. */
+  async skip(size: number): Promise<void> {
+    let left = size;
+    while (left > 0) left -= (await this.#take(left)).length;
+  }
+
+  /** Throws AgentFileSizeError if the source has more bytes. */
+  async expectEnd(): Promise<void> {
+    if (this.#unread.length > 0 || (await this.#more()))
+      throw wrongSizeError(this.#sizeBytes, this.#sizeBytes, 'more');
+  }
+
+  /** All bytes as a stream. Each chunk is held until the next arrives, so that a source that is too long never completes. */
+  async *stream(): AsyncGenerator<Uint8Array, void, undefined> {
+    let held: Uint8Array | undefined;
+    while (this.#unread.length > 0 || (await this.#more())) {
+      this.#readBytes += this.#unread.length;
+      if (this.#readBytes > this.#sizeBytes) throw wrongSizeError(this.#sizeBytes, this.#sizeBytes, 'more');
+      if (held !== undefined) yield held;
+      held = this.#unread;
+      this.#unread = new Uint8Array(0);
+    }
+    if (this.#readBytes < this.#sizeBytes) throw wrongSizeError(this.#sizeBytes, this.#readBytes, 'fewer');
+    if (held !== undefined) yield held;
+  }
+
+  /** Closes the source without waiting for it. */
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    if (this.#ended) return;
+    this.#ended = true;
+    void this.#source.return?.()?.catch(() => undefined);
+  }
+
+  /** The next bytes, `maxBytes` at most. */
+  async #take(maxBytes: number): Promise<Uint8Array> {
+    if (this.#unread.length === 0 && !(await this.#more()))
+      throw wrongSizeError(this.#sizeBytes, this.#readBytes, 'fewer');
+    const taken = this.#unread.subarray(0, maxBytes);
+    this.#unread = this.#unread.subarray(taken.length);
+    this.#readBytes += taken.length;
+    return taken;
+  }
+
+  async #more(): Promise<boolean> {
+    while (!this.#ended) {
+      const next = await this.#next();
+      if (next.done === true) {
+        this.#ended = true;
+        return false;
+      }
+      if (next.value.length > 0) {
+        this.#unread = next.value;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  async #next(): Promise<IteratorResult<Uint8Array>> {
+    this.#signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Uint8Array>>();
+    this.#stop = reject;
+    try {
+      this.#source.next().then(resolve, reject);
+      return await promise;
+    } catch (error) {
+      throw new RequestBodyError(error);
+    } finally {
+      this.#stop = undefined;
+    }
+  }
+}
+
+function wrongSizeError(sizeBytes: number, readBytes: number, found: 'fewer' | 'more'): AgentFileSizeError {
+  const what = found === 'fewer' ? `ended after ${readBytes} bytes` : 'has more';
+  return new AgentFileSizeError({
+    sentence: `The file should have ${sizeBytes} bytes but ${what}, so it was not attached. Share it again.`,
+    outcome: 'refused',
+  });
+}

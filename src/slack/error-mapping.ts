@@ -1,0 +1,107 @@
+import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRequestError } from '@slack/web-api';
+import { z } from 'zod';
+import { DEFAULT_RETRY_AFTER_MS, errorForCode } from './error-codes.ts';
+import {
+  SlackError,
+  SlackLeaseError,
+  SlackRateLimitError,
+  SlackRefusedError,
+  SlackUnavailableError,
+} from './errors.ts';
+import type { LeaseGuard } from './lease-guard.ts';
+
+/** A request in progress. */
+export interface InFlightRequest {
+  method: string;
+  guard: LeaseGuard | undefined;
+  signal: AbortSignal;
+  isSent: boolean;
+  status?: number;
+  retryAfterMs: number;
+}
+
+/** Socket errors before a byte of the request is written. */
+const NEVER_SENT_CODES =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*)$/;
+
+const platformErrorSchema = z.looseObject({ error: z.string(), needed: z.string().optional() });
+const socketErrorSchema = z.looseObject({ code: z.string() });
+
+/** The error for a response that does not match its schema. */
+export function unreadableResponse(method: string, cause: unknown): SlackUnavailableError {
+  return new SlackUnavailableError(
+    { method, slackCode: 'unreadable_answer', outcome: 'unknown', cause },
+    "Slack's response could not be read; look up what happened before you repeat the call.",
+  );
+}
+
+/** The error for anything that a request to Slack threw. */
+export function toSlackError(request: InFlightRequest, error: unknown): SlackError {
+  const { method } = request;
+  if (error instanceof SlackError) return error;
+  if (error instanceof WebAPIRequestError && error.original instanceof SlackError) return error.original;
+  if (request.status === 429) {
+    return new SlackRateLimitError({ method, slackCode: 'ratelimited', cause: error }, request.retryAfterMs);
+  }
+  if (error instanceof WebAPIPlatformError) return fromPlatformError(request, error);
+  if (error instanceof WebAPIHTTPError) return fromHttpStatus(method, error);
+  return fromNetworkError(request, error);
+}
+
+function fromPlatformError(request: InFlightRequest, cause: WebAPIPlatformError): SlackError {
+  const data = platformErrorSchema.safeParse(cause.data);
+  // WebClient puts a body that is not JSON, such as a proxy's page, in the place of the code.
+  if (!data.success || !/^\w{1,100}$/.test(data.data.error)) return unreadableResponse(request.method, cause);
+  const { error, needed } = data.data;
+  return errorForCode(request.method, error, {
+    retryAfterMs: request.retryAfterMs,
+    neededScopes: needed,
+    cause,
+  });
+}
+
+function fromHttpStatus(method: string, cause: WebAPIHTTPError): SlackError {
+  const status = cause.statusCode;
+  const slackCode = `http_${status}`;
+  if (status >= 500 || status === 408) {
+    return new SlackUnavailableError(
+      { method, slackCode, outcome: 'unknown', cause },
+      'Slack or a proxy failed; look up what happened before you repeat the call.',
+    );
+  }
+  return new SlackRefusedError(
+    { method, slackCode, outcome: 'none', cause },
+    'Check SLACK_API_URL and any proxy.',
+  );
+}
+
+function fromNetworkError(request: InFlightRequest, cause: unknown): SlackError {
+  const { method } = request;
+  const outcome = request.isSent && !wasNeverSent(cause) ? 'unknown' : 'none';
+  if (request.guard?.signal.aborted) return new SlackLeaseError({ method, outcome, cause });
+  if (request.signal.aborted) {
+    return new SlackUnavailableError(
+      { method, slackCode: 'timed_out', outcome, cause },
+      'Slack did not respond in time; look up what happened before you repeat the call.',
+    );
+  }
+  if (request.status === 200) return unreadableResponse(method, cause);
+  return new SlackUnavailableError(
+    { method, slackCode: 'network', outcome, cause },
+    'The connection to Slack failed; check the network, SLACK_API_URL and any proxy.',
+  );
+}
+
+function wasNeverSent(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1) {
+    const { data } = socketErrorSchema.safeParse(at);
+    if (data !== undefined && NEVER_SENT_CODES.test(data.code)) return true;
+  }
+  return false;
+}
+
+/** Milliseconds of a Retry-After header in seconds, or the default pause. */
+export function parseRetryAfter(header: string | undefined | null): number {
+  const seconds = Number.parseInt(header ?? '', 10);
+  return seconds >= 0 ? seconds * 1000 : DEFAULT_RETRY_AFTER_MS;
+}

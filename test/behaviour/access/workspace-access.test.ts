@@ -64,7 +64,9 @@ describe("a workspace's access setting", () => {
     expect(await works(ours.stranger, ours.channel)).toBe(true);
     expect(await works(theirs.stranger, theirs.channel)).toBe(false);
     await scene.until('the Home tab says so', () =>
-      JSON.stringify(slack.home(boss)?.blocks).includes('other organisations too (set for this workspace)'),
+      JSON.stringify(slack.home(boss)?.blocks).includes(
+        'including other organisations (set for this workspace)',
+      ),
     );
     const trail = await store.db
       .selectFrom('audit_events')

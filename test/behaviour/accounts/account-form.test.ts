@@ -241,7 +241,7 @@ describe("a workspace's agent account", () => {
       const shown = () => JSON.stringify(scene.slack.home(boss)?.blocks ?? []);
       await scene.until(said, () => shown().includes(said));
     };
-    await home('went when the app was uninstalled');
+    await home('deleted when the app was uninstalled');
     await scene.slack.click({ person: boss, view: 'home', actionId: 'account_remove' });
     await scene.until('it is removed', async () => (await current()) === undefined);
     await home(strings.account.none);

@@ -56,7 +56,7 @@ describe.concurrent('a stop request', () => {
     const reply = await scene.until('the outage is shown', () =>
       scene
         .replies(channel, root)
-        .find((message) => scene.slack.visibleText(message).includes('cannot be reached')),
+        .find((message) => scene.slack.visibleText(message).includes("can't reach")),
     );
     const sent = () => scene.agent.calls.filter(({ name }) => name === sends).length;
     const before = sent();
@@ -102,7 +102,7 @@ describe.concurrent('a stop request', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 5000');
     await scene.until('the reply says that the agent is silent', () =>
-      scene.shown(channel, root).includes('Nothing new'),
+      scene.shown(channel, root).includes('No news'),
     );
     scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 5_000 }, times: 1 });
     const next = scene.reply(channel, root, 'and this');
@@ -131,7 +131,7 @@ describe.concurrent('a stop request', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 5000');
     await scene.until('the reply says that the agent is silent', () =>
-      scene.shown(channel, root).includes('Nothing new'),
+      scene.shown(channel, root).includes('No news'),
     );
     const passed = scene.reply(channel, root, 'and this', { person: scene.grace });
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: passed.ts };
@@ -191,7 +191,7 @@ describe.concurrent('a stop request', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/ask Which one?');
     await scene.until('the reply says that the agent is silent', () =>
-      scene.shown(channel, root).includes('Nothing new'),
+      scene.shown(channel, root).includes('No news'),
     );
     const uploads = 'POST /experimental/files';
     const mend = scene.agent.faults.add({ call: uploads, fault: { kind: 'status', status: 503 } });
@@ -223,7 +223,7 @@ describe.concurrent('a stop request', () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/stubborn');
     await scene.until('the reply says that the agent is silent', () =>
-      scene.shown(channel, root).includes('Nothing new'),
+      scene.shown(channel, root).includes('No news'),
     );
     const fault = { kind: 'status', status: 503 } as const;
     scene.agent.faults.add({ call: 'POST /experimental/files', fault });

@@ -79,7 +79,7 @@ describe.concurrent('the agent', () => {
     const waiting = scene.reply(channel, root, 'never to be sent');
     await slack.settled();
     slack.react(scene.ada, channel, waiting.ts, 'octagonal_sign');
-    await scene.until('it is told', () => told(scene.ada, channel).includes('taken back before'));
+    await scene.until('it is told', () => told(scene.ada, channel).includes('before it reached the agent'));
     scene.reply(channel, root, 'stop');
     await scene.finished(channel, root);
     slack.react(scene.ada, channel, root.ts, 'octagonal_sign');
@@ -141,7 +141,7 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
       expect.stringContaining('the first that waits'),
       expect.stringContaining('the third, said since'),
     ]);
-    await scene.until('the post says it', () => /sent 2 messages on to the agent/.test(post.text));
+    await scene.until('the post says it', () => /sent 2 messages to the agent/.test(post.text));
     const answers = `${told(scene.ada, channel)}${told(scene.grace, channel)}`;
     expect(answers.match(/already ended/g)).toHaveLength(1);
   });
@@ -156,7 +156,7 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     await scene.finished(channel, root);
     const post = await pausedPost(channel, root);
     await slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'take_back' });
-    await scene.until('the post says it', () => post.text.startsWith('ada took 1 message back.'));
+    await scene.until('the post says it', () => post.text.startsWith('ada discarded 1 message;'));
     const key = { workspace: slack.team.id, channel: channel.id, ts: waiting.ts };
     expect((await scene.sandbox.bot.store.messages.get(key))?.state).toBe('withdrawn');
     const next = scene.reply(channel, root, 'this one is meant');
@@ -178,7 +178,7 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     const next = scene.reply(channel, root, 'this goes at once');
     await scene.finished(channel, next);
     expect(scene.sentToAgent('/slow 1000 deleted').texts.slice(1)).toEqual(['this goes at once']);
-    await scene.until('the post says it', () => post.text === 'No messages are waiting here any more.');
+    await scene.until('the post says it', () => post.text === 'No messages are waiting here anymore.');
   });
 
   test('is sent at once where it was written after the stop', async () => {
@@ -226,9 +226,7 @@ test.concurrent('a message that is stopped before it was sent is never sent, eve
   const mend = own.agent.faults.add({ call: 'POST /projects', fault: { kind: 'status', status: 503 } });
   const root = own.ask(channel, 'stopped before it began');
   const reply = await own.until('the outage is shown', () =>
-    own
-      .replies(channel, root)
-      .find((message) => own.slack.visibleText(message).includes('cannot be reached')),
+    own.replies(channel, root).find((message) => own.slack.visibleText(message).includes("can't reach")),
   );
   await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'stop' });
   await own.finished(channel, root);

@@ -109,7 +109,7 @@ describe.concurrent('a message that arrives late, while a newer one is being sen
     const channel = scene.channel();
     const root = scene.ask(channel, '/silent 600');
     await scene.until('the reply says that the agent is silent', () =>
-      scene.shown(channel, root).includes('Nothing new'),
+      scene.shown(channel, root).includes('No news'),
     );
     scene.agent.faults.add({ call: uploads, fault: { kind: 'latency', ms: 4_000 }, times: 1 });
     const { message } = await later(scene, channel, root);

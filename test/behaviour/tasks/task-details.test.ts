@@ -81,7 +81,7 @@ describe("a task's details", () => {
     const text = await modalShows('sheep.csv');
     expect(text).toContain('Look at the sheep');
     expect(text).toMatch(/done · default model · just now · <#/);
-    expect(text).toContain('sheep.csv\\n18 bytes · sent along');
+    expect(text).toContain('sheep.csv\\n18 bytes · sent to the agent');
     expect(text).toMatch(/sheep-summary\.csv\\n[^"]* · made by the agent/);
     const urls = [...text.matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');
     expect(urls[0]).toContain(`/archives/${channel.id}/`);
@@ -100,7 +100,7 @@ describe("a task's details", () => {
     await openDetails(channel, root, scene.grace);
     await modalShows('sheep.csv', scene.grace);
     await Promise.all([press('task_file', scene.grace), press('task_file', scene.grace)]);
-    await modalShows('It is in your direct messages', scene.grace);
+    await modalShows("It's in your direct messages", scene.grace);
     const dm = slack.openDm(scene.grace);
     const files = await scene.until('the file is there', () => {
       const found = slack.messages(dm).flatMap((message) => message.fileIds ?? []);
@@ -119,7 +119,7 @@ describe("a task's details", () => {
     const fault = { kind: 'status', status: 200, body } as const;
     scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault, times: 1 });
     await press('task_file');
-    expect(await modalShows('I could not bring you “sheep.csv”')).toContain('task_file');
+    expect(await modalShows("I couldn't send you “sheep.csv”")).toContain('task_file');
     // Whoever has closed the modal meanwhile reads it in direct messages.
     const slow = { kind: 'latency', ms: 300 } as const;
     scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: slow, times: 1 });
@@ -127,7 +127,7 @@ describe("a task's details", () => {
     await press('task_file');
     await slack.closeView(scene.ada);
     const dm = slack.openDm(scene.ada);
-    const told = () => slack.messages(dm).some(({ text }) => text.includes('I could not bring you'));
+    const told = () => slack.messages(dm).some(({ text }) => text.includes("I couldn't send you"));
     await scene.until('it is told', told);
   });
 
@@ -157,7 +157,7 @@ describe("a task's details", () => {
     await pause(300);
     await press('task_file');
     mend();
-    await modalShows('It is in your direct messages');
+    await modalShows("It's in your direct messages");
     stopCounting();
     expect(brought() - broughtBefore).toBe(1);
     expect(downloads).toBe(1);
@@ -170,10 +170,10 @@ describe("a task's details", () => {
     const slow = { kind: 'latency', ms: 600_000 } as const;
     scene.agent.faults.add({ call: 'GET /experimental/files/{file_id}/content', fault: slow, times: 1 });
     await press('task_file');
-    await modalShows('On its way');
+    await modalShows("I'm sending it");
     await slack.closeView(scene.ada);
     const dm = slack.openDm(scene.ada);
-    const told = () => slack.messages(dm).filter(({ text }) => text.includes('I could not bring you')).length;
+    const told = () => slack.messages(dm).filter(({ text }) => text.includes("I couldn't send you")).length;
     const before = told();
     await scene.sandbox.restartBot();
     expect(told()).toBe(before + 1);
@@ -195,7 +195,7 @@ describe("a task's details", () => {
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'GET /experimental/tasks/{task_id}', fault });
     await openDetails(channel, root);
-    expect(await modalShows('the files are not shown')).toContain('A question for later');
+    expect(await modalShows("I can't show the files")).toContain('A question for later');
     back();
   });
 
@@ -216,7 +216,7 @@ describe("a task's details", () => {
     await scene.sandbox.restartBot();
     const value = `${channel.id}/${root.ts}`;
     await slack.click({ person: scene.grace, view: 'home', actionId: 'task_details', value });
-    const text = await modalShows('You are not in the channel', scene.grace);
+    const text = await modalShows("You aren't in this task's channel", scene.grace);
     expect(text).not.toContain('Ours alone');
   });
 
@@ -251,7 +251,7 @@ describe('deleting a task', () => {
     const next = scene.reply(channel, root, 'and now something new');
     await scene.finished(channel, next);
     expect(scene.sentToAgent('and now something new').texts).toEqual(['and now something new']);
-    expect(scene.shown(channel, root)).not.toContain('no longer knows');
+    expect(scene.shown(channel, root)).not.toContain('no longer has this conversation');
     expect(notices(channel, root)).toBe(1);
   });
 
@@ -297,7 +297,7 @@ describe('deleting a task', () => {
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'DELETE /experimental/tasks/{task_id}', fault });
     await press('task_delete');
-    await modalShows('will be deleted once it is back');
+    await modalShows("I'll delete the task once it's back");
     back();
     expect(scene.agent.tasks.some((task) => task.id === id)).toBe(true);
     const { db } = scene.sandbox.bot.store;

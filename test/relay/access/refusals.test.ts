@@ -14,10 +14,10 @@ describe('a refused person', () => {
     [{ why: 'bot' }, strings.notAllowed],
     [{ why: 'deactivated' }, strings.notAllowed],
     [{ why: 'unknown' }, strings.personUnknown],
-    [quota('hourPerson', 2), /2 messages within an hour.*again in 30 min/],
-    [quota('hourWorkspace', 1), /This workspace .*one message within an hour.*again in 30 min/],
+    [quota('hourPerson', 2), /2 messages in the past hour.*again in 30 min/],
+    [quota('hourWorkspace', 1), /This workspace .*one message in the past hour.*again in 30 min/],
     [quota('atOncePerson', 3), /working on 3 messages.*when one of them is done/],
-    [quota('atOnceWorkspace', 1), /working on one message.* of this workspace.*when one of them is done/],
+    [quota('atOnceWorkspace', 1), /working on one message.* from this workspace.*when one of them is done/],
   ])('with %j reads why, and when to ask again', (refusal, sentence) => {
     expect(refusalSentence(refusal)).toMatch(sentence);
   });

@@ -11,7 +11,7 @@ export const buttons = {
   addComment: 'Add a comment',
   send: 'Send',
   cancel: 'Cancel',
-  sendPaused: 'Send',
+  sendPaused: 'Send to agent',
   discardPaused: 'Discard',
   download: 'Download',
   steps: 'Steps',

@@ -31,7 +31,7 @@ describeInBrowser('trouble on the page', () => {
     await reply.getByText('Stopped by').waitFor();
     expect(await reply.innerText()).toContain('Second 1 of 60');
     await thread.getByText('1 message has been waiting here since Ada stopped the agent').waitFor();
-    await thread.getByRole('button', { name: 'Send', exact: true }).click();
+    await thread.getByRole('button', { name: 'Send to agent' }).click();
     await thread.getByText(/You wrote 5 words/).waitFor();
     await page.close();
   });

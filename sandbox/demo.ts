@@ -83,7 +83,7 @@ async function runConversation({ slack, agent, bot }: InProcessSandbox): Promise
   console.log('\nFigures:');
   console.log(`  first visible reply after  ${(visibleMs / 1_000).toFixed(2)} s`);
   console.log(`  edits                      ${edits}`);
-  console.log(`  bytes uploaded             ${turn?.bytes_up ?? 0} in ${countParts(agent)} parts`);
+  console.log(`  bytes uploaded             ${turn?.uploaded_bytes ?? 0} in ${countParts(agent)} parts`);
   console.log(`  results                    ${results}`);
   console.log(`  calls refused by Slack     ${throttled}`);
   console.log(`  total time                 ${((performance.now() - began) / 1_000).toFixed(1)} s`);

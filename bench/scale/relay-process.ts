@@ -63,7 +63,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   for (const token of where.tokens) {
     const { installation, name } = await identifyToken({ token, slackApiUrl: where.slackApiUrl, log });
     const { workspace, botUser, botId } = installation;
-    await store.workspaces.put({ workspace, name, bot_user: botUser, bot_id: botId });
+    await store.workspaces.put({ workspace, name, bot_user_id: botUser, bot_id: botId });
     workspaces.set(
       workspace,
       createWorkspaceClient(
@@ -144,7 +144,7 @@ serve({
     const accept = async ({ workspace, channel, person, ts, text }: z.infer<typeof questionSchema>) => {
       const bot = deps.workspace(workspace)?.bot;
       if (bot === undefined) throw new Error(`There is no workspace ${workspace}.`);
-      const message = { workspace, channel, ts, root: ts, person };
+      const message = { workspace, channel, ts, thread_ts: ts, person };
       const arrival = { kind: 'message' as const, message: { ...message, content: { text } } };
       // Slack sends again what could not be written down.
       while (!(await inbox.accept(arrival, bot).then(Boolean, () => false))) await sleep(1_000);

@@ -21,13 +21,13 @@ const openTurnsSchema = z.array(
   }),
 );
 const messageRowsSchema = z.array(
-  z.object({ channel: z.string(), ts: z.string(), root: z.string(), state: z.string() }),
+  z.object({ channel: z.string(), ts: z.string(), thread_ts: z.string(), state: z.string() }),
 );
 const turnRowsSchema = z.array(
   z.object({
     id: z.string(),
     channel: z.string(),
-    root: z.string(),
+    thread_ts: z.string(),
     ts: z.string(),
     userMessageId: z.string().nullable(),
     finished: z.boolean(),
@@ -40,18 +40,18 @@ export type TurnRow = z.infer<typeof turnRowsSchema>[number];
 
 const OPEN_TURNS_SQL = `
   select turn.first_visible_at is not null
-      or exists (select from posts where posts.turn = turn.id and posts.state = 'posted') as "hasReply",
+      or exists (select from posts where posts.turn_id = turn.id and posts.state = 'posted') as "hasReply",
     exists (select from projects where projects.channel = turn.channel and projects.project_id is not null)
       as "hasProject",
     thread.task_id is not null as "hasTask",
-    jsonb_array_length(coalesce(message.words -> 'files', '[]')) > 0 as "hasFiles",
-    turn.content is not null as "hasContent",
+    jsonb_array_length(coalesce(message.content -> 'files', '[]')) > 0 as "hasFiles",
+    turn.prompt is not null as "hasContent",
     turn.send_intended_at is not null as "hasSendIntent",
     turn.user_message_id as "userMessageId",
     turn.assistant_message_id as "assistantMessageId",
     turn.settled_at is not null as "isSettled"
   from turns turn
-    join threads thread using (workspace, channel, root)
+    join threads thread using (workspace, channel, thread_ts)
     join messages message
       on message.workspace = turn.workspace and message.channel = turn.channel and message.ts = turn.message_ts
   where turn.finished_at is null`;
@@ -86,14 +86,14 @@ export class BotDatabase {
 
   async messages(): Promise<MessageRow[]> {
     return messageRowsSchema.parse(
-      await this.#rows('select channel, ts::text, root::text, state from messages'),
+      await this.#rows('select channel, ts::text, thread_ts::text, state from messages'),
     );
   }
 
   async turns(): Promise<TurnRow[]> {
     return turnRowsSchema.parse(
       await this.#rows(
-        `select id::text, channel, root::text, message_ts::text as ts, user_message_id as "userMessageId",
+        `select id::text, channel, thread_ts::text, message_ts::text as ts, user_message_id as "userMessageId",
            finished_at is not null as finished, outcome from turns`,
       ),
     );

@@ -133,7 +133,7 @@ function sendOrder(agent: AgentService, turns: readonly TurnRow[]): Findings['se
   const at = ({ userMessageId }: TurnRow) => position.get(userMessageId ?? '') ?? -1;
   const order = new Map<string, string[]>();
   for (const turn of turns.filter((one) => at(one) >= 0).toSorted((a, b) => at(a) - at(b))) {
-    const thread = `${turn.channel}/${turn.root}`;
+    const thread = `${turn.channel}/${turn.thread_ts}`;
     order.set(thread, [...(order.get(thread) ?? []), turn.ts]);
   }
   return order;

@@ -8,9 +8,9 @@ export class WaitingPairs {
   /** Records the messages at one moment. */
   record(messages: readonly MessageRow[]): void {
     const threads = new Map<string, string[]>();
-    for (const { channel, root, ts, state } of messages) {
+    for (const { channel, thread_ts, ts, state } of messages) {
       if (state !== 'waiting') continue;
-      const thread = `${channel}/${root}`;
+      const thread = `${channel}/${thread_ts}`;
       threads.set(thread, [...(threads.get(thread) ?? []), ts]);
     }
     for (const [thread, waiting] of threads) {

@@ -92,7 +92,7 @@ export function toInboxEvent(
       workspace: location.workspace,
       channel: location.channel,
       ts: event.deleted_ts,
-      root: before?.thread_ts ?? event.deleted_ts,
+      thread_ts: before?.thread_ts ?? event.deleted_ts,
       person: before?.user,
     };
   }
@@ -130,7 +130,7 @@ function parseMessage(
     message: {
       ...location,
       ts: message.ts,
-      root: message.thread_ts ?? message.ts,
+      thread_ts: message.thread_ts ?? message.ts,
       person,
       content: messageContent(message),
     },
@@ -148,7 +148,7 @@ function parseEdit(
   if (isFromBot(now, bot)) return { kind: 'silence', why: 'an edit of a bot' };
   if (now.subtype === 'tombstone') {
     const { workspace, channel } = location;
-    return { kind: 'deletion', workspace, channel, ts: now.ts, root: now.ts, person: before?.user };
+    return { kind: 'deletion', workspace, channel, ts: now.ts, thread_ts: now.ts, person: before?.user };
   }
   const unchanged = before !== undefined && before.text === now.text;
   if (now.edited === undefined || now.edited.ts === before?.edited?.ts || unchanged) {

@@ -39,8 +39,10 @@ export function registerSlashCommandListener(app: App, handlers: SlashCommandHan
       return;
     }
     await ack();
-    const { team_id: workspace, channel_id: channel, user_id: person, trigger_id: triggerId } = parsed.data;
-    const work = respondTo(respond, () => handlers[subcommand]({ workspace, channel, person, triggerId }));
+    const { team_id: workspace, channel_id: channel, user_id, trigger_id: triggerId } = parsed.data;
+    const work = respondTo(respond, () =>
+      handlers[subcommand]({ workspace, channel, person: user_id, triggerId }),
+    );
     runAfterAck(work, log.child({ subcommand }), 'could not answer a command');
   });
 

@@ -17,7 +17,7 @@ export function createSocketLease(
   appToken: string,
   maxConnections: number,
 ): SocketLease {
-  const key = { workspace, app: slackAppIdOf(appToken), process: randomUUID() };
+  const key = { workspace, app_id: slackAppIdOf(appToken), process_id: randomUUID() };
   return {
     renew: (open) => leases.renew(key, open, maxConnections),
     release: () => leases.release(key),

@@ -30,7 +30,7 @@ export function parseStopTrigger(
   const data = parsed.data;
   const by = { workspace, person: data.user, ts: data.event_ts };
   if (data.type === 'agent_session_stopped')
-    return { ...by, kind: 'session_stopped', channel: data.channel, root: data.thread_ts };
+    return { ...by, kind: 'session_stopped', channel: data.channel, thread_ts: data.thread_ts };
   const { channel, ts: target } = data.item;
   return { ...by, kind: 'reaction', channel, target, name: data.reaction };
 }

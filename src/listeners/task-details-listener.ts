@@ -41,8 +41,8 @@ export function registerTaskDetailsListeners(
   });
 
   onAction('task_delete', async ({ viewId, request, task }) => {
-    const { workspace, person, channel, root, home: state } = request;
-    const sentence = await taskDeleter.delete({ workspace, channel, root, task, person });
+    const { workspace, person, channel, thread_ts, home: state } = request;
+    const sentence = await taskDeleter.delete({ workspace, channel, thread_ts, task, person });
     await taskModal.showNotice(viewId, workspace, sentence);
     await home.show({ workspace, person, state });
   });
@@ -61,6 +61,6 @@ function parseTaskPress(body: unknown): TaskPress | undefined {
   const { actor, view, value = '' } = parsePress(body) ?? {};
   const state = view && parseTaskMetadata(view.metadata);
   if (actor === undefined || view === undefined || state === undefined) return undefined;
-  const { channel, root, page, home, task } = state;
-  return { viewId: view.id, request: { ...actor, channel, root, page, home }, task, value };
+  const { channel, thread_ts, page, home, task } = state;
+  return { viewId: view.id, request: { ...actor, channel, thread_ts, page, home }, task, value };
 }

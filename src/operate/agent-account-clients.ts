@@ -19,11 +19,11 @@ export class AgentAccountClients {
   }
 
   /** Deletes a task at the service, if it still exists. Throws an AgentError, and an Error if the account's key is gone. */
-  async deleteTask(workspace: string, { account, task }: StartedTask): Promise<void> {
-    const agent = this.#clients.get(account) ?? (await this.#openClient(workspace, account));
-    this.#clients.set(account, agent);
+  async deleteTask(workspace: string, { account_id, task_id }: StartedTask): Promise<void> {
+    const agent = this.#clients.get(account_id) ?? (await this.#openClient(workspace, account_id));
+    this.#clients.set(account_id, agent);
     try {
-      await agent.deleteTask(task);
+      await agent.deleteTask(task_id);
     } catch (error) {
       if (!(error instanceof AgentNotFoundError)) throw error;
     }
@@ -54,9 +54,9 @@ export class AgentAccountClients {
     account: string,
   ): Promise<{ baseUrl: string; apiKey: string } | undefined> {
     const { SECRET_KEY } = this.#config;
-    const row = await this.#store.accounts.get({ workspace, account });
-    if (row?.sealed == null || SECRET_KEY === undefined) return undefined;
-    const apiKey = new Keyring(SECRET_KEY).decrypt(row.sealed, encryptionContext.account(row));
+    const row = await this.#store.accounts.get({ workspace, account_id: account });
+    if (row?.encrypted_api_key == null || SECRET_KEY === undefined) return undefined;
+    const apiKey = new Keyring(SECRET_KEY).decrypt(row.encrypted_api_key, encryptionContext.account(row));
     return { baseUrl: row.base_url, apiKey };
   }
 }

@@ -82,7 +82,9 @@ export async function forget(
   if (ownTasks.length > 0) print(`Deleted ${ownTasks.length} tasks at the agent service.`);
   const remaining = tasks.filter((task) => !ownTasks.includes(task));
   if (remaining.length > 0)
-    print(`These tasks at the agent service still exist: ${remaining.map(({ task }) => task).join(', ')}.`);
+    print(
+      `These tasks at the agent service still exist: ${remaining.map(({ task_id }) => task_id).join(', ')}.`,
+    );
   print("The person's messages and the agent's replies in Slack are not affected.");
 }
 

@@ -21,14 +21,14 @@ export async function rotateKey(
   const result = { reencrypted: 0, changed: 0, unreadable };
   const reencrypt = async (
     what: string,
-    sealed: string,
+    encrypted: string,
     context: readonly string[],
-    put: (sealed: string) => Promise<boolean>,
+    put: (encrypted: string) => Promise<boolean>,
   ): Promise<void> => {
-    if (keyring.usesCurrentKey(sealed)) return;
+    if (keyring.usesCurrentKey(encrypted)) return;
     let text: string;
     try {
-      text = keyring.decrypt(sealed, context);
+      text = keyring.decrypt(encrypted, context);
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
       unreadable.push(`${what}: ${error.message}`);
@@ -40,16 +40,16 @@ export async function rotateKey(
     else result.changed += 1;
   };
   const { installations, accounts } = store;
-  for (const { workspace, sealed } of await installations.allEncrypted()) {
+  for (const { workspace, encrypted } of await installations.allEncrypted()) {
     const context = encryptionContext.installation(workspace);
-    await reencrypt(`the tokens of ${workspace}`, sealed, context, (text) =>
-      installations.replaceEncrypted(workspace, sealed, text),
+    await reencrypt(`the tokens of ${workspace}`, encrypted, context, (text) =>
+      installations.replaceEncrypted(workspace, encrypted, text),
     );
   }
-  for (const { sealed, ...key } of await accounts.allEncrypted()) {
-    const what = `the key of the account ${key.account} of ${key.workspace}`;
-    await reencrypt(what, sealed, encryptionContext.account(key), (text) =>
-      accounts.replaceEncrypted(key, sealed, text),
+  for (const { encrypted, ...key } of await accounts.allEncrypted()) {
+    const what = `the key of the account ${key.account_id} of ${key.workspace}`;
+    await reencrypt(what, encrypted, encryptionContext.account(key), (text) =>
+      accounts.replaceEncrypted(key, encrypted, text),
     );
   }
   return result;

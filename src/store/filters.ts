@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { MessageKey, ProjectKey, ThreadKey } from './keys.ts';
 import type { TurnId } from './schema.ts';
 
-/** Rows of a thread, for tables with `workspace`, `channel` and `root`. */
-export function inThread({ workspace, channel, root }: ThreadKey) {
-  return sql<boolean>`(workspace, channel, root) = (${workspace}, ${channel}, ${root})`;
+/** Rows of a thread, for tables with `workspace`, `channel` and `thread_ts`. */
+export function inThread({ workspace, channel, thread_ts }: ThreadKey) {
+  return sql<boolean>`(workspace, channel, thread_ts) = (${workspace}, ${channel}, ${thread_ts})`;
 }
 
 /** Rows of a message, for tables with `workspace`, `channel` and `ts`. */
@@ -17,14 +17,14 @@ export function isTurn({ workspace, id }: TurnId) {
   return sql<boolean>`(workspace, id) = (${workspace}, ${id})`;
 }
 
-/** Rows of a turn, for tables with `workspace` and `turn`. */
+/** Rows of a turn, for tables with `workspace` and `turn_id`. */
 export function ofTurn({ workspace, id }: TurnId) {
-  return sql<boolean>`(workspace, turn) = (${workspace}, ${id})`;
+  return sql<boolean>`(workspace, turn_id) = (${workspace}, ${id})`;
 }
 
 /** A channel's project under a service account, for the table of projects. */
-export function ofProject({ workspace, channel, account }: ProjectKey) {
-  return sql<boolean>`(workspace, channel, account) = (${workspace}, ${channel}, ${account})`;
+export function ofProject({ workspace, channel, account_id }: ProjectKey) {
+  return sql<boolean>`(workspace, channel, account_id) = (${workspace}, ${channel}, ${account_id})`;
 }
 
 /** Whether a message has a turn that meets `condition`, for the table of messages. */
@@ -35,9 +35,9 @@ export function hasTurn(condition = sql<boolean>`true`) {
 }
 
 /** Whether a message may be sent: its thread is not paused, or a button sent it again. For the table of messages. */
-export const maySend = sql<boolean>`(messages.resends is not null or not exists (
+export const maySend = sql<boolean>`(messages.resends_turn_id is not null or not exists (
   select from threads where threads.workspace = messages.workspace and threads.channel = messages.channel
-    and threads.root = messages.root and threads.paused_by_turn_id is not null))`;
+    and threads.thread_ts = messages.thread_ts and threads.paused_by_turn_id is not null))`;
 
 /** Whether no process holds the claim on a row; `until` is the column with the end of the claim. */
 export function isUnclaimed(until = 'claimed_until') {

@@ -1,15 +1,15 @@
 import type { SlackTs } from './schema.ts';
 
-/** Identifies a thread; `root` is the ts of its first message. */
+/** Identifies a thread; `thread_ts` is the ts of its first message. */
 export interface ThreadKey {
   workspace: string;
   channel: string;
-  root: SlackTs;
+  thread_ts: SlackTs;
 }
 
 /** A thread's key as text: the queue's singleton key, and the name of the thread's advisory lock. */
-export function threadKeyText({ workspace, channel, root }: ThreadKey): string {
-  return `${workspace}/${channel}/${root}`;
+export function threadKeyText({ workspace, channel, thread_ts }: ThreadKey): string {
+  return `${workspace}/${channel}/${thread_ts}`;
 }
 
 /** Identifies a message in Slack. */
@@ -23,5 +23,5 @@ export interface MessageKey {
 export interface ProjectKey {
   workspace: string;
   channel: string;
-  account: string;
+  account_id: string;
 }

@@ -15,7 +15,7 @@ export interface SchemaCheck {
   /** One encrypted text for each key that was used. */
   encryptedSamples: string[];
   /** The workspaces and organisations that have installed the app, with the organisation that each belongs to. */
-  installations: { workspace: string; enterprise: string | null }[];
+  installations: { workspace: string; enterprise_id: string | null }[];
   /** The database's clock. */
   databaseTime: Date;
 }
@@ -65,16 +65,17 @@ export async function checkSchema(settings: pg.ClientConfig): Promise<SchemaChec
 
 /** The format version and the key's id stand before the second dot. */
 async function encryptedSamplesOf(client: pg.Client): Promise<string[]> {
-  const { rows } = await client.query<{ sealed: string }>(`
-    select min(sealed) as sealed from (
-      select sealed from installations union all select sealed from accounts) as texts
-    where sealed is not null group by split_part(sealed, '.', 2)`);
-  return rows.map(({ sealed }) => sealed);
+  const { rows } = await client.query<{ encrypted: string }>(`
+    select min(encrypted) as encrypted from (
+      select encrypted_tokens as encrypted from installations
+      union all select encrypted_api_key from accounts) as texts
+    where encrypted is not null group by split_part(encrypted, '.', 2)`);
+  return rows.map(({ encrypted }) => encrypted);
 }
 
 async function installationsOf(client: pg.Client): Promise<SchemaCheck['installations']> {
   const { rows } = await client.query<SchemaCheck['installations'][number]>(
-    'select workspace, enterprise from installations where left_at is null order by workspace',
+    'select workspace, enterprise_id from installations where uninstalled_at is null order by workspace',
   );
   return rows;
 }

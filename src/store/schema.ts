@@ -79,7 +79,7 @@ export type Turn = Selectable<TurnTable>;
 /** Which turn. */
 export type TurnId = Pick<Turn, 'workspace' | 'id'>;
 /** Which turn, and where. What works for hours keeps this, and not a row with people's content. */
-export type TurnLocation = Pick<Turn, 'workspace' | 'id' | 'channel' | 'root'>;
+export type TurnLocation = Pick<Turn, 'workspace' | 'id' | 'channel' | 'thread_ts'>;
 export type Post = Selectable<PostTable>;
 export type SlackFileRow = Selectable<SlackFileTable>;
 export type FollowUp = Selectable<FollowUpTable>;

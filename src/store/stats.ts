@@ -24,7 +24,7 @@ export async function readStats(db: Kysely<Tables>): Promise<Stats> {
     db,
   );
   const feedback = await sql<{ good: number; bad: number }>`
-    select count(*) filter (where good) as good, count(*) filter (where not good) as bad from feedback`.execute(
+    select count(*) filter (where is_positive) as good, count(*) filter (where not is_positive) as bad from feedback`.execute(
     db,
   );
   return {

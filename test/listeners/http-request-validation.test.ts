@@ -116,6 +116,6 @@ describe('a body on which Bolt fails', () => {
     expect((await receiver.send(JSON.stringify(body))).status).toBe(200);
     expect(receiver.admissions.slice(before)).toMatchObject([{ kind: 'admitted' }]);
     const message = await receiver.store.messages.get({ workspace: 'T1', channel: 'C1', ts: event.ts });
-    expect(message?.words?.text).toBe('<@UBOT> nul  and half \ufffd');
+    expect(message?.content?.text).toBe('<@UBOT> nul  and half \ufffd');
   });
 });

@@ -78,7 +78,7 @@ async function outcome(
   const { workspace, channel } = admission.thread;
   const key = { workspace, channel, ts: body.event?.ts ?? '' };
   const row = await receiver.store.messages.get(key);
-  const message = parseMessage(row?.words);
+  const message = parseMessage(row?.content);
   const botUser =
     workspace in bots ? bots[workspace === 'T0ADGE2G4EM' ? workspace : 'T00FAKE00AA'].userId : '';
   return { turn: readableText(message, nobody, botUser), files: fileNamesOf(message) };

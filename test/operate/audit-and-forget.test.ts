@@ -8,7 +8,7 @@ const store = new Store((await freshDatabase()).kysely);
 
 describe('npm run audit', () => {
   test('prints each row as a line of JSON', async () => {
-    await store.audit.add({ workspace: 'T1', kind: 'refusal', person: 'U1', details: { why: 'guest' } });
+    await store.audit.add({ workspace: 'T1', kind: 'refusal', user_id: 'U1', details: { why: 'guest' } });
     const lines: string[] = [];
     await printAudit(store, parseAuditRange(['--since', '2020-01-01']), (line) => lines.push(line));
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
@@ -16,7 +16,7 @@ describe('npm run audit', () => {
         at: expect.stringMatching(/Z$/),
         workspace: 'T1',
         kind: 'refusal',
-        person: 'U1',
+        user_id: 'U1',
         details: { why: 'guest' },
       },
     ]);
@@ -44,10 +44,14 @@ describe('npm run forget', () => {
 
   test("deletes a person's own tasks at the service, and lists those that others wrote in", async () => {
     for (const [index, writers] of [['U1'], ['U1', 'U2']].entries()) {
-      const thread = { workspace: 'T1', channel: 'C1', root: `170000000${index}.000100` };
-      await store.threads.adopt(thread, { account: 'settings', person: 'U1', ts: thread.root });
+      const thread = { workspace: 'T1', channel: 'C1', thread_ts: `170000000${index}.000100` };
+      await store.threads.adopt(thread, { account_id: 'settings', user_id: 'U1', ts: thread.thread_ts });
       await store.threads.bindTask(thread, `task-${index}`);
-      await store.db.updateTable('threads').set({ writers }).where('task_id', '=', `task-${index}`).execute();
+      await store.db
+        .updateTable('threads')
+        .set({ participant_ids: writers })
+        .where('task_id', '=', `task-${index}`)
+        .execute();
     }
     const deleted: string[] = [];
     const lines: string[] = [];
@@ -55,7 +59,7 @@ describe('npm run forget', () => {
     await forget(
       store,
       request,
-      async ({ task }) => void deleted.push(task),
+      async ({ task_id }) => void deleted.push(task_id),
       (line) => lines.push(line),
     );
     expect(deleted).toEqual(['task-0']);

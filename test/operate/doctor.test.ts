@@ -92,15 +92,22 @@ describe('the doctor', () => {
     expect(lines.join('\n')).toMatch(/installations +0 so far; any workspace may install the app/);
     const { store } = stage.bot;
     const sealed = new Keyring(['k'.repeat(32)]).encrypt('a key', ['accounts', 'T1', 'a1']);
-    const account = { workspace: 'T1', account: 'a1', base_url: 'https://agent.example/v1', set_by: 'U1' };
-    await store.accounts.put({ ...account, sealed });
+    const account = { workspace: 'T1', account_id: 'a1', base_url: 'https://agent.example/v1', set_by: 'U1' };
+    await store.accounts.put({ ...account, encrypted_api_key: sealed });
     expect((await doctor(environment)).lines.join()).toContain('SECRET_KEY decrypts them');
     const other = await doctor({ ...environment, SECRET_KEY: 'o'.repeat(32) });
     expect(other.amiss).toMatch(/encrypted tokens +SECRET_KEY cannot decrypt/);
     await store.erasure.eraseWorkspace('T1');
-    const row = { name: 'x', bot_user: 'U0', bot_id: 'B0', sealed, expires_at: null, organisation: false };
-    await store.installations.put({ ...row, workspace: 'T8', enterprise: null });
-    await store.installations.put({ ...row, workspace: 'T9', enterprise: 'E9' });
+    const row = {
+      name: 'x',
+      bot_user_id: 'U0',
+      bot_id: 'B0',
+      encrypted_tokens: sealed,
+      token_expires_at: null,
+      is_enterprise_install: false,
+    };
+    await store.installations.put({ ...row, workspace: 'T8', enterprise_id: null });
+    await store.installations.put({ ...row, workspace: 'T9', enterprise_id: 'E9' });
     const only = (named: string) => doctor({ ...environment, INSTALL_WORKSPACES: named });
     expect((await only('T8,E9')).lines.join('\n')).toMatch(
       /installations +2 so far; only T8, E9 may install/,

@@ -14,27 +14,32 @@ const both = new Keyring([fresh, old]);
 async function install(workspace: string, ring: Keyring): Promise<void> {
   await store.installations.put({
     workspace,
-    enterprise: null,
-    organisation: false,
+    enterprise_id: null,
+    is_enterprise_install: false,
     name: 'One',
-    bot_user: 'U1',
+    bot_user_id: 'U1',
     bot_id: 'B1',
-    expires_at: null,
-    sealed: ring.encrypt('the tokens', encryptionContext.installation(workspace)),
+    token_expires_at: null,
+    encrypted_tokens: ring.encrypt('the tokens', encryptionContext.installation(workspace)),
   });
 }
 
 test('after a change of SECRET_KEY everything is encrypted with the new key, and the old one can go', async () => {
-  const key = { workspace: 'T1', account: 'a1' };
+  const key = { workspace: 'T1', account_id: 'a1' };
   await install('T1', before);
   const sealed = before.encrypt('an api key', encryptionContext.account(key));
-  await store.accounts.put({ ...key, base_url: 'https://agent.example/v1', set_by: 'U9', sealed });
+  await store.accounts.put({
+    ...key,
+    base_url: 'https://agent.example/v1',
+    set_by: 'U9',
+    encrypted_api_key: sealed,
+  });
   expect(await rotateKey(store, both)).toEqual({ reencrypted: 2, changed: 0, unreadable: [] });
   const alone = new Keyring([fresh]);
   const row = await store.installations.get('T1');
-  expect(alone.decrypt(row?.sealed ?? '', encryptionContext.installation('T1'))).toBe('the tokens');
+  expect(alone.decrypt(row?.encrypted_tokens ?? '', encryptionContext.installation('T1'))).toBe('the tokens');
   const account = await store.accounts.get(key);
-  expect(alone.decrypt(account?.sealed ?? '', encryptionContext.account(key))).toBe('an api key');
+  expect(alone.decrypt(account?.encrypted_api_key ?? '', encryptionContext.account(key))).toBe('an api key');
   expect(await rotateKey(store, both)).toEqual({ reencrypted: 0, changed: 0, unreadable: [] });
 });
 

@@ -67,7 +67,7 @@ export async function saveChannelSettings(
 export async function auditRows(scene: AppScene, channel: Channel, kind: 'setting' | 'refusal') {
   const rows = await scene.sandbox.bot.store.db
     .selectFrom('audit_events')
-    .select(['person', 'details'])
+    .select(['user_id', 'details'])
     .where('channel', '=', channel.id)
     .where('kind', '=', kind)
     .orderBy('id')

@@ -10,8 +10,8 @@ await queue.start();
 new Dispatcher({
   queue,
   log: silentLog,
-  async run({ root }) {
-    process.stdout.write(`${root}\n`);
+  async run({ thread_ts }) {
+    process.stdout.write(`${thread_ts}\n`);
     await new Promise(() => undefined);
   },
 }).start();

@@ -60,7 +60,7 @@ export class WorkspaceAccount {
     const row = await store.accounts.current(workspace);
     if (row === undefined) return { kind: hasDefaultAccount ? 'shared' : 'none' };
     const { host } = new URL(row.base_url);
-    if (row.sealed === null) return { kind: 'lost', host };
+    if (row.encrypted_api_key === null) return { kind: 'lost', host };
     return { kind: 'own', host, setBy: row.set_by, setAt: row.set_at };
   }
 
@@ -93,13 +93,22 @@ export class WorkspaceAccount {
     const current = await store.accounts.current(workspace);
     const isSame =
       current?.base_url === credentials.baseUrl && (await this.#isSameAccount(current, credentials));
-    const account = current !== undefined && isSame ? current.account : randomUUID();
-    const sealed = keyring.encrypt(credentials.apiKey, encryptionContext.account({ workspace, account }));
-    const row = { workspace, account, base_url: credentials.baseUrl, set_by: person, sealed };
+    const account = current !== undefined && isSame ? current.account_id : randomUUID();
+    const sealed = keyring.encrypt(
+      credentials.apiKey,
+      encryptionContext.account({ workspace, account_id: account }),
+    );
+    const row = {
+      workspace,
+      account_id: account,
+      base_url: credentials.baseUrl,
+      set_by: person,
+      encrypted_api_key: sealed,
+    };
     // The app may have been uninstalled while the credentials were tried.
     if (!(await store.accounts.put(row))) return refusal('failed');
     const details = { setting: 'account', sameAccount: isSame };
-    await store.audit.add({ workspace, kind: 'setting', person, details });
+    await store.audit.add({ workspace, kind: 'setting', user_id: person, details });
     log.info({ workspace, account, sameAccount: isSame }, 'service account of a workspace set');
     await onChanged();
     return { kind: 'set', sameAccount: isSame };
@@ -111,7 +120,7 @@ export class WorkspaceAccount {
     if (!(await this.#mayChange({ workspace, person }))) return 'not_admin';
     if (await store.accounts.remove(workspace)) {
       const details = { setting: 'account', removed: true };
-      await store.audit.add({ workspace, kind: 'setting', person, details });
+      await store.audit.add({ workspace, kind: 'setting', user_id: person, details });
       log.info({ workspace }, 'service account of a workspace removed');
       await onChanged();
     }
@@ -121,8 +130,9 @@ export class WorkspaceAccount {
   /** Whether a person may set or remove the account; a refusal goes into the audit trail. */
   async #mayChange(actor: WorkspaceActor): Promise<boolean> {
     if (await isAdminNow(this.#deps, actor)) return true;
+    const { workspace, person } = actor;
     const details = { control: 'account', by: 'admins', why: 'admins' };
-    await this.#deps.store.audit.add({ ...actor, kind: 'refusal', details });
+    await this.#deps.store.audit.add({ workspace, user_id: person, kind: 'refusal', details });
     return false;
   }
 
@@ -143,7 +153,7 @@ export class WorkspaceAccount {
 
   /** Whether a key can read the current account's tasks or projects; true if there are none. */
   async #isSameAccount(
-    current: { workspace: string; account: string },
+    current: { workspace: string; account_id: string },
     credentials: ServiceCredentials,
   ): Promise<boolean> {
     const { accounts } = this.#deps.store;

@@ -11,12 +11,12 @@ const snapshotSchema = z.object({
   channel: z.string(),
   settings: z.object({
     model: z.string().nullable(),
-    listens: z.enum(['mentions', 'everything']),
-    admits: z.enum(['members', 'guests', 'everyone']).nullable(),
-    bots: z.array(z.string()).nullable().default(null),
-    controls: z.enum(['starter', 'channel', 'admins']).nullable(),
+    listen_mode: z.enum(['mentions', 'everything']),
+    allowed_users: z.enum(['members', 'guests', 'everyone']).nullable(),
+    allowed_bots: z.array(z.string()).nullable().default(null),
+    task_control: z.enum(['starter', 'channel', 'admins']).nullable(),
     show_steps: z.boolean(),
-    follows_name: z.boolean(),
+    sync_project_name: z.boolean(),
   }),
   /** Digests of the project's texts; null if the service did not give them. */
   title: z.string().nullable(),
@@ -54,10 +54,19 @@ export function encodeSnapshot(
   settings: ChannelSettings,
   project: Project | undefined,
 ): string {
-  const { model, listens, admits, bots, controls, show_steps, follows_name } = settings;
+  const { model, listen_mode, allowed_users, allowed_bots, task_control, show_steps, sync_project_name } =
+    settings;
   const form: ChannelSettingsSnapshot = {
     channel,
-    settings: { model, listens, admits, bots, controls, show_steps, follows_name },
+    settings: {
+      model,
+      listen_mode,
+      allowed_users,
+      allowed_bots,
+      task_control,
+      show_steps,
+      sync_project_name,
+    },
     title: project === undefined ? null : digest(asFieldText(project.title)),
     description: project === undefined ? null : digest(asFieldText(project.description)),
   };
@@ -75,16 +84,16 @@ export function changesSince(
   values: ChannelSettingsValues,
 ): ChannelSettingsChange | undefined {
   const { model, listens, admits, bots, controls, more } = values;
-  const named = bots === undefined ? snapshot.settings.bots : parseBotList(bots);
+  const named = bots === undefined ? snapshot.settings.allowed_bots : parseBotList(bots);
   if (named === undefined) return undefined;
   const wanted = snapshotSchema.shape.settings.safeParse({
     model: model === undefined ? snapshot.settings.model : nullIfUsual(model),
-    listens: listens ?? snapshot.settings.listens,
-    admits: admits === undefined ? snapshot.settings.admits : nullIfUsual(admits),
-    bots: named,
-    controls: controls === undefined ? snapshot.settings.controls : nullIfUsual(controls),
+    listen_mode: listens ?? snapshot.settings.listen_mode,
+    allowed_users: admits === undefined ? snapshot.settings.allowed_users : nullIfUsual(admits),
+    allowed_bots: named,
+    task_control: controls === undefined ? snapshot.settings.task_control : nullIfUsual(controls),
     show_steps: more.includes('show_steps'),
-    follows_name: more.includes('follows_name'),
+    sync_project_name: more.includes('follows_name'),
   });
   if (!wanted.success) return undefined;
   const settings: Record<string, unknown> = {};

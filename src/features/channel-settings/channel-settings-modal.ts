@@ -85,7 +85,7 @@ export class ChannelSettingsModal {
     const project = id === undefined ? undefined : await this.#readProject(workspace, id);
     return channelSettingsView({
       metadata: encodeSnapshot(channel, settings, project),
-      settings: { ...settings, bots: formatBotList(settings.bots) },
+      settings: { ...settings, allowed_bots: formatBotList(settings.allowed_bots) },
       isDirect: isDirectChannel(channel),
       project: id === undefined ? undefined : (project ?? { id }),
     });
@@ -116,16 +116,20 @@ export class ChannelSettingsModal {
     if (errors !== undefined) return errors;
     signal.throwIfAborted();
     const { settings, project, texts } = change;
-    const { bots, ...plain } = settings;
+    const { allowed_bots, ...plain } = settings;
     const named = { ...(project && { project }), ...auditedTexts(texts) };
-    const details = { ...plain, ...(bots !== undefined && { bots: bots && formatBotList(bots) }), ...named };
+    const details = {
+      ...plain,
+      ...(allowed_bots !== undefined && { allowed_bots: allowed_bots && formatBotList(allowed_bots) }),
+      ...named,
+    };
     if (Object.keys(details).length === 0) return {};
     const isDue = await store.transaction(async (tx) => {
       if (project !== undefined) await tx.projects.assign(key, project);
       if (Object.keys(settings).length > 0)
         await tx.channelSettings.set(workspace, channel, person, settings);
-      await tx.audit.add({ workspace, channel, person, kind: 'setting', details });
-      const mayBeDue = settings.follows_name === true || project !== undefined;
+      await tx.audit.add({ workspace, channel, user_id: person, kind: 'setting', details });
+      const mayBeDue = settings.sync_project_name === true || project !== undefined;
       return mayBeDue && (await tx.projectNames.markDue(workspace, channel));
     });
     this.#deps.log.info({ ...actor, changed: Object.keys(details) }, 'channel settings changed');
@@ -180,7 +184,7 @@ export class ChannelSettingsModal {
   }
 
   #projectKey({ workspace, channel }: ChannelActor) {
-    return { workspace, channel, account: this.#deps.accountOf(workspace) };
+    return { workspace, channel, account_id: this.#deps.accountOf(workspace) };
   }
 }
 

@@ -17,12 +17,12 @@ export async function settingsRefusal(
   signal?: AbortSignal,
 ): Promise<SettingsRefusalReason | undefined> {
   const { workspace, channel, person } = actor;
-  const { controls } = await deps.store.channelSettings.get(workspace, channel);
-  const by = (controls ?? deps.settings.controlsBy) === 'admins' ? 'admins' : 'channel';
+  const { task_control } = await deps.store.channelSettings.get(workspace, channel);
+  const by = (task_control ?? deps.settings.controlsBy) === 'admins' ? 'admins' : 'channel';
   const why = await refusalReason(deps, actor, by, signal);
   if (why === undefined) return undefined;
   const details = { control: SETTINGS_CONTROL, by, why };
-  await deps.store.audit.add({ workspace, channel, person, kind: 'refusal', details });
+  await deps.store.audit.add({ workspace, channel, user_id: person, kind: 'refusal', details });
   deps.log.info({ ...actor, ...details }, 'a control was refused');
   return why;
 }

@@ -17,13 +17,13 @@ export const CHANNEL_SETTINGS_CALLBACK = 'channel_settings';
 /** The settings that the form shows; null means the app's own setting. */
 export interface ChannelSettingsFields {
   model: string | null;
-  listens: string;
-  admits: string | null;
+  listen_mode: string;
+  allowed_users: string | null;
   /** As people type them: ids separated by commas, the word none, or '' for the workspace's setting. */
-  bots: string;
-  controls: string | null;
+  allowed_bots: string;
+  task_control: string | null;
   show_steps: boolean;
-  follows_name: boolean;
+  sync_project_name: boolean;
 }
 
 /** The content of the form. */
@@ -66,10 +66,10 @@ export function channelSettingsView(form: ChannelSettingsFormContent): FormView 
       ...(form.isDirect
         ? []
         : [
-            choiceInput('listens', settings.listens, 'radio_buttons'),
-            choiceInput('admits', settings.admits ?? 'usual'),
-            botsInput('channel_bots', settings.bots),
-            choiceInput('controls', settings.controls ?? 'usual'),
+            choiceInput('listens', settings.listen_mode, 'radio_buttons'),
+            choiceInput('admits', settings.allowed_users ?? 'usual'),
+            botsInput('channel_bots', settings.allowed_bots),
+            choiceInput('controls', settings.task_control ?? 'usual'),
           ]),
       checkboxesInput(settings, form.isDirect),
     ],
@@ -136,7 +136,7 @@ function choiceInput(
 function checkboxesInput(settings: ChannelSettingsFields, isDirect: boolean): InputBlock {
   const options = optionsOf('more').filter(({ value }) => !(isDirect && value === 'follows_name'));
   const ticked = options.filter(({ value }) =>
-    value === 'show_steps' ? settings.show_steps : settings.follows_name,
+    value === 'show_steps' ? settings.show_steps : settings.sync_project_name,
   );
   const first = ticked.length === 0 ? {} : { initial_options: ticked };
   return inputBlock(

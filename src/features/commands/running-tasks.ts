@@ -21,12 +21,12 @@ export class RunningTasks {
     ]);
     const slack = this.#deps.workspace(workspace);
     const rows = await Promise.all(
-      own.map(async ({ turn, root, title, stopping: isStopping, startedAt }) => ({
-        turnId: turn,
-        title,
+      own.map(async ({ turn_id, thread_ts, task_title, is_stopping: isStopping, started_at }) => ({
+        turnId: turn_id,
+        title: task_title,
         isStopping,
-        runningMs: Date.now() - startedAt.getTime(),
-        url: slack && (await threadPermalink(slack, { channel, root })),
+        runningMs: Date.now() - started_at.getTime(),
+        url: slack && (await threadPermalink(slack, { channel, thread_ts })),
       })),
     );
     return runningTasksMessage(rows, own.length > MAX_RUNNING_ROWS ? 0 : all - own.length);

@@ -23,7 +23,7 @@ export class DirectMessages {
 
   /** Explains once to a person who writes after a finished task that this began a new one. Returns at once; never throws. */
   onInboxOutcome(outcome: InboxOutcome, { ts }: { ts: string }): void {
-    if (outcome.kind !== 'admitted' || outcome.thread.root !== ts) return;
+    if (outcome.kind !== 'admitted' || outcome.thread.thread_ts !== ts) return;
     if (!isDirectChannel(outcome.thread.channel)) return;
     this.#explainNewTask(outcome.thread).catch((error: unknown) => {
       this.#deps.log.debug({ err: error }, 'could not explain a new task in a direct message');
@@ -38,11 +38,11 @@ export class DirectMessages {
   }
 
   /** Has Slack show the title of a task that was started. Returns at once; never throws. */
-  onTaskStarted({ workspace, channel, root }: ThreadKey, title: string): void {
+  onTaskStarted({ workspace, channel, thread_ts }: ThreadKey, title: string): void {
     if (!this.#isAgent || !isDirectChannel(channel)) return;
     const naming = this.#deps
       .workspace(workspace)
-      ?.assistant.setTitle(channel, root, shorten(title, MAX_TITLE_CHARACTERS));
+      ?.assistant.setTitle(channel, thread_ts, shorten(title, MAX_TITLE_CHARACTERS));
     naming?.catch((error: unknown) => {
       this.#deps.log.debug({ err: error }, 'could not set the title of a direct message thread');
     });
@@ -73,7 +73,7 @@ async function postNewTaskNotice(
   thread: ThreadKey,
   url: string | undefined,
 ): Promise<void> {
-  const { channel, root: threadTs } = thread;
+  const { channel, thread_ts: threadTs } = thread;
   const message = { text: strings.newTaskInDm(url) };
   const key = `${thread.workspace}/${channel}/${NEW_TASK_NOTICE}`;
   await posting.post({ channel, threadTs, message, key, kind: 'notice' });

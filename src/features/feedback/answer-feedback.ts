@@ -22,9 +22,9 @@ export class AnswerFeedback {
     const turn = await turnOf(this.#deps.store, request);
     if (turn === undefined) return 'unknown';
     if (!(await mayUseControl(this.#deps, controlUseOf(turn, person)))) return 'refused';
-    await this.#deps.store.feedback.rate({ workspace, turn: turnId, person }, good);
+    await this.#deps.store.feedback.rate({ workspace, turn_id: turnId, user_id: person }, good);
     this.#deps.log.info({ turn: turnId, good }, 'feedback received');
-    const { channel, root: threadTs } = turn;
+    const { channel, thread_ts: threadTs } = turn;
     trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, feedbackThanksMessage(turnId));
     return 'done';
   }
@@ -42,7 +42,7 @@ export class AnswerFeedback {
     if (turn === undefined) return commentNoticeView(strings.controlFailed.unknown);
     const refusal = await controlRefusal(this.#deps, controlUseOf(turn, person));
     if (refusal !== undefined) return commentNoticeView(refusal);
-    const given = await this.#deps.store.feedback.get({ workspace, turn: turnId, person });
+    const given = await this.#deps.store.feedback.get({ workspace, turn_id: turnId, user_id: person });
     return commentView(turnId, given?.comment ?? null);
   }
 
@@ -51,11 +51,11 @@ export class AnswerFeedback {
     { workspace, turnId, person }: Omit<ControlRequest, 'channel'>,
     text: string,
   ): Promise<boolean> {
-    return this.#deps.store.feedback.addComment({ workspace, turn: turnId, person }, text);
+    return this.#deps.store.feedback.addComment({ workspace, turn_id: turnId, user_id: person }, text);
   }
 }
 
 function controlUseOf(turn: Turn, person: string): ControlUse {
-  const { workspace, channel, root } = turn;
-  return { workspace, channel, root, person, turn, control: 'feedback', isReadOnly: true };
+  const { workspace, channel, thread_ts } = turn;
+  return { workspace, channel, thread_ts, person, turn, control: 'feedback', isReadOnly: true };
 }

@@ -82,11 +82,11 @@ export function parsePageButton(value: string): { list: 'own' | 'channel'; page:
 }
 
 /** The thread of a `task_details` button; undefined for anything else. */
-export function parseTaskButton(value: string): { channel: string; root: string } | undefined {
+export function parseTaskButton(value: string): { channel: string; thread_ts: string } | undefined {
   const match = /^([A-Z0-9]{1,30})\/(\d{1,10}\.\d{6})$/.exec(value);
   return match?.[1] === undefined || match[2] === undefined
     ? undefined
-    : { channel: match[1], root: match[2] };
+    : { channel: match[1], thread_ts: match[2] };
 }
 
 function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabState, now: number): ViewBlock[] {

@@ -91,7 +91,7 @@ export class QuestionPoster {
     try {
       return await this.post(start);
     } catch (error) {
-      if (!isOverdue(start.made_at, GIVE_UP_AFTER_MS) || this.#poller.signal.aborted) throw error;
+      if (!isOverdue(start.created_at, GIVE_UP_AFTER_MS) || this.#poller.signal.aborted) throw error;
       this.#deps.log.warn({ err: error, start: start.id }, 'gave up posting a question from a form');
       return 'unreachable';
     }
@@ -104,7 +104,7 @@ export class QuestionPoster {
   async post(start: TaskStart): Promise<PostOutcome> {
     const { store } = this.#deps;
     const workspace = this.#deps.workspace(start.workspace);
-    if (workspace === undefined || start.words === null) return 'unreachable';
+    if (workspace === undefined || start.content === null) return 'unreachable';
     const existingTs = await this.#findPost(workspace, start);
     if (existingTs !== undefined) {
       await this.#openThread(start, existingTs);
@@ -135,22 +135,22 @@ export class QuestionPoster {
 
   /** The ts of the post, if an earlier attempt got through. */
   async #findPost(workspace: WorkspaceClient, start: TaskStart): Promise<string | undefined> {
-    if (start.intended_at === null) return undefined;
-    const waitMs = msUntilCallEnded(start.intended_at, SLACK_CALL_LIFETIME_MS);
+    if (start.post_intended_at === null) return undefined;
+    const waitMs = msUntilCallEnded(start.post_intended_at, SLACK_CALL_LIFETIME_MS);
     const { signal } = this.#poller;
     if (waitMs > 0) await sleep(waitMs, undefined, { signal });
-    const { channel, intended_at: intendedAt } = start;
+    const { channel, post_intended_at: intendedAt } = start;
     return (await workspace.readBack.findOwnPost({ channel, key: postKeyOf(start), intendedAt, signal }))?.ts;
   }
 
-  async #renderPost(workspace: WorkspaceClient, { person, words }: TaskStart) {
-    const { choices, about, ...own } = words ?? { text: '' };
+  async #renderPost(workspace: WorkspaceClient, { user_id, content }: TaskStart) {
+    const { choices, about, ...own } = content ?? { text: '' };
     const botUser = workspace.bot.userId;
     const question = parseMessage(own);
     const quoted = about === undefined ? undefined : parseMessage(about);
     const names = await lookUpNames(workspace, idsToResolve(question, ...(quoted ? [quoted] : [])));
     return questionPost({
-      person,
+      person: user_id,
       question: readableText(question, names, botUser),
       quote: quoted === undefined ? undefined : readableText(quoted, names, botUser),
       choices: choices ?? {},
@@ -160,14 +160,14 @@ export class QuestionPoster {
 
   /** Makes the post's thread ours, with the question waiting in it. */
   async #openThread(start: TaskStart, ts: string): Promise<void> {
-    const { workspace, channel, person, words } = start;
-    if (words === null) return;
-    const thread = { workspace, channel, root: ts };
+    const { workspace, channel, user_id, content } = start;
+    if (content === null) return;
+    const thread = { workspace, channel, thread_ts: ts };
     await this.#deps.store.transaction(async (store, trx) => {
       await store.threads.lock(thread);
       if (!(await store.taskStarts.finish(start))) return;
-      await store.threads.adopt(thread, { account: this.#deps.accountOf(workspace), person, ts });
-      const row = { root: ts, person, state: 'waiting', words, editedTs: null } as const;
+      await store.threads.adopt(thread, { account_id: this.#deps.accountOf(workspace), user_id, ts });
+      const row = { thread_ts: ts, user_id, state: 'waiting', content, editedTs: null } as const;
       if (await store.messages.add({ workspace, channel, ts }, row)) await this.#deps.enqueue(trx, thread);
     });
     this.#deps.log.info({ workspace, channel, root: ts, start: start.id }, 'posted a question from a form');
@@ -179,15 +179,17 @@ export class QuestionPoster {
    */
   async #returnToAsker(start: TaskStart): Promise<void> {
     const workspace = this.#deps.workspace(start.workspace);
-    if (workspace !== undefined && start.words !== null) {
+    if (workspace !== undefined && start.content !== null) {
       const { posting, readBack } = workspace;
-      const message = { text: strings.questionNotPosted(start.channel, start.words.text) };
+      const message = { text: strings.questionNotPosted(start.channel, start.content.text) };
       const { signal } = this.#poller;
       const key = `${postKeyOf(start)}/lost`;
       try {
-        const channel = await posting.openDm(start.person);
+        const channel = await posting.openDm(start.user_id);
         // An earlier attempt may have got through.
-        if ((await readBack.findOwnPost({ channel, key, intendedAt: start.made_at, signal })) === undefined)
+        if (
+          (await readBack.findOwnPost({ channel, key, intendedAt: start.created_at, signal })) === undefined
+        )
           await posting.post({ channel, message, key, kind: 'notice', signal });
       } catch (error) {
         if (postRefusalReason(error) === undefined) throw error;

@@ -27,7 +27,7 @@ export async function startChannelRefusal(
   const why = await inTime(findRefusal(workspace, target), timeoutMs);
   if (why === undefined) return undefined;
   const { channel, person } = target;
-  const use = { workspace: workspace.id, channel, person };
+  const use = { workspace: workspace.id, channel, user_id: person };
   const details = { control: 'start', why };
   if (why !== 'unknown') await deps.store.audit.add({ ...use, kind: 'refusal', details });
   deps.log.info({ ...use, ...details }, 'start form refused');

@@ -65,13 +65,17 @@ export class StartFormHandler {
     const actor = { workspace: workspace.id, channel, person };
     const refusal = await startRefusal(this.#deps, workspace, actor, PERSON_LOOKUP_TIMEOUT_MS);
     if (refusal !== undefined) return { do: 'show_error', sentence: refusal };
-    const content = contentOfForm(submission.values, start?.source ?? null, settings.supportedTaskOptions);
+    const content = contentOfForm(
+      submission.values,
+      start?.source_content ?? null,
+      settings.supportedTaskOptions,
+    );
     const openedThere = channel === submission.channel || channel === submission.from;
     const target = { channel, person, openedThere };
     const why = await startChannelRefusal(this.#deps, workspace, target, PERSON_LOOKUP_TIMEOUT_MS);
     if (why !== undefined) return this.#refuseChannel(workspace, submission, start, why, content);
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
-    if (start?.root != null) return this.#addToThread(workspace, submission, start, content, leftMs);
+    if (start?.thread_ts != null) return this.#addToThread(workspace, submission, start, content, leftMs);
     return this.#postToChannel(workspace, submission, channel, content, leftMs);
   }
 
@@ -104,9 +108,9 @@ export class StartFormHandler {
     const start = await this.#deps.store.taskStarts.claimForPosting({
       workspace: workspace.id,
       id,
-      person,
+      user_id: person,
       channel,
-      words: content,
+      content,
     });
     // The form was submitted before.
     if (start === undefined) return { do: 'close' };
@@ -186,7 +190,16 @@ export class StartFormHandler {
     { files }: MessageContent,
   ): Promise<void> {
     const source = { text: '', ...(files === undefined ? {} : { files }) };
-    const draft = { workspace: workspace.id, id, person, channel, root: null, ts: null, turn: null, source };
+    const draft = {
+      workspace: workspace.id,
+      id,
+      user_id: person,
+      channel,
+      thread_ts: null,
+      message_ts: null,
+      source_turn_id: null,
+      source_content: source,
+    };
     await this.#deps.store.taskStarts.saveDraft(draft);
   }
 
@@ -221,11 +234,11 @@ export class StartFormHandler {
     content: MessageContent,
     leftMs: number,
   ): Promise<StartFormAnswer> {
-    const { channel, root, ts, person, turn, id } = start;
+    const { channel, thread_ts, message_ts, user_id, source_turn_id, id } = start;
     if (start.state === 'done') return { do: 'close' };
-    if (root === null || ts === null)
+    if (thread_ts === null || message_ts === null)
       return { do: 'show_view', view: startNoticeView(strings.startForm.gone) };
-    const isBotThere = turn !== null || (await isBotInChannel(workspace, channel, leftMs));
+    const isBotThere = source_turn_id !== null || (await isBotInChannel(workspace, channel, leftMs));
     if (isBotThere === undefined)
       return { do: 'show_error', sentence: strings.startForm.botMembershipUnknown };
     if (!isBotThere) {
@@ -234,21 +247,24 @@ export class StartFormHandler {
       await this.#deps.store.taskStarts.detachFromThread(start);
       return { do: 'show_view', view: this.#refilledView(submission, sentence, content) };
     }
-    const thread = { workspace: workspace.id, channel, root };
+    const thread = { workspace: workspace.id, channel, thread_ts };
     const result = await this.#deps.store.transaction(async (store, trx): Promise<StartFormAnswer> => {
       await store.threads.lock(thread);
       if (!(await store.taskStarts.finish({ workspace: workspace.id, id }))) return { do: 'close' };
-      if (turn !== null && (await store.turns.claimButton(workspace.id, turn, ts)) === undefined)
+      if (
+        source_turn_id !== null &&
+        (await store.turns.claimButton(workspace.id, source_turn_id, message_ts)) === undefined
+      )
         return { do: 'show_view', view: startNoticeView(strings.startForm.alreadyAskedAgain) };
-      const account = this.#deps.accountOf(workspace.id);
-      await store.threads.adopt(thread, { account, person, ts });
-      const again = turn === null ? {} : { asksAgain: turn };
-      const row = { root, person, state: 'waiting', words: content, editedTs: null, ...again } as const;
-      await store.messages.add({ workspace: workspace.id, channel, ts }, row);
+      const account_id = this.#deps.accountOf(workspace.id);
+      await store.threads.adopt(thread, { account_id, user_id, ts: message_ts });
+      const again = source_turn_id === null ? {} : { revises_turn_id: source_turn_id };
+      const row = { thread_ts, user_id, state: 'waiting', content, editedTs: null, ...again } as const;
+      await store.messages.add({ workspace: workspace.id, channel, ts: message_ts }, row);
       await this.#deps.enqueue(trx, thread);
       return { do: 'close' };
     });
-    this.#onMessageAdded({ workspace: workspace.id, channel, ts });
+    this.#onMessageAdded({ workspace: workspace.id, channel, ts: message_ts });
     return result;
   }
 }

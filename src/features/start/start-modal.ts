@@ -54,12 +54,16 @@ export class StartModal {
   ): Promise<ModalOutcome> {
     return this.#openFilled(request, async (workspace) => {
       const { channel, root, ts, message } = about;
-      const thread = await this.#deps.store.threads.get({ workspace: workspace.id, channel, root });
+      const thread = await this.#deps.store.threads.get({
+        workspace: workspace.id,
+        channel,
+        thread_ts: root,
+      });
       const isTaken = thread !== undefined && thread.task_id !== null;
       const source: MessageContent = { text: '', about: message, files: rawFilesOf(message) };
       const id = randomUUID();
-      const location = { channel, root: isTaken ? null : root, ts, turn: null };
-      await this.#saveDraft(request, id, { ...location, source });
+      const location = { channel, thread_ts: isTaken ? null : root, message_ts: ts, source_turn_id: null };
+      await this.#saveDraft(request, id, { ...location, source_content: source });
       const { text, files } = await readableMessage(workspace, message);
       return startView({
         ...this.#emptyForm({ id, channel, drafted: true }),
@@ -81,22 +85,23 @@ export class StartModal {
       const turn = await turnOf(store, { workspace: workspace.id, ...asked });
       if (turn === undefined) return startNoticeView(strings.startForm.gone);
       const inThread = asked.where === 'thread';
-      if (inThread && turn.followed_at !== null) return startNoticeView(strings.startForm.alreadyAskedAgain);
-      const { channel, root } = turn;
-      const permissionRequest = { workspace: workspace.id, channel, root, person: request.person, turn };
+      if (inThread && turn.button_used_at !== null)
+        return startNoticeView(strings.startForm.alreadyAskedAgain);
+      const { channel, thread_ts } = turn;
+      const permissionRequest = { workspace: workspace.id, channel, thread_ts, person: request.person, turn };
       const control = inThread ? 'choose_again' : 'new_thread';
       const refusal = await controlRefusal(this.#deps, { ...permissionRequest, control });
       if (refusal !== undefined) return startNoticeView(refusal);
-      const source = (await store.messages.get(messageKeyOf(turn)))?.words;
+      const source = (await store.messages.get(messageKeyOf(turn)))?.content;
       if (source == null) return startNoticeView(strings.startForm.gone);
       const id = randomUUID();
       const location = {
         channel,
-        root: inThread ? root : null,
-        ts: asked.ts,
-        turn: inThread ? turn.id : null,
+        thread_ts: inThread ? thread_ts : null,
+        message_ts: asked.ts,
+        source_turn_id: inThread ? turn.id : null,
       };
-      await this.#saveDraft(request, id, { ...location, source });
+      await this.#saveDraft(request, id, { ...location, source_content: source });
       const thread = await store.threads.getOrThrow(turn);
       const { text, files } = await readableMessage(workspace, { ...source });
       const question = parseFlags(text, settings.supportedTaskOptions).text;
@@ -125,9 +130,9 @@ export class StartModal {
   async #saveDraft(
     { workspace, person }: StartFormRequest,
     id: string,
-    about: Pick<TaskStart, 'channel' | 'root' | 'ts' | 'turn' | 'source'>,
+    about: Pick<TaskStart, 'channel' | 'thread_ts' | 'message_ts' | 'source_turn_id' | 'source_content'>,
   ): Promise<void> {
-    await this.#deps.store.taskStarts.saveDraft({ workspace, id, person, ...about });
+    await this.#deps.store.taskStarts.saveDraft({ workspace, id, user_id: person, ...about });
   }
 
   #emptyForm(metadata: StartFormMetadata): StartFormContent {

@@ -45,8 +45,8 @@ export class StepsModal {
     const { store } = this.#deps;
     const turn = await turnOf(store, press);
     if (turn === undefined) return stepsNoticeView(strings.stepsNotFound);
-    const { channel, root } = turn;
-    const use = { workspace, channel, root, person, turn, control: 'steps', isReadOnly: true };
+    const { channel, thread_ts } = turn;
+    const use = { workspace, channel, thread_ts, person, turn, control: 'steps', isReadOnly: true };
     const refusal = await controlRefusal(this.#deps, use);
     if (refusal !== undefined) return stepsNoticeView(refusal);
     if (turn.assistant_message_id === null) return stepsNoticeView(strings.stepsNotFound);
@@ -54,7 +54,7 @@ export class StepsModal {
     const taskId = taskIdOf(turn, thread);
     if (taskId === null) return stepsNoticeView(strings.stepsNotFound);
     try {
-      const message = await this.#deps.agent(thread.account).getMessage(taskId, turn.assistant_message_id);
+      const message = await this.#deps.agent(thread.account_id).getMessage(taskId, turn.assistant_message_id);
       return stepsView(toolSteps(message.content.map(toReplyBlock)), turnId, page);
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;

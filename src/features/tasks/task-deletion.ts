@@ -42,16 +42,23 @@ export class TaskDeleter {
 
   /** Deletes a task and returns a sentence about the outcome. Throws a StoreError. */
   async delete({ task, person, ...thread }: TaskDeletionRequest): Promise<string> {
-    const { workspace: id, channel, root } = thread;
+    const { workspace: id, channel, thread_ts } = thread;
     const workspace = this.#deps.workspace(id);
     const row = await this.#deps.store.tasks.get(thread);
     if (workspace === undefined) return strings.tasks.notFound;
-    if (row?.task !== task) return this.#goneText(id, task);
+    if (row?.task_id !== task) return this.#goneText(id, task);
     const refusal =
       (await taskRefusal(workspace, row, person)) ??
-      (await controlRefusal(this.#deps, { workspace: id, channel, root, person, control: 'task_delete' }));
+      (await controlRefusal(this.#deps, {
+        workspace: id,
+        channel,
+        thread_ts,
+        person,
+        control: 'task_delete',
+      }));
     if (refusal !== undefined) return refusal;
-    if (await this.#isAccountGone({ workspace: id, account: row.account })) return strings.tasks.accountGone;
+    if (await this.#isAccountGone({ workspace: id, account_id: row.account_id }))
+      return strings.tasks.accountGone;
     const requested = await this.#deps.store.taskDeletions.request(thread, task, person);
     if (requested === 'over') return this.#goneText(id, task);
     if (requested === 'busy') return strings.tasks.busy;
@@ -78,50 +85,50 @@ export class TaskDeleter {
 
   async #resume(deletion: Deletion): Promise<void> {
     const outcome = await this.#deleteAndTell(deletion);
-    if (!isOverdue(deletion.asked_at, GIVE_UP_AFTER_MS) || this.#poller.signal.aborted) return;
+    if (!isOverdue(deletion.requested_at, GIVE_UP_AFTER_MS) || this.#poller.signal.aborted) return;
     if (outcome === 'deletedLater') await this.#tryToTellThread(deletion, strings.deletionAbandoned);
     const { taskDeletions } = this.#deps.store;
     const now = await taskDeletions.get(deletion);
     this.#deps.log.warn(
-      { task: deletion.task, deleted: now?.deleted_at != null, told: now?.told_at != null },
+      { task: deletion.task_id, deleted: now?.deleted_at != null, told: now?.notified_at != null },
       'gave up a task deletion',
     );
-    if (now?.told_at === null) await taskDeletions.markNotified(deletion);
+    if (now?.notified_at === null) await taskDeletions.markNotified(deletion);
   }
 
   /** Whether the account's key is gone for good; a key that cannot be decrypted now may come back. */
-  async #isAccountGone(key: { workspace: string; account: string }): Promise<boolean> {
-    if (key.account === SETTINGS_ACCOUNT) return false;
-    return ((await this.#deps.store.accounts.get(key))?.sealed ?? null) === null;
+  async #isAccountGone(key: { workspace: string; account_id: string }): Promise<boolean> {
+    if (key.account_id === SETTINGS_ACCOUNT) return false;
+    return ((await this.#deps.store.accounts.get(key))?.encrypted_api_key ?? null) === null;
   }
 
   /** The outcome for a task that the thread no longer has: a second press, or a press in an old view. */
   async #goneText(workspace: string, task: string): Promise<string> {
-    const asked = await this.#deps.store.taskDeletions.get({ workspace, task });
+    const asked = await this.#deps.store.taskDeletions.get({ workspace, task_id: task });
     if (asked === undefined) return strings.tasks.notFound;
     if (asked.deleted_at !== null) return strings.tasks.deleted;
-    return asked.told_at === null ? strings.tasks.deletedLater : strings.tasks.accountGone;
+    return asked.notified_at === null ? strings.tasks.deletedLater : strings.tasks.accountGone;
   }
 
   /** Deletes at the service, and tells the thread once the outcome is final. */
   async #deleteAndTell(deletion: Deletion): Promise<'deleted' | 'deletedLater' | 'accountGone'> {
-    const { task, account } = deletion;
+    const { task_id, account_id } = deletion;
     try {
       if (deletion.deleted_at === null) {
-        await this.#deleteAtService(account, task);
+        await this.#deleteAtService(account_id, task_id);
         await this.#deps.store.taskDeletions.markDeleted(deletion);
-        this.#deps.log.info({ task }, 'task deleted');
+        this.#deps.log.info({ task: task_id }, 'task deleted');
       }
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       if (!(error instanceof AccountGone) || !(await this.#isAccountGone(deletion))) {
-        this.#deps.log.warn({ err: error, task }, 'could not delete a task; will retry');
+        this.#deps.log.warn({ err: error, task: task_id }, 'could not delete a task; will retry');
         return 'deletedLater';
       }
       await this.#tryToTellThread(deletion, strings.deletionImpossible);
       return 'accountGone';
     }
-    await this.#tryToTellThread(deletion, strings.taskDeleted(deletion.person));
+    await this.#tryToTellThread(deletion, strings.taskDeleted(deletion.requested_by));
     return 'deleted';
   }
 
@@ -130,19 +137,19 @@ export class TaskDeleter {
       await this.#tellThread(deletion, text);
     } catch (error) {
       if (!(error instanceof SlackError)) throw error;
-      const { task } = deletion;
-      this.#deps.log.warn({ err: error, task }, 'could not announce a task deletion; will retry');
+      const { task_id } = deletion;
+      this.#deps.log.warn({ err: error, task: task_id }, 'could not announce a task deletion; will retry');
     }
   }
 
   /** Posts in the thread, once: after an unknown outcome it reads the thread back first. */
   async #tellThread(deletion: Deletion, text: string): Promise<void> {
-    const { workspace: id, channel, root: threadTs, task, telling_at: intendedAt } = deletion;
+    const { workspace: id, channel, thread_ts: threadTs, task_id, notice_intended_at: intendedAt } = deletion;
     const workspace = this.#deps.workspace(id);
     if (workspace === undefined) return;
     const { posting, readBack } = workspace;
     const { taskDeletions } = this.#deps.store;
-    const key = `${task}/deleted`;
+    const key = `${task_id}/deleted`;
     const { signal } = this.#poller;
     try {
       const isTold =

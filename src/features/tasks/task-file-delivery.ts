@@ -11,7 +11,7 @@ import { withExactSize } from '../../slack/file-stream.ts';
 
 /** A person wants a file back that was sent with a task's messages. */
 export interface TaskFileRequest extends ChannelActor {
-  root: string;
+  thread_ts: string;
   /** The service's id. */
   fileId: string;
 }
@@ -77,7 +77,7 @@ export class TaskFileDelivery {
     if (!(await store.tasks.attachedFileIds(row)).includes(request.fileId)) return strings.tasks.notFound;
     let name = '';
     try {
-      const agent = this.#deps.agent(row.account);
+      const agent = this.#deps.agent(row.account_id);
       const file = await agent.getFile(request.fileId);
       name = file.filename;
       const { maxFileBytes: fileBytes } = this.#deps.settings.fileLimits;
@@ -87,7 +87,7 @@ export class TaskFileDelivery {
       return undefined;
     } catch (error) {
       if (!(error instanceof AgentError || error instanceof SlackError)) throw error;
-      log.warn({ err: error, task: row.task, file: request.fileId }, 'could not send a file back');
+      log.warn({ err: error, task: row.task_id, file: request.fileId }, 'could not send a file back');
       return strings.fileNotSent(name);
     }
   }

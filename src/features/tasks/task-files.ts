@@ -23,15 +23,15 @@ export async function readTaskDetails(
 ): Promise<{ state: string | undefined; page: TaskFileList | undefined }> {
   const signal = AbortSignal.timeout(SERVICE_TIMEOUT_MS);
   // Throws AgentNotFoundError for an account whose key is gone: its tasks count as gone too.
-  const agent = () => deps.agent(row.account);
+  const agent = () => deps.agent(row.account_id);
   let state: string | undefined;
   try {
-    state = (await undefinedIfGone(() => agent().getTask(row.task, { signal })))?.status ?? 'gone';
+    state = (await undefinedIfGone(() => agent().getTask(row.task_id, { signal })))?.status ?? 'gone';
     await deps.store.tasks.recordState(row, state);
     return { state, page: await readFiles(deps, agent, row, page, state === 'gone', signal) };
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
-    deps.log.info({ err: error, task: row.task }, 'could not read a task at the service');
+    deps.log.info({ err: error, task: row.task_id }, 'could not read a task at the service');
     return { state, page: undefined };
   }
 }
@@ -48,7 +48,7 @@ async function readFiles(
   const inputs = await deps.store.tasks.attachedFileIds(row);
   const outputs = isGone
     ? []
-    : ((await undefinedIfGone(() => agent().allResults(row.task, { reconcile: false, signal }))) ?? []);
+    : ((await undefinedIfGone(() => agent().allResults(row.task_id, { reconcile: false, signal }))) ?? []);
   const count = inputs.length + outputs.length;
   const shown = Math.min(page, Math.max(0, Math.ceil(count / FILES_PER_PAGE) - 1));
   const [from, to] = [shown * FILES_PER_PAGE, (shown + 1) * FILES_PER_PAGE];

@@ -12,7 +12,7 @@ import { type TaskView, taskNoticeView, taskView } from './task-view.ts';
 
 /** A person who looks at a task's details. */
 export interface TaskModalRequest extends ChannelActor {
-  root: string;
+  thread_ts: string;
   /** The page of its files, from 0. */
   page: number;
   /** What the Home tab behind the modal shows. */
@@ -50,8 +50,8 @@ export class TaskModal {
   }
 
   async #renderView(workspace: WorkspaceClient, request: TaskModalRequest): Promise<TaskView> {
-    const { channel, root, person, home, note } = request;
-    const key = { workspace: request.workspace, channel, root };
+    const { channel, thread_ts, person, home, note } = request;
+    const key = { workspace: request.workspace, channel, thread_ts };
     const row = await this.#deps.store.tasks.get(key);
     if (row === undefined) return taskNoticeView(strings.tasks.notFound);
     const refusal = await taskRefusal(workspace, row, person);
@@ -60,10 +60,10 @@ export class TaskModal {
       readTaskDetails(this.#deps, row, request.page),
       this.#permalinkOf(workspace, row),
     ]);
-    const task = { ...taskSummary(row), url, ...(state !== undefined && !row.open && { state }) };
+    const task = { ...taskSummary(row), url, ...(state !== undefined && !row.has_open_turn && { state }) };
     return taskView({
       task,
-      id: row.task,
+      id: row.task_id,
       files: page?.files,
       page: page?.page ?? request.page,
       count: page?.count ?? 0,

@@ -62,7 +62,7 @@ export interface TaskView extends Modal<ViewBlock> {
 /** Which task the modal shows; kept in its metadata. */
 export interface TaskModalState {
   channel: string;
-  root: string;
+  thread_ts: string;
   /** The service's id: the thread may have another task by now. */
   task: string;
   page: number;
@@ -72,7 +72,7 @@ export interface TaskModalState {
 
 const stateSchema = z.looseObject({
   channel: z.string().regex(/^[A-Z0-9]{1,30}$/),
-  root: z.string().regex(/^\d{1,10}\.\d{6}$/),
+  thread_ts: z.string().regex(/^\d{1,10}\.\d{6}$/),
   task: z.string().min(1),
   page: z.int().min(0).max(10_000),
   home: z.unknown().transform(parseHomeTabState),
@@ -100,7 +100,7 @@ export function taskView(details: TaskDetails): TaskView {
   ];
   const state: TaskModalState = {
     channel: task.channel,
-    root: task.root,
+    thread_ts: task.root,
     task: details.id,
     page: details.page,
     home: details.home,

@@ -62,13 +62,17 @@ export class WorkspaceAccessSettings {
     if (!(await isAdminNow(this.#deps, actor, timeout))) {
       if (timeout.aborted) return { door_admits: strings.channelSettingsRefused.unknown };
       const details = { control: 'workspace_settings', by: 'admins', why: 'admins' };
-      await store.audit.add({ workspace, person, kind: 'refusal', details });
+      await store.audit.add({ workspace, user_id: person, kind: 'refusal', details });
       return { door_admits: strings.workspaceAccess.notAdmin };
     }
     await store.transaction(async (trxStore) => {
-      await trxStore.workspaceSettings.set(workspace, person, { admits, bots });
-      const details = { setting: 'workspace', admits, bots: bots === null ? null : formatBotList(bots) };
-      await trxStore.audit.add({ workspace, person, kind: 'setting', details });
+      await trxStore.workspaceSettings.set(workspace, person, { allowed_users: admits, allowed_bots: bots });
+      const details = {
+        setting: 'workspace',
+        allowed_users: admits,
+        allowed_bots: bots === null ? null : formatBotList(bots),
+      };
+      await trxStore.audit.add({ workspace, user_id: person, kind: 'setting', details });
     });
     log.info({ workspace, person, admits, bots }, 'access settings of a workspace changed');
     this.#onChanged(actor).catch((error: unknown) =>
@@ -85,8 +89,8 @@ export class WorkspaceAccessSettings {
 
   async #currentSettings(workspace: string): Promise<WorkspaceAccessFields> {
     const { settings, store } = this.#deps;
-    const { admits, bots } = await store.workspaceSettings.get(workspace);
+    const { allowed_users, allowed_bots } = await store.workspaceSettings.get(workspace);
     const defaults = { admits: settings.admits, bots: formatBotList(settings.admitsBots) };
-    return { admits, bots: formatBotList(bots), usual: defaults };
+    return { admits: allowed_users, bots: formatBotList(allowed_bots), usual: defaults };
   }
 }

@@ -118,7 +118,8 @@ function checkInstallations(
   if (allowed.length === 0)
     return [passed(what, `${count}; any workspace may install the app (INSTALL_WORKSPACES is not set)`)];
   const others = installations.filter(
-    ({ workspace, enterprise }) => !allowed.includes(workspace) && !allowed.includes(enterprise ?? workspace),
+    ({ workspace, enterprise_id }) =>
+      !allowed.includes(workspace) && !allowed.includes(enterprise_id ?? workspace),
   );
   if (others.length === 0) return [passed(what, `${count}; only ${allowed.join(', ')} may install the app`)];
   const who = others.map(({ workspace }) => workspace).join(', ');

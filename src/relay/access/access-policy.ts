@@ -24,8 +24,8 @@ export async function accessPolicyFor(
   { store, settings }: AccessDeps,
   { workspace, channel }: Pick<ChannelActor, 'workspace' | 'channel'>,
 ): Promise<AccessPolicy> {
-  const { admits, bots } = await store.workspaceSettings.accessIn(workspace, channel);
-  return { admits: admits ?? settings.admits, bots: bots ?? settings.admitsBots };
+  const { allowed_users, allowed_bots } = await store.workspaceSettings.accessIn(workspace, channel);
+  return { admits: allowed_users ?? settings.admits, bots: allowed_bots ?? settings.admitsBots };
 }
 
 const ALLOWED_KINDS: Record<AllowedUsers, readonly PersonKind[]> = {

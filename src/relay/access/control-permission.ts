@@ -19,9 +19,9 @@ export interface ControlUse extends ChannelActor {
   /** The control's name, for the audit trail: the action id, or a word like `stop_word`. */
   control: string;
   /** The root of the thread that it is about; left out where it is about the whole channel. */
-  root?: string | undefined;
+  thread_ts?: string | undefined;
   /** The turn that it is about. Its asker may do what the thread's starter may. */
-  turn?: { id?: string | undefined; asker: string } | undefined;
+  turn?: { id?: string | undefined; asked_by: string } | undefined;
   /** It does not change the agent's work: everyone in the channel may use it, whatever the settings. */
   isReadOnly?: boolean;
 }
@@ -29,7 +29,7 @@ export interface ControlUse extends ChannelActor {
 /** What control permissions need; RelayDeps fits. */
 export interface ControlPermissionDeps {
   readonly store: AccessDeps['store'] & {
-    readonly threads: { get(key: ThreadKey): Promise<{ starter: string } | undefined> };
+    readonly threads: { get(key: ThreadKey): Promise<{ started_by: string } | undefined> };
     readonly audit: Pick<AuditTrail, 'add'>;
     readonly channelSettings: Pick<ChannelSettingsStore, 'get'>;
   };
@@ -50,7 +50,7 @@ const PERSON_LOOKUP_TIMEOUT_MS = 1_500;
 export async function mayUseControl(deps: ControlPermissionDeps, use: ControlUse): Promise<boolean> {
   const refusal = await controlRefusal(deps, use);
   if (refusal === undefined) return true;
-  trySendEphemeral(deps, { ...use, threadTs: use.root }, refusal);
+  trySendEphemeral(deps, { ...use, threadTs: use.thread_ts }, refusal);
   return false;
 }
 
@@ -62,9 +62,9 @@ export async function controlRefusal(
   const by = await allowedUsers(deps, use);
   const why = await refusalReason(deps, use, by);
   if (why === undefined) return undefined;
-  const { workspace, channel, root, person, turn, control } = use;
+  const { workspace, channel, thread_ts, person, turn, control } = use;
   const details = { control, by, why };
-  const row = { workspace, channel, root, person, turn: turn?.id };
+  const row = { workspace, channel, thread_ts, user_id: person, turn_id: turn?.id };
   await deps.store.audit.add({ ...row, kind: 'refusal', details });
   deps.log.info({ ...row, ...details }, 'control refused');
   return strings.controlRefused[why];
@@ -79,7 +79,7 @@ async function allowedUsers(
 ): Promise<TaskControl | 'direct'> {
   if (isDirectChannel(use.channel)) return 'direct';
   if (use.isReadOnly === true) return 'channel';
-  return (await store.channelSettings.get(use.workspace, use.channel)).controls ?? settings.controlsBy;
+  return (await store.channelSettings.get(use.workspace, use.channel)).task_control ?? settings.controlsBy;
 }
 
 async function refusalReason(
@@ -99,10 +99,10 @@ async function refusalReason(
 
 /** Whether the thread, or the turn, is the person's own. */
 async function isOwnThreadOrTurn({ store }: ControlPermissionDeps, use: ControlUse): Promise<boolean> {
-  const { workspace, channel, root, turn, person } = use;
-  if (turn?.asker === person) return true;
-  if (root === undefined) return false;
-  return (await store.threads.get({ workspace, channel, root }))?.starter === person;
+  const { workspace, channel, thread_ts, turn, person } = use;
+  if (turn?.asked_by === person) return true;
+  if (thread_ts === undefined) return false;
+  return (await store.threads.get({ workspace, channel, thread_ts }))?.started_by === person;
 }
 
 async function lookUpPerson(deps: ControlPermissionDeps, { workspace, person }: ControlUse): Promise<Person> {

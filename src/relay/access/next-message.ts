@@ -43,13 +43,14 @@ export async function nextAllowedMessage(
     const message = await nextMessage(deps.store, thread, before);
     if (message === undefined) return undefined;
     let waited = false;
-    const check = () => accessDenialFor(deps, workspace.people, message, lease.signal);
+    const check = () =>
+      accessDenialFor(deps, workspace.people, { ...message, person: message.user_id }, lease.signal);
     const onWait = (cause: WaitCause | undefined, error: unknown) => {
       if (cause === undefined || waited) return;
       waited = true;
-      const { workspace: id, channel, root } = thread;
+      const { workspace: id, channel, thread_ts } = thread;
       deps.log.warn(
-        { workspace: id, channel, root, err: error },
+        { workspace: id, channel, root: thread_ts, err: error },
         'waiting for Slack to say who wrote a message',
       );
       notifyWriter(deps, message, strings.waitingForIdentity);

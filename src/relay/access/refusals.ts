@@ -32,24 +32,24 @@ export async function refuseMessage(
   message: Message,
   refusal: Refusal,
 ): Promise<void> {
-  const { channel, root, ts, person } = message;
-  const thread = { workspace: workspace.id, channel, root };
+  const { channel, thread_ts, ts, user_id } = message;
+  const thread = { workspace: workspace.id, channel, thread_ts };
   const details = { ...refusalAuditDetails(refusal), message: ts };
   const refused = await deps.store.transaction(async (store) => {
     await store.threads.lock(thread);
-    const isFirst = !(await store.messages.wasRefused(thread, person));
+    const isFirst = !(await store.messages.wasRefused(thread, user_id));
     if (!(await store.messages.refuse(message))) return undefined;
     // The button that made the message may be pressed again.
     await store.turns.releaseButton(message);
     await store.earlyEdits.release(message);
     const dropped = await giveUpThread(store, workspace, message);
-    await store.audit.add({ workspace: workspace.id, kind: 'refusal', person, channel, root, details });
+    await store.audit.add({ workspace: workspace.id, kind: 'refusal', user_id, channel, thread_ts, details });
     return { isFirst, dropped };
   });
   if (refused === undefined) return;
-  deps.log.info({ ...thread, ...details, person }, 'message refused');
+  deps.log.info({ ...thread, ...details, person: user_id }, 'message refused');
   // WaitingReactions finds reactions by the messages' rows, and these rows are gone.
-  for (const { ts: messageTs } of refused.dropped.filter((one) => one.marked))
+  for (const { ts: messageTs } of refused.dropped.filter((one) => one.has_waiting_reaction))
     await workspace.posting.removeReaction({ channel, ts: messageTs, name: WAITING_EMOJI });
   // People who go on talking in the thread without the bot in mind are told once.
   if (!refused.isFirst && !isAddressedToBot(workspace, message) && refusal.why !== 'limit') return;
@@ -58,10 +58,10 @@ export async function refuseMessage(
 
 /** Sends a message's writer an ephemeral message, if Slack lets us. */
 export function notifyWriter(deps: RelayDeps, message: Message, sentence: string): void {
-  const { workspace, channel, root, ts, person } = message;
+  const { workspace, channel, thread_ts, ts, user_id } = message;
   // Slack does not show an ephemeral reply below a message without replies.
-  const threadTs = root === ts ? undefined : root;
-  trySendEphemeral(deps, { workspace, channel, person, threadTs }, sentence);
+  const threadTs = thread_ts === ts ? undefined : thread_ts;
+  trySendEphemeral(deps, { workspace, channel, person: user_id, threadTs }, sentence);
 }
 
 /**
@@ -73,10 +73,11 @@ async function giveUpThread(
   workspace: WorkspaceClient,
   refusedMessage: Message,
 ): Promise<Message[]> {
-  const { workspace: id, channel, root } = refusedMessage;
-  const thread = { workspace: id, channel, root };
+  const { workspace: id, channel, thread_ts } = refusedMessage;
+  const thread = { workspace: id, channel, thread_ts };
   const current = await store.threads.get(thread);
-  if (current === undefined || current.task_id !== null || current.began_ts !== refusedMessage.ts) return [];
+  if (current === undefined || current.task_id !== null || current.adopted_ts !== refusedMessage.ts)
+    return [];
   if (await store.turns.hasTurnSince(thread, refusedMessage.ts)) return [];
   await store.threads.makeDormant(thread);
   const dropped: Message[] = [];
@@ -84,8 +85,8 @@ async function giveUpThread(
     const next = await store.messages.nextWaiting(thread);
     if (next === undefined) return dropped;
     if (isAddressedToBot(workspace, next)) {
-      const { account } = current;
-      await store.threads.adopt(thread, { account, person: next.person, ts: next.ts });
+      const { account_id } = current;
+      await store.threads.adopt(thread, { account_id, user_id: next.user_id, ts: next.ts });
       return dropped;
     }
     await store.messages.remove(next);
@@ -96,6 +97,9 @@ async function giveUpThread(
 
 /** Whether a message is for the bot even if its thread is not: by what it says, or because a form made it. */
 function isAddressedToBot({ bot }: WorkspaceClient, message: Message): boolean {
-  const content = message.words ?? { text: '' };
-  return content.choices !== undefined || addresseeOf(message, parseMessage(content), bot.userId) === 'bot';
+  const content = message.content ?? { text: '' };
+  return (
+    content.choices !== undefined ||
+    addresseeOf({ ...message, person: message.user_id }, parseMessage(content), bot.userId) === 'bot'
+  );
 }

@@ -17,7 +17,13 @@ export async function startRefusal(
   const refusal = await findRefusal(deps, workspace, asker, AbortSignal.timeout(timeoutMs));
   if (refusal === undefined) return undefined;
   const details = { ...refusalAuditDetails(refusal), control: 'start' };
-  await deps.store.audit.add({ ...asker, kind: 'refusal', details });
+  await deps.store.audit.add({
+    workspace: asker.workspace,
+    channel: asker.channel,
+    user_id: asker.person,
+    kind: 'refusal',
+    details,
+  });
   deps.log.info({ ...asker, ...details }, 'start form refused');
   return refusalSentence(refusal);
 }

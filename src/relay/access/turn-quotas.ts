@@ -16,7 +16,7 @@ export async function beginTurnOrRefuse(
   const result = await deps.store.transaction(async ({ turnUsage, turns }) => {
     // Counting and beginning must not overlap with another turn's.
     await turnUsage.lockWorkspace(message.workspace);
-    const exceeded = await turnUsage.exceeded(message.workspace, message.person, deps.settings.quotas);
+    const exceeded = await turnUsage.exceeded(message.workspace, message.user_id, deps.settings.quotas);
     return exceeded === undefined ? { turn: await turns.begin(id, message, forwardedBy) } : { exceeded };
   });
   if ('turn' in result) return result.turn;

@@ -11,7 +11,7 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import type { PausedMessages } from './paused-messages.ts';
 
 /** The message that a button sends to the agent. */
-type FollowUpMessage = Pick<NewMessage, 'words' | 'resends' | 'asksAgain'>;
+type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises_turn_id'>;
 
 /**
  * The buttons that send a message to the agent: continue, try again, send correction. The message is saved at once and
@@ -28,14 +28,14 @@ export class ButtonActions {
 
   /** Asks the agent to continue an answer that was cut off at the length limit; once for each turn. */
   async continue(press: Press): Promise<ControlOutcome> {
-    return this.#addFollowUp(press, 'continue', async () => ({ words: { text: strings.continueMessage } }));
+    return this.#addFollowUp(press, 'continue', async () => ({ content: { text: strings.continueMessage } }));
   }
 
   /** Sends the message of a failed or stopped turn again, with the same text and files; once for each turn. */
   async retry(press: Press): Promise<ControlOutcome> {
     return this.#addFollowUp(press, 'retry', async (turn, store) => {
-      const content = (await store.messages.get(messageKeyOf(turn)))?.words ?? undefined;
-      return content && { words: content, resends: turn.id };
+      const content = (await store.messages.get(messageKeyOf(turn)))?.content ?? undefined;
+      return content && { content, resends_turn_id: turn.id };
     });
   }
 
@@ -45,14 +45,14 @@ export class ButtonActions {
     const turn = await this.#permittedTurn(press, 'correct');
     if (typeof turn === 'string') return turn;
     const outcome = await this.#deps.store.transaction(async (store, trx) => {
-      const { channel, root } = turn;
+      const { channel, thread_ts } = turn;
       const edit = await store.earlyEdits.claim(messageKeyOf(turn), ts);
-      if (edit?.words == null) return 'over';
+      if (edit?.content == null) return 'over';
       // Text alone: the blocks lack the prefix, and the files went with the message.
-      const words = { text: `${strings.correctionPrefix} ${edit.words.text}` };
+      const words = { text: `${strings.correctionPrefix} ${edit.content.text}` };
       // Saved under the person who edited the message, so that erasing that person erases it too.
-      const row = { ts, person, words, asksAgain: turn.id };
-      await this.#addWaitingMessage(store, trx, { workspace, channel, root }, row);
+      const row = { ts, user_id: person, content: words, revises_turn_id: turn.id };
+      await this.#addWaitingMessage(store, trx, { workspace, channel, thread_ts }, row);
       return 'done';
     });
     return this.#afterAdding(outcome, press, turn);
@@ -72,8 +72,13 @@ export class ButtonActions {
       if (turn === undefined) return 'over';
       const message = await messageFor(turn, store);
       if (message === undefined) return 'unknown';
-      const { channel, root } = turn;
-      await this.#addWaitingMessage(store, trx, { workspace, channel, root }, { ts, person, ...message });
+      const { channel, thread_ts } = turn;
+      await this.#addWaitingMessage(
+        store,
+        trx,
+        { workspace, channel, thread_ts },
+        { ts, user_id: person, ...message },
+      );
       return 'done';
     });
     return this.#afterAdding(outcome, press, known);
@@ -89,8 +94,8 @@ export class ButtonActions {
     const turn = await turnOf(this.#deps.store, press);
     if (turn === undefined) return 'unknown';
     const { workspace, person } = press;
-    const { channel, root } = turn;
-    const use = { workspace, channel, root, person, turn, control };
+    const { channel, thread_ts } = turn;
+    const use = { workspace, channel, thread_ts, person, turn, control };
     return (await mayUseControl(this.#deps, use)) ? turn : 'refused';
   }
 
@@ -98,10 +103,10 @@ export class ButtonActions {
     store: Store,
     trx: Transaction<Tables>,
     thread: ThreadKey,
-    { ts, ...message }: { ts: string; person: string } & FollowUpMessage,
+    { ts, ...message }: { ts: string; user_id: string } & FollowUpMessage,
   ): Promise<void> {
-    const { workspace, channel, root } = thread;
-    const row = { ...message, root, state: 'waiting', editedTs: null } as const;
+    const { workspace, channel, thread_ts } = thread;
+    const row = { ...message, thread_ts, state: 'waiting', editedTs: null } as const;
     await store.messages.add({ workspace, channel, ts }, row);
     await this.#deps.enqueue(trx, thread);
   }

@@ -26,6 +26,6 @@ export class LateEdits {
     if (turn === undefined) return;
     if (change === 'deletion' && turn.settled_at !== null) return;
     const note = change === 'edit' ? lateEditNote(turn.id) : lateDeletionNote(turn.id);
-    await sendEphemeral(this.#deps, { ...message, threadTs: turn.root }, note);
+    await sendEphemeral(this.#deps, { ...message, threadTs: turn.thread_ts }, note);
   }
 }

@@ -85,8 +85,8 @@ export class PausedMessages {
     const { workspace, turnId, person } = press;
     const turn = await turnOf(this.#deps.store, press);
     if (turn === undefined) return 'unknown';
-    const { channel, root } = turn;
-    const thread = { workspace, channel, root };
+    const { channel, thread_ts } = turn;
+    const thread = { workspace, channel, thread_ts };
     if (!(await mayUseControl(this.#deps, { ...thread, person, turn, control }))) return 'refused';
     const count = await this.#deps.store.transaction(async (store, trx) => {
       await store.threads.lock(thread);
@@ -95,7 +95,7 @@ export class PausedMessages {
       if (control === 'go') await this.#deps.enqueue(trx, thread);
       else for (const message of waiting) await store.messages.withdraw(message);
       const details = { control, messages: waiting.length };
-      await store.audit.add({ ...thread, kind: 'stop', person, turn: turnId, details });
+      await store.audit.add({ ...thread, kind: 'stop', user_id: person, turn_id: turnId, details });
       return waiting.length;
     });
     if (count === undefined) return 'over';
@@ -167,9 +167,9 @@ async function countPaused(
   thread: ThreadKey,
   turnId: string,
 ): Promise<number> {
-  const { workspace, channel, root } = thread;
+  const { workspace, channel, thread_ts } = thread;
   return rootStore.transaction(async (store) => {
-    await store.threads.lock({ workspace, channel, root });
+    await store.threads.lock({ workspace, channel, thread_ts });
     const { length } = await store.pausedThreads.waitingMessages(thread);
     if (length === 0) await store.pausedThreads.resume(thread, turnId);
     return length;
@@ -183,7 +183,7 @@ async function renderNotice(
   turnId: string,
 ): Promise<RenderedMessage | undefined> {
   if ((await deps.store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;
-  const stopper = (await deps.store.turns.get(thread.workspace, turnId))?.stop_asked_by ?? '';
+  const stopper = (await deps.store.turns.get(thread.workspace, turnId))?.stop_requested_by ?? '';
   const who = stopper === '' ? '' : await deps.workspace(thread.workspace)?.people.personName(stopper);
   const { length } = await deps.store.pausedThreads.waitingMessages(thread);
   return length === 0 ? undefined : pausedNotice(turnId, length, who ?? '');

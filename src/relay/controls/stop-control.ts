@@ -75,8 +75,8 @@ export class StopControl {
     if (named === undefined) return 'unknown';
     const known = await this.#runningTurnFor(named);
     if (known.settled_at !== null || known.finished_at !== null) return 'over';
-    const { channel, root } = known;
-    if (!(await mayUseControl(this.#deps, { workspace, channel, root, person, turn: known, control })))
+    const { channel, thread_ts } = known;
+    if (!(await mayUseControl(this.#deps, { workspace, channel, thread_ts, person, turn: known, control })))
       return 'refused';
     const recorded = await this.#recordRequest(known, request);
     if (recorded === undefined) return 'over';
@@ -101,8 +101,8 @@ export class StopControl {
     if (turn === undefined || turn.finished_at !== null) return 'over';
     const waiting = await store.pausedThreads.waitingMessages(turn);
     if (!waiting.some((message) => isEarlierTs(message.ts, ts))) return 'over';
-    const { channel, root } = turn;
-    if (!(await mayUseControl(this.#deps, { workspace, channel, root, person, turn, control })))
+    const { channel, thread_ts } = turn;
+    if (!(await mayUseControl(this.#deps, { workspace, channel, thread_ts, person, turn, control })))
       return 'refused';
     return store.transaction(async (within) => {
       await within.threads.lock(turn);
@@ -116,25 +116,33 @@ export class StopControl {
 
   /** The turn at work: a message that a running turn has forwarded stops with that turn. */
   async #runningTurnFor(turn: Turn): Promise<Turn> {
-    if (turn.passed_on_by === null || turn.finished_at !== null) return turn;
-    const running = await this.#deps.store.turns.get(turn.workspace, turn.passed_on_by);
+    if (turn.forwarded_by_turn_id === null || turn.finished_at !== null) return turn;
+    const running = await this.#deps.store.turns.get(turn.workspace, turn.forwarded_by_turn_id);
     return running === undefined || running.settled_at !== null || running.finished_at !== null
       ? turn
       : running;
   }
 
   async #recordRequest(known: Turn, { person, ts }: StopRequest): Promise<StopRequestResult | undefined> {
-    const { workspace, id, channel, root } = known;
+    const { workspace, id, channel, thread_ts } = known;
     return this.#deps.store.transaction(async (store) => {
       await store.threads.lock(known);
       const recorded = await store.stopRequests.record(
-        { workspace, turn: id, person, ts },
+        { workspace, turn_id: id, user_id: person, ts },
         FORCE_STOP_AFTER_SECONDS,
       );
       if (recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
       if (recorded?.kind === 'forced') {
         const details = { forced: true };
-        await store.audit.add({ workspace, kind: 'stop', person, channel, root, turn: id, details });
+        await store.audit.add({
+          workspace,
+          kind: 'stop',
+          user_id: person,
+          channel,
+          thread_ts,
+          turn_id: id,
+          details,
+        });
       }
       return recorded;
     });
@@ -174,7 +182,7 @@ export class StopControl {
 
 /** Whether the turn needs a forced stop that the service has not received. */
 function isForced(turn: Turn): boolean {
-  return turn.force_asked_at !== null && turn.force_sent_at === null;
+  return turn.force_stop_requested_at !== null && turn.force_stop_sent_at === null;
 }
 
 /** The name of the person who stopped a turn; '' if nobody did, or the record was erased. */
@@ -183,7 +191,7 @@ export async function stopRequesterName(
   { people }: WorkspaceClient,
   turn: Pick<Turn, 'workspace' | 'id'>,
 ): Promise<string> {
-  const person = (await store.turns.get(turn.workspace, turn.id))?.stop_asked_by ?? '';
+  const person = (await store.turns.get(turn.workspace, turn.id))?.stop_requested_by ?? '';
   return person === '' ? '' : people.personName(person);
 }
 
@@ -194,14 +202,14 @@ export async function sendStop(
   signal?: AbortSignal,
 ): Promise<void> {
   const force = isForced(turn);
-  if (turn.stop_asked_at === null || (turn.stop_sent_at !== null && !force)) return;
+  if (turn.stop_requested_at === null || (turn.stop_sent_at !== null && !force)) return;
   // A turn with no message at the service yet stops itself, before it sends the message or right after.
   if (turn.user_message_id === null) return;
   const sent = { messageId: turn.user_message_id, replyId: turn.assistant_message_id };
   const thread = await store.threads.getOrThrow(turn);
   const taskId = taskIdOf(turn, thread);
   if (taskId === null) return;
-  const agent = agentOf(thread.account);
+  const agent = agentOf(thread.account_id);
   try {
     await cancelAtService(agent, taskId, sent, { force, signal });
   } catch (error) {

@@ -30,7 +30,7 @@ interface ReactionTrigger extends ChannelActor {
 interface SessionStopTrigger extends ChannelActor {
   kind: 'session_stopped';
   ts: string;
-  root: string;
+  thread_ts: string;
 }
 
 /** A stop that Slack reports as an event of its own. */
@@ -67,15 +67,15 @@ export class StopTriggers {
   }
 
   /** Someone wrote the stop word. It stops what was asked before it. */
-  async onStopWord({ workspace, channel, root, ts, person }: IncomingMessage): Promise<StopOutcome> {
-    return this.#stopThread({ workspace, channel, root }, { person, ts, control: 'stop_word' });
+  async onStopWord({ workspace, channel, thread_ts, ts, person }: IncomingMessage): Promise<StopOutcome> {
+    return this.#stopThread({ workspace, channel, thread_ts }, { person, ts, control: 'stop_word' });
   }
 
   /** Tells the person who wrote the stop word why nothing stopped, once. */
   onInboxOutcome(outcome: InboxOutcome, message: ChannelActor & { ts: string }): void {
     if (outcome.kind !== 'stop_said' || !outcome.isFirst) return;
-    const { root } = outcome.thread;
-    this.#tellPerson(message, root === message.ts ? undefined : root, outcome.outcome);
+    const { thread_ts } = outcome.thread;
+    this.#tellPerson(message, thread_ts === message.ts ? undefined : thread_ts, outcome.outcome);
   }
 
   /** Carries out a stop that came as an event; returns once it is recorded. Ignores reactions that mean nothing here. */
@@ -93,16 +93,17 @@ export class StopTriggers {
   }
 
   async #handleSessionStop(trigger: SessionStopTrigger): Promise<StopOutcome> {
-    const { workspace, channel, root, person, ts } = trigger;
+    const { workspace, channel, thread_ts, person, ts } = trigger;
     const stop = { person, ts, control: 'session_stop' };
-    const outcome = await this.#stopThread({ workspace, channel, root }, stop);
-    this.#tellPerson(trigger, root, outcome);
+    const outcome = await this.#stopThread({ workspace, channel, thread_ts }, stop);
+    this.#tellPerson(trigger, thread_ts, outcome);
     // Slack leaves the session's state to the app.
-    if (outcome === 'nothing' || outcome === 'over') this.#reactivateSession({ workspace, channel, root });
+    if (outcome === 'nothing' || outcome === 'over')
+      this.#reactivateSession({ workspace, channel, thread_ts });
     return outcome;
   }
 
-  #reactivateSession({ workspace, channel, root: threadTs }: ThreadKey): void {
+  #reactivateSession({ workspace, channel, thread_ts: threadTs }: ThreadKey): void {
     this.#deps
       .workspace(workspace)
       ?.sessions?.setStatus({ channel, threadTs }, 'active')
@@ -114,7 +115,7 @@ export class StopTriggers {
   /** The thread of a reaction's message, for our own posts as well as people's; undefined where it is not known. */
   async #threadRootOf(key: MessageKey): Promise<string | undefined> {
     const { messages, posts } = this.#deps.store;
-    return (await messages.get(key))?.root ?? (await posts.turnOf(key))?.root;
+    return (await messages.get(key))?.thread_ts ?? (await posts.turnOf(key))?.thread_ts;
   }
 
   #tellPerson(actor: ChannelActor, threadTs: string | undefined, outcome: StopOutcome): void {
@@ -137,8 +138,17 @@ export class StopTriggers {
       return this.#stopControl.requestStop({ workspace, channel, turnId: turn.id, person, ts, control });
     const message = await store.messages.get(key);
     if (message?.state !== 'waiting') return 'ignored';
-    const { root, person: asker } = message;
-    if (!(await mayUseControl(this.#deps, { workspace, channel, root, person, turn: { asker }, control })))
+    const { thread_ts, user_id: asker } = message;
+    if (
+      !(await mayUseControl(this.#deps, {
+        workspace,
+        channel,
+        thread_ts,
+        person,
+        turn: { asked_by: asker },
+        control,
+      }))
+    )
       return 'refused';
     if (!(await store.messages.withdraw(key))) return 'over';
     this.#waitingReactions.cleanUp();
@@ -162,7 +172,7 @@ export class StopTriggers {
   async #targetTurn(thread: ThreadKey, stop: ThreadStopRequest): Promise<Turn | 'refused' | undefined> {
     const { messages, turns } = this.#deps.store;
     const { workspace, channel } = thread;
-    const atTop = isDirectChannel(channel) && thread.root === stop.ts;
+    const atTop = isDirectChannel(channel) && thread.thread_ts === stop.ts;
     const atWork = atTop ? await turns.latestRunning(workspace, channel) : await turns.running(thread);
     const location = atTop ? await messages.latestWaiting(workspace, channel, stop.ts) : thread;
     const open = atWork ?? (location && (await turns.open(location)));
@@ -180,8 +190,8 @@ export class StopTriggers {
   ): Promise<Turn | 'refused' | undefined> {
     const next = await this.#deps.store.messages.nextWaiting(thread);
     if (next === undefined || !isEarlierTs(next.ts, ts)) return undefined;
-    const { workspace, channel, root } = thread;
-    const use = { workspace, channel, root, person, turn: { asker: next.person }, control };
+    const { workspace, channel, thread_ts } = thread;
+    const use = { workspace, channel, thread_ts, person, turn: { asked_by: next.user_id }, control };
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
     return this.#deps.store.transaction(async (store) => {
       const now = await store.messages.nextWaiting(thread);

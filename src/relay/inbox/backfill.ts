@@ -93,8 +93,9 @@ export class Backfill {
       await store.backfills.complete(location);
       total.places += 1;
       total.recovered += recovered;
-      const { channel, root } = location;
-      if (recovered > 0) log.info({ workspace, channel, root, recovered }, 'recovered missed messages');
+      const { channel, thread_ts } = location;
+      if (recovered > 0)
+        log.info({ workspace, channel, root: thread_ts, recovered }, 'recovered missed messages');
     }
     if (total.places > 0) log.info({ workspace, ...total }, 'backfill finished');
   }
@@ -102,7 +103,7 @@ export class Backfill {
   /** Reads a location, with retries. Returns how many messages were new; 0 where it was given up. */
   async #readWithRetry(location: PendingBackfill): Promise<number> {
     const { signal } = this.#stopping;
-    const { workspace, channel, root } = location;
+    const { workspace, channel, thread_ts } = location;
     const since = new Date();
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -111,7 +112,10 @@ export class Backfill {
         signal.throwIfAborted();
         const wait = transientFailure(error);
         if (wait === undefined || isOverdue(since, GIVE_UP_AFTER_MS)) {
-          this.#deps.deps.log.warn({ workspace, channel, root, err: error }, 'backfill of a thread failed');
+          this.#deps.deps.log.warn(
+            { workspace, channel, root: thread_ts, err: error },
+            'backfill of a thread failed',
+          );
           return 0;
         }
         await sleep(Math.max(wait.waitMs ?? 0, backoffMs(attempt)), undefined, { signal });
@@ -126,13 +130,13 @@ export class Backfill {
     let recovered = 0;
     for (const { message, hasReplies } of await this.#missedMessages(workspace, location)) {
       const outcome = await inbox.accept({ kind: 'message', message }, workspace.bot);
-      const { channel, ts, root, person } = message;
+      const { channel, ts, thread_ts, person } = message;
       onOutcome(outcome, { workspace: location.workspace, channel, ts, person });
       if (outcome.kind === 'admitted') recovered += 1;
       // The thread was unknown when the gap was recorded, so its replies are missing, too.
       const isOurs = outcome.kind === 'admitted' || outcome.kind === 'known';
       if (isOurs && hasReplies)
-        await deps.store.backfills.addThread({ workspace: location.workspace, channel, root }, ts);
+        await deps.store.backfills.addThread({ workspace: location.workspace, channel, thread_ts }, ts);
     }
     return recovered;
   }
@@ -142,15 +146,15 @@ export class Backfill {
     workspace: WorkspaceClient,
     location: PendingBackfill,
   ): Promise<{ message: IncomingMessage; hasReplies: boolean }[]> {
-    const isChannel = location.root === CHANNEL_LEVEL;
-    const { channel, since: oldest } = location;
+    const isChannel = location.thread_ts === CHANNEL_LEVEL;
+    const { channel, since_ts: oldest } = location;
     const { signal } = this.#stopping;
     const request = {
       channel,
       oldest,
       signal,
       priority: () => LOWEST_PRIORITY,
-      ...(!isChannel && { threadTs: location.root }),
+      ...(!isChannel && { threadTs: location.thread_ts }),
     };
     const found: { message: IncomingMessage; hasReplies: boolean }[] = [];
     for await (const read of workspace.readBack.messages(request)) {
@@ -181,7 +185,7 @@ function toIncomingMessage(
     channel,
 
     ts,
-    root: read.thread_ts ?? ts,
+    thread_ts: read.thread_ts ?? ts,
     person: user,
     content: messageContent(read),
   };

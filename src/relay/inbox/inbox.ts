@@ -55,11 +55,11 @@ export class Inbox {
     editedTs: string | null,
   ): Promise<InboxOutcome> {
     const { store, enqueue } = this.#deps;
-    const { workspace, channel, root, ts } = message;
-    const thread: ThreadKey = { workspace, channel, root };
+    const { workspace, channel, thread_ts, ts } = message;
+    const thread: ThreadKey = { workspace, channel, thread_ts };
     let earlyEdit: EarlyEdit | undefined;
     for (;;) {
-      const content = earlyEdit?.words ?? message.content;
+      const content = earlyEdit?.content ?? message.content;
       const parsed = parseMessage(content);
       const addressee = addresseeOf(message, parsed, bot.userId);
       // An edited message has been in the channel for a while: it starts a thread only by mentioning the bot.
@@ -71,14 +71,14 @@ export class Inbox {
         ? await this.#stopMessages.accept({ ...message, content }, isAddressed)
         : undefined;
       if (stopOutcome !== undefined) return stopOutcome;
-      const { decision, held: isPaused } = await store.inbox.write({
+      const { decision, is_paused: isPaused } = await store.inbox.write({
         ...thread,
         ts,
-        person: message.person,
-        words: content,
+        user_id: message.person,
+        content,
         editedTs: earlyEdit?.edited_ts ?? editedTs,
-        account: this.#deps.accountOf(workspace),
-        addressed: isAddressed,
+        account_id: this.#deps.accountOf(workspace),
+        is_addressed: isAddressed,
         appliedEdit: earlyEdit,
       });
       switch (decision) {
@@ -101,11 +101,11 @@ export class Inbox {
     bot: { userId: string },
     editedTs: string,
   ): Promise<InboxOutcome> {
-    const { workspace, channel, root, ts } = message;
+    const { workspace, channel, thread_ts, ts } = message;
     const key = { workspace, channel, ts };
-    const edit = { deleted: false, words: message.content, edited_ts: editedTs };
+    const edit = { is_deletion: false, content: message.content, edited_ts: editedTs };
     const outcome = await this.#deps.store.transaction(async (store): Promise<InboxOutcome | undefined> => {
-      await store.threads.lock({ workspace, channel, root });
+      await store.threads.lock({ workspace, channel, thread_ts });
       const known = await store.messages.get(key);
       if (known === undefined) {
         await store.earlyEdits.record(key, edit);
@@ -126,7 +126,7 @@ export class Inbox {
 
   /** Reads the setting for each message, so that a change applies to the next one in every process. */
   async #listensToEverything(workspace: string, channel: string): Promise<boolean> {
-    return (await this.#deps.store.channelSettings.get(workspace, channel)).listens === 'everything';
+    return (await this.#deps.store.channelSettings.get(workspace, channel)).listen_mode === 'everything';
   }
 
   async #acceptRename({
@@ -138,11 +138,11 @@ export class Inbox {
   }
 
   async #acceptDeletion(event: Extract<InboxEvent, { kind: 'deletion' }>): Promise<InboxOutcome> {
-    const { workspace, channel, root, ts } = event;
+    const { workspace, channel, thread_ts, ts } = event;
     const key = { workspace, channel, ts };
-    const deletion = { deleted: true, words: null, edited_ts: null };
+    const deletion = { is_deletion: true, content: null, edited_ts: null };
     return this.#deps.store.transaction(async (store) => {
-      await store.threads.lock({ workspace, channel, root });
+      await store.threads.lock({ workspace, channel, thread_ts });
       const known = await store.messages.get(key);
       if (known === undefined) {
         await store.earlyEdits.record(key, deletion);

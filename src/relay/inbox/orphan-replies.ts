@@ -20,10 +20,10 @@ export async function recoverOrphanReplies(
 ): Promise<void> {
   const thread = await deps.store.threads.get(key);
   if (thread === undefined) return;
-  const orphanTs = new Set(await deps.store.orphanReplies.after(key, thread.began_ts));
+  const orphanTs = new Set(await deps.store.orphanReplies.after(key, thread.adopted_ts));
   if (orphanTs.size === 0) return;
-  const request = { channel: key.channel, threadTs: key.root, signal: lease.signal };
-  for await (const message of workspace.readBack.messages({ ...request, oldest: thread.began_ts })) {
+  const request = { channel: key.channel, threadTs: key.thread_ts, signal: lease.signal };
+  for await (const message of workspace.readBack.messages({ ...request, oldest: thread.adopted_ts })) {
     const { ts, user: person, bot_id } = message;
     if (!orphanTs.has(ts) || person === undefined || bot_id !== undefined) continue;
     await addOrphanReply(deps, workspace, thread, { ts, person, content: messageContent(message) });
@@ -37,14 +37,14 @@ async function addOrphanReply(
   thread: Thread,
   { ts, person, content }: { ts: string; person: string; content: MessageContent },
 ): Promise<void> {
-  const { workspace, channel, root } = thread;
+  const { workspace, channel, thread_ts } = thread;
   const parsed = parseMessage(content);
-  if (addresseeOf({ channel, root, ts, person }, parsed, bot.userId) === 'others') return;
+  if (addresseeOf({ channel, thread_ts, ts, person }, parsed, bot.userId) === 'others') return;
   const isStop = isStopWord(parsed, bot.userId);
   await deps.store.transaction(async (store, trx) => {
     if (isStop) await withdrawEarlierMessages(store, thread, ts);
     const state = isStop ? 'closed' : 'waiting';
-    const row = { root, person, state, words: content, editedTs: null } as const;
+    const row = { thread_ts, user_id: person, state, content, editedTs: null } as const;
     const added = await store.messages.add({ workspace, channel, ts }, row);
     if (added && !isStop) await deps.enqueue(trx, thread);
   });

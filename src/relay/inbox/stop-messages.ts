@@ -25,17 +25,17 @@ export class StopMessages {
    * replaced the text.
    */
   async accept(message: IncomingMessage, isAddressed: boolean): Promise<InboxOutcome | undefined> {
-    const { workspace, channel, root, ts, person } = message;
-    const thread = { workspace, channel, root };
+    const { workspace, channel, thread_ts, ts, person } = message;
+    const thread = { workspace, channel, thread_ts };
     const key = { workspace, channel, ts };
     const decision = await this.#deps.store.transaction(async (store) => {
       await store.threads.lock(thread);
       const earlyEdit = await store.earlyEdits.get(key);
-      if (earlyEdit?.deleted === true) return 'withdrawn';
-      if (earlyEdit?.words != null) return 'edited';
+      if (earlyEdit?.is_deletion === true) return 'withdrawn';
+      if (earlyEdit?.content != null) return 'edited';
       if ((await store.messages.get(key)) !== undefined) return 'known';
       const known = await store.threads.get(thread);
-      const isOurs = known !== undefined && !known.dormant && !isEarlierTs(ts, known.began_ts);
+      const isOurs = known !== undefined && !known.is_dormant && !isEarlierTs(ts, known.adopted_ts);
       if (isOurs || isAddressed) return 'stop';
       await store.orphanReplies.add(thread, ts);
       return 'stray';
@@ -43,7 +43,13 @@ export class StopMessages {
     if (decision === 'edited') return undefined;
     if (decision !== 'stop') return { kind: decision };
     const outcome = await this.#stopOnce(message);
-    const row = { root, person, state: 'closed', words: { text: '' }, editedTs: null } as const;
+    const row = {
+      thread_ts,
+      user_id: person,
+      state: 'closed',
+      content: { text: '' },
+      editedTs: null,
+    } as const;
     return { kind: 'stop_said', thread, outcome, isFirst: await this.#deps.store.messages.add(key, row) };
   }
 

@@ -26,7 +26,7 @@ export async function ensureCurrentAccount(
   turn: Turn,
 ): Promise<Thread> {
   const account = currentAccountOf(thread.workspace);
-  if (thread.account === account && account !== NO_ACCOUNT) return thread;
+  if (thread.account_id === account && account !== NO_ACCOUNT) return thread;
   // A message that may have been sent is followed to its end under the account that it was sent with.
   if (turn.send_intended_at !== null) return thread;
   if (account === NO_ACCOUNT) throw new TurnEnded('refused', strings.noAccount);

@@ -66,7 +66,7 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
   async authorization(query: InstallationQuery): Promise<BotAuthorization | undefined> {
     const entry = await this.#findEntry(query);
     if (entry?.token === undefined) return undefined;
-    const { bot_user: botUserId, bot_id: botId } = entry.row;
+    const { bot_user_id: botUserId, bot_id: botId } = entry.row;
     return { botToken: entry.token, botUserId, botId, teamId: query.workspace };
   }
 
@@ -91,7 +91,7 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
   async #load(isFull: boolean): Promise<void> {
     const rows = await this.#deps.store.installations.changedSince(isFull ? 0 : this.#lastSequence);
     for (const row of rows) {
-      this.#lastSequence = Math.max(this.#lastSequence, row.version);
+      this.#lastSequence = Math.max(this.#lastSequence, row.change_seq);
       this.#apply(row);
     }
     if (!isFull) return;
@@ -135,7 +135,7 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
       row,
       token,
       installation: installationOf(row, () => entry.token),
-      gate: this.#deps.tokenGateFor(row.installation),
+      gate: this.#deps.tokenGateFor(row.installation_id),
       uninstalled: new AbortController(),
       workspace: undefined,
     };
@@ -143,14 +143,14 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
     this.#deps.log.info({ workspace: row.workspace }, 'serving a workspace');
   }
 
-  #decryptToken({ installation, sealed }: InstalledWorkspace): string | undefined {
-    if (sealed === null) return undefined;
+  #decryptToken({ installation_id, encrypted_tokens }: InstalledWorkspace): string | undefined {
+    if (encrypted_tokens === null) return undefined;
     try {
-      return decryptTokens(this.#deps.keyring, installation, sealed).bot.token;
+      return decryptTokens(this.#deps.keyring, installation_id, encrypted_tokens).bot.token;
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
       this.#deps.log.error(
-        { workspace: installation, err: error },
+        { workspace: installation_id, err: error },
         'decrypting the tokens of a workspace failed',
       );
       return undefined;
@@ -168,15 +168,15 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
 }
 
 function belongsTo(row: InstalledWorkspace, organisation: string): boolean {
-  return row.installation === organisation || row.enterprise === organisation;
+  return row.installation_id === organisation || row.enterprise_id === organisation;
 }
 
 function isSameBot(one: InstalledWorkspace, other: InstalledWorkspace): boolean {
   return (
-    one.installation === other.installation &&
-    one.bot_user === other.bot_user &&
+    one.installation_id === other.installation_id &&
+    one.bot_user_id === other.bot_user_id &&
     one.bot_id === other.bot_id &&
-    one.enterprise === other.enterprise
+    one.enterprise_id === other.enterprise_id
   );
 }
 
@@ -184,10 +184,10 @@ function isSameBot(one: InstalledWorkspace, other: InstalledWorkspace): boolean 
 function installationOf(row: InstalledWorkspace, currentToken: () => string | undefined): Installation {
   return {
     workspace: row.workspace,
-    botUser: row.bot_user,
+    botUser: row.bot_user_id,
     botId: row.bot_id,
-    enterprise: row.organisation ? row.installation : (row.enterprise ?? undefined),
-    isOrgToken: row.organisation,
+    enterprise: row.is_enterprise_install ? row.installation_id : (row.enterprise_id ?? undefined),
+    isOrgToken: row.is_enterprise_install,
     get token() {
       const token = currentToken();
       if (token !== undefined) return token;

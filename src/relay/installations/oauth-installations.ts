@@ -64,16 +64,16 @@ export class OAuthInstallations {
     const { workspace, organisation, name } = granted;
     await store.installations.put({
       workspace,
-      organisation,
+      is_enterprise_install: organisation,
       name,
-      enterprise: granted.enterprise ?? null,
-      bot_user: granted.botUser,
+      enterprise_id: granted.enterprise ?? null,
+      bot_user_id: granted.botUser,
       bot_id: granted.botId,
-      sealed: encryptTokens(keyring, workspace, granted.tokens),
-      expires_at: granted.expiresAt ?? null,
+      encrypted_tokens: encryptTokens(keyring, workspace, granted.tokens),
+      token_expires_at: granted.expiresAt ?? null,
     });
     const details = { setting: 'installation', installed: true };
-    await store.audit.add({ workspace, kind: 'setting', person: granted.installer, details });
+    await store.audit.add({ workspace, kind: 'setting', user_id: granted.installer, details });
     log.info({ workspace, organisation }, 'app installed');
     await this.workspaces.refresh();
   }
@@ -87,7 +87,8 @@ export class OAuthInstallations {
       'refused an installation: INSTALL_WORKSPACES does not list the workspace',
     );
     // Slack may grant a workspace the same token again.
-    if ((await store.installations.get(workspace))?.sealed != null) throw new InstallRefused(workspace);
+    if ((await store.installations.get(workspace))?.encrypted_tokens != null)
+      throw new InstallRefused(workspace);
     for (const { token } of [tokens.bot, tokens.user].filter((one) => one !== undefined)) {
       await revokeToken({ token, slackApiUrl, log }).catch((error: unknown) => {
         log.warn({ workspace, err: error }, 'revoking the token of a refused installation failed');

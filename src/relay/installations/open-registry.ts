@@ -44,7 +44,7 @@ export async function openRegistry(
   if (identity === undefined) throw new TypeError('Neither a token nor OAuth is set.');
   const { installation, name } = identity;
   const { workspace, botUser, botId } = installation;
-  await store.workspaces.put({ workspace, name, bot_user: botUser, bot_id: botId });
+  await store.workspaces.put({ workspace, name, bot_user_id: botUser, bot_id: botId });
   const gate = tokenGateFor(undefined);
   const client = createWorkspaceClient(installation, workspaceOptions, gate);
   return { registry: new SingleWorkspace(installation, client, gate), oauthInstallations: undefined };

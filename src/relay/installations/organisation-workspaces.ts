@@ -30,9 +30,11 @@ export class OrganisationWorkspaces {
   /** Throws StoreError, and a SlackError where Slack cannot be asked. */
   async includes(organisation: string, workspace: string): Promise<boolean> {
     const row = await this.#deps.store.installations.get(organisation);
-    if (row === undefined || !row.organisation || row.sealed === null) return false;
-    const { sealed } = row;
-    const reached = await this.#known.get(`${organisation}/${sealed}`, () => this.#ask(organisation, sealed));
+    if (row === undefined || !row.is_enterprise_install || row.encrypted_tokens === null) return false;
+    const { encrypted_tokens } = row;
+    const reached = await this.#known.get(`${organisation}/${encrypted_tokens}`, () =>
+      this.#ask(organisation, encrypted_tokens),
+    );
     return reached.has(workspace);
   }
 

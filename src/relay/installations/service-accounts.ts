@@ -115,20 +115,21 @@ export class ServiceAccounts {
   async #load(isFull: boolean): Promise<void> {
     const rows = await this.#deps.store.accounts.changedSince(isFull ? 0 : this.#lastSequence);
     // An account that replaces another must be applied after it.
-    rows.sort((a, b) => a.version - b.version);
+    rows.sort((a, b) => a.change_seq - b.change_seq);
     for (const row of rows) this.#apply(row);
     if (!isFull) return;
-    const present = new Set(rows.map(({ account }) => account));
+    const present = new Set(rows.map(({ account_id }) => account_id));
     for (const { row } of this.#entries.values()) {
-      if (!present.has(row.account)) this.#apply({ ...row, sealed: null, retired_at: new Date() });
+      if (!present.has(row.account_id))
+        this.#apply({ ...row, encrypted_api_key: null, retired_at: new Date() });
     }
   }
 
   #apply(row: AccountRow): void {
-    this.#lastSequence = Math.max(this.#lastSequence, row.version);
-    const { workspace, account } = row;
+    this.#lastSequence = Math.max(this.#lastSequence, row.change_seq);
+    const { workspace, account_id } = row;
     const apiKey = this.#decryptKey(row);
-    const known = this.#entries.get(account);
+    const known = this.#entries.get(account_id);
     if (apiKey !== undefined && known !== undefined) {
       if (known.apiKey !== apiKey) {
         known.client?.gate.accepted();
@@ -137,7 +138,7 @@ export class ServiceAccounts {
       }
       Object.assign(known, { row, apiKey });
     } else if (apiKey !== undefined) {
-      this.#entries.set(account, {
+      this.#entries.set(account_id, {
         row,
         apiKey,
         stopRedacting: this.#deps.redactSecret(apiKey),
@@ -146,27 +147,31 @@ export class ServiceAccounts {
     } else if (known !== undefined) {
       known.apiKey = undefined;
       known.stopRedacting();
-      this.#entries.delete(account);
+      this.#entries.delete(account_id);
       known.client?.agent.close().catch((error: unknown) => {
-        this.#deps.log.debug({ account, err: error }, 'closing the connections of an account failed');
+        this.#deps.log.debug(
+          { account: account_id, err: error },
+          'closing the connections of an account failed',
+        );
       });
     }
-    if (row.retired_at === null) this.#currentByWorkspace.set(workspace, account);
-    else if (this.#currentByWorkspace.get(workspace) === account) this.#currentByWorkspace.delete(workspace);
+    if (row.retired_at === null) this.#currentByWorkspace.set(workspace, account_id);
+    else if (this.#currentByWorkspace.get(workspace) === account_id)
+      this.#currentByWorkspace.delete(workspace);
   }
 
-  #decryptKey({ workspace, account, sealed }: AccountRow): string | undefined {
+  #decryptKey({ workspace, account_id, encrypted_api_key }: AccountRow): string | undefined {
     const { keyring, log } = this.#deps;
-    if (sealed === null) return undefined;
+    if (encrypted_api_key === null) return undefined;
     if (keyring === undefined) {
-      log.error({ workspace, account }, 'SECRET_KEY is needed to decrypt the key of an account');
+      log.error({ workspace, account: account_id }, 'SECRET_KEY is needed to decrypt the key of an account');
       return undefined;
     }
     try {
-      return keyring.decrypt(sealed, encryptionContext.account({ workspace, account }));
+      return keyring.decrypt(encrypted_api_key, encryptionContext.account({ workspace, account_id }));
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
-      log.error({ workspace, account, err: error }, 'decrypting the key of an account failed');
+      log.error({ workspace, account: account_id, err: error }, 'decrypting the key of an account failed');
       return undefined;
     }
   }

@@ -81,13 +81,13 @@ export class TokenRotation {
       const renewed = await store.installations.rotateTokens(
         workspace,
         RENEW_AHEAD_MS,
-        async ({ sealed }) => {
-          const tokens = decryptTokens(keyring, workspace, sealed ?? '');
+        async ({ encrypted_tokens }) => {
+          const tokens = decryptTokens(keyring, workspace, encrypted_tokens ?? '');
           const { refreshToken } = tokens.bot;
           if (refreshToken === undefined) throw new Error('An expiring token has no refresh token.');
           const { token, refreshToken: next, expiresAt } = await renew(refreshToken);
           const renewedTokens = { ...tokens, bot: { token, refreshToken: next } };
-          return { sealed: encryptTokens(keyring, workspace, renewedTokens), expiresAt };
+          return { encryptedTokens: encryptTokens(keyring, workspace, renewedTokens), expiresAt };
         },
       );
       this.#failures.delete(workspace);

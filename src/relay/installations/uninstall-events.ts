@@ -71,7 +71,7 @@ export class UninstallEvents {
     const { store, log } = this.#deps;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const row = await store.installations.get(workspace);
-      if (row === undefined || row.left_at !== null) return;
+      if (row === undefined || row.uninstalled_at !== null) return;
       if (event.kind === 'revoked') await this.#deleteUserToken(row, event.people);
       if (event.kind === 'revoked' && event.bots.length === 0) return;
       if (await this.#isStillInstalled(row, event.at)) {
@@ -79,7 +79,7 @@ export class UninstallEvents {
         return;
       }
       // The app may have been reinstalled while Slack was asked.
-      if (!(await store.installations.markUninstalled(workspace, row.version))) continue;
+      if (!(await store.installations.markUninstalled(workspace, row.change_seq))) continue;
       const details = { setting: 'installation', installed: false };
       await store.audit.add({ workspace, kind: 'setting', details });
       log.info({ workspace, why: event.kind }, 'app uninstalled; its tokens are deleted');
@@ -94,25 +94,28 @@ export class UninstallEvents {
   async #targetInstallation({ workspace, organisation }: UninstallEvent): Promise<string | undefined> {
     const { installations } = this.#deps.store;
     const own = workspace === undefined ? undefined : await installations.get(workspace);
-    if (own !== undefined && own.left_at === null) return workspace;
+    if (own !== undefined && own.uninstalled_at === null) return workspace;
     return organisation;
   }
 
   async #isStillInstalled(row: InstallationRow, at: Date): Promise<boolean> {
-    if (row.sealed === null) return false;
+    if (row.encrypted_tokens === null) return false;
     // For an organisation the event does not say clearly what was uninstalled, so Slack is always asked.
-    if (!row.organisation && at.getTime() > row.installed_at.getTime() + REINSTALL_WINDOW_MS) return false;
-    return this.#deps.isTokenValid(decryptTokens(this.#deps.keyring, row.workspace, row.sealed).bot.token);
+    if (!row.is_enterprise_install && at.getTime() > row.installed_at.getTime() + REINSTALL_WINDOW_MS)
+      return false;
+    return this.#deps.isTokenValid(
+      decryptTokens(this.#deps.keyring, row.workspace, row.encrypted_tokens).bot.token,
+    );
   }
 
   async #deleteUserToken(row: InstallationRow, people: readonly string[]): Promise<void> {
     const { store, keyring } = this.#deps;
-    if (row.sealed === null) return;
-    const { user, ...tokens } = decryptTokens(keyring, row.workspace, row.sealed);
+    if (row.encrypted_tokens === null) return;
+    const { user, ...tokens } = decryptTokens(keyring, row.workspace, row.encrypted_tokens);
     if (user === undefined || !people.includes(user.id)) return;
     await store.installations.replaceEncrypted(
       row.workspace,
-      row.sealed,
+      row.encrypted_tokens,
       encryptTokens(keyring, row.workspace, tokens),
     );
   }

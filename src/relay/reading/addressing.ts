@@ -10,7 +10,7 @@ export type Addressee = 'bot' | 'thread' | 'channel' | 'others';
 
 /** Decides whom a message is for by its text, its writer and its place. */
 export function addresseeOf(
-  { channel, root, ts, person }: Pick<IncomingMessage, 'channel' | 'root' | 'ts' | 'person'>,
+  { channel, thread_ts, ts, person }: Pick<IncomingMessage, 'channel' | 'thread_ts' | 'ts' | 'person'>,
   parsed: ParsedMessage,
   botUserId: string,
 ): Addressee {
@@ -20,5 +20,5 @@ export function addresseeOf(
   if (isBotId(person)) return 'others';
   if (isDirectChannel(channel)) return 'bot';
   if (startsWithOtherPerson) return 'others';
-  return root === ts ? 'channel' : 'thread';
+  return thread_ts === ts ? 'channel' : 'thread';
 }

@@ -13,19 +13,19 @@ export async function sendFreshLinks(deps: RelayDeps, request: ControlRequest): 
   const { store } = deps;
   const turn = await turnOf(store, request);
   if (turn === undefined) return 'unknown';
-  const { id, channel, root } = turn;
-  const use = { workspace, channel, root, person, turn, control: 'fresh_links', isReadOnly: true };
+  const { id, channel, thread_ts } = turn;
+  const use = { workspace, channel, thread_ts, person, turn, control: 'fresh_links', isReadOnly: true };
   if (!(await mayUseControl(deps, use))) return 'refused';
   const thread = await store.threads.getOrThrow(turn);
   const taskId = taskIdOf(turn, thread);
   if (taskId === null) return 'unknown';
   const claimed = await store.results.ofThread(turn);
   try {
-    const all = await deps.agent(thread.account).allResults(taskId);
-    const results = all.filter((result) => claimed.get(result.id)?.turn === id);
+    const all = await deps.agent(thread.account_id).allResults(taskId);
+    const results = all.filter((result) => claimed.get(result.id)?.turn_id === id);
     if (results.length === 0) return 'gone';
     for (const message of resultMessages(results.map((result) => toShownResult(result))))
-      await sendEphemeral(deps, { workspace, channel, person, threadTs: root }, message);
+      await sendEphemeral(deps, { workspace, channel, person, threadTs: thread_ts }, message);
     return 'done';
   } catch (error) {
     if (error instanceof AgentNotFoundError) return 'gone';

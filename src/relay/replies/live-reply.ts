@@ -215,7 +215,7 @@ export class LiveReply {
     const at = fits ? breakPoint(this.#state.answer, from, displayedUpTo) : from;
     if (at <= from) return this.#messages.markReplaced(index);
     const breaks = this.#state.breaksWith(at);
-    await this.#deps.store.turns.record(this.#turn, { breaks });
+    await this.#deps.store.turns.record(this.#turn, { split_offsets: breaks });
     this.#state.setBreaks(breaks);
   }
 

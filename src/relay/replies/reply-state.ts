@@ -78,7 +78,7 @@ export class ReplyState {
   ) {
     this.#turnId = turn.id;
     this.#isUnread = turn.user_message_id !== null;
-    this.#breaks = turn.breaks;
+    this.#breaks = turn.split_offsets;
     this.#startedAt = turn.started_at.getTime();
     this.#limits = limits.fileLimits;
     this.#maxMessages = limits.maxReplyMessages;

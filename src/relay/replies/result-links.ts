@@ -36,11 +36,11 @@ export class ResultLinks {
     this.#now = options.now ?? Date.now;
   }
 
-  create({ workspace, channel, root, resultId }: ResultLinkTarget): string {
+  create({ workspace, channel, thread_ts, resultId }: ResultLinkTarget): string {
     const payload = [
       workspace,
       channel,
-      root,
+      thread_ts,
       resultId,
       Math.floor((this.#now() + LINK_LIFETIME_MS) / 1_000),
     ];
@@ -58,7 +58,7 @@ export class ResultLinks {
     const [workspace, channel, root, resultId, expiresAt] = linkClaims.parse(
       JSON.parse(Buffer.from(text, 'base64url').toString()),
     );
-    return this.#now() >= expiresAt * 1_000 ? 'expired' : { workspace, channel, root, resultId };
+    return this.#now() >= expiresAt * 1_000 ? 'expired' : { workspace, channel, thread_ts: root, resultId };
   }
 }
 
@@ -85,10 +85,10 @@ export async function resolveResultLink(
     const posted = await deps.store.results.ofThread(target);
     const postedResult = posted.get(target.resultId);
     if (thread === undefined || postedResult === undefined) return { kind: 'expired' };
-    const turn = await deps.store.turns.get(target.workspace, postedResult.turn);
+    const turn = await deps.store.turns.get(target.workspace, postedResult.turn_id);
     const taskId = taskIdOf(turn, thread);
     if (taskId === null) return { kind: 'expired' };
-    const results = await deps.agent(thread.account).allResults(taskId, { reconcile: false });
+    const results = await deps.agent(thread.account_id).allResults(taskId, { reconcile: false });
     const url = results.find(({ id }) => id === target.resultId)?.downloadUrl ?? '';
     const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
     return isWeb ? { kind: 'found', url: new URL(url).href } : { kind: 'expired' };

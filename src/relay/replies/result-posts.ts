@@ -39,7 +39,7 @@ export async function postLaterResults(context: SettledTurnContext): Promise<voi
   const all = await context.agent.allResults(context.taskId, { signal: context.lease.signal });
   await claimNewResults(context, randomUUID(), all);
   const batches = new Map<string, string>();
-  for (const { turn: owner, batch, shown } of (await deps.store.results.ofThread(turn)).values()) {
+  for (const { turn_id: owner, batch, shown } of (await deps.store.results.ofThread(turn)).values()) {
     if (batch !== '' && !shown) batches.set(batch, owner);
   }
   for (const [batch, owner] of batches) {
@@ -57,8 +57,8 @@ export async function postingTurn(
   return owner === turn.id ? turn : deps.store.turns.get(turn.workspace, owner);
 }
 
-function isOfTask({ task_id: task }: Turn, taskId: string): boolean {
-  return task === null || task === taskId;
+function isOfTask({ task_id }: Turn, taskId: string): boolean {
+  return task_id === null || task_id === taskId;
 }
 
 async function claimNewResults(
@@ -80,7 +80,7 @@ async function postResultBatch(
   const claimed = await deps.store.results.ofThread(turn);
   const mine = all.filter(({ id }) => {
     const claim = claimed.get(id);
-    return claim?.turn === turn.id && claim.batch === batch;
+    return claim?.turn_id === turn.id && claim.batch === batch;
   });
   if (mine.length > 0) {
     const posts = new ThreadPosts(deps, workspace, turn, lease);
@@ -99,8 +99,8 @@ async function postResultBatch(
   return mine.length;
 }
 
-function linkTarget({ workspace, channel, root }: Turn, resultId: string): ResultLinkTarget {
-  return { workspace, channel, root, resultId };
+function linkTarget({ workspace, channel, thread_ts }: Turn, resultId: string): ResultLinkTarget {
+  return { workspace, channel, thread_ts, resultId };
 }
 
 /** A result as the thread lists it; `stableLink` makes a link that does not expire with the service's. */

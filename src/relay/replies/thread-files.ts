@@ -116,7 +116,7 @@ export class ThreadFiles {
       if (row?.state !== 'sharing') continue;
       await waitUntilCallEnded(row.intended_at, SLACK_CALL_LIFETIME_MS, this.#lease);
       const { channel } = this.#turn;
-      const where = await this.#workspace.uploads.shareStatus(row.slack_file, channel, this.#lease);
+      const where = await this.#workspace.uploads.shareStatus(row.slack_file_id, channel, this.#lease);
       if (where !== 'absent') await this.#setState([part], 'shared');
       else await this.#forget([part]);
     }
@@ -157,7 +157,7 @@ export class ThreadFiles {
   async #shareStaged(files: readonly FileToShare[]): Promise<void> {
     const staged = files.flatMap(({ part, name, title = name }) => {
       const row = this.#rows.get(part);
-      return row?.state === 'staged' ? [{ part, id: row.slack_file, title }] : [];
+      return row?.state === 'staged' ? [{ part, id: row.slack_file_id, title }] : [];
     });
     if (staged.length === 0) return;
     const parts = staged.map(({ part }) => part);
@@ -165,7 +165,7 @@ export class ThreadFiles {
     try {
       await this.#workspace.uploads.share({
         channel: this.#turn.channel,
-        threadTs: this.#turn.root,
+        threadTs: this.#turn.thread_ts,
         files: staged.map(({ id, title }) => ({ id, title })),
         guard: this.#lease,
       });

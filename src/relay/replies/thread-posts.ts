@@ -51,7 +51,7 @@ export class ThreadPosts {
   /** Whether a part shows this message already. */
   shows(part: string, message: RenderedMessage): boolean {
     const post = this.#posts.get(part);
-    return post?.state === 'posted' && post.digest === messageDigest(message);
+    return post?.state === 'posted' && post.content_hash === messageDigest(message);
   }
 
   /** Posts a notice once. */
@@ -115,12 +115,12 @@ export class ThreadPosts {
   async #postOnce(part: string, message: RenderedMessage, digest: string, kind: PostKind): Promise<void> {
     if (this.has(part)) return;
     if (await this.#resolveUnknownPost(part)) return;
-    const { channel, root } = this.#turn;
+    const { channel, thread_ts } = this.#turn;
     const key = this.#nextKey(part);
     try {
       const { ts } = await this.#workspace.posting.post({
         channel,
-        threadTs: root,
+        threadTs: thread_ts,
         message,
         key,
         kind,
@@ -183,9 +183,9 @@ export class ThreadPosts {
 
   async #setDigest(part: string, digest: string | null): Promise<void> {
     const post = this.#posts.get(part);
-    if (post === undefined || post.digest === digest) return;
-    await this.#deps.store.posts.setState(this.#turn, part, { state: 'posted', digest });
-    this.#posts.set(part, { ...post, digest });
+    if (post === undefined || post.content_hash === digest) return;
+    await this.#deps.store.posts.setState(this.#turn, part, { state: 'posted', content_hash: digest });
+    this.#posts.set(part, { ...post, content_hash: digest });
   }
 
   /** Slack no longer has the part, or no longer lets us edit it: it is posted again. */
@@ -202,8 +202,8 @@ export class ThreadPosts {
     await waitUntilCallEnded(post.intended_at, SLACK_CALL_LIFETIME_MS, this.#lease);
     const found = await this.#workspace.readBack.findOwnPost({
       channel: post.channel,
-      threadTs: post.root,
-      key: post.key,
+      threadTs: post.thread_ts,
+      key: post.dedupe_key,
       intendedAt: post.intended_at,
       guard: this.#lease,
       signal: this.#lease.signal,
@@ -214,7 +214,11 @@ export class ThreadPosts {
   }
 
   async #recordPosted(part: string, ts: string, digest: string | undefined): Promise<void> {
-    const placed = { state: 'posted' as const, ts, ...(digest === undefined ? {} : { digest }) };
+    const placed = {
+      state: 'posted' as const,
+      ts,
+      ...(digest === undefined ? {} : { content_hash: digest }),
+    };
     await this.#deps.store.posts.setState(this.#turn, part, placed);
     const post = this.#posts.get(part);
     if (post !== undefined) this.#posts.set(part, { ...post, ...placed });
@@ -223,9 +227,11 @@ export class ThreadPosts {
   /** A part that is posted again, or was set aside, needs a new key: the old key would find the old post. */
   #nextKey(part: string): string {
     const before = this.#posts.get(part);
-    if (before !== undefined) return before.state === 'gone' ? `${before.key}+` : before.key;
+    if (before !== undefined) return before.state === 'gone' ? `${before.dedupe_key}+` : before.dedupe_key;
     const first = `${this.#turn.id}/${part}`;
-    const used = [...this.#posts.values()].filter(({ key }) => key.replace(/\++$/, '') === first);
+    const used = [...this.#posts.values()].filter(
+      ({ dedupe_key }) => dedupe_key.replace(/\++$/, '') === first,
+    );
     return first + '+'.repeat(used.length);
   }
 }

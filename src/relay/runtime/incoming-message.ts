@@ -9,7 +9,7 @@ export interface IncomingMessage {
   channel: string;
   ts: SlackTs;
   /** The ts of the thread's first message; the message's own where it starts a thread. */
-  root: SlackTs;
+  thread_ts: SlackTs;
   person: string;
   content: MessageContent;
 }
@@ -24,7 +24,7 @@ export type InboxEvent =
       workspace: string;
       channel: string;
       ts: SlackTs;
-      root: SlackTs;
+      thread_ts: SlackTs;
       person: string | undefined;
     }
   /** A channel has a new name or purpose. */

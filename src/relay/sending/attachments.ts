@@ -22,7 +22,7 @@ const WANTED_CHECK_INTERVAL_MS = 1_000;
 /** The outcome for a message's files. */
 export interface Attachments {
   /** The service's ids of the files that are sent with the message. */
-  attached: string[];
+  attached_file_ids: string[];
   /** One note for each file, in the message's order. The notes without a reason are in the order of `attached`. */
   notes: FileNote[];
   uploadedBytes: number;
@@ -74,7 +74,7 @@ export async function uploadAttachments(request: AttachmentsUploadRequest): Prom
 /** Throws TurnEnded where the message was deleted or the turn stopped. */
 async function throwIfUnwanted({ deps, turn }: AttachmentsUploadRequest): Promise<void> {
   const current = await deps.store.turns.get(turn.workspace, turn.id);
-  if (current?.stop_asked_at != null) throw new TurnEnded('cancelled', null);
+  if (current?.stop_requested_at != null) throw new TurnEnded('cancelled', null);
   const message = await deps.store.messages.get(messageKeyOf(turn));
   if (message?.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
 }
@@ -122,7 +122,7 @@ class AttachmentBatch {
     };
     await allSettledOrThrow(Array.from({ length: MAX_CONCURRENT_UPLOADS }, worker));
     return {
-      attached: this.#items.flatMap(({ fileId }) => fileId ?? []),
+      attached_file_ids: this.#items.flatMap(({ fileId }) => fileId ?? []),
       notes: this.#items.flatMap(({ note }) => note ?? []),
       uploadedBytes: this.#uploadedBytes,
     };
@@ -159,7 +159,7 @@ class AttachmentBatch {
     if (this.#promisedBytes + sizeBytes > this.#limits.maxMessageBytes) throw new FileOmitted('message_full');
     this.#promisedBytes += sizeBytes;
     const upload = new FileUpload(deps, workspace, {
-      account: thread.account,
+      account_id: thread.account_id,
       turn,
       projectId,
       file,

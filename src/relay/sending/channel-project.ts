@@ -26,7 +26,7 @@ async function ensureChannelProject(
   lease: Lease,
 ): Promise<string> {
   const { store, log } = deps;
-  const key = { workspace: thread.workspace, channel: thread.channel, account: thread.account };
+  const key = { workspace: thread.workspace, channel: thread.channel, account_id: thread.account_id };
   for (;;) {
     throwIfInterrupted(lease);
     const claim = await store.projects.claim(key, turnId, CLAIM_MS);
@@ -45,7 +45,7 @@ async function ensureChannelProject(
     // Reading the channel may have waited for a rate limit, and another turn may have claimed the project meanwhile.
     if (!(await store.projects.intend(key, turnId, CLAIM_MS))) continue;
     try {
-      const project = await deps.agent(thread.account).createProject(body, { guard: lease });
+      const project = await deps.agent(thread.account_id).createProject(body, { guard: lease });
       if (await store.projects.bind(key, turnId, project.id)) {
         log.info({ ...key, project: project.id }, 'project created');
         return project.id;
@@ -86,20 +86,23 @@ export async function ensureThreadProject(
  */
 export async function forgetMissingProject(
   deps: RelayDeps,
-  { workspace, channel, root, account, project_id: project }: Thread,
+  { workspace, channel, thread_ts, account_id, project_id }: Thread,
 ): Promise<boolean> {
-  if (project === null || (await projectExists(deps.agent(account), project))) return false;
+  if (project_id === null || (await projectExists(deps.agent(account_id), project_id))) return false;
   const { store, log } = deps;
-  const thread = { workspace, channel, root };
+  const thread = { workspace, channel, thread_ts };
   const outcome = await store.transaction(async ({ threads, turns, projects }) => {
-    if (!(await threads.leaveProject(thread, project))) return 'not_left';
+    if (!(await threads.leaveProject(thread, project_id))) return 'not_left';
     await turns.leaveFilesBehind(thread);
-    return (await projects.detach({ workspace, channel, account }, project))
+    return (await projects.detach({ workspace, channel, account_id }, project_id))
       ? 'detached'
       : 'chosen_by_people';
   });
   if (outcome === 'not_left') return false;
-  log.warn({ ...thread, account, project, code: 'lost_project' }, 'the service no longer knows a project');
+  log.warn(
+    { ...thread, account: account_id, project: project_id, code: 'lost_project' },
+    'the service no longer knows a project',
+  );
   if (outcome === 'chosen_by_people') throw new TurnEnded('refused', strings.projectNotFound);
   return true;
 }
@@ -117,10 +120,10 @@ async function projectExists(agent: AgentClient, projectId: string): Promise<boo
 /** The title and description of a channel's project: its name and purpose, or a person's name for a direct message. */
 export async function projectDetails(
   workspace: WorkspaceClient,
-  thread: Pick<Thread, 'channel' | 'starter'>,
+  thread: Pick<Thread, 'channel' | 'started_by'>,
 ): Promise<{ title: string; description: string }> {
   if (isDirectChannel(thread.channel)) {
-    const name = await workspace.people.personName(thread.starter);
+    const name = await workspace.people.personName(thread.started_by);
     return { title: `Direct messages with ${name}`, description: '' };
   }
   const channel = await workspace.people.channel(thread.channel);

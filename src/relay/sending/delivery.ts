@@ -53,8 +53,8 @@ export async function deliverOnce(
   const sending = agent.sendMessage(
     taskId,
     {
-      content: intended.content ?? '',
-      fileIds: intended.attached ?? [],
+      content: intended.prompt ?? '',
+      fileIds: intended.attached_file_ids ?? [],
       ...(skill === undefined ? {} : { skill }),
     },
     { guard: lease, signal },
@@ -147,10 +147,10 @@ async function recordIntent(
 ): Promise<Turn> {
   return deps.store.transaction(async (store) => {
     await store.threads.lock(turn);
-    const { content } = await unlessStopped(store, turn);
-    if (content === null) throw new TurnEnded('withdrawn', null);
+    const { prompt } = await unlessStopped(store, turn);
+    if (prompt === null) throw new TurnEnded('withdrawn', null);
     return store.turns.record(turn, {
-      send_after_id: lastMessageId,
+      sent_after_message_id: lastMessageId,
       send_intended_at: new Date(),
       skill: skill ?? null,
     });
@@ -164,8 +164,8 @@ async function findOurMessage(
   taskId: string,
   turn: Turn,
 ): Promise<string | undefined> {
-  for await (const message of agent.messagesAfter(taskId, turn.send_after_id || null)) {
-    if (message.role !== 'user' || messageText(message) !== turn.content) continue;
+  for await (const message of agent.messagesAfter(taskId, turn.sent_after_message_id || null)) {
+    if (message.role !== 'user' || messageText(message) !== turn.prompt) continue;
     if (!(await deps.store.turns.isUserMessageBound(turn.workspace, message.id))) return message.id;
   }
   return undefined;

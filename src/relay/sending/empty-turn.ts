@@ -21,8 +21,8 @@ export class EmptyMessage extends TurnEnded {
 /** Ends the turn of a message without text: throws EmptyMessage with the help text. */
 export async function endTurnIfEmpty(deps: RelayDeps, workspace: WorkspaceClient, turn: Turn): Promise<void> {
   const message = await messageOfTurn(deps, turn);
-  if (turn.content !== null || message.words === null) return;
-  if (!isEmptyMessage(message.words, workspace.bot.userId)) return;
+  if (turn.prompt !== null || message.content === null) return;
+  if (!isEmptyMessage(message.content, workspace.bot.userId)) return;
   const help = isDirectChannel(turn.channel) ? strings.helpInDm : strings.help;
   const { task_id } = await deps.store.threads.getOrThrow(turn);
   throw new EmptyMessage('helped', task_id === null ? help : strings.helpInThread, message);
@@ -39,11 +39,11 @@ export async function endTurnIfFilesOnly(
   createSender: () => Pick<Sender, 'keepFiles'>,
 ): Promise<void> {
   const message = await messageOfTurn(deps, turn);
-  if (turn.content !== null || message.words === null) return;
-  if (!isFilesOnly(message.words, workspace.bot.userId)) return;
+  if (turn.prompt !== null || message.content === null) return;
+  if (!isFilesOnly(message.content, workspace.bot.userId)) return;
   if ((await findResentMessage(deps.store, message)) !== undefined) return;
-  const { attached, notes } = await createSender().keepFiles();
-  await deps.store.turns.record(turn, { attached, file_notes: notes });
+  const { attached_file_ids, notes } = await createSender().keepFiles();
+  await deps.store.turns.record(turn, { attached_file_ids, file_notes: notes });
   const keptNames = notes
     .filter(({ reason }) => reason === null || reason === 'external')
     .map(({ name }) => name);

@@ -9,7 +9,7 @@ export const UNNAMED_FILE = 'unnamed file';
 export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | null): FileNote[] {
   const notes = turn.file_notes ?? [];
   if (readFileIds === null) return notes;
-  const sent = turn.attached ?? [];
+  const sent = turn.attached_file_ids ?? [];
   let index = 0;
   return notes.map((note) => {
     if (note.reason !== null) return note;
@@ -22,10 +22,10 @@ export function withSkippedFiles(turn: Turn, readFileIds: readonly string[] | nu
 
 /** The notes on the files of a turn that kept them for the next message. Their names may have been erased. */
 export function keptFileNotes({
-  attached,
+  attached_file_ids,
   file_notes: notes,
-}: Pick<Turn, 'attached' | 'file_notes'>): FileNote[] {
-  if (notes === null) return (attached ?? []).map(() => ({ name: UNNAMED_FILE, reason: null }));
+}: Pick<Turn, 'attached_file_ids' | 'file_notes'>): FileNote[] {
+  if (notes === null) return (attached_file_ids ?? []).map(() => ({ name: UNNAMED_FILE, reason: null }));
   return notes.map((note) => ({ ...note, name: note.name || UNNAMED_FILE }));
 }
 

@@ -15,7 +15,7 @@ const CLAIM_RETRY_DELAY_MS = 500;
 
 /** What to upload, and for whom. */
 export interface FileUploadRequest {
-  account: string;
+  account_id: string;
   turn: Turn;
   projectId: string;
   file: SlackFile;
@@ -43,7 +43,7 @@ export class FileUpload {
     this.#request = request;
     this.#key = {
       workspace: request.turn.workspace,
-      slack_file: request.file.id,
+      slack_file_id: request.file.id,
       project_id: request.projectId,
     };
   }
@@ -96,11 +96,11 @@ export class FileUpload {
     signal: AbortSignal,
   ): Promise<{ fileId: string; sentBytes: number }> {
     const { uploads } = this.#deps.store;
-    const { account, projectId, file, name, sizeBytes, onProgress } = this.#request;
+    const { account_id, projectId, file, name, sizeBytes, onProgress } = this.#request;
     const resume = resumableUpload(begun, sizeBytes);
     const before = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
     let sentBytes = 0;
-    const uploaded = await uploadFile(this.#deps.agent(account), {
+    const uploaded = await uploadFile(this.#deps.agent(account_id), {
       projectId,
       filename: name,
       sizeBytes,

@@ -24,7 +24,7 @@ export async function freezeMessage(
   workspace: WorkspaceClient,
   thread: Thread,
   turn: Turn,
-  attachments: Pick<Attachments, 'attached' | 'notes'>,
+  attachments: Pick<Attachments, 'attached_file_ids' | 'notes'>,
   lease: Lease,
 ): Promise<Turn> {
   const key = messageKeyOf(turn);
@@ -32,25 +32,25 @@ export async function freezeMessage(
     const message = await deps.store.messages.get(key);
     if (message === undefined || message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
     const outgoing = await readOutgoingMessage(deps, workspace, thread, message, lease);
-    const writerName = await workspace.people.personName(message.person);
+    const writerName = await workspace.people.personName(message.user_id);
     const earlier = await nextAllowedMessage(deps, workspace, turn, lease, { before: message.ts });
     const frozen = await deps.store.transaction(async (store) => {
       await store.threads.lock(turn);
       const current = await unlessStopped(store, turn);
       // This transaction may have run before without its answer reaching us.
-      if (current.content !== null || current.message_ts !== turn.message_ts) return current;
+      if (current.prompt !== null || current.message_ts !== turn.message_ts) return current;
       const next = await nextMessage(store, turn, message.ts);
-      if (next?.words != null && !isEmptyMessage(next.words, workspace.bot.userId))
+      if (next?.content != null && !isEmptyMessage(next.content, workspace.bot.userId))
         return next.ts === earlier?.ts ? store.turns.reassign(turn, next) : undefined;
       const currentMessage = await store.messages.get(key);
       if (currentMessage?.edited_ts !== message.edited_ts) return undefined;
       const resent = await findResentMessage(store, message);
       if ((await store.messages.freeze(key)) === undefined) throw new TurnEnded('withdrawn', null);
       if (resent === undefined) return recordContent(store, turn, message, writerName, outgoing, attachments);
-      const { content, attached, skill, notes } = resent;
+      const { content, attached_file_ids, skill, notes } = resent;
       return store.turns.record(turn, {
-        content,
-        attached,
+        prompt: content,
+        attached_file_ids,
         skill,
         ...(notes.length === 0 ? {} : { file_notes: notes }),
       });
@@ -66,20 +66,20 @@ async function recordContent(
   message: Message,
   writerName: string,
   outgoing: OutgoingMessage,
-  attachments: Pick<Attachments, 'attached' | 'notes'>,
+  attachments: Pick<Attachments, 'attached_file_ids' | 'notes'>,
 ): Promise<Turn> {
-  const writers = await threads.addParticipant(turn, message.person);
+  const writers = await threads.addParticipant(turn, message.user_id);
   const keptTurns = await turns.takeKeptFiles(turn);
-  const keptFiles = keptTurns.flatMap((kept) => kept.attached ?? []);
-  const attached = [...new Set([...keptFiles, ...attachments.attached])];
+  const keptFiles = keptTurns.flatMap((kept) => kept.attached_file_ids ?? []);
+  const attached = [...new Set([...keptFiles, ...attachments.attached_file_ids])];
   const keptNotes = keptTurns.flatMap(keptFileNotes);
   const ownText = outgoing.text === '' ? strings.filesOnly(attached.length) : outgoing.text;
   const links = fileLinkLines([...keptNotes, ...attachments.notes]);
   const text = [ownText, links].filter((part) => part !== '').join('\n\n');
   const notes = [...keptNotes.filter(isNoteResent), ...attachments.notes];
   return turns.record(turn, {
-    content: writers.length > 1 ? withWriterName(text, writerName) : text,
-    attached,
+    prompt: writers.length > 1 ? withWriterName(text, writerName) : text,
+    attached_file_ids: attached,
     skill: outgoing.choices.skill ?? null,
     ...(notes.length === 0 ? {} : { file_notes: notes }),
   });

@@ -112,7 +112,7 @@ export class MidRunForwarding {
       await sender.send();
       this.hasForwarded = true;
       log.info({ turn: this.#turn.id, forwarded: turn.id }, 'message forwarded to the silent run');
-      this.#options.onForwarded(await this.#workspace.people.personName(turn.asker), notes);
+      this.#options.onForwarded(await this.#workspace.people.personName(turn.asked_by), notes);
     } catch (error) {
       // Without the lease the turn may belong to the process that has the thread now.
       if (this.#lease.remainingMs() <= 0) throw error;
@@ -136,12 +136,12 @@ export class MidRunForwarding {
     const begunTurn = await store.turns.unfinishedForward(this.#turn);
     if (begunTurn !== undefined) return begunTurn;
     const current = await store.turns.get(this.#turn.workspace, this.#turn.id);
-    if (current?.stop_asked_at !== null) return undefined;
+    if (current?.stop_requested_at !== null) return undefined;
     const message = await nextAllowedMessage(this.#deps, this.#workspace, this.#turn, this.#lease, {
       failFast: true,
     });
-    if (message === undefined || message.words === null) return undefined;
-    if (isEmptyMessage(message.words, this.#workspace.bot.userId)) return undefined;
+    if (message === undefined || message.content === null) return undefined;
+    if (isEmptyMessage(message.content, this.#workspace.bot.userId)) return undefined;
     return beginTurnOrRefuse(this.#deps, this.#workspace, nextTurnId(), message, this.#turn.id);
   }
 

@@ -40,10 +40,10 @@ export async function readOutgoingMessage(
   message: Message,
   lease: Lease,
 ): Promise<OutgoingMessage> {
-  const content = message.words ?? { text: '' };
+  const content = message.content ?? { text: '' };
   const parsed = parseMessage(content);
   const original = { ...message, ts: await originalTs(deps, message) };
-  const startsMidThread = original.ts === thread.began_ts && original.ts !== message.root;
+  const startsMidThread = original.ts === thread.adopted_ts && original.ts !== message.thread_ts;
   const about = content.about === undefined ? undefined : parseMessage(content.about);
   const before = about ? [about] : startsMidThread ? await readThreadBefore(workspace, original, lease) : [];
   const botUserId = workspace.bot.userId;
@@ -65,9 +65,10 @@ export async function readOutgoingMessage(
  */
 async function originalTs({ store }: RelayDeps, message: Message): Promise<string> {
   for (let current = message; ; ) {
-    const repeatedTurn = current.resends ?? current.asks_again;
+    const repeatedTurn = current.resends_turn_id ?? current.revises_turn_id;
     const turn = repeatedTurn === null ? undefined : await store.turns.get(message.workspace, repeatedTurn);
-    if (turn === undefined || (current.resends === null && turn.user_message_id !== null)) return current.ts;
+    if (turn === undefined || (current.resends_turn_id === null && turn.user_message_id !== null))
+      return current.ts;
     const earlier = await store.messages.get(messageKeyOf(turn));
     if (earlier === undefined) return turn.message_ts;
     current = earlier;
@@ -81,7 +82,7 @@ async function readThreadBefore(
   lease: Lease,
 ): Promise<ParsedMessage[]> {
   const before: ParsedMessage[] = [];
-  const thread = { channel: message.channel, threadTs: message.root, signal: lease.signal };
+  const thread = { channel: message.channel, threadTs: message.thread_ts, signal: lease.signal };
   for await (const earlier of workspace.readBack.messages(thread)) {
     if (!isEarlierTs(earlier.ts, message.ts) || before.length >= MAX_TRANSCRIPT_READ) break;
     before.push(parseMessage(earlier));

@@ -63,11 +63,11 @@ export class ProjectNameSync {
     const closing = this.#closing.signal;
     const signal = AbortSignal.any([closing, AbortSignal.timeout(CALLS_TIMEOUT_MS)]);
     const { store, log } = this.#deps;
-    const { workspace, channel, account, project_id: project } = due;
+    const { workspace, channel, account_id, project_id } = due;
     const slack = this.#deps.workspace(workspace);
-    if (slack === undefined || project === null) return store.projectNames.complete(due);
-    if (due.name_due !== null && isOverdue(due.name_due, GIVE_UP_AFTER_MS)) {
-      log.warn({ workspace, channel, project }, 'gave up updating the name of a project');
+    if (slack === undefined || project_id === null) return store.projectNames.complete(due);
+    if (due.name_sync_due_at !== null && isOverdue(due.name_sync_due_at, GIVE_UP_AFTER_MS)) {
+      log.warn({ workspace, channel, project: project_id }, 'gave up updating the name of a project');
       return store.projectNames.complete(due);
     }
     try {
@@ -75,16 +75,19 @@ export class ProjectNameSync {
       const { kind } = await slack.people.channel(channel, signal);
       // Without a name from Slack the project would be named after the channel's id.
       if (kind === 'unknown') return await store.projectNames.retryLater(due, RETRY_PAUSE_MS);
-      const details = await projectDetails(slack, { channel, starter: '' });
-      await this.#deps.agent(account).updateProject(project, details, { signal });
-      log.info({ workspace, channel, project }, 'project renamed like its channel');
+      const details = await projectDetails(slack, { channel, started_by: '' });
+      await this.#deps.agent(account_id).updateProject(project_id, details, { signal });
+      log.info({ workspace, channel, project: project_id }, 'project renamed like its channel');
       await store.projectNames.complete(due);
     } catch (error) {
       // Another process, or the next start, continues at once.
       if (closing.aborted) return await store.projectNames.retryLater(due, 0);
       if (!signal.aborted && !(error instanceof AgentError)) throw error;
       const isPermanent = error instanceof AgentNotFoundError || error instanceof AgentRejectedError;
-      log.warn({ err: error, workspace, channel, project }, 'renaming a project like its channel failed');
+      log.warn(
+        { err: error, workspace, channel, project: project_id },
+        'renaming a project like its channel failed',
+      );
       await (isPermanent
         ? store.projectNames.complete(due)
         : store.projectNames.retryLater(due, RETRY_PAUSE_MS));

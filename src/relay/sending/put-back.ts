@@ -41,14 +41,14 @@ export async function putBack(
     await threads.lock(turn);
     const now = await turns.get(turn.workspace, turn.id);
     if (now === undefined) return false;
-    const { workspace, passed_on_by } = now;
+    const { workspace, forwarded_by_turn_id } = now;
     const isWaiting =
       (await messages.putBack(messageKeyOf(now), 'waiting')) &&
       !(await applyPendingEdit({ messages, earlyEdits }, now));
     await turns.delete(turn);
     // The message was being forwarded when the run was stopped, and is now paused like the others.
-    const run = passed_on_by === null ? undefined : await turns.get(workspace, passed_on_by);
-    if (run !== undefined && run.finished_at === null && run.stop_asked_at !== null)
+    const run = forwarded_by_turn_id === null ? undefined : await turns.get(workspace, forwarded_by_turn_id);
+    if (run !== undefined && run.finished_at === null && run.stop_requested_at !== null)
       await pausedThreads.pause(run);
     return isWaiting;
   });
@@ -61,8 +61,8 @@ async function applyPendingEdit(
 ): Promise<boolean> {
   const key = messageKeyOf(turn);
   const change = await earlyEdits.claim(key, key.ts);
-  if (change?.deleted === true) return messages.withdraw(key);
-  if (change?.words != null && change.edited_ts !== null)
-    await messages.updateContent(key, change.words, change.edited_ts);
+  if (change?.is_deletion === true) return messages.withdraw(key);
+  if (change?.content != null && change.edited_ts !== null)
+    await messages.updateContent(key, change.content, change.edited_ts);
   return false;
 }

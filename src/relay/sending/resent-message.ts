@@ -5,7 +5,7 @@ import { isNoteResent } from './file-notes.ts';
 /** What a turn sent to the agent, to be sent again. */
 export interface ResentMessage {
   content: string;
-  attached: string[];
+  attached_file_ids: string[];
   notes: FileNote[];
   skill: string | null;
   /** The task that it was for. */
@@ -15,12 +15,18 @@ export interface ResentMessage {
 /** What a message resends, word for word and with the same files. Undefined for a message with its own text. */
 export async function findResentMessage(
   { turns }: Pick<Store, 'turns'>,
-  { workspace, resends }: Pick<Message, 'workspace' | 'resends'>,
+  { workspace, resends_turn_id }: Pick<Message, 'workspace' | 'resends_turn_id'>,
 ): Promise<ResentMessage | undefined> {
-  if (resends === null) return undefined;
-  const turn: Turn | undefined = await turns.get(workspace, resends);
+  if (resends_turn_id === null) return undefined;
+  const turn: Turn | undefined = await turns.get(workspace, resends_turn_id);
   // A turn that ended before its message was frozen has nothing to resend: the message is sent like any other.
-  if (turn === undefined || turn.content === null) return undefined;
-  const { content, attached, file_notes: notes, skill, task_id: taskId } = turn;
-  return { content, attached: attached ?? [], notes: (notes ?? []).filter(isNoteResent), skill, taskId };
+  if (turn === undefined || turn.prompt === null) return undefined;
+  const { prompt, attached_file_ids, file_notes: notes, skill, task_id: taskId } = turn;
+  return {
+    content: prompt,
+    attached_file_ids: attached_file_ids ?? [],
+    notes: (notes ?? []).filter(isNoteResent),
+    skill,
+    taskId,
+  };
 }

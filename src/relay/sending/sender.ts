@@ -20,7 +20,7 @@ import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
 /** The service's status for a value that it does not know. */
 const HTTP_UNPROCESSABLE = 422;
 
-const NO_ATTACHMENTS: Attachments = { attached: [], notes: [], uploadedBytes: 0 };
+const NO_ATTACHMENTS: Attachments = { attached_file_ids: [], notes: [], uploadedBytes: 0 };
 
 /** What the thread shows while a message is sent, and how steps are retried. */
 export interface SenderOptions {
@@ -55,10 +55,10 @@ export class Sender {
   /** Takes the remaining steps. Throws TurnEnded where the message must not be sent. */
   async send(): Promise<DeliveredMessage> {
     const wasTaskStarted = await this.#beforeSending(async (thread) => isTaskStarted(thread));
-    const isFresh = this.#turn.content === null;
+    const isFresh = this.#turn.prompt === null;
     return this.#withProject(async () => {
       const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread));
-      while (this.#turn.content === null) {
+      while (this.#turn.prompt === null) {
         const attachments = await this.#uploadFiles();
         this.#turn = await this.#beforeSending((thread) =>
           freezeMessage(this.#deps, this.#workspace, thread, this.#turn, attachments, this.#lease),
@@ -131,15 +131,15 @@ export class Sender {
 
   /** Options of a whole task are fixed when it starts: a note says so and offers a new thread. */
   async #notifyFixedOptions(): Promise<void> {
-    const { words: content, resends } = await messageOfTurn(this.#deps, this.#turn);
-    if (content === null || resends !== null) return;
+    const { content, resends_turn_id } = await messageOfTurn(this.#deps, this.#turn);
+    if (content === null || resends_turn_id !== null) return;
     const { skill: _, ...fixed } = choicesIn(
       content,
       this.#workspace.bot.userId,
       this.#deps.settings.supportedTaskOptions,
     );
     if (Object.keys(fixed).length === 0) return;
-    const { workspace, channel, root: threadTs, asker: person, id } = this.#turn;
+    const { workspace, channel, thread_ts: threadTs, asked_by: person, id } = this.#turn;
     const note = fixedChoicesNote(id, Object.hasOwn(fixed, 'model'));
     trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, note);
   }
@@ -151,7 +151,7 @@ export class Sender {
 
   async #uploadFiles(): Promise<Attachments> {
     const message = await messageOfTurn(this.#deps, this.#turn);
-    const content = message.words;
+    const content = message.content;
     if (content === null || (content.files ?? []).length === 0) return NO_ATTACHMENTS;
     // A resent message goes with the files that are at the service already.
     if ((await findResentMessage(this.#deps.store, message)) !== undefined) return NO_ATTACHMENTS;
@@ -172,7 +172,7 @@ export class Sender {
     this.#options.onFileNotes(attachments.notes);
     this.#turn = await this.#deps.store.turns.record(this.#turn, {
       file_notes: attachments.notes,
-      bytes_up: attachments.uploadedBytes,
+      uploaded_bytes: attachments.uploadedBytes,
     });
     return attachments;
   }
@@ -182,9 +182,9 @@ export class Sender {
     if (turn === undefined) throw new TurnEnded('withdrawn', null);
     if (turn.send_intended_at === null) {
       this.#options.stopSignal.throwIfAborted();
-      if (turn.stop_asked_at !== null) throw new TurnEnded('cancelled', null);
+      if (turn.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
     }
-    const agent = this.#deps.agent((await this.#threadUnderAccount(turn)).account);
+    const agent = this.#deps.agent((await this.#threadUnderAccount(turn)).account_id);
     try {
       return await deliverOnce(this.#deps, agent, taskId, turn, this.#lease, this.#options.stopSignal);
     } catch (error) {
@@ -223,8 +223,8 @@ export class Sender {
 
   /** Leaves the thread's task where a person retries a message: the message starts another task, once. */
   async #leaveTask(taskId: string): Promise<void> {
-    const { resends } = await messageOfTurn(this.#deps, this.#turn);
-    if (resends === null || this.#hasLeftTask) return;
+    const { resends_turn_id } = await messageOfTurn(this.#deps, this.#turn);
+    if (resends_turn_id === null || this.#hasLeftTask) return;
     await this.#deps.store.threads.leaveTask(this.#turn, taskId);
     this.#hasLeftTask = true;
     this.#deps.log.info({ turn: this.#turn.id, left: taskId }, 'the thread continues in another task');
@@ -247,8 +247,8 @@ function requireProjectId({ project_id: projectId }: Thread): string {
 }
 
 /** Whether an earlier message started the thread's task: options of the whole task are fixed. */
-function isTaskStarted({ task_id, writers }: Thread): boolean {
-  return task_id !== null && writers.length > 0;
+function isTaskStarted({ task_id, participant_ids }: Thread): boolean {
+  return task_id !== null && participant_ids.length > 0;
 }
 
 async function taskExists(agent: AgentClient, taskId: string): Promise<boolean> {

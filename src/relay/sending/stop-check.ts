@@ -13,10 +13,10 @@ export async function unlessStopped(
 ): Promise<Turn> {
   const now = await turns.get(workspace, id);
   if (now === undefined) throw new TurnEnded('withdrawn', null);
-  if (now.stop_asked_at !== null) throw new TurnEnded('cancelled', null);
-  if (now.passed_on_by === null) return now;
-  const run = await turns.get(workspace, now.passed_on_by);
-  const isStopping = run !== undefined && run.finished_at === null && run.stop_asked_at !== null;
+  if (now.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
+  if (now.forwarded_by_turn_id === null) return now;
+  const run = await turns.get(workspace, now.forwarded_by_turn_id);
+  const isStopping = run !== undefined && run.finished_at === null && run.stop_requested_at !== null;
   if (isStopping || (await pausedThreads.pausedBy(now)) !== undefined) throw new MessagesPaused();
   return now;
 }

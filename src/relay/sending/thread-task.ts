@@ -26,7 +26,7 @@ export async function ensureThreadTask(
 ): Promise<string> {
   if (thread.task_id !== null) return thread.task_id;
   const { store, log } = deps;
-  const agent = deps.agent(thread.account);
+  const agent = deps.agent(thread.account_id);
   if (thread.task_intended_at !== null) {
     const remainingMs = msUntilCallEnded(thread.task_intended_at, SERVICE_CALL_LIFETIME_MS);
     let found = await findAdoptableTask(deps, thread, projectId);
@@ -64,7 +64,7 @@ async function findAdoptableTask(
   projectId: string,
 ): Promise<string | undefined> {
   const intendedAt = thread.task_intended_at?.getTime() ?? 0;
-  const page = await deps.agent(thread.account).listTasks(projectId, { limit: 100 });
+  const page = await deps.agent(thread.account_id).listTasks(projectId, { limit: 100 });
   for (const task of page.items) {
     const matches =
       task.status === 'idle' &&

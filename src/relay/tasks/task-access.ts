@@ -26,10 +26,10 @@ export async function channelTasksRefusal(
  */
 export async function taskRefusal(
   { membership }: Pick<WorkspaceClient, 'membership'>,
-  row: Pick<TaskRow, 'channel' | 'starter'>,
+  row: Pick<TaskRow, 'channel' | 'started_by'>,
   person: string,
 ): Promise<string | undefined> {
-  const isStarter = row.starter === person;
+  const isStarter = row.started_by === person;
   if (isDirectChannel(row.channel)) return isStarter ? undefined : strings.tasks.outsider;
   try {
     const status = await membership.statusOf(row.channel, person);

@@ -37,7 +37,7 @@ export class TaskList {
 
   async #refreshStates(rows: readonly TaskRow[]): Promise<boolean> {
     const signal = AbortSignal.timeout(SERVICE_TIMEOUT_MS);
-    const projects = Map.groupBy(rows, ({ account, project }) => `${account}/${project ?? ''}`);
+    const projects = Map.groupBy(rows, ({ account_id, project_id }) => `${account_id}/${project_id ?? ''}`);
     const done = await Promise.all(
       [...projects.values()].map((group) => this.#refreshProject(group, signal)),
     );
@@ -49,7 +49,7 @@ export class TaskList {
     try {
       const listed = await this.#listStates(rows, signal);
       for (const row of rows) {
-        const state = listed.get(row.task) ?? (await this.#readState(row, signal));
+        const state = listed.get(row.task_id) ?? (await this.#readState(row, signal));
         await this.#deps.store.tasks.recordState(row, state);
       }
       return true;
@@ -62,10 +62,10 @@ export class TaskList {
 
   async #listStates(rows: readonly TaskRow[], signal: AbortSignal): Promise<Map<string, string>> {
     const [first] = rows;
-    if (first === undefined || first.project === null) return new Map();
+    if (first === undefined || first.project_id === null) return new Map();
     try {
-      const agent = this.#deps.agent(first.account);
-      const { items } = await agent.listTasks(first.project, { limit: SERVICE_PAGE_SIZE, signal });
+      const agent = this.#deps.agent(first.account_id);
+      const { items } = await agent.listTasks(first.project_id, { limit: SERVICE_PAGE_SIZE, signal });
       return new Map(items.map(({ id, status }) => [id, status]));
     } catch (error) {
       if (error instanceof AgentNotFoundError) return new Map();
@@ -73,9 +73,9 @@ export class TaskList {
     }
   }
 
-  async #readState({ account, task }: TaskRow, signal: AbortSignal): Promise<string> {
+  async #readState({ account_id, task_id }: TaskRow, signal: AbortSignal): Promise<string> {
     try {
-      return (await this.#deps.agent(account).getTask(task, { signal })).status;
+      return (await this.#deps.agent(account_id).getTask(task_id, { signal })).status;
     } catch (error) {
       if (error instanceof AgentNotFoundError) return 'gone';
       throw error;
@@ -98,21 +98,21 @@ export class TaskList {
 /** The permalink of a thread; undefined where Slack does not give it. */
 export async function threadPermalink(
   { posting }: Pick<WorkspaceClient, 'posting'>,
-  { channel, root }: Pick<TaskRow, 'channel' | 'root'>,
+  { channel, thread_ts }: Pick<TaskRow, 'channel' | 'thread_ts'>,
 ): Promise<string | undefined> {
   try {
-    return await posting.getPermalink({ channel, ts: root });
+    return await posting.getPermalink({ channel, ts: thread_ts });
   } catch (error) {
     if (!(error instanceof SlackError)) throw error;
     return undefined;
   }
 }
 
-function isStale({ open, readAt, finishedAt }: TaskRow): boolean {
-  if (open) return false;
+function isStale({ has_open_turn, task_state_read_at, finished_at }: TaskRow): boolean {
+  if (has_open_turn) return false;
   return (
-    readAt === null ||
-    Date.now() - readAt.getTime() > FRESH_MS ||
-    (finishedAt !== null && readAt < finishedAt)
+    task_state_read_at === null ||
+    Date.now() - task_state_read_at.getTime() > FRESH_MS ||
+    (finished_at !== null && task_state_read_at < finished_at)
   );
 }

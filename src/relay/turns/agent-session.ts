@@ -9,7 +9,7 @@ const SESSION_REFRESH_MS = 50 * 60_000;
 export async function withAgentSession<T>(
   { log }: Pick<RelayDeps, 'log'>,
   { sessions }: Pick<WorkspaceClient, 'sessions'>,
-  { channel, root: threadTs }: ThreadKey,
+  { channel, thread_ts: threadTs }: ThreadKey,
   lease: Lease,
   work: () => Promise<T>,
 ): Promise<T> {

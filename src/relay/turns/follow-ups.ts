@@ -107,7 +107,7 @@ export class FollowUps {
       if (outcome === 'finished') await store.followUps.cancel(followUp);
       else await store.followUps.recordCheck(followUp, this.#processId, { ms, failed: outcome === 'failed' });
     } catch (error) {
-      log.warn({ err: error, turn: followUp.turn }, 'could not record a follow-up');
+      log.warn({ err: error, turn: followUp.turn_id }, 'could not record a follow-up');
     } finally {
       clearInterval(timer);
     }
@@ -118,10 +118,10 @@ export class FollowUps {
     try {
       const workspace = this.#deps.workspace(followUp.workspace);
       const thread = await store.threads.get(followUp);
-      const turn = await store.turns.get(followUp.workspace, followUp.turn);
+      const turn = await store.turns.get(followUp.workspace, followUp.turn_id);
       if (thread === undefined || thread.task_id === null || turn === undefined) return 'finished';
       if (workspace === undefined || (await store.turns.open(followUp)) !== undefined) return 'checked';
-      const agent = this.#deps.agent(thread.account);
+      const agent = this.#deps.agent(thread.account_id);
       const context = { deps: this.#deps, workspace, agent, turn, taskId: thread.task_id, lease };
       for (const check of this.#checks) await check(context);
       return 'checked';
@@ -129,7 +129,7 @@ export class FollowUps {
       if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return 'finished';
       const isInterrupted = error instanceof HandOver || lease.signal.aborted;
       const isExpected = isInterrupted || transientFailure(error) !== undefined;
-      log[isExpected ? 'debug' : 'warn']({ err: error, turn: followUp.turn }, 'a follow-up check failed');
+      log[isExpected ? 'debug' : 'warn']({ err: error, turn: followUp.turn_id }, 'a follow-up check failed');
       return isInterrupted ? 'interrupted' : 'failed';
     }
   }

@@ -34,7 +34,7 @@ export async function showSettledReply(
   state.settle(settled, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   if (turn.settled_at === null)
-    await context.record({ settled_at: new Date(), outcome, tools: countTools(settled) });
+    await context.record({ settled_at: new Date(), outcome, tool_counts: countTools(settled) });
 }
 
 /** What the service said in the task beside the reply, after the message that the reply answers. */

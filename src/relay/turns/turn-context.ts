@@ -86,18 +86,18 @@ export class TurnContext {
   }
 
   /** The thread's task, and the account that it belongs to. Throws where the thread has no task yet. */
-  async task(): Promise<{ account: string; agent: AgentClient; taskId: string }> {
-    const { account, task_id: taskId } = await this.thread();
+  async task(): Promise<{ account_id: string; agent: AgentClient; taskId: string }> {
+    const { account_id, task_id: taskId } = await this.thread();
     if (taskId === null) throw new Error('The turn has no task.');
-    return { account, agent: this.deps.agent(account), taskId };
+    return { account_id, agent: this.deps.agent(account_id), taskId };
   }
 
   /** A reader of the reply to the turn's message, which the service has. */
   async createReader(onRead: ReplyReaderOptions['onRead']): Promise<ReplyReader> {
     const { user_message_id: userMessageId } = this.turn;
     if (userMessageId === null) throw new Error('The message of the turn was not sent.');
-    const { account, agent, taskId } = await this.task();
-    const rate = this.#readRateFor(account);
+    const { account_id, agent, taskId } = await this.task();
+    const rate = this.#readRateFor(account_id);
     return new ReplyReader({ agent, taskId, userMessageId, rate, lease: this.lease, onRead });
   }
 }

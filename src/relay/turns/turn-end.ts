@@ -16,9 +16,9 @@ const LONG_TURN_MS = 120_000;
 /** Ends a turn whose reply has settled: posts its results, and brings its reply into its final form. */
 export async function endSettledTurn(context: TurnContext): Promise<void> {
   const { task_id: taskId } = await context.thread();
-  if (context.turn.results_at === null && taskId !== null) {
+  if (context.turn.results_posted_at === null && taskId !== null) {
     await postResultsOrEndLine(context);
-    await context.record({ results_at: new Date() });
+    await context.record({ results_posted_at: new Date() });
   }
   await context.reply.finalize();
   await closeTurn(context, 'completed');
@@ -27,8 +27,8 @@ export async function endSettledTurn(context: TurnContext): Promise<void> {
 /** Ends a turn before its reply has settled; the thread shows why. */
 export async function endEarly(context: TurnContext, error: unknown): Promise<void> {
   const { deps, turn, reply, state } = context;
-  const { task_id: task } = await context.thread();
-  const end = outcomeOfError(error, { task: task !== null, message: turn.user_message_id !== null });
+  const { task_id } = await context.thread();
+  const end = outcomeOfError(error, { task: task_id !== null, message: turn.user_message_id !== null });
   if (end.outcome === 'cancelled') end.sentence = strings.stopped(await context.stopRequester());
   if (end.outcome === 'refused' || end.outcome === 'abandoned')
     deps.log.error({ err: error, turn: turn.id }, 'an error ended the turn');
@@ -44,7 +44,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
     const read = await closeIfUnchanged(deps, turn, error.messageAsRead);
     if (read !== 'closed') return retractNotice(context, read);
   } else await closeMessage(deps, turn);
-  if (end.outcome === 'helped' && task === null) await deps.store.threads.makeDormant(turn);
+  if (end.outcome === 'helped' && task_id === null) await deps.store.threads.makeDormant(turn);
   await closeTurn(context, end.outcome);
 }
 
@@ -88,7 +88,7 @@ async function postResultsOrEndLine(context: TurnContext): Promise<void> {
   const durationMs = Date.now() - turn.started_at.getTime();
   if (count > 0 || durationMs <= LONG_TURN_MS) return;
   // A bot is not mentioned: it has no user.
-  const asker = isDirectChannel(turn.channel) || isBotId(turn.asker) ? undefined : turn.asker;
+  const asker = isDirectChannel(turn.channel) || isBotId(turn.asked_by) ? undefined : turn.asked_by;
   const line = strings.endMention(asker, endLineOutcome(turn.outcome), durationMs);
   await context.withRetry(() => posts.postNotice('end', line));
 }

@@ -90,9 +90,9 @@ export class TurnRunner {
   ): Promise<TurnContext | undefined> {
     const turn = await this.#resumeOrBeginTurn(workspace, thread, lease);
     if (turn === undefined) return undefined;
-    const { task_id: task } = await this.#deps.store.threads.getOrThrow(thread);
+    const { task_id } = await this.#deps.store.threads.getOrThrow(thread);
     // Every log line about the turn names its thread and task.
-    const log = this.#deps.log.child({ ...thread, ...(task === null ? {} : { task }) });
+    const log = this.#deps.log.child({ ...thread, ...(task_id === null ? {} : { task: task_id }) });
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
     this.#waitingReactions.addToWaiting(thread);
     this.#waitingReactions.cleanUp();

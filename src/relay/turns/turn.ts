@@ -19,7 +19,7 @@ import { handleUnreachableThread } from './unreachable-thread.ts';
  * effect, so that another process can continue from the last one. Throws HandOver, or the lease's reason once it is lost.
  */
 export async function runTurn(context: TurnContext): Promise<void> {
-  if (context.turn.stop_asked_at !== null) context.requestStop();
+  if (context.turn.stop_requested_at !== null) context.requestStop();
   await runToEnd(context, () => takeSteps(context), isThreadUnreachable);
 }
 
@@ -81,7 +81,7 @@ async function takeSteps(context: TurnContext): Promise<void> {
 /** Whether the message was forwarded by the turn before, and answered in that turn's reply. */
 async function isAnsweredByEarlierTurn(context: TurnContext): Promise<boolean> {
   const { turn } = context;
-  if (turn.passed_on_by === null || turn.user_message_id === null || turn.first_visible_at !== null)
+  if (turn.forwarded_by_turn_id === null || turn.user_message_id === null || turn.first_visible_at !== null)
     return false;
   if ((await context.thread()).task_id === null) return false;
   const reader = await context.createReader(() => undefined);
@@ -114,5 +114,5 @@ async function sendMessage(context: TurnContext): Promise<void> {
   context.turn = turn;
   context.knownReply = reply;
   // A stop that was requested while the message was being sent had nothing to cancel yet.
-  if (turn.stop_asked_at !== null) await context.withRetry(() => sendStop(context.deps, turn));
+  if (turn.stop_requested_at !== null) await context.withRetry(() => sendStop(context.deps, turn));
 }

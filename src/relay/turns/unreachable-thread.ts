@@ -17,9 +17,9 @@ export async function handleUnreachableThread(
   turn: Turn,
   lease: Lease,
 ): Promise<void> {
-  const { account, task_id } = await deps.store.threads.getOrThrow(turn);
+  const { account_id, task_id } = await deps.store.threads.getOrThrow(turn);
   if (task_id !== null && turn.user_message_id !== null && turn.settled_at === null) {
-    await withRetry(lease, () => cancelTask(deps, account, task_id), ignoreWait);
+    await withRetry(lease, () => cancelTask(deps, account_id, task_id), ignoreWait);
   }
   const notifyAsker = createAskerNotifier(deps, workspace, turn, lease);
   try {
@@ -56,8 +56,8 @@ function createAskerNotifier(
   };
   return async () => {
     // The turn may have been reassigned to another person's earlier message since it was read.
-    const { asker } = (await store.turns.get(turn.workspace, turn.id)) ?? turn;
-    const channel = await posting.openDm(asker, guard);
+    const { asked_by } = (await store.turns.get(turn.workspace, turn.id)) ?? turn;
+    const channel = await posting.openDm(asked_by, guard);
     if (attemptedAt !== undefined) await waitUntilCallEnded(attemptedAt, SLACK_CALL_LIFETIME_MS, guard);
     const found = await readBack.findOwnPost({ channel, key, intendedAt: turn.started_at, guard });
     if (found === undefined) await posting.post({ channel, message, key, kind: 'notice', guard, beforeSend });

@@ -7,11 +7,11 @@ import type { AuditEventTable, Tables } from '../schema.ts';
 export interface AuditEntry {
   workspace: string;
   kind: AuditEventTable['kind'];
-  person?: string | undefined;
+  user_id?: string | undefined;
   channel?: string | undefined;
-  root?: string | undefined;
-  turn?: string | undefined;
-  task?: string | undefined;
+  thread_ts?: string | undefined;
+  turn_id?: string | undefined;
+  task_id?: string | undefined;
   /** Numbers and ids; never people's text, names or file names. */
   details?: Record<string, string | number | boolean | null>;
 }
@@ -22,11 +22,11 @@ export interface AuditRow {
   at: Date;
   workspace: string;
   kind: string;
-  person: string | null;
+  user_id: string | null;
   channel: string | null;
-  root: string | null;
-  turn: string | null;
-  task: string | null;
+  thread_ts: string | null;
+  turn_id: string | null;
+  task_id: string | null;
   details: Record<string, unknown>;
 }
 

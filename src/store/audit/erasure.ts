@@ -25,38 +25,40 @@ export class Erasure {
       await sql`
         delete from early_edits where (workspace, channel, ts) in (
           select workspace, channel, ts from messages
-          where workspace = ${workspace} and person = ${person})`.execute(trx);
+          where workspace = ${workspace} and user_id = ${person})`.execute(trx);
       await sql`
-        update messages set state = 'withdrawn' where workspace = ${workspace} and person = ${person}
+        update messages set state = 'withdrawn' where workspace = ${workspace} and user_id = ${person}
           and state = 'waiting'`.execute(trx);
       const { numAffectedRows } = await sql`
-        update messages set words = null, person = ''
-        where workspace = ${workspace} and person = ${person}`.execute(trx);
+        update messages set content = null, user_id = ''
+        where workspace = ${workspace} and user_id = ${person}`.execute(trx);
       await sql`
-        update messages set words = words - 'about'
-        where workspace = ${workspace} and words -> 'about' ->> 'user' = ${person}`.execute(trx);
+        update messages set content = content - 'about'
+        where workspace = ${workspace} and content -> 'about' ->> 'user' = ${person}`.execute(trx);
       await sql`
-        delete from task_starts where workspace = ${workspace} and (person = ${person}
-          or source -> 'about' ->> 'user' = ${person} or words -> 'about' ->> 'user' = ${person})`.execute(
+        delete from task_starts where workspace = ${workspace} and (user_id = ${person}
+          or source_content -> 'about' ->> 'user' = ${person} or content -> 'about' ->> 'user' = ${person})`.execute(
         trx,
       );
       await sql`
-        update turns set content = null, file_notes = null, asker = '',
+        update turns set prompt = null, file_notes = null, asked_by = '',
           skill = case when user_message_id is not null then skill end
-        where workspace = ${workspace} and asker = ${person}`.execute(trx);
+        where workspace = ${workspace} and asked_by = ${person}`.execute(trx);
       await sql`
-        update turns set stop_asked_by = '' where workspace = ${workspace} and stop_asked_by = ${person}`.execute(
+        update turns set stop_requested_by = '' where workspace = ${workspace} and stop_requested_by = ${person}`.execute(
         trx,
       );
-      await sql`delete from feedback where workspace = ${workspace} and person = ${person}`.execute(trx);
+      await sql`delete from feedback where workspace = ${workspace} and user_id = ${person}`.execute(trx);
       await sql`
         update threads set
           task_title = case
-            when starter = ${person} and (task_id is not null or task_intended_at is null) then null
+            when started_by = ${person} and (task_id is not null or task_intended_at is null) then null
             else task_title end,
-          starter = case when starter = ${person} then '' else starter end,
-          writers = array_remove(writers, ${person})
-        where workspace = ${workspace} and (starter = ${person} or ${person} = any(writers))`.execute(trx);
+          started_by = case when started_by = ${person} then '' else started_by end,
+          participant_ids = array_remove(participant_ids, ${person})
+        where workspace = ${workspace} and (started_by = ${person} or ${person} = any(participant_ids))`.execute(
+        trx,
+      );
       await sql`
         update channel_settings set changed_by = '' where workspace = ${workspace} and changed_by = ${person}`.execute(
         trx,
@@ -66,15 +68,15 @@ export class Erasure {
         trx,
       );
       await sql`
-        update task_deletions set person = '' where workspace = ${workspace} and person = ${person}`.execute(
+        update task_deletions set requested_by = '' where workspace = ${workspace} and requested_by = ${person}`.execute(
         trx,
       );
       await sql`
-        update audit_events set person = null where workspace = ${workspace} and person = ${person}`.execute(
+        update audit_events set user_id = null where workspace = ${workspace} and user_id = ${person}`.execute(
         trx,
       );
       await sql`
-        update audit_events set person = null, details = details - 'stoppedBy'
+        update audit_events set user_id = null, details = details - 'stoppedBy'
         where workspace = ${workspace} and details ->> 'stoppedBy' = ${person}`.execute(trx);
       await sql`
         update accounts set set_by = '' where workspace = ${workspace} and set_by = ${person}`.execute(trx);
@@ -119,7 +121,7 @@ export class Erasure {
     days: number,
     only?: string,
   ): Promise<{ workspace: string; whole: boolean }[]> {
-    const due = sql`left_at < ${daysAgo(days)} and (${only ?? null}::text is null or workspace = ${only ?? null})`;
+    const due = sql`uninstalled_at < ${daysAgo(days)} and (${only ?? null}::text is null or workspace = ${only ?? null})`;
     const { rows } = await sql<{ workspace: string; whole: boolean }>`
       select workspace, true as whole from workspaces where ${due}
       union all
@@ -137,48 +139,50 @@ export class Erasure {
 async function eraseQuotes(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
   await sql`
     with about as (
-      select channel, root, ts from messages
-      where workspace = ${workspace} and words -> 'about' ->> 'user' = ${person}
+      select channel, thread_ts, ts from messages
+      where workspace = ${workspace} and content -> 'about' ->> 'user' = ${person}
     ), titles as (
       update threads set task_title = null from about
-      where threads.workspace = ${workspace} and threads.channel = about.channel and threads.root = about.root
-        and threads.began_ts = about.ts and (task_id is not null or task_intended_at is null)
+      where threads.workspace = ${workspace} and threads.channel = about.channel and threads.thread_ts = about.thread_ts
+        and threads.adopted_ts = about.ts and (task_id is not null or task_intended_at is null)
     )
-    update turns set content = null from about
+    update turns set prompt = null from about
     where turns.workspace = ${workspace} and turns.channel = about.channel and turns.message_ts = about.ts`.execute(
     trx,
   );
   await sql`
-    update turns set content = null from threads
-    where threads.workspace = ${workspace} and ${person} = any(threads.writers)
-      and threads.began_ts <> threads.root and turns.workspace = threads.workspace
-      and turns.channel = threads.channel and turns.root = threads.root
-      and turns.message_ts = threads.began_ts`.execute(trx);
+    update turns set prompt = null from threads
+    where threads.workspace = ${workspace} and ${person} = any(threads.participant_ids)
+      and threads.adopted_ts <> threads.thread_ts and turns.workspace = threads.workspace
+      and turns.channel = threads.channel and turns.thread_ts = threads.thread_ts
+      and turns.message_ts = threads.adopted_ts`.execute(trx);
 }
 
 /** Erases a person's text where others sent it again, and deletes the forms in which they were about to. */
 async function eraseRepeats(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
   await sql`
     with recursive said as (
-      select messages.channel, messages.root, messages.ts from messages
-      where workspace = ${workspace} and person = ${person}
+      select messages.channel, messages.thread_ts, messages.ts from messages
+      where workspace = ${workspace} and user_id = ${person}
       union
-      select again.channel, again.root, again.ts from said
+      select again.channel, again.thread_ts, again.ts from said
       join turns on turns.workspace = ${workspace} and turns.channel = said.channel
         and turns.message_ts = said.ts
       join messages as again on again.workspace = ${workspace} and again.channel = said.channel
-        and again.root = said.root and turns.id in (again.resends, again.asks_again)
+        and again.thread_ts = said.thread_ts and turns.id in (again.resends_turn_id, again.revises_turn_id)
     ), theirs as (
       select turns.id from turns join said on turns.channel = said.channel and turns.message_ts = said.ts
       where turns.workspace = ${workspace}
     ), forms as (
-      delete from task_starts using theirs where task_starts.workspace = ${workspace} and task_starts.turn = theirs.id
+      delete from task_starts using theirs where task_starts.workspace = ${workspace} and task_starts.source_turn_id = theirs.id
     ), questions as (
-      update messages set words = null,
+      update messages set content = null,
         state = case messages.state when 'waiting' then 'withdrawn' else messages.state end
       from said where messages.workspace = ${workspace} and messages.channel = said.channel
-        and messages.ts = said.ts and messages.person <> ${person}
+        and messages.ts = said.ts and messages.user_id <> ${person}
     )
-    update turns set content = null, file_notes = null from theirs
-    where turns.workspace = ${workspace} and turns.id = theirs.id and turns.asker <> ${person}`.execute(trx);
+    update turns set prompt = null, file_notes = null from theirs
+    where turns.workspace = ${workspace} and turns.id = theirs.id and turns.asked_by <> ${person}`.execute(
+    trx,
+  );
 }

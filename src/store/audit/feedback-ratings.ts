@@ -4,8 +4,8 @@ import type { Tables } from '../schema.ts';
 /** Identifies one person's rating of one answer. */
 export interface FeedbackKey {
   workspace: string;
-  turn: string;
-  person: string;
+  turn_id: string;
+  user_id: string;
 }
 
 /** Ratings of answers: one of each person for each answer, which they may change. */
@@ -17,12 +17,14 @@ export class FeedbackRatings {
   }
 
   /** Records a person's rating; an existing comment stays. */
-  async rate(key: FeedbackKey, good: boolean): Promise<void> {
+  async rate(key: FeedbackKey, isPositive: boolean): Promise<void> {
     await this.#db
       .insertInto('feedback')
-      .values({ ...key, good })
+      .values({ ...key, is_positive: isPositive })
       .onConflict((conflict) =>
-        conflict.columns(['workspace', 'turn', 'person']).doUpdateSet({ good, given_at: sql<Date>`now()` }),
+        conflict
+          .columns(['workspace', 'turn_id', 'user_id'])
+          .doUpdateSet({ is_positive: isPositive, given_at: sql<Date>`now()` }),
       )
       .execute();
   }
@@ -33,20 +35,20 @@ export class FeedbackRatings {
       .updateTable('feedback')
       .set({ comment })
       .where('workspace', '=', key.workspace)
-      .where('turn', '=', key.turn)
-      .where('person', '=', key.person)
-      .returning('turn')
+      .where('turn_id', '=', key.turn_id)
+      .where('user_id', '=', key.user_id)
+      .returning('turn_id')
       .executeTakeFirst();
     return row !== undefined;
   }
 
-  async get(key: FeedbackKey): Promise<{ good: boolean; comment: string | null } | undefined> {
+  async get(key: FeedbackKey): Promise<{ is_positive: boolean; comment: string | null } | undefined> {
     return this.#db
       .selectFrom('feedback')
-      .select(['good', 'comment'])
+      .select(['is_positive', 'comment'])
       .where('workspace', '=', key.workspace)
-      .where('turn', '=', key.turn)
-      .where('person', '=', key.person)
+      .where('turn_id', '=', key.turn_id)
+      .where('user_id', '=', key.user_id)
       .executeTakeFirst();
   }
 }

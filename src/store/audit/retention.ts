@@ -58,9 +58,9 @@ const LEFTOVER_DELETIONS = [
   sql`delete from uploads where started_at < now() - interval '7 days'`,
   // A form that was never sent, or a question that was given up.
   sql`
-    delete from task_starts where made_at < now() - case
-      when state = 'draft' and words is null then interval '2 hours' else interval '2 days' end`,
-  sql`delete from task_deletions where told_at < now() - interval '7 days'`,
+    delete from task_starts where created_at < now() - case
+      when state = 'draft' and content is null then interval '2 hours' else interval '2 days' end`,
+  sql`delete from task_deletions where notified_at < now() - interval '7 days'`,
   sql`delete from follow_ups where ends_at < now() - interval '1 day'`,
 ];
 
@@ -75,39 +75,39 @@ function contentErasures(then: RawBuilder<Date>) {
   return [
     // Paused messages that nobody resumes would stay forever.
     sql`
-      update messages set state = 'withdrawn', words = null where (workspace, channel, ts) in (
+      update messages set state = 'withdrawn', content = null where (workspace, channel, ts) in (
         select messages.workspace, messages.channel, messages.ts from messages
-        join threads using (workspace, channel, root)
-        where messages.state = 'waiting' and messages.resends is null and threads.paused_by_turn_id is not null
+        join threads using (workspace, channel, thread_ts)
+        where messages.state = 'waiting' and messages.resends_turn_id is null and threads.paused_by_turn_id is not null
           and messages.received_at < ${then} limit ${BATCH_SIZE})`,
     sql`
       update threads set paused_by_turn_id = null where paused_by_turn_id is not null and not exists (
         select from messages where messages.workspace = threads.workspace
-          and messages.channel = threads.channel and messages.root = threads.root
-          and messages.state = 'waiting' and messages.resends is null)`,
+          and messages.channel = threads.channel and messages.thread_ts = threads.thread_ts
+          and messages.state = 'waiting' and messages.resends_turn_id is null)`,
     sql`
-      update messages set words = null where (workspace, channel, ts) in (
+      update messages set content = null where (workspace, channel, ts) in (
         select workspace, channel, ts from messages
-        where words is not null and ${isDone} and received_at < ${then} limit ${BATCH_SIZE})`,
+        where content is not null and ${isDone} and received_at < ${then} limit ${BATCH_SIZE})`,
     sql`
-      update turns set content = null, file_notes = case when ${isKeptFile} then ${notesWithoutNames} end,
+      update turns set prompt = null, file_notes = case when ${isKeptFile} then ${notesWithoutNames} end,
         skill = case when user_message_id is not null then skill end
       where (workspace, id) in (
         select workspace, id from turns
         where finished_at < ${then}
-          and (content is not null or file_notes is not null and not (${isKeptFile} and file_notes = ${notesWithoutNames}))
+          and (prompt is not null or file_notes is not null and not (${isKeptFile} and file_notes = ${notesWithoutNames}))
         limit ${BATCH_SIZE})`,
     sql`
-      update threads set task_title = null, model = case when task_id is not null then model end
-      where (workspace, channel, root) in (
-        select workspace, channel, root from threads
+      update threads set task_title = null, task_model = case when task_id is not null then task_model end
+      where (workspace, channel, thread_ts) in (
+        select workspace, channel, thread_ts from threads
         where task_title is not null and last_used_at < ${then} and not exists (
           select from turns where turns.workspace = threads.workspace and turns.channel = threads.channel
-            and turns.root = threads.root and turns.finished_at is null)
+            and turns.thread_ts = threads.thread_ts and turns.finished_at is null)
         limit ${BATCH_SIZE})`,
     sql`
-      update feedback set comment = null where (workspace, turn, person) in (
-        select workspace, turn, person from feedback
+      update feedback set comment = null where (workspace, turn_id, user_id) in (
+        select workspace, turn_id, user_id from feedback
         where comment is not null and given_at < ${then} limit ${BATCH_SIZE})`,
   ];
 }
@@ -116,19 +116,19 @@ function contentErasures(then: RawBuilder<Date>) {
 function rowDeletions(then: RawBuilder<Date>) {
   return [
     sql`
-      delete from feedback where (workspace, turn, person) in (
-        select workspace, turn, person from feedback where given_at < ${then} limit ${BATCH_SIZE})`,
+      delete from feedback where (workspace, turn_id, user_id) in (
+        select workspace, turn_id, user_id from feedback where given_at < ${then} limit ${BATCH_SIZE})`,
     sql`
-      delete from posts where (workspace, turn) in (
+      delete from posts where (workspace, turn_id) in (
         select workspace, id from turns where finished_at < ${then} limit ${BATCH_SIZE})`,
     sql`
-      delete from slack_files where (workspace, turn) in (
+      delete from slack_files where (workspace, turn_id) in (
         select workspace, id from turns where finished_at < ${then} limit ${BATCH_SIZE})`,
     sql`
       delete from turns where (workspace, id) in (
         select workspace, id from turns
         where finished_at < ${then}
-          and not exists (select from posts where posts.workspace = turns.workspace and posts.turn = turns.id)
+          and not exists (select from posts where posts.workspace = turns.workspace and posts.turn_id = turns.id)
         limit ${BATCH_SIZE})`,
     sql`
       delete from messages where (workspace, channel, ts) in (

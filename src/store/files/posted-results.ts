@@ -5,7 +5,7 @@ import type { Tables, Turn } from '../schema.ts';
 
 /** The post that claimed a result. */
 export interface ClaimedResult {
-  turn: string;
+  turn_id: string;
   /** '' for results at the turn's end, else the name of a later group. */
   batch: string;
   shown: boolean;
@@ -23,13 +23,13 @@ export class PostedResults {
   async ofThread(thread: ThreadKey): Promise<Map<string, ClaimedResult>> {
     const rows = await this.#db
       .selectFrom('posted_results')
-      .select(['result_id', 'turn', 'batch', 'posted_at'])
+      .select(['result_id', 'turn_id', 'batch', 'posted_at'])
       .where(inThread(thread))
       .execute();
     return new Map(
-      rows.map(({ result_id, turn, batch, posted_at }) => [
+      rows.map(({ result_id, turn_id, batch, posted_at }) => [
         result_id,
-        { turn, batch, shown: posted_at !== null },
+        { turn_id, batch, shown: posted_at !== null },
       ]),
     );
   }
@@ -37,10 +37,12 @@ export class PostedResults {
   /** Claims results for a post; earlier claims stay. */
   async claim(turn: Turn, batch: string, resultIds: readonly string[]): Promise<void> {
     if (resultIds.length === 0) return;
-    const { workspace, channel, root } = turn;
+    const { workspace, channel, thread_ts } = turn;
     await this.#db
       .insertInto('posted_results')
-      .values(resultIds.map((result_id) => ({ workspace, channel, root, result_id, turn: turn.id, batch })))
+      .values(
+        resultIds.map((result_id) => ({ workspace, channel, thread_ts, result_id, turn_id: turn.id, batch })),
+      )
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
@@ -51,7 +53,7 @@ export class PostedResults {
       .updateTable('posted_results')
       .set({ posted_at: sql<Date>`now()` })
       .where(inThread(turn))
-      .where('turn', '=', turn.id)
+      .where('turn_id', '=', turn.id)
       .where('batch', '=', batch)
       .execute();
   }

@@ -15,27 +15,30 @@ export class PostedReviews {
   async postedIn(thread: ThreadKey): Promise<Set<string>> {
     const rows = await this.#db
       .selectFrom('posted_reviews')
-      .select('review')
+      .select('review_id')
       .where(inThread(thread))
       .where('posted_at', 'is not', null)
       .execute();
-    return new Set(rows.map(({ review }) => review));
+    return new Set(rows.map(({ review_id }) => review_id));
   }
 
   /** Claims a review; returns the turn that posts it: this one, or an earlier one. */
-  async claim(turn: Pick<Turn, 'workspace' | 'channel' | 'root' | 'id'>, review: string): Promise<string> {
-    const { workspace, channel, root } = turn;
+  async claim(
+    turn: Pick<Turn, 'workspace' | 'channel' | 'thread_ts' | 'id'>,
+    review: string,
+  ): Promise<string> {
+    const { workspace, channel, thread_ts } = turn;
     const row = await this.#db
       .insertInto('posted_reviews')
-      .values({ workspace, channel, root, review, turn: turn.id })
+      .values({ workspace, channel, thread_ts, review_id: review, turn_id: turn.id })
       .onConflict((conflict) =>
         conflict
-          .columns(['workspace', 'channel', 'root', 'review'])
-          .doUpdateSet((set) => ({ turn: set.ref('posted_reviews.turn') })),
+          .columns(['workspace', 'channel', 'thread_ts', 'review_id'])
+          .doUpdateSet((set) => ({ turn_id: set.ref('posted_reviews.turn_id') })),
       )
-      .returning('turn')
+      .returning('turn_id')
       .executeTakeFirstOrThrow();
-    return row.turn;
+    return row.turn_id;
   }
 
   /** The review is in the thread. */
@@ -44,7 +47,7 @@ export class PostedReviews {
       .updateTable('posted_reviews')
       .set({ posted_at: sql<Date>`now()` })
       .where(inThread(thread))
-      .where('review', '=', review)
+      .where('review_id', '=', review)
       .execute();
   }
 }

@@ -6,7 +6,7 @@ import type { Tables } from '../schema.ts';
 /** Identifies an upload: a Slack file and its project. */
 export interface UploadKey {
   workspace: string;
-  slack_file: string;
+  slack_file_id: string;
   project_id: string;
 }
 
@@ -55,7 +55,7 @@ export class ServiceUploads {
       .values({ ...key, claimed_by: claimedBy, claimed_until: until })
       .onConflict((conflict) =>
         conflict
-          .columns(['workspace', 'slack_file', 'project_id'])
+          .columns(['workspace', 'slack_file_id', 'project_id'])
           .doUpdateSet({ claimed_by: claimedBy, claimed_until: until })
           .where((where) =>
             where.or([where('uploads.claimed_by', '=', claimedBy), isUnclaimed('uploads.claimed_until')]),
@@ -130,7 +130,7 @@ export class ServiceUploads {
       .values({ ...key, ...part })
       .onConflict((conflict) =>
         conflict
-          .columns(['workspace', 'slack_file', 'project_id', 'number'])
+          .columns(['workspace', 'slack_file_id', 'project_id', 'number'])
           .doUpdateSet({ etag: part.etag }),
       )
       .execute();
@@ -148,7 +148,7 @@ export class ServiceUploads {
         .insertInto('uploaded_files')
         .values({ ...key, ...file })
         .onConflict((conflict) =>
-          conflict.columns(['workspace', 'slack_file', 'project_id']).doUpdateSet(file),
+          conflict.columns(['workspace', 'slack_file_id', 'project_id']).doUpdateSet(file),
         )
         .execute();
       await trx.deleteFrom('uploads').where(ofUpload(key)).execute();
@@ -156,6 +156,6 @@ export class ServiceUploads {
   }
 }
 
-function ofUpload({ workspace, slack_file, project_id }: UploadKey) {
-  return sql<boolean>`(workspace, slack_file, project_id) = (${workspace}, ${slack_file}, ${project_id})`;
+function ofUpload({ workspace, slack_file_id, project_id }: UploadKey) {
+  return sql<boolean>`(workspace, slack_file_id, project_id) = (${workspace}, ${slack_file_id}, ${project_id})`;
 }

@@ -18,13 +18,13 @@ export class SlackFiles {
 
   /** Slack has assigned an id to a part; nobody can see the file yet. */
   async begin(turn: TurnId, part: string, slackFile: string): Promise<void> {
-    const begun = { slack_file: slackFile, state: 'begun' } as const;
+    const begun = { slack_file_id: slackFile, state: 'begun' } as const;
     await this.#db
       .insertInto('slack_files')
-      .values({ workspace: turn.workspace, turn: turn.id, part, ...begun })
+      .values({ workspace: turn.workspace, turn_id: turn.id, part, ...begun })
       .onConflict((conflict) =>
         conflict
-          .columns(['workspace', 'turn', 'part'])
+          .columns(['workspace', 'turn_id', 'part'])
           .doUpdateSet({ ...begun, intended_at: sql<Date>`clock_timestamp()` }),
       )
       .execute();

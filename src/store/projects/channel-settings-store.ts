@@ -11,12 +11,12 @@ export type ChannelSettings = Omit<
 /** The settings of a channel without a row. */
 export const DEFAULT_CHANNEL_SETTINGS: ChannelSettings = {
   model: null,
-  listens: 'mentions',
-  admits: null,
-  bots: null,
-  controls: null,
+  listen_mode: 'mentions',
+  allowed_users: null,
+  allowed_bots: null,
+  task_control: null,
   show_steps: true,
-  follows_name: false,
+  sync_project_name: false,
 };
 
 /** The settings of channels. */
@@ -31,7 +31,15 @@ export class ChannelSettingsStore {
   async get(workspace: string, channel: string): Promise<ChannelSettings> {
     const row = await this.#db
       .selectFrom('channel_settings')
-      .select(['model', 'listens', 'admits', 'bots', 'controls', 'show_steps', 'follows_name'])
+      .select([
+        'model',
+        'listen_mode',
+        'allowed_users',
+        'allowed_bots',
+        'task_control',
+        'show_steps',
+        'sync_project_name',
+      ])
       .where('workspace', '=', workspace)
       .where('channel', '=', channel)
       .executeTakeFirst();

@@ -7,7 +7,7 @@ import type { Tables } from '../schema.ts';
 /** A project that needs its channel's current name and purpose. */
 export type DueProjectName = Pick<
   Selectable<ProjectTable>,
-  'workspace' | 'channel' | 'account' | 'project_id' | 'name_due'
+  'workspace' | 'channel' | 'account_id' | 'project_id' | 'name_sync_due_at'
 >;
 
 /** The sync of project names with channel names: recorded as due first, then done by any process. */
@@ -35,7 +35,7 @@ export class ProjectNames {
   #updateSynced(workspace: string) {
     return this.#db
       .updateTable('projects')
-      .set({ name_due: nowInMillis(), name_sync_claimed_until: null })
+      .set({ name_sync_due_at: nowInMillis(), name_sync_claimed_until: null })
       .where('workspace', '=', workspace)
       .where('project_id', 'is not', null)
       .where((where) =>
@@ -45,7 +45,7 @@ export class ProjectNames {
             .select('channel_settings.channel')
             .whereRef('channel_settings.workspace', '=', 'projects.workspace')
             .whereRef('channel_settings.channel', '=', 'projects.channel')
-            .where('channel_settings.follows_name', '=', true),
+            .where('channel_settings.sync_project_name', '=', true),
         ),
       );
   }
@@ -54,18 +54,18 @@ export class ProjectNames {
   async claim(holdMs: number, limit: number): Promise<DueProjectName[]> {
     const { rows } = await sql<DueProjectName>`
       update projects set name_sync_claimed_until = ${fromNow(holdMs)}
-      where (workspace, channel, account) in (
-        select workspace, channel, account from projects
-        where name_due <= clock_timestamp()
+      where (workspace, channel, account_id) in (
+        select workspace, channel, account_id from projects
+        where name_sync_due_at <= clock_timestamp()
           and ${isUnclaimed('name_sync_claimed_until')}
-        order by name_sync_claimed_until nulls first, name_due limit ${limit} for update skip locked)
-      returning workspace, channel, account, project_id, name_due`.execute(this.#db);
+        order by name_sync_claimed_until nulls first, name_sync_due_at limit ${limit} for update skip locked)
+      returning workspace, channel, account_id, project_id, name_sync_due_at`.execute(this.#db);
     return rows;
   }
 
   /** The project has the name; it stays due if the channel changed again meanwhile. */
   async complete(due: DueProjectName): Promise<void> {
-    await this.#updateUnchanged(due).set({ name_due: null, name_sync_claimed_until: null }).execute();
+    await this.#updateUnchanged(due).set({ name_sync_due_at: null, name_sync_claimed_until: null }).execute();
   }
 
   /** The sync failed: the project is due again in `ms`. */
@@ -76,7 +76,10 @@ export class ProjectNames {
   }
 
   #updateUnchanged(due: DueProjectName) {
-    return this.#db.updateTable('projects').where(ofProject(due)).where('name_due', '=', due.name_due);
+    return this.#db
+      .updateTable('projects')
+      .where(ofProject(due))
+      .where('name_sync_due_at', '=', due.name_sync_due_at);
   }
 }
 

@@ -34,9 +34,9 @@ export class Projects {
       })
       .where('project_id', 'is', null)
       .where((where) => where.or([where('claimed_by', '=', turn), isUnclaimed()]))
-      .returning('intended_at')
+      .returning('create_intended_at')
       .executeTakeFirst();
-    if (claimed !== undefined) return { kind: 'ours', orphaned: claimed.intended_at !== null };
+    if (claimed !== undefined) return { kind: 'ours', orphaned: claimed.create_intended_at !== null };
     const projectId = await this.projectIdOf(key);
     return projectId === undefined ? { kind: 'taken' } : { kind: 'known', projectId };
   }
@@ -45,7 +45,7 @@ export class Projects {
   async intend(key: ProjectKey, turn: string, leaseMs: number): Promise<boolean> {
     const row = await this.#updateClaimed(key, turn)
       .set({
-        intended_at: sql<Date>`clock_timestamp()`,
+        create_intended_at: sql<Date>`clock_timestamp()`,
         claimed_until: fromNow(leaseMs),
       })
       .returning('channel')
@@ -56,14 +56,14 @@ export class Projects {
   /** Gives the claim back: the project was certainly not created. */
   async release(key: ProjectKey, turn: string): Promise<void> {
     await this.#updateClaimed(key, turn)
-      .set({ intended_at: null, claimed_by: null, claimed_until: null })
+      .set({ create_intended_at: null, claimed_by: null, claimed_until: null })
       .execute();
   }
 
   /** Records the channel's project; false if the claim was lost: another project may be in use. */
   async bind(key: ProjectKey, turn: string, projectId: string): Promise<boolean> {
     const row = await this.#updateClaimed(key, turn)
-      .set({ project_id: projectId, intended_at: null, claimed_until: null })
+      .set({ project_id: projectId, create_intended_at: null, claimed_until: null })
       .returning('channel')
       .executeTakeFirst();
     return row !== undefined;
@@ -72,7 +72,7 @@ export class Projects {
   /** Removes a channel's project if we created it; false for one that people chose, which stays. */
   async detach(key: ProjectKey, projectId: string): Promise<boolean> {
     await this.#update(key)
-      .set({ project_id: null, claimed_by: null, name_due: null, name_sync_claimed_until: null })
+      .set({ project_id: null, claimed_by: null, name_sync_due_at: null, name_sync_claimed_until: null })
       .where('project_id', '=', projectId)
       .where('claimed_by', 'is not', null)
       .execute();
@@ -91,11 +91,11 @@ export class Projects {
 
   /** Sets the channel's project from its next thread on; a turn that is creating one loses its claim. */
   async assign(key: ProjectKey, projectId: string): Promise<void> {
-    const set = { project_id: projectId, intended_at: null, claimed_by: null, claimed_until: null };
+    const set = { project_id: projectId, create_intended_at: null, claimed_by: null, claimed_until: null };
     await this.#db
       .insertInto('projects')
       .values({ ...key, ...set })
-      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'account']).doUpdateSet(set))
+      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'account_id']).doUpdateSet(set))
       .execute();
   }
 

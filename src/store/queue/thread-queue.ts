@@ -43,7 +43,7 @@ const QUEUE_OPTIONS = {
   notify: true,
 } as const;
 
-const threadSchema = z.object({ workspace: z.string(), channel: z.string(), root: z.string() });
+const threadSchema = z.object({ workspace: z.string(), channel: z.string(), thread_ts: z.string() });
 const jobSchema = z.looseObject({ id: z.string(), retryCount: z.number(), data: threadSchema });
 const touchResultSchema = z.looseObject({ settled: z.array(z.string()) });
 

@@ -7,11 +7,11 @@ export interface AuditEventTable {
   id: Generated<number>;
   at: Generated<Date>;
   kind: 'turn' | 'stop' | 'withdrawal' | 'deletion' | 'refusal' | 'forget' | 'setting';
-  person: ColumnType<string | null, string | undefined, null>;
+  user_id: ColumnType<string | null, string | undefined, null>;
   channel: ColumnType<string | null, string | undefined, never>;
-  root: ColumnType<SlackTs | null, SlackTs | undefined, never>;
-  turn: ColumnType<string | null, string | undefined, never>;
-  task: ColumnType<string | null, string | undefined, never>;
+  thread_ts: ColumnType<SlackTs | null, SlackTs | undefined, never>;
+  turn_id: ColumnType<string | null, string | undefined, never>;
+  task_id: ColumnType<string | null, string | undefined, never>;
   details: ColumnType<Record<string, unknown>, string, never>;
 }
 
@@ -34,9 +34,9 @@ export interface OneTimeNoticeTable {
 /** One person's rating of one answer. */
 export interface FeedbackTable {
   workspace: string;
-  turn: string;
-  person: string;
-  good: boolean;
+  turn_id: string;
+  user_id: string;
+  is_positive: boolean;
   /** Null: none was written, or it was erased. */
   comment: string | null;
   given_at: Generated<Date>;

@@ -4,7 +4,7 @@ import type { NullableJsonColumn, NullableTimeColumn, SlackTs, TimeColumn } from
 /** A Slack file at the service: uploaded once into a project, attached many times. */
 export interface UploadedFileTable {
   workspace: string;
-  slack_file: string;
+  slack_file_id: string;
   project_id: string;
   /** The service's file id, set when the upload is finalized. */
   file_id: string | null;
@@ -15,7 +15,7 @@ export interface UploadedFileTable {
 /** An upload under way: the turn that claimed it, and what the storage has. */
 export interface UploadTable {
   workspace: string;
-  slack_file: string;
+  slack_file_id: string;
   project_id: string;
   claimed_by: string;
   claimed_until: TimeColumn;
@@ -34,7 +34,7 @@ export interface UploadTable {
 /** A part that the storage has. */
 export interface UploadPartTable {
   workspace: string;
-  slack_file: string;
+  slack_file_id: string;
   project_id: string;
   number: number;
   etag: string;
@@ -46,10 +46,10 @@ export type SlackFileState = 'begun' | 'staged' | 'sharing' | 'shared';
 /** A file that we put into Slack. */
 export interface SlackFileTable {
   workspace: string;
-  turn: string;
+  turn_id: string;
   /** Which file of its turn it is: `rest`, … */
   part: string;
-  slack_file: string;
+  slack_file_id: string;
   state: SlackFileState;
   intended_at: Generated<Date>;
 }
@@ -58,13 +58,13 @@ export interface SlackFileTable {
 export interface ResultTable {
   workspace: string;
   channel: string;
-  root: SlackTs;
+  thread_ts: SlackTs;
   result_id: string;
-  turn: string;
+  turn_id: string;
   /** '' for the results at the turn's end, else the name of a later group. */
   batch: Generated<string>;
   claimed_at: Generated<Date>;
-  /** When it was in the thread; for the turn's own results, `results_at` of the turn records it. */
+  /** When it was in the thread; for the turn's own results, `results_posted_at` of the turn records it. */
   posted_at: NullableTimeColumn;
 }
 
@@ -72,10 +72,10 @@ export interface ResultTable {
 export interface ReviewTable {
   workspace: string;
   channel: string;
-  root: SlackTs;
+  thread_ts: SlackTs;
   /** The id of the message with the findings, or `failed:` and the name of the failure. */
-  review: string;
-  turn: string;
+  review_id: string;
+  turn_id: string;
   claimed_at: Generated<Date>;
   posted_at: NullableTimeColumn;
 }

@@ -13,15 +13,15 @@ export interface ProjectTable {
   workspace: string;
   channel: string;
   /** The service account that the project belongs to. */
-  account: string;
+  account_id: string;
   project_id: string | null;
   /** The turn that creates or created it, so that two threads do not create two; null if people chose the project. */
   claimed_by: string | null;
   claimed_until: NullableTimeColumn;
   /** Set just before the project is created, cleared when the outcome is known. */
-  intended_at: NullableTimeColumn;
+  create_intended_at: NullableTimeColumn;
   /** From when on the project needs its channel's current name and purpose. */
-  name_due: NullableTimeColumn;
+  name_sync_due_at: NullableTimeColumn;
   name_sync_claimed_until: NullableTimeColumn;
   created_at: Generated<Date>;
 }
@@ -32,16 +32,16 @@ export interface ChannelSettingsTable {
   channel: string;
   /** The model of new tasks; null: the service's default. */
   model: string | null;
-  listens: Generated<ListenMode>;
+  listen_mode: Generated<ListenMode>;
   /** Null: the workspace's setting. */
-  admits: AllowedUsers | null;
+  allowed_users: AllowedUsers | null;
   /** Other bots and workflows (B…) that may use the agent; null: the workspace's setting. */
-  bots: ColumnType<string[] | null, string[] | null | undefined, string[] | null>;
+  allowed_bots: ColumnType<string[] | null, string[] | null | undefined, string[] | null>;
   /** Null: the operator's setting. */
-  controls: TaskControl | null;
+  task_control: TaskControl | null;
   show_steps: Generated<boolean>;
   /** The project gets the channel's name and purpose when they change. */
-  follows_name: Generated<boolean>;
+  sync_project_name: Generated<boolean>;
   changed_by: string;
   changed_at: Generated<Date>;
 }

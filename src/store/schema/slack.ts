@@ -19,23 +19,23 @@ export interface SharedRateLimitTable {
 /** A process that may hold Socket Mode connections of a Slack app; it is dead after `expires_at`. */
 export interface SocketLeaseTable {
   workspace: string;
-  app: string;
-  process: string;
+  app_id: string;
+  process_id: string;
   /** How many connections it may open, or still has. */
   sockets: number;
   expires_at: TimeColumn;
 }
 
-/** A thread, or (with the root 0) a channel, to read back after a gap in receiving. */
+/** A thread, or (with the thread_ts 0) a channel, to read back after a gap in receiving. */
 export interface BackfillTable {
   workspace: string;
   channel: string;
-  root: SlackTs;
+  thread_ts: SlackTs;
   /** Nothing before this is missing. */
-  since: SlackTs;
+  since_ts: SlackTs;
   last_used_at: Date;
   /** How many gaps it was queued for: one that comes while it is read must not be lost. */
-  gaps: Generated<number>;
+  gap_count: Generated<number>;
   claimed_by: string | null;
   claimed_until: Generated<Date>;
   queued_at: Generated<Date>;

@@ -10,39 +10,39 @@ export interface TaskStartTable {
   workspace: string;
   id: string;
   state: TaskStartState;
-  person: string;
+  user_id: string;
   channel: string;
   /** The thread that it goes into; null: a new one, below a post of ours. */
-  root: SlackTs | null;
+  thread_ts: SlackTs | null;
   /** When the form was requested: the ts of its message in the thread. */
-  ts: SlackTs | null;
+  message_ts: SlackTs | null;
   /** The turn whose question is asked again. */
-  turn: string | null;
+  source_turn_id: string | null;
   /** The message that the form is about: one that was chosen, or one that is asked again. */
-  source: NullableJsonColumn<MessageContent>;
+  source_content: NullableJsonColumn<MessageContent>;
   /** The question, once the form was sent. */
-  words: NullableJsonColumn<MessageContent>;
+  content: NullableJsonColumn<MessageContent>;
   /** When our post was first about to be sent. */
-  intended_at: NullableTimeColumn;
+  post_intended_at: NullableTimeColumn;
   claimed_by: string | null;
   claimed_until: NullableTimeColumn;
-  made_at: Generated<Date>;
+  created_at: Generated<Date>;
 }
 
 /** A task whose deletion a person requested. Its thread has already left it; null columns are still to do. */
 export interface TaskDeletionTable {
   workspace: string;
-  task: string;
-  account: string;
+  task_id: string;
+  account_id: string;
   channel: string;
-  root: SlackTs;
-  person: string;
-  asked_at: Generated<Date>;
+  thread_ts: SlackTs;
+  requested_by: string;
+  requested_at: Generated<Date>;
   /** When the task was known to be gone at the service. */
   deleted_at: NullableTimeColumn;
   /** Set just before the thread is notified. */
-  telling_at: NullableTimeColumn;
-  told_at: NullableTimeColumn;
+  notice_intended_at: NullableTimeColumn;
+  notified_at: NullableTimeColumn;
   claimed_until: TimeColumn;
 }
 
@@ -50,9 +50,9 @@ export interface TaskDeletionTable {
 export interface FollowUpTable {
   workspace: string;
   channel: string;
-  root: SlackTs;
+  thread_ts: SlackTs;
   /** The last turn that ended. */
-  turn: string;
+  turn_id: string;
   checks: Generated<number>;
   next_check_at: TimeColumn;
   ends_at: TimeColumn;

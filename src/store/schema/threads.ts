@@ -6,27 +6,27 @@ export interface ThreadTable {
   workspace: string;
   channel: string;
   /** The ts of its first message. */
-  root: SlackTs;
+  thread_ts: SlackTs;
   /** The service account that its task belongs to. */
-  account: string;
+  account_id: string;
   /** The person whose message made the thread ours. */
-  starter: string;
-  /** The message that made the thread ours: later than `root` if people had talked in the thread before. */
-  began_ts: SlackTs;
+  started_by: string;
+  /** The message that made the thread ours: later than `thread_ts` if people had talked in the thread before. */
+  adopted_ts: SlackTs;
   project_id: string | null;
   task_id: string | null;
   task_title: string | null;
   /** The model requested for the task; null: the service's default. */
-  model: string | null;
+  task_model: string | null;
   /** Set just before the task is created, cleared when the outcome is known. */
   task_intended_at: NullableTimeColumn;
   /** People whose messages were sent to the task, in the order of their first message. */
-  writers: Generated<string[]>;
+  participant_ids: Generated<string[]>;
   /** When the task was created. */
-  task_begun_at: NullableTimeColumn;
+  task_started_at: NullableTimeColumn;
   /** The task's state when it was last read: the service's word, or `gone` if the task no longer exists. */
   task_state: string | null;
-  task_read_at: NullableTimeColumn;
+  task_state_read_at: NullableTimeColumn;
   /** The thread's link in Slack, once it was requested. */
   permalink: string | null;
   /** Earlier tasks of the thread, which accept no more messages. */
@@ -34,7 +34,7 @@ export interface ThreadTable {
   /** The stopped turn that paused the thread's waiting messages, until somebody resumes them. */
   paused_by_turn_id: Generated<string | null>;
   /** The mention led to no task (only help was shown): replies need a mention again. */
-  dormant: Generated<boolean>;
+  is_dormant: Generated<boolean>;
   last_used_at: Generated<Date>;
   created_at: Generated<Date>;
 }
@@ -76,18 +76,18 @@ export interface MessageTable {
   workspace: string;
   channel: string;
   ts: SlackTs;
-  root: SlackTs;
-  person: string;
+  thread_ts: SlackTs;
+  user_id: string;
   state: MessageState;
   /** Null once the turn has ended and can no longer be retried. */
-  words: NullableJsonColumn<MessageContent>;
+  content: NullableJsonColumn<MessageContent>;
   edited_ts: SlackTs | null;
   /** The turn whose content and files this message sends again. */
-  resends: Generated<string | null>;
+  resends_turn_id: Generated<string | null>;
   /** The turn whose question this message asks again with other content or choices. */
-  asks_again: Generated<string | null>;
+  revises_turn_id: Generated<string | null>;
   /** Whether the message has our waiting reaction in Slack. */
-  marked: Generated<boolean>;
+  has_waiting_reaction: Generated<boolean>;
   received_at: Generated<Date>;
 }
 
@@ -96,8 +96,8 @@ export interface EarlyEditTable {
   workspace: string;
   channel: string;
   ts: SlackTs;
-  deleted: boolean;
-  words: NullableJsonColumn<MessageContent>;
+  is_deletion: boolean;
+  content: NullableJsonColumn<MessageContent>;
   edited_ts: SlackTs | null;
   /** The message that sends the edit to the agent, after a person pressed the button for it. */
   sent_as_ts: Generated<SlackTs | null>;
@@ -108,7 +108,7 @@ export interface EarlyEditTable {
 export interface OrphanReplyTable {
   workspace: string;
   channel: string;
-  root: SlackTs;
+  thread_ts: SlackTs;
   ts: SlackTs;
   received_at: Generated<Date>;
 }
@@ -143,50 +143,50 @@ export interface TurnTable {
   id: string;
   workspace: string;
   channel: string;
-  root: SlackTs;
+  thread_ts: SlackTs;
   message_ts: SlackTs;
-  asker: string;
+  asked_by: string;
   /** The running turn that forwarded this turn's message; the answer may be part of that turn's reply. */
-  passed_on_by: string | null;
+  forwarded_by_turn_id: string | null;
   /** The prompt, frozen with the message; a retry sends the same. */
-  content: string | null;
+  prompt: string | null;
   /** The service's ids of the attached files. */
-  attached: NullableJsonColumn<string[]>;
+  attached_file_ids: NullableJsonColumn<string[]>;
   file_notes: NullableJsonColumn<FileNote[]>;
   /** The task's last message id when the send was intended; '' if it had none. */
-  send_after_id: string | null;
+  sent_after_message_id: string | null;
   send_intended_at: NullableTimeColumn;
   user_message_id: string | null;
   assistant_message_id: string | null;
   /** The task that the message was sent to. */
   task_id: Generated<string | null>;
-  stop_asked_by: string | null;
-  stop_asked_at: NullableTimeColumn;
+  stop_requested_by: string | null;
+  stop_requested_at: NullableTimeColumn;
   /** When the stop was requested, by Slack's clock. */
-  stop_ts: Generated<SlackTs | null>;
+  stop_requested_ts: Generated<SlackTs | null>;
   /** When the service accepted the stop. */
   stop_sent_at: NullableTimeColumn;
   /** When a person asked again because the turn did not end. */
-  force_asked_at: NullableTimeColumn;
-  force_sent_at: NullableTimeColumn;
+  force_stop_requested_at: NullableTimeColumn;
+  force_stop_sent_at: NullableTimeColumn;
   /** Offsets (characters) at which the answer continues in a new message because no edit was permitted in time. */
-  breaks: Generated<number[]>;
+  split_offsets: Generated<number[]>;
   settled_at: NullableTimeColumn;
   outcome: TurnOutcome | null;
   /** The skill that the message was sent with. */
   skill: string | null;
   /** How often the agent used each tool. */
-  tools: NullableJsonColumn<Record<string, number>>;
+  tool_counts: NullableJsonColumn<Record<string, number>>;
   /** How often another process continued the turn. */
   takeovers: Generated<number>;
   /** The turn that sends the files of this one, which had no text. */
   files_sent_with_turn_id: Generated<string | null>;
   /** When a person pressed Continue, Try again or Choose again. */
-  followed_at: NullableTimeColumn;
+  button_used_at: NullableTimeColumn;
   /** The message that the button made. */
   button_message_ts: Generated<SlackTs | null>;
   /** When the results were posted, or there were none. */
-  results_at: NullableTimeColumn;
+  results_posted_at: NullableTimeColumn;
   finished_at: NullableTimeColumn;
   /** Takeovers since the last recorded step; too many end the turn. */
   attempts: Generated<number>;
@@ -194,8 +194,8 @@ export interface TurnTable {
   attempts_since: Generated<Date>;
   first_visible_at: NullableTimeColumn;
   /** How many edits the reply took. */
-  edits: Generated<number>;
-  bytes_up: Generated<number>;
+  edit_count: Generated<number>;
+  uploaded_bytes: Generated<number>;
   started_at: Generated<Date>;
 }
 
@@ -205,16 +205,16 @@ export type PostState = 'intended' | 'posted' | 'gone';
 /** A Slack message of ours: what it is for, and where it is. */
 export interface PostTable {
   workspace: string;
-  turn: string;
+  turn_id: string;
   /** `reply:0`, `reply:1`, …, `results:0`, …, `end`, `notice:<name>`. */
   part: string;
   /** Identifies this post of the part in Slack, and no earlier one that Slack lost. */
-  key: string;
+  dedupe_key: string;
   channel: string;
-  root: SlackTs;
+  thread_ts: SlackTs;
   state: PostState;
   ts: SlackTs | null;
   /** SHA-256 of the content, so that an edit that changes nothing is not sent. */
-  digest: string | null;
+  content_hash: string | null;
   intended_at: Generated<Date>;
 }

@@ -6,51 +6,51 @@ import type { AllowedUsers } from './projects.ts';
 export interface WorkspaceTable {
   workspace: string;
   name: string;
-  bot_user: string;
+  bot_user_id: string;
   bot_id: string;
   /** When some process was last able to receive its events. */
   last_receiving_at: NullableTimeColumn;
   created_at: Generated<Date>;
   /** Whose token is used: the workspace's own installation or its organisation's; null: the token of the settings. */
-  installation: Generated<string | null>;
+  installation_id: Generated<string | null>;
   /** When the app was uninstalled: the workspace's rows are erased some time later. */
-  left_at: NullableTimeColumn;
+  uninstalled_at: NullableTimeColumn;
   /** When its organisation revoked the app's access; null once it was restored. */
   access_revoked_at: NullableTimeColumn;
-  version: Generated<number>;
+  change_seq: Generated<number>;
 }
 
 /** An OAuth installation of a workspace (`T…`) or of an organisation (`E…`). */
 export interface InstallationTable {
   workspace: string;
   /** The organisation that a workspace belongs to. */
-  enterprise: string | null;
-  organisation: boolean;
+  enterprise_id: string | null;
+  is_enterprise_install: boolean;
   name: string;
-  bot_user: string;
+  bot_user_id: string;
   bot_id: string;
   /** The encrypted tokens; null once they are revoked. */
-  sealed: string | null;
+  encrypted_tokens: string | null;
   /** When the bot's token expires, if tokens are rotated. */
-  expires_at: NullableTimeColumn;
+  token_expires_at: NullableTimeColumn;
   installed_at: Generated<Date>;
-  left_at: NullableTimeColumn;
-  version: Generated<number>;
+  uninstalled_at: NullableTimeColumn;
+  change_seq: Generated<number>;
 }
 
 /** A service account that an admin of the workspace has set. */
 export interface AccountTable {
   workspace: string;
   /** An id of ours, which projects and threads refer to. */
-  account: string;
+  account_id: string;
   base_url: string;
   /** The encrypted API key; null once no turn needs it. */
-  sealed: string | null;
+  encrypted_api_key: string | null;
   set_by: string;
   set_at: Generated<Date>;
   /** When another account replaced it; null for the current one. */
   retired_at: NullableTimeColumn;
-  version: Generated<number>;
+  change_seq: Generated<number>;
 }
 
 /** The state of an OAuth flow that was used: each is valid once. */
@@ -63,9 +63,9 @@ export interface UsedOAuthStateTable {
 export interface WorkspaceSettingsTable {
   workspace: string;
   /** Null: the operator's setting. */
-  admits: AllowedUsers | null;
+  allowed_users: AllowedUsers | null;
   /** Other bots and workflows (B…) that may use the agent; null: the operator's setting. */
-  bots: string[] | null;
+  allowed_bots: string[] | null;
   changed_by: string;
   changed_at: Generated<Date>;
 }

@@ -12,11 +12,11 @@ export interface PendingBackfill {
   workspace: string;
   channel: string;
   /** The thread's root, or `CHANNEL_LEVEL`. */
-  root: SlackTs;
+  thread_ts: SlackTs;
   /** Nothing before this is missing. */
-  since: SlackTs;
+  since_ts: SlackTs;
   /** How many gaps it was queued for. */
-  gaps: number;
+  gap_count: number;
 }
 
 /** What to read back after a gap in receiving. Survives a restart; one process reads each thread or channel. */
@@ -35,18 +35,18 @@ export class BackfillQueue {
   async addGap(workspace: string, since: Date, usedMs: number, marginMs: number): Promise<number> {
     const from = since.getTime() - marginMs;
     const { numAffectedRows } = await sql`
-      insert into backfills as known (workspace, channel, root, since, last_used_at)
-      select workspace, channel, root, greatest(began_ts, ${from / 1_000}::numeric), last_used_at from threads
-      where workspace = ${workspace} and not dormant
+      insert into backfills as known (workspace, channel, thread_ts, since_ts, last_used_at)
+      select workspace, channel, thread_ts, greatest(adopted_ts, ${from / 1_000}::numeric), last_used_at from threads
+      where workspace = ${workspace} and not is_dormant
         and last_used_at > ${since}::timestamptz - ${millis(usedMs)}
       union all
       select workspace, channel, ${CHANNEL_LEVEL}::numeric, ${from / 1_000}::numeric, max(last_used_at) from threads
       where workspace = ${workspace}
         and last_used_at > ${since}::timestamptz - ${millis(usedMs)}
       group by workspace, channel
-      on conflict (workspace, channel, root) do update
-        set since = least(known.since, excluded.since), last_used_at = excluded.last_used_at,
-          gaps = known.gaps + 1, queued_at = excluded.queued_at`.execute(this.#db);
+      on conflict (workspace, channel, thread_ts) do update
+        set since_ts = least(known.since_ts, excluded.since_ts), last_used_at = excluded.last_used_at,
+          gap_count = known.gap_count + 1, queued_at = excluded.queued_at`.execute(this.#db);
     return Number(numAffectedRows ?? 0);
   }
 
@@ -54,8 +54,8 @@ export class BackfillQueue {
   async addThread(thread: ThreadKey, since: SlackTs): Promise<void> {
     await this.#db
       .insertInto('backfills')
-      .values({ ...thread, since, last_used_at: new Date(), claimed_until: new Date(0) })
-      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'root']).doNothing())
+      .values({ ...thread, since_ts: since, last_used_at: new Date(), claimed_until: new Date(0) })
+      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'thread_ts']).doNothing())
       .execute();
   }
 
@@ -70,12 +70,12 @@ export class BackfillQueue {
     const { rows } = await sql<PendingBackfill>`
       update backfills
       set claimed_by = ${process}, claimed_until = ${fromNow(holdMs)}
-      where (workspace, channel, root) = (
-        select workspace, channel, root from backfills
+      where (workspace, channel, thread_ts) = (
+        select workspace, channel, thread_ts from backfills
         where workspace = ${workspace} and ${isUnclaimed()}
-        order by last_used_at desc, root desc
+        order by last_used_at desc, thread_ts desc
         limit 1 for update skip locked)
-      returning workspace, channel, root, since, gaps`.execute(this.#db);
+      returning workspace, channel, thread_ts, since_ts, gap_count`.execute(this.#db);
     return rows[0];
   }
 
@@ -91,6 +91,10 @@ export class BackfillQueue {
 
   /** It was read; if a new gap came meanwhile, it is read again. */
   async complete(read: PendingBackfill): Promise<void> {
-    await this.#db.deleteFrom('backfills').where(inThread(read)).where('gaps', '=', read.gaps).execute();
+    await this.#db
+      .deleteFrom('backfills')
+      .where(inThread(read))
+      .where('gap_count', '=', read.gap_count)
+      .execute();
   }
 }

@@ -9,8 +9,8 @@ export const SOCKET_LEASE_MS = 8_000;
 export interface SocketLeaseKey {
   workspace: string;
   /** The Slack app, whose connections are counted together. */
-  app: string;
-  process: string;
+  app_id: string;
+  process_id: string;
 }
 
 /** A process's share of the app's connections. */
@@ -44,7 +44,7 @@ export class SocketLeases {
    */
   async renew(key: SocketLeaseKey, open: number, most: number): Promise<SocketShare> {
     return this.#db.transaction().execute(async (trx) => {
-      const name = `socket-leases/${key.workspace}/${key.app}`;
+      const name = `socket-leases/${key.workspace}/${key.app_id}`;
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
       const others = await trx
         .selectFrom('socket_leases')
@@ -53,8 +53,8 @@ export class SocketLeases {
           sql<number>`coalesce(sum(sockets), 0)::int`.as('taken'),
         ])
         .where('workspace', '=', key.workspace)
-        .where('app', '=', key.app)
-        .where('process', '!=', key.process)
+        .where('app_id', '=', key.app_id)
+        .where('process_id', '!=', key.process_id)
         .where('expires_at', '>', sql<Date>`clock_timestamp()`)
         .executeTakeFirstOrThrow();
       const processes = others.living + 1;
@@ -66,7 +66,7 @@ export class SocketLeases {
       await trx
         .insertInto('socket_leases')
         .values({ ...key, ...values })
-        .onConflict((conflict) => conflict.columns(['workspace', 'app', 'process']).doUpdateSet(values))
+        .onConflict((conflict) => conflict.columns(['workspace', 'app_id', 'process_id']).doUpdateSet(values))
         .execute();
       return { allowed, processes };
     });
@@ -77,8 +77,8 @@ export class SocketLeases {
     await this.#db
       .deleteFrom('socket_leases')
       .where('workspace', '=', key.workspace)
-      .where('app', '=', key.app)
-      .where('process', '=', key.process)
+      .where('app_id', '=', key.app_id)
+      .where('process_id', '=', key.process_id)
       .execute();
   }
 

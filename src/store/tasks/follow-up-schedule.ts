@@ -13,20 +13,20 @@ export class FollowUpSchedule {
 
   /** Schedules checks of an ended turn's thread: the first in `firstMs`, the last in `forMs`. */
   async schedule(
-    turn: Pick<Turn, 'workspace' | 'channel' | 'root' | 'id'>,
+    turn: Pick<Turn, 'workspace' | 'channel' | 'thread_ts' | 'id'>,
     times: { firstMs: number; forMs: number },
   ): Promise<void> {
-    const { workspace, channel, root, id } = turn;
+    const { workspace, channel, thread_ts, id } = turn;
     const row = {
-      turn: id,
+      turn_id: id,
       checks: 0,
       next_check_at: fromNow(times.firstMs),
       ends_at: fromNow(times.forMs),
     };
     await this.#db
       .insertInto('follow_ups')
-      .values({ workspace, channel, root, ...row })
-      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'root']).doUpdateSet(row))
+      .values({ workspace, channel, thread_ts, ...row })
+      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'thread_ts']).doUpdateSet(row))
       .execute();
   }
 
@@ -37,14 +37,14 @@ export class FollowUpSchedule {
         select workspace, count(*) as held from follow_ups
         where claimed_by = ${claimedBy} and claimed_until >= clock_timestamp() group by workspace
       ), due as (
-        select workspace, channel, root, row_number() over (partition by workspace order by next_check_at) as place
+        select workspace, channel, thread_ts, row_number() over (partition by workspace order by next_check_at) as place
         from follow_ups where ${isDue}
       )
       update follow_ups set claimed_by = ${claimedBy}, claimed_until = ${fromNow(ms)}
-      where (workspace, channel, root) in (
-        select workspace, channel, root from follow_ups
-        where ${isDue} and (workspace, channel, root) in (
-          select workspace, channel, root from due left join ours using (workspace)
+      where (workspace, channel, thread_ts) in (
+        select workspace, channel, thread_ts from follow_ups
+        where ${isDue} and (workspace, channel, thread_ts) in (
+          select workspace, channel, thread_ts from due left join ours using (workspace)
           where place <= ${share} - coalesce(held, 0))
         order by next_check_at limit ${limit} for update skip locked)
       returning *`.execute(this.#db);
@@ -69,7 +69,7 @@ export class FollowUpSchedule {
     next: { ms: number; failed: boolean },
   ): Promise<void> {
     // A turn that ended meanwhile has set another time.
-    const isOurs = sql<boolean>`turn = ${followUp.turn} and next_check_at <= clock_timestamp()`;
+    const isOurs = sql<boolean>`turn_id = ${followUp.turn_id} and next_check_at <= clock_timestamp()`;
     await this.#db
       .updateTable('follow_ups')
       .set({
@@ -95,7 +95,7 @@ export class FollowUpSchedule {
     await this.#db
       .deleteFrom('follow_ups')
       .where(inThread(followUp))
-      .where('turn', '=', followUp.turn)
+      .where('turn_id', '=', followUp.turn_id)
       .execute();
   }
 }

@@ -3,12 +3,12 @@ import type { SlackTs, Tables } from '../schema.ts';
 
 /** A turn at work. */
 export interface RunningTurn {
-  turn: string;
-  root: SlackTs;
-  title: string | null;
+  turn_id: string;
+  thread_ts: SlackTs;
+  task_title: string | null;
   /** A stop was requested. */
-  stopping: boolean;
-  startedAt: Date;
+  is_stopping: boolean;
+  started_at: Date;
 }
 
 /** The turns at work in a channel. */
@@ -25,13 +25,15 @@ export class RunningTurns {
     limit: number,
   ): Promise<RunningTurn[]> {
     return this.#query(workspace, channel)
-      .where((where) => where.or([where('turns.asker', '=', person), where('threads.starter', '=', person)]))
+      .where((where) =>
+        where.or([where('turns.asked_by', '=', person), where('threads.started_by', '=', person)]),
+      )
       .select([
-        'turns.id as turn',
-        'turns.root',
-        'threads.task_title as title',
-        'turns.started_at as startedAt',
-        sql<boolean>`turns.stop_asked_at is not null`.as('stopping'),
+        'turns.id as turn_id',
+        'turns.thread_ts',
+        'threads.task_title',
+        'turns.started_at',
+        sql<boolean>`turns.stop_requested_at is not null`.as('is_stopping'),
       ])
       .orderBy('turns.started_at', 'desc')
       .limit(limit)
@@ -53,7 +55,7 @@ export class RunningTurns {
         join
           .onRef('threads.workspace', '=', 'turns.workspace')
           .onRef('threads.channel', '=', 'turns.channel')
-          .onRef('threads.root', '=', 'turns.root'),
+          .onRef('threads.thread_ts', '=', 'turns.thread_ts'),
       )
       .where('turns.workspace', '=', workspace)
       .where('turns.channel', '=', channel)

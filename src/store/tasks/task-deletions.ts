@@ -7,7 +7,7 @@ import type { Tables, TaskDeletion } from '../schema.ts';
 /** How long a process has for a deletion before another continues it (ms). */
 const CLAIM_MS = 60_000;
 
-type TaskDeletionKey = Pick<TaskDeletion, 'workspace' | 'task'>;
+type TaskDeletionKey = Pick<TaskDeletion, 'workspace' | 'task_id'>;
 
 /** Deletions of tasks: requested by a person, done at the service, announced in the thread. */
 export class TaskDeletions {
@@ -23,34 +23,42 @@ export class TaskDeletions {
    */
   async request(thread: ThreadKey, task: string, person: string): Promise<TaskDeletion | 'busy' | 'over'> {
     return this.#db.transaction().execute(async (trx) => {
-      const { workspace, channel, root } = thread;
-      const { rows } = await sql<{ account: string; open: boolean }>`
-        select account, exists (select from turns where ${inThread(thread)} and finished_at is null) as open
+      const { workspace, channel, thread_ts } = thread;
+      const { rows } = await sql<{ account_id: string; is_busy: boolean }>`
+        select account_id, exists (select from turns where ${inThread(thread)} and finished_at is null) as is_busy
         from threads where ${inThread(thread)} and task_id = ${task} for update`.execute(trx);
       const [found] = rows;
       if (found === undefined) return 'over';
-      const { account, open } = found;
-      if (open) return 'busy';
+      const { account_id, is_busy } = found;
+      if (is_busy) return 'busy';
       await sql`
-        update threads set task_id = null, task_title = null, task_begun_at = null, task_state = null,
-          task_read_at = null, project_id = null, writers = '{}'
+        update threads set task_id = null, task_title = null, task_started_at = null, task_state = null,
+          task_state_read_at = null, project_id = null, participant_ids = '{}'
         where ${inThread(thread)}`.execute(trx);
       await trx.deleteFrom('follow_ups').where(inThread(thread)).execute();
       return trx
         .insertInto('task_deletions')
-        .values({ workspace, channel, root, task, person, account, claimed_until: fromNow(CLAIM_MS) })
+        .values({
+          workspace,
+          channel,
+          thread_ts,
+          task_id: task,
+          requested_by: person,
+          account_id,
+          claimed_until: fromNow(CLAIM_MS),
+        })
         .returningAll()
         .executeTakeFirstOrThrow();
     });
   }
 
   /** The deletion of a task, if it was requested. */
-  async get({ workspace, task }: TaskDeletionKey): Promise<TaskDeletion | undefined> {
+  async get({ workspace, task_id }: TaskDeletionKey): Promise<TaskDeletion | undefined> {
     return this.#db
       .selectFrom('task_deletions')
       .selectAll()
       .where('workspace', '=', workspace)
-      .where('task', '=', task)
+      .where('task_id', '=', task_id)
       .executeTakeFirst();
   }
 
@@ -58,9 +66,9 @@ export class TaskDeletions {
   async claimDue(limit: number): Promise<TaskDeletion[]> {
     const { rows } = await sql<TaskDeletion>`
       update task_deletions set claimed_until = ${fromNow(CLAIM_MS)}
-      where (workspace, task) in (
-        select workspace, task from task_deletions
-        where told_at is null and ${isUnclaimed()}
+      where (workspace, task_id) in (
+        select workspace, task_id from task_deletions
+        where notified_at is null and ${isUnclaimed()}
         order by claimed_until limit ${limit} for update skip locked)
       returning *`.execute(this.#db);
     return rows;
@@ -68,13 +76,13 @@ export class TaskDeletions {
 
   /** The task is gone at the service: recorded together with an audit event. */
   async markDeleted(deletion: TaskDeletion): Promise<void> {
-    const { workspace, channel, root, task, person } = deletion;
+    const { workspace, channel, thread_ts, task_id, requested_by } = deletion;
     await sql`
       with done as (
         update task_deletions set deleted_at = clock_timestamp()
-        where workspace = ${workspace} and task = ${task} and deleted_at is null returning workspace)
-      insert into audit_events (workspace, kind, person, channel, root, task)
-      select workspace, 'deletion', nullif(${person}, ''), ${channel}, ${root}::numeric, ${task} from done`.execute(
+        where workspace = ${workspace} and task_id = ${task_id} and deleted_at is null returning workspace)
+      insert into audit_events (workspace, kind, user_id, channel, thread_ts, task_id)
+      select workspace, 'deletion', nullif(${requested_by}, ''), ${channel}, ${thread_ts}::numeric, ${task_id} from done`.execute(
       this.#db,
     );
   }
@@ -82,21 +90,24 @@ export class TaskDeletions {
   /** The thread is about to be notified; false if the claim has expired: another process may do it. */
   async intendNotice(deletion: TaskDeletion): Promise<boolean> {
     const row = await this.#update(deletion)
-      .set({ telling_at: sql<Date>`coalesce(telling_at, clock_timestamp())` })
+      .set({ notice_intended_at: sql<Date>`coalesce(notice_intended_at, clock_timestamp())` })
       .where('claimed_until', '>', sql<Date>`clock_timestamp()`)
       // A later claim ends at least a minute after this one.
       .where('claimed_until', '<', new Date(deletion.claimed_until.getTime() + 1_000))
-      .returning('task')
+      .returning('task_id')
       .executeTakeFirst();
     return row !== undefined;
   }
 
   /** The thread was notified, or cannot be. */
   async markNotified(key: TaskDeletionKey): Promise<void> {
-    await this.#update(key).set({ told_at: new Date() }).execute();
+    await this.#update(key).set({ notified_at: new Date() }).execute();
   }
 
-  #update({ workspace, task }: TaskDeletionKey) {
-    return this.#db.updateTable('task_deletions').where('workspace', '=', workspace).where('task', '=', task);
+  #update({ workspace, task_id }: TaskDeletionKey) {
+    return this.#db
+      .updateTable('task_deletions')
+      .where('workspace', '=', workspace)
+      .where('task_id', '=', task_id);
   }
 }

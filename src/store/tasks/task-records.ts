@@ -5,26 +5,26 @@ import type { SlackTs, Tables, TurnOutcome } from '../schema.ts';
 
 /** A thread's task, as lists and details show it. */
 export interface TaskRow extends ThreadKey {
-  root: SlackTs;
-  account: string;
-  starter: string;
-  task: string;
+  thread_ts: SlackTs;
+  account_id: string;
+  started_by: string;
+  task_id: string;
   /** A person's text; null once erased. */
-  title: string | null;
+  task_title: string | null;
   /** Null: the service's default. */
-  model: string | null;
-  project: string | null;
-  begunAt: Date;
-  lastUsedAt: Date;
+  task_model: string | null;
+  project_id: string | null;
+  started_at: Date;
+  last_used_at: Date;
   permalink: string | null;
   /** As last read at the service, and when. */
-  state: string | null;
-  readAt: Date | null;
+  task_state: string | null;
+  task_state_read_at: Date | null;
   /** Whether a turn is under way. */
-  open: boolean;
+  has_open_turn: boolean;
   /** How the last finished turn ended. */
   outcome: TurnOutcome | null;
-  finishedAt: Date | null;
+  finished_at: Date | null;
 }
 
 /** A page of tasks, newest first. */
@@ -42,10 +42,10 @@ export interface TaskRange {
 
 /** A task that a person started. */
 export interface StartedTask {
-  account: string;
-  task: string;
+  account_id: string;
+  task_id: string;
   channel: string;
-  root: string;
+  thread_ts: string;
   /** Whether no other person's messages were sent to it. */
   alone: boolean;
 }
@@ -60,7 +60,7 @@ export class TaskRecords {
 
   /** The tasks that a person started. */
   async ofPerson(workspace: string, person: string, range: TaskRange): Promise<TaskPage> {
-    return this.#page(sql`threads.workspace = ${workspace} and threads.starter = ${person}`, range);
+    return this.#page(sql`threads.workspace = ${workspace} and threads.started_by = ${person}`, range);
   }
 
   /** The tasks of a channel's threads. */
@@ -77,14 +77,14 @@ export class TaskRecords {
   async startedBy(workspace: string, person: string): Promise<StartedTask[]> {
     const rows = await this.#db
       .selectFrom('threads')
-      .select(['account', 'task_id', 'former_task_ids', 'channel', 'root', 'writers'])
+      .select(['account_id', 'task_id', 'former_task_ids', 'channel', 'thread_ts', 'participant_ids'])
       .where('workspace', '=', workspace)
-      .where('starter', '=', person)
+      .where('started_by', '=', person)
       .execute();
-    return rows.flatMap(({ account, task_id, former_task_ids, channel, root, writers }) => {
-      const alone = writers.every((writer) => writer === person);
+    return rows.flatMap(({ account_id, task_id, former_task_ids, channel, thread_ts, participant_ids }) => {
+      const alone = participant_ids.every((participant) => participant === person);
       const tasks = task_id === null ? former_task_ids : [...former_task_ids, task_id];
-      return tasks.map((task) => ({ account, task, channel, root, alone }));
+      return tasks.map((task) => ({ account_id, task_id: task, channel, thread_ts, alone }));
     });
   }
 
@@ -93,8 +93,8 @@ export class TaskRecords {
     const { rows } = await sql<{ file: string }>`
       select file from (
         select file, min(turns.id::text || lpad(at::text, 6, '0')) as place
-        from turns, jsonb_array_elements_text(turns.attached) with ordinality as files (file, at)
-        where ${inThread(thread)} and user_message_id is not null and jsonb_typeof(attached) = 'array'
+        from turns, jsonb_array_elements_text(turns.attached_file_ids) with ordinality as files (file, at)
+        where ${inThread(thread)} and user_message_id is not null and jsonb_typeof(attached_file_ids) = 'array'
         group by file) as found
       order by place`.execute(this.#db);
     return rows.map(({ file }) => file);
@@ -102,29 +102,29 @@ export class TaskRecords {
 
   /** Records the state of a task at the service, unless the thread now has another task. */
   async recordState(
-    row: Pick<TaskRow, 'workspace' | 'channel' | 'root' | 'task'>,
+    row: Pick<TaskRow, 'workspace' | 'channel' | 'thread_ts' | 'task_id'>,
     state: string,
   ): Promise<void> {
-    await this.#update(row).set({ task_state: state, task_read_at: new Date() }).execute();
+    await this.#update(row).set({ task_state: state, task_state_read_at: new Date() }).execute();
   }
 
   /** Saves a thread's link in Slack. */
   async savePermalink(
-    row: Pick<TaskRow, 'workspace' | 'channel' | 'root' | 'task'>,
+    row: Pick<TaskRow, 'workspace' | 'channel' | 'thread_ts' | 'task_id'>,
     permalink: string,
   ): Promise<void> {
     await this.#update(row).set({ permalink }).execute();
   }
 
   /** The task of the latest earlier thread of a direct channel whose last turn has ended. */
-  async previousFinished({ workspace, channel, root }: ThreadKey): Promise<TaskRow | undefined> {
-    const where = sql`threads.workspace = ${workspace} and threads.channel = ${channel} and threads.root < ${root}
+  async previousFinished({ workspace, channel, thread_ts }: ThreadKey): Promise<TaskRow | undefined> {
+    const where = sql`threads.workspace = ${workspace} and threads.channel = ${channel} and threads.thread_ts < ${thread_ts}
       and last.finished_at is not null`;
     return (await this.#rows(where, { from: 0, most: 1 }))[0];
   }
 
-  #update(row: Pick<TaskRow, 'workspace' | 'channel' | 'root' | 'task'>) {
-    return this.#db.updateTable('threads').where(inThread(row)).where('task_id', '=', row.task);
+  #update(row: Pick<TaskRow, 'workspace' | 'channel' | 'thread_ts' | 'task_id'>) {
+    return this.#db.updateTable('threads').where(inThread(row)).where('task_id', '=', row.task_id);
   }
 
   async #page(where: ReturnType<typeof sql>, range: TaskRange): Promise<TaskPage> {
@@ -135,20 +135,20 @@ export class TaskRecords {
 
   async #rows(where: ReturnType<typeof sql>, { from, most }: TaskRange): Promise<TaskRow[]> {
     const { rows } = await sql<TaskRow>`
-      select threads.workspace, threads.channel, threads.root, threads.account, threads.starter,
-        threads.task_id as task, threads.task_title as title, threads.project_id as project,
-        threads.model,
-        coalesce(threads.task_begun_at, threads.created_at) as "begunAt", threads.last_used_at as "lastUsedAt",
-        threads.permalink, threads.task_state as state, threads.task_read_at as "readAt",
-        last.id is not null and last.finished_at is null as open,
-        last.outcome, last.finished_at as "finishedAt"
+      select threads.workspace, threads.channel, threads.thread_ts, threads.account_id, threads.started_by,
+        threads.task_id, threads.task_title, threads.project_id,
+        threads.task_model,
+        coalesce(threads.task_started_at, threads.created_at) as started_at, threads.last_used_at,
+        threads.permalink, threads.task_state, threads.task_state_read_at,
+        last.id is not null and last.finished_at is null as has_open_turn,
+        last.outcome, last.finished_at
       from threads
       left join lateral (
         select id, outcome, finished_at from turns
-        where turns.workspace = threads.workspace and turns.channel = threads.channel and turns.root = threads.root
+        where turns.workspace = threads.workspace and turns.channel = threads.channel and turns.thread_ts = threads.thread_ts
         order by (finished_at is null) desc, id desc limit 1) as last on true
       where threads.task_id is not null and ${where}
-      order by coalesce(threads.task_begun_at, threads.created_at) desc, threads.root desc
+      order by coalesce(threads.task_started_at, threads.created_at) desc, threads.thread_ts desc
       offset ${from} limit ${most}`.execute(this.#db);
     return rows;
   }

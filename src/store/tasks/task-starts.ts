@@ -16,12 +16,12 @@ export interface TaskStartKey {
 
 /** An open form that has not been sent. */
 export interface TaskStartDraft extends TaskStartKey {
-  person: string;
+  user_id: string;
   channel: string;
-  root: SlackTs | null;
-  ts: SlackTs | null;
-  turn: string | null;
-  source: MessageContent | null;
+  thread_ts: SlackTs | null;
+  message_ts: SlackTs | null;
+  source_turn_id: string | null;
+  source_content: MessageContent | null;
 }
 
 /** Tasks that people start with a form. Each form takes effect once, however often it is sent. */
@@ -43,10 +43,10 @@ export class TaskStarts {
 
   /** Saves what an open form is about. */
   async saveDraft(draft: TaskStartDraft): Promise<void> {
-    const source = draft.source === null ? null : toPostgresJson(draft.source);
+    const source = draft.source_content === null ? null : toPostgresJson(draft.source_content);
     await this.#db
       .insertInto('task_starts')
-      .values({ ...draft, source, state: 'draft' })
+      .values({ ...draft, source_content: source, state: 'draft' })
       .onConflict((conflict) => conflict.columns(['workspace', 'id']).doNothing())
       .execute();
   }
@@ -56,14 +56,14 @@ export class TaskStarts {
    * before.
    */
   async claimForPosting(
-    start: TaskStartKey & { person: string; channel: string; words: MessageContent },
+    start: TaskStartKey & { user_id: string; channel: string; content: MessageContent },
   ): Promise<TaskStart | undefined> {
-    const { channel, person } = start;
+    const { channel, user_id } = start;
     const set = {
       state: 'posting' as const,
       channel,
-      person,
-      words: toPostgresJson(start.words),
+      user_id,
+      content: toPostgresJson(start.content),
       claimed_by: randomUUID(),
       claimed_until: fromNow(CLAIM_MS),
     };
@@ -83,16 +83,18 @@ export class TaskStarts {
    * `markFormReturned`, or until another process claims it as abandoned.
    */
   async returnToDraft(
-    { workspace, id, source, words }: TaskStart,
+    { workspace, id, source_content, content }: TaskStart,
     form: 'open' | 'anew' | 'later',
   ): Promise<void> {
-    const files = words?.files === undefined ? {} : { files: words.files };
+    const files = content?.files === undefined ? {} : { files: content.files };
     await this.#update({ workspace, id })
       .set({
         state: 'draft',
-        intended_at: null,
-        ...(form === 'open' ? {} : { source: toPostgresJson({ ...(source ?? { text: '' }), ...files }) }),
-        ...(form === 'later' ? { claimed_until: fromNow(CLAIM_MS) } : { words: null, claimed_until: null }),
+        post_intended_at: null,
+        ...(form === 'open'
+          ? {}
+          : { source_content: toPostgresJson({ ...(source_content ?? { text: '' }), ...files }) }),
+        ...(form === 'later' ? { claimed_until: fromNow(CLAIM_MS) } : { content: null, claimed_until: null }),
       })
       .where('state', '=', 'posting')
       .execute();
@@ -100,19 +102,22 @@ export class TaskStarts {
 
   /** The form is back with its writer: the question need not be kept. */
   async markFormReturned(key: TaskStartKey): Promise<void> {
-    await this.#update(key).set({ words: null, claimed_until: null }).where('state', '=', 'draft').execute();
+    await this.#update(key)
+      .set({ content: null, claimed_until: null })
+      .where('state', '=', 'draft')
+      .execute();
   }
 
   /** An open form's question goes into another channel, not into its thread. */
   async detachFromThread(key: TaskStartKey): Promise<void> {
-    await this.#update(key).set({ root: null }).where('state', '=', 'draft').execute();
+    await this.#update(key).set({ thread_ts: null }).where('state', '=', 'draft').execute();
   }
 
   /** The post is about to be sent; the first time is recorded. False if another process has the claim. */
   async intend({ workspace, id, claimed_by }: TaskStart): Promise<boolean> {
     const row = await this.#update({ workspace, id })
       .set({
-        intended_at: sql<Date>`coalesce(intended_at, clock_timestamp())`,
+        post_intended_at: sql<Date>`coalesce(post_intended_at, clock_timestamp())`,
         claimed_until: fromNow(CLAIM_MS),
       })
       .where('state', '=', 'posting')
@@ -124,13 +129,13 @@ export class TaskStarts {
 
   /** The post was certainly not sent. */
   async forgetIntent(key: TaskStartKey): Promise<void> {
-    await this.#update(key).set({ intended_at: null }).execute();
+    await this.#update(key).set({ post_intended_at: null }).execute();
   }
 
   /** The form has taken effect, and its content is erased; false if it had before. */
   async finish(key: TaskStartKey): Promise<boolean> {
     const row = await this.#update(key)
-      .set({ state: 'done', source: null, words: null })
+      .set({ state: 'done', source_content: null, content: null })
       .where('state', '!=', 'done')
       .returning('id')
       .executeTakeFirst();
@@ -162,7 +167,7 @@ export class TaskStarts {
             .selectFrom('task_starts')
             .select(['workspace', 'id'])
             .where('state', 'in', ['posting', 'draft'])
-            .where('words', 'is not', null)
+            .where('content', 'is not', null)
             .where(isUnclaimed())
             .limit(limit)
             .forUpdate()

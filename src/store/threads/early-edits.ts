@@ -6,8 +6,8 @@ import type { MessageContent, SlackTs, Tables } from '../schema.ts';
 
 /** An edit or a deletion that arrived before its message, or while that was being sent. */
 export interface EarlyEdit {
-  deleted: boolean;
-  words: MessageContent | null;
+  is_deletion: boolean;
+  content: MessageContent | null;
   edited_ts: SlackTs | null;
 }
 
@@ -23,7 +23,7 @@ export class EarlyEdits {
   async get(key: MessageKey): Promise<EarlyEdit | undefined> {
     return this.#db
       .selectFrom('early_edits')
-      .select(['deleted', 'words', 'edited_ts'])
+      .select(['is_deletion', 'content', 'edited_ts'])
       .where(ofMessage(key))
       .executeTakeFirst();
   }
@@ -34,16 +34,16 @@ export class EarlyEdits {
       .insertInto('early_edits')
       .values({
         ...key,
-        deleted: edit.deleted,
-        words: edit.words === null ? null : toPostgresJson(edit.words),
+        is_deletion: edit.is_deletion,
+        content: edit.content === null ? null : toPostgresJson(edit.content),
         edited_ts: edit.edited_ts,
       })
       .onConflict((conflict) =>
         conflict
           .columns(['workspace', 'channel', 'ts'])
           .doUpdateSet((eb) => ({
-            deleted: sql<boolean>`early_edits.deleted or excluded.deleted`,
-            words: eb.ref('excluded.words'),
+            is_deletion: sql<boolean>`early_edits.is_deletion or excluded.is_deletion`,
+            content: eb.ref('excluded.content'),
             edited_ts: eb.ref('excluded.edited_ts'),
             // An edit that is delivered again is the same edit.
             sent_as_ts: sql<SlackTs | null>`case when excluded.edited_ts = early_edits.edited_ts
@@ -62,7 +62,7 @@ export class EarlyEdits {
       .set({ sent_as_ts: by })
       .where(ofMessage(key))
       .where('sent_as_ts', 'is', null)
-      .returning(['deleted', 'words', 'edited_ts'])
+      .returning(['is_deletion', 'content', 'edited_ts'])
       .executeTakeFirst();
   }
 

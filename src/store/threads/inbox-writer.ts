@@ -8,14 +8,14 @@ import type { EarlyEdit } from './early-edits.ts';
 /** A message that arrived. */
 export interface InboxMessage extends ThreadKey {
   ts: SlackTs;
-  person: string;
-  words: MessageContent;
+  user_id: string;
+  content: MessageContent;
   editedTs: SlackTs | null;
   /** The service account of a thread that starts with it. */
-  account: string;
+  account_id: string;
   /** It is for us even if its thread is not ours. */
-  addressed: boolean;
-  /** The early edit that `words` already contains. */
+  is_addressed: boolean;
+  /** The early edit that `content` already contains. */
   appliedEdit: EarlyEdit | undefined;
 }
 
@@ -24,16 +24,16 @@ export interface InboxDecision {
   /** `changed`: nothing was written, because an early edit has not been applied. */
   decision: 'changed' | 'stray' | 'known' | 'withdrawn' | 'waits' | 'next';
   /** It waits in a paused thread. */
-  held: boolean;
+  is_paused: boolean;
 }
 
 const RECORD_MESSAGE = {
   name: 'record_message',
-  text: 'select 0 as place, decision, held from record_message($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+  text: 'select 0 as place, decision, is_paused from record_message($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
 };
 const RECORD_MESSAGES = {
   name: 'record_messages',
-  text: 'select place, decision, held from record_messages($1)',
+  text: 'select place, decision, is_paused from record_messages($1)',
 };
 /** Messages that one statement takes at most. */
 const MAX_BATCH_SIZE = 100;
@@ -105,30 +105,41 @@ export class InboxWriter {
 
 /** In the order of the function's parameters. */
 function parametersOf(message: InboxMessage): unknown[] {
-  const { workspace, channel, root, ts, person, account, words, editedTs, addressed, appliedEdit } = message;
+  const {
+    workspace,
+    channel,
+    thread_ts,
+    ts,
+    user_id,
+    account_id,
+    content,
+    editedTs,
+    is_addressed,
+    appliedEdit,
+  } = message;
   return [
     workspace,
     channel,
-    root,
+    thread_ts,
     ts,
-    person,
-    account,
-    toPostgresJson(words),
+    user_id,
+    account_id,
+    toPostgresJson(content),
     editedTs,
-    addressed,
-    appliedEdit?.deleted ?? null,
+    is_addressed,
+    appliedEdit?.is_deletion ?? null,
     appliedEdit?.edited_ts ?? null,
   ];
 }
 
 /** An element of the function's JSON array. */
-function rowOf({ appliedEdit, editedTs, addressed, ...rest }: InboxMessage, place: number) {
+function rowOf({ appliedEdit, editedTs, is_addressed, ...rest }: InboxMessage, place: number) {
   return {
     ...rest,
     place,
     edited_ts: editedTs,
-    is_addressed: addressed,
-    applied_is_deletion: appliedEdit?.deleted,
+    is_addressed,
+    applied_is_deletion: appliedEdit?.is_deletion,
     applied_edited_ts: appliedEdit?.edited_ts,
   };
 }

@@ -6,15 +6,15 @@ import type { Message, MessageContent, MessageState, SlackTs, Tables } from '../
 
 /** A new message. */
 export interface NewMessage {
-  root: SlackTs;
-  person: string;
+  thread_ts: SlackTs;
+  user_id: string;
   state: MessageState;
-  words: MessageContent;
+  content: MessageContent;
   editedTs: SlackTs | null;
   /** The turn whose content and files it sends again. */
-  resends?: string;
+  resends_turn_id?: string;
   /** The turn whose question it asks again with other content or choices, or corrects. */
-  asksAgain?: string;
+  revises_turn_id?: string;
 }
 
 /** People's messages for the agent: the inbox. */
@@ -31,13 +31,13 @@ export class Messages {
       .insertInto('messages')
       .values({
         ...key,
-        root: message.root,
-        person: message.person,
+        thread_ts: message.thread_ts,
+        user_id: message.user_id,
         state: message.state,
-        words: toPostgresJson(message.words),
+        content: toPostgresJson(message.content),
         edited_ts: message.editedTs,
-        resends: message.resends ?? null,
-        asks_again: message.asksAgain ?? null,
+        resends_turn_id: message.resends_turn_id ?? null,
+        revises_turn_id: message.revises_turn_id ?? null,
       })
       .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'ts']).doNothing())
       .returning('ts')
@@ -69,7 +69,7 @@ export class Messages {
       .select(['messages.workspace', 'messages.channel', 'messages.ts'])
       .where(inThread(thread))
       .where('messages.state', '=', 'waiting')
-      .where('messages.marked', '=', false)
+      .where('messages.has_waiting_reaction', '=', false)
       .where((where) => where.not(hasTurn()))
       .orderBy('messages.ts')
       .limit(limit)
@@ -81,7 +81,7 @@ export class Messages {
     return this.#db
       .selectFrom('messages')
       .select(['messages.workspace', 'messages.channel', 'messages.ts'])
-      .where('messages.marked', '=', true)
+      .where('messages.has_waiting_reaction', '=', true)
       .where((where) => where.or([where('messages.state', '!=', 'waiting'), hasTurn()]))
       .orderBy('messages.ts')
       .limit(limit)
@@ -94,7 +94,7 @@ export class Messages {
       .selectFrom('messages')
       .select(sql<number>`count(*)::int`.as('count'))
       .where('workspace', '=', workspace)
-      .where('marked', '=', true)
+      .where('has_waiting_reaction', '=', true)
       .executeTakeFirstOrThrow();
     return row.count;
   }
@@ -125,13 +125,13 @@ export class Messages {
 
   /** Records whether the message has our waiting reaction. */
   async setWaitingReaction(key: MessageKey, marked: boolean): Promise<void> {
-    await this.#update(key).set({ marked }).execute();
+    await this.#update(key).set({ has_waiting_reaction: marked }).execute();
   }
 
   /** Withdraws a waiting message; false if it no longer waits. */
   async withdraw(key: MessageKey): Promise<boolean> {
     const row = await this.#update(key)
-      .set({ state: 'withdrawn', words: null })
+      .set({ state: 'withdrawn', content: null })
       .where('state', '=', 'waiting')
       .returning('ts')
       .executeTakeFirst();
@@ -141,7 +141,7 @@ export class Messages {
   /** Refuses a waiting message and erases its content; false if it no longer waits. */
   async refuse(key: MessageKey): Promise<boolean> {
     const row = await this.#update(key)
-      .set({ state: 'refused', words: null })
+      .set({ state: 'refused', content: null })
       .where('state', '=', 'waiting')
       .returning('ts')
       .executeTakeFirst();
@@ -158,7 +158,7 @@ export class Messages {
       .select('ts')
       .where('workspace', '=', workspace)
       .where('channel', '=', channel)
-      .where('person', '=', person)
+      .where('user_id', '=', person)
       .where('state', '=', 'refused')
       .limit(1)
       .executeTakeFirst();
@@ -173,7 +173,7 @@ export class Messages {
   /** Updates a waiting message, unless a later edit came first; false if it no longer waits. */
   async updateContent(key: MessageKey, words: MessageContent, editedTs: SlackTs): Promise<boolean> {
     const row = await this.#update(key)
-      .set({ words: toPostgresJson(words), edited_ts: editedTs })
+      .set({ content: toPostgresJson(words), edited_ts: editedTs })
       .where('state', '=', 'waiting')
       .where((where) => where.or([where('edited_ts', 'is', null), where('edited_ts', '<', editedTs)]))
       .returning('ts')

@@ -4,7 +4,7 @@ import type { ThreadKey } from '../keys.ts';
 import type { Message, SlackTs, Tables, Turn } from '../schema.ts';
 
 /** Excludes a turn that only tries to forward its message. */
-const isNotForwarding = sql<boolean>`not (passed_on_by is not null and user_message_id is null and finished_at is null)`;
+const isNotForwarding = sql<boolean>`not (forwarded_by_turn_id is not null and user_message_id is null and finished_at is null)`;
 
 /** Threads whose waiting messages are paused because a turn was stopped. Call all methods under the thread's lock. */
 export class PausedThreads {
@@ -38,7 +38,7 @@ export class PausedThreads {
     const row = await this.#update(thread)
       .set({ paused_by_turn_id: null })
       .where('paused_by_turn_id', '=', turnId)
-      .returning('root')
+      .returning('thread_ts')
       .executeTakeFirst();
     return row !== undefined;
   }
@@ -63,7 +63,7 @@ export class PausedThreads {
       .selectAll()
       .where(inThread(thread))
       .where('state', '=', 'waiting')
-      .where('resends', 'is', null);
+      .where('resends_turn_id', 'is', null);
   }
 
   #update(thread: ThreadKey) {

@@ -22,7 +22,7 @@ export class Posts {
     return this.#db
       .selectFrom('posts')
       .innerJoin('turns', (join) =>
-        join.onRef('turns.workspace', '=', 'posts.workspace').onRef('turns.id', '=', 'posts.turn'),
+        join.onRef('turns.workspace', '=', 'posts.workspace').onRef('turns.id', '=', 'posts.turn_id'),
       )
       .selectAll('turns')
       .where('posts.workspace', '=', workspace)
@@ -37,20 +37,20 @@ export class Posts {
       .insertInto('posts')
       .values({
         workspace: turn.workspace,
-        turn: turn.id,
+        turn_id: turn.id,
         part,
-        key,
+        dedupe_key: key,
         channel: turn.channel,
-        root: turn.root,
+        thread_ts: turn.thread_ts,
         state: 'intended',
         intended_at: new Date(),
       })
       .onConflict((conflict) =>
-        conflict.columns(['workspace', 'turn', 'part']).doUpdateSet({
+        conflict.columns(['workspace', 'turn_id', 'part']).doUpdateSet({
           state: 'intended',
-          key,
+          dedupe_key: key,
           ts: null,
-          digest: null,
+          content_hash: null,
           intended_at: sql<Date>`clock_timestamp()`,
         }),
       )
@@ -62,7 +62,7 @@ export class Posts {
   async setState(
     turn: TurnId,
     part: string,
-    outcome: { state: PostState; ts?: SlackTs; digest?: string | null },
+    outcome: { state: PostState; ts?: SlackTs; content_hash?: string | null },
   ): Promise<void> {
     await this.#db.updateTable('posts').set(outcome).where(ofTurn(turn)).where('part', '=', part).execute();
   }

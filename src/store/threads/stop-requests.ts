@@ -5,8 +5,8 @@ import type { SlackTs, Tables, Turn, TurnId } from '../schema.ts';
 /** A person's request to stop a turn. */
 export interface StopRequest {
   workspace: string;
-  turn: string;
-  person: string;
+  turn_id: string;
+  user_id: string;
   /** When, by Slack's clock: a request that is delivered again counts once. */
   ts: SlackTs;
 }
@@ -30,7 +30,7 @@ export class StopRequests {
    * Another request forces the stop from `forceAfterSeconds` after the first.
    */
   async record(
-    { workspace, turn: id, person, ts }: StopRequest,
+    { workspace, turn_id: id, user_id, ts }: StopRequest,
     forceAfterSeconds: number,
   ): Promise<StopRequestResult | undefined> {
     const turn = await this.#db
@@ -42,19 +42,23 @@ export class StopRequests {
       .forUpdate()
       .executeTakeFirst();
     if (turn === undefined) return undefined;
-    if (turn.stop_asked_at === null) {
-      const set = { stop_asked_by: person, stop_asked_at: new Date(), stop_ts: ts };
+    if (turn.stop_requested_at === null) {
+      const set = { stop_requested_by: user_id, stop_requested_at: new Date(), stop_requested_ts: ts };
       return { kind: 'asked', turn: await this.#update(turn, set) };
     }
-    const sinceSeconds = Number(ts) - Number(turn.stop_ts ?? turn.stop_asked_at.getTime() / 1_000);
-    if (sinceSeconds <= 0 || turn.force_asked_at !== null) return { kind: 'same', turn };
+    const sinceSeconds =
+      Number(ts) - Number(turn.stop_requested_ts ?? turn.stop_requested_at.getTime() / 1_000);
+    if (sinceSeconds <= 0 || turn.force_stop_requested_at !== null) return { kind: 'same', turn };
     if (sinceSeconds < forceAfterSeconds) return { kind: 'waits', turn };
-    return { kind: 'forced', turn: await this.#update(turn, { force_asked_at: new Date() }) };
+    return { kind: 'forced', turn: await this.#update(turn, { force_stop_requested_at: new Date() }) };
   }
 
   /** The service has accepted a stop. */
   async markSent(turn: TurnId, how: 'graceful' | 'forced'): Promise<void> {
-    await this.#update(turn, how === 'forced' ? { force_sent_at: new Date() } : { stop_sent_at: new Date() });
+    await this.#update(
+      turn,
+      how === 'forced' ? { force_stop_sent_at: new Date() } : { stop_sent_at: new Date() },
+    );
   }
 
   /** Turns of all threads whose stop was requested and that have not settled. */
@@ -62,7 +66,7 @@ export class StopRequests {
     return this.#db
       .selectFrom('turns')
       .selectAll()
-      .where('stop_asked_at', 'is not', null)
+      .where('stop_requested_at', 'is not', null)
       .where('finished_at', 'is', null)
       .where('settled_at', 'is', null)
       .orderBy('id')
@@ -75,7 +79,12 @@ export class StopRequests {
     values: Partial<
       Pick<
         Turn,
-        'stop_asked_by' | 'stop_asked_at' | 'stop_ts' | 'stop_sent_at' | 'force_asked_at' | 'force_sent_at'
+        | 'stop_requested_by'
+        | 'stop_requested_at'
+        | 'stop_requested_ts'
+        | 'stop_sent_at'
+        | 'force_stop_requested_at'
+        | 'force_stop_sent_at'
       >
     >,
   ): Promise<Turn> {

@@ -29,22 +29,22 @@ export class Threads {
   }
 
   /** Makes a thread ours, or reactivates a dormant one. */
-  async adopt(key: ThreadKey, by: { account: string; person: string; ts: SlackTs }): Promise<void> {
+  async adopt(key: ThreadKey, by: { account_id: string; user_id: string; ts: SlackTs }): Promise<void> {
     await this.#db
       .insertInto('threads')
-      .values({ ...key, account: by.account, starter: by.person, began_ts: by.ts })
+      .values({ ...key, account_id: by.account_id, started_by: by.user_id, adopted_ts: by.ts })
       .onConflict((conflict) =>
         conflict
-          .columns(['workspace', 'channel', 'root'])
-          .doUpdateSet({ dormant: false, began_ts: by.ts, starter: by.person })
-          .where('threads.dormant', '=', true),
+          .columns(['workspace', 'channel', 'thread_ts'])
+          .doUpdateSet({ is_dormant: false, adopted_ts: by.ts, started_by: by.user_id })
+          .where('threads.is_dormant', '=', true),
       )
       .execute();
   }
 
   /** Makes a thread without a task dormant: its replies need a mention again. */
   async makeDormant(key: ThreadKey): Promise<void> {
-    await this.#update(key).set({ dormant: true }).execute();
+    await this.#update(key).set({ is_dormant: true }).execute();
   }
 
   /** Records the project of the thread's files and task; returns it, or the one recorded before. */
@@ -57,10 +57,10 @@ export class Threads {
   }
 
   /** Moves a thread to another account; false if it was moved before, or has a task by now. */
-  async moveToAccount(thread: ThreadKey & Pick<Thread, 'account'>, account: string): Promise<boolean> {
+  async moveToAccount(thread: ThreadKey & Pick<Thread, 'account_id'>, account: string): Promise<boolean> {
     const { numUpdatedRows } = await this.#update(thread)
-      .set({ account, project_id: null })
-      .where('account', '=', thread.account)
+      .set({ account_id: account, project_id: null })
+      .where('account_id', '=', thread.account_id)
       .where('task_id', 'is', null)
       .where('task_intended_at', 'is', null)
       .executeTakeFirstOrThrow();
@@ -84,7 +84,7 @@ export class Threads {
     projectId: string,
     { title, model }: { title: string; model?: string | undefined },
   ): Promise<void> {
-    const task = { project_id: projectId, task_title: title, model: model ?? null };
+    const task = { project_id: projectId, task_title: title, task_model: model ?? null };
     await this.#update(key)
       .set({ ...task, task_intended_at: new Date() })
       .where('task_id', 'is', null)
@@ -101,7 +101,7 @@ export class Threads {
     const row = await this.#update(key)
       .set({
         task_id: sql<string>`coalesce(task_id, ${taskId})`,
-        task_begun_at: sql<Date>`coalesce(task_begun_at, now())`,
+        task_started_at: sql<Date>`coalesce(task_started_at, now())`,
         task_intended_at: null,
       })
       .returning('task_id')
@@ -116,9 +116,9 @@ export class Threads {
         task_id: null,
         task_intended_at: null,
         former_task_ids: sql<string[]>`former_task_ids || ${taskId}::text`,
-        task_begun_at: null,
+        task_started_at: null,
         task_state: null,
-        task_read_at: null,
+        task_state_read_at: null,
       })
       .where('task_id', '=', taskId)
       .execute();
@@ -128,7 +128,7 @@ export class Threads {
   async mayAdoptTask(key: ThreadKey, projectId: string, taskId: string): Promise<boolean> {
     const rival = await this.#db
       .selectFrom('threads')
-      .select('root')
+      .select('thread_ts')
       .where('workspace', '=', key.workspace)
       .where('project_id', '=', projectId)
       .where((where) => where.or([where('task_id', '=', taskId), where('task_intended_at', 'is not', null)]))
@@ -142,14 +142,14 @@ export class Threads {
   async addParticipant(key: ThreadKey, person: string): Promise<string[]> {
     const row = await this.#update(key)
       .set({
-        writers: sql<
+        participant_ids: sql<
           string[]
-        >`case when ${person} = any(writers) then writers else writers || ${person}::text end`,
+        >`case when ${person} = any(participant_ids) then participant_ids else participant_ids || ${person}::text end`,
         last_used_at: sql<Date>`now()`,
       })
-      .returning('writers')
+      .returning('participant_ids')
       .executeTakeFirstOrThrow();
-    return row.writers;
+    return row.participant_ids;
   }
 
   /**
@@ -159,12 +159,12 @@ export class Threads {
   async withWork(limit: number, after?: ThreadKey): Promise<ThreadKey[]> {
     const waiting = this.#db
       .selectFrom('messages')
-      .select(['workspace', 'channel', 'root'])
+      .select(['workspace', 'channel', 'thread_ts'])
       .where('state', 'in', ['waiting', 'sending'])
       .where(maySend);
     const open = this.#db
       .selectFrom('turns')
-      .select(['workspace', 'channel', 'root'])
+      .select(['workspace', 'channel', 'thread_ts'])
       .where('finished_at', 'is', null);
     return this.#db
       .selectFrom(waiting.union(open).as('busy'))
@@ -175,18 +175,18 @@ export class Threads {
             where
               .selectFrom('workspaces')
               .whereRef('workspaces.workspace', '=', 'busy.workspace')
-              .where('left_at', 'is not', null),
+              .where('uninstalled_at', 'is not', null),
           ),
         ),
       )
       .$if(after !== undefined, (threads) =>
         threads.where(
-          sql<boolean>`(workspace, channel, root) > (${after?.workspace}, ${after?.channel}, ${after?.root})`,
+          sql<boolean>`(workspace, channel, thread_ts) > (${after?.workspace}, ${after?.channel}, ${after?.thread_ts})`,
         ),
       )
       .orderBy('workspace')
       .orderBy('channel')
-      .orderBy('root')
+      .orderBy('thread_ts')
       .limit(limit)
       .execute();
   }

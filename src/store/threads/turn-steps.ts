@@ -23,11 +23,11 @@ export type TurnState = (typeof TURN_STATES)[number];
 const STEPS: readonly { column: keyof Turn; step: TurnStep; state?: TurnState }[] = [
   { column: 'first_visible_at', step: 'visible', state: 'preparing' },
   { column: 'file_notes', step: 'uploaded' },
-  { column: 'content', step: 'frozen', state: 'sending' },
+  { column: 'prompt', step: 'frozen', state: 'sending' },
   { column: 'user_message_id', step: 'sent', state: 'sent' },
   { column: 'assistant_message_id', step: 'replying', state: 'following' },
   { column: 'settled_at', step: 'settled', state: 'finishing' },
-  { column: 'results_at', step: 'results' },
+  { column: 'results_posted_at', step: 'results' },
 ];
 
 /** The steps that recording these values means; clearing a value is no step. */

@@ -55,7 +55,7 @@ export class TurnUsage {
       .selectFrom('turns')
       .select(untilHourOld)
       .where('workspace', '=', workspace)
-      .$if(person !== undefined, (query) => query.where('asker', '=', person ?? ''))
+      .$if(person !== undefined, (query) => query.where('asked_by', '=', person ?? ''))
       .$if(isHour, (query) => query.where(startedWithinHour).orderBy('started_at', 'desc'))
       .$if(!isHour, (query) => query.where('finished_at', 'is', null))
       .offset(most - 1)

@@ -20,33 +20,33 @@ import { type OnStep, recordedSteps } from './turn-steps.ts';
 export type TurnUpdate = Partial<
   Pick<
     Turn,
-    | 'content'
-    | 'send_after_id'
+    | 'prompt'
+    | 'sent_after_message_id'
     | 'send_intended_at'
     | 'user_message_id'
     | 'task_id'
     | 'assistant_message_id'
-    | 'breaks'
+    | 'split_offsets'
     | 'settled_at'
     | 'outcome'
-    | 'results_at'
+    | 'results_posted_at'
     | 'skill'
     | 'first_visible_at'
-    | 'bytes_up'
+    | 'uploaded_bytes'
   >
-> & { attached?: string[]; file_notes?: FileNote[]; tools?: Record<string, number> };
+> & { attached_file_ids?: string[]; file_notes?: FileNote[]; tool_counts?: Record<string, number> };
 
 /** What the note on a file becomes when the thread leaves the project that the file is in. */
 const LEFT_BEHIND = { reason: 'left_behind' } satisfies Partial<FileNote>;
 
 /** A turn's location, without the rest of its row. */
-export function turnLocationOf({ workspace, id, channel, root }: TurnLocation): TurnLocation {
-  return { workspace, id, channel, root };
+export function turnLocationOf({ workspace, id, channel, thread_ts }: TurnLocation): TurnLocation {
+  return { workspace, id, channel, thread_ts };
 }
 
 /** The message of a turn. */
-export function messageKeyOf({ workspace, channel, message_ts: ts }: Turn): MessageKey {
-  return { workspace, channel, ts };
+export function messageKeyOf({ workspace, channel, message_ts }: Turn): MessageKey {
+  return { workspace, channel, ts: message_ts };
 }
 
 /** The task of a turn: its own, because the thread may have another task since. */
@@ -77,7 +77,7 @@ export class Turns {
   async open(thread: ThreadKey): Promise<Turn | undefined> {
     return this.#inThread(thread)
       .where('finished_at', 'is', null)
-      .orderBy(sql`passed_on_by is not null`)
+      .orderBy(sql`forwarded_by_turn_id is not null`)
       .orderBy('id')
       .limit(1)
       .executeTakeFirst();
@@ -88,7 +88,7 @@ export class Turns {
     return this.#inThread(thread)
       .where('finished_at', 'is', null)
       .where('settled_at', 'is', null)
-      .orderBy(sql`passed_on_by is not null`)
+      .orderBy(sql`forwarded_by_turn_id is not null`)
       .orderBy('id')
       .limit(1)
       .executeTakeFirst();
@@ -111,7 +111,7 @@ export class Turns {
   /** The turn whose message this one began to forward and has not sent. */
   async unfinishedForward(turn: TurnLocation): Promise<Turn | undefined> {
     return this.#inThread(turn)
-      .where('passed_on_by', '=', turn.id)
+      .where('forwarded_by_turn_id', '=', turn.id)
       .where('finished_at', 'is', null)
       .where('user_message_id', 'is', null)
       .executeTakeFirst();
@@ -137,7 +137,7 @@ export class Turns {
   async begin(id: string, message: Message, forwardedBy: string | null = null): Promise<Turn> {
     return this.#db
       .insertInto('turns')
-      .values({ ...newTurnRow(id, message), passed_on_by: forwardedBy })
+      .values({ ...newTurnRow(id, message), forwarded_by_turn_id: forwardedBy })
       .returningAll()
       .executeTakeFirstOrThrow();
   }
@@ -155,19 +155,19 @@ export class Turns {
   /** Reassigns a turn whose message is not frozen to an earlier message of its thread. */
   async reassign(turn: TurnId, message: Message): Promise<Turn> {
     return this.#update(turn)
-      .set({ message_ts: message.ts, asker: message.person, attached: null, file_notes: null })
+      .set({ message_ts: message.ts, asked_by: message.user_id, attached_file_ids: null, file_notes: null })
       .returningAll()
       .executeTakeFirstOrThrow();
   }
 
   /** Records a step, which resets the count of attempts. */
   async record(turn: TurnId, values: TurnUpdate): Promise<Turn> {
-    const { attached, file_notes, tools, ...rest } = values;
+    const { attached_file_ids, file_notes, tool_counts, ...rest } = values;
     const { task, ...recorded } = await this.#update(turn)
       .set({
         ...rest,
-        ...(attached === undefined ? {} : { attached: toPostgresJson(attached) }),
-        ...(tools === undefined ? {} : { tools: toPostgresJson(tools) }),
+        ...(attached_file_ids === undefined ? {} : { attached_file_ids: toPostgresJson(attached_file_ids) }),
+        ...(tool_counts === undefined ? {} : { tool_counts: toPostgresJson(tool_counts) }),
         ...(file_notes === undefined ? {} : { file_notes: toPostgresJson(file_notes) }),
         attempts: 0,
       })
@@ -198,7 +198,7 @@ export class Turns {
   /** Adds to the number of edits that the turn's reply took. */
   async countEdits(turn: TurnId, edits: number): Promise<void> {
     await this.#update(turn)
-      .set({ edits: sql<number>`edits + ${edits}` })
+      .set({ edit_count: sql<number>`edit_count + ${edits}` })
       .execute();
   }
 
@@ -222,8 +222,8 @@ export class Turns {
   /** Claims a turn's button for the message `ts`, which it makes; undefined if it was claimed before. */
   async claimButton(workspace: string, id: string, ts: SlackTs): Promise<Turn | undefined> {
     return this.#update({ workspace, id })
-      .set({ followed_at: sql<Date>`now()`, button_message_ts: ts })
-      .where('followed_at', 'is', null)
+      .set({ button_used_at: sql<Date>`now()`, button_message_ts: ts })
+      .where('button_used_at', 'is', null)
       .returningAll()
       .executeTakeFirst();
   }
@@ -232,31 +232,31 @@ export class Turns {
   async releaseButton(message: ThreadKey & MessageKey): Promise<void> {
     await this.#db
       .updateTable('turns')
-      .set({ followed_at: null, button_message_ts: null })
+      .set({ button_used_at: null, button_message_ts: null })
       .where(inThread(message))
       .where('button_message_ts', '=', message.ts)
       .execute();
   }
 
   /** Claims the files that were shared without text before a turn's message: they are sent with it, and with no other. */
-  async takeKeptFiles(turn: Turn): Promise<Pick<Turn, 'attached' | 'file_notes'>[]> {
-    const { rows } = await sql<Pick<Turn, 'attached' | 'file_notes' | 'message_ts'>>`
+  async takeKeptFiles(turn: Turn): Promise<Pick<Turn, 'attached_file_ids' | 'file_notes'>[]> {
+    const { rows } = await sql<Pick<Turn, 'attached_file_ids' | 'file_notes' | 'message_ts'>>`
       update turns as kept set files_sent_with_turn_id = ${turn.id}
       where ${inThread(turn)} and outcome = 'kept' and message_ts < ${turn.message_ts}
         and (files_sent_with_turn_id is null or files_sent_with_turn_id = ${turn.id} or not exists (
           select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.files_sent_with_turn_id
             and (taker.finished_at is null or taker.user_message_id is not null)))
-      returning attached, file_notes, message_ts`.execute(this.#db);
+      returning attached_file_ids, file_notes, message_ts`.execute(this.#db);
     return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));
   }
 
   /** The thread leaves its project: files in that project are no longer sent, and their notes say so. */
   async leaveFilesBehind(thread: ThreadKey): Promise<void> {
     await sql`
-      update turns set attached = '[]', file_notes = (
+      update turns set attached_file_ids = '[]', file_notes = (
         select jsonb_agg(case when note ->> 'reason' is null then note || ${toPostgresJson(LEFT_BEHIND)}::jsonb else note end order by at)
         from jsonb_array_elements(file_notes) with ordinality as notes (note, at))
-      where ${inThread(thread)} and attached <> '[]'`.execute(this.#db);
+      where ${inThread(thread)} and attached_file_ids <> '[]'`.execute(this.#db);
   }
 
   /** Whether a message at the service belongs to a turn. */
@@ -282,9 +282,9 @@ export class Turns {
 /** The task of a turn's thread. */
 const threadTaskId = sql<string | null>`(
   select task_id from threads
-  where threads.workspace = turns.workspace and threads.channel = turns.channel and threads.root = turns.root
+  where threads.workspace = turns.workspace and threads.channel = turns.channel and threads.thread_ts = turns.thread_ts
 )`.as('task');
 
-function newTurnRow(id: string, { workspace, channel, root, ts, person }: Message) {
-  return { id, workspace, channel, root, message_ts: ts, asker: person };
+function newTurnRow(id: string, { workspace, channel, thread_ts, ts, user_id }: Message) {
+  return { id, workspace, channel, thread_ts, message_ts: ts, asked_by: user_id };
 }

@@ -10,12 +10,12 @@ export const NO_ACCOUNT = 'none';
 /** Identifies an account of a workspace. */
 export interface AccountKey {
   workspace: string;
-  account: string;
+  account_id: string;
 }
 
 /** An account that an admin sets. */
-export type NewAccount = Pick<AccountRow, 'workspace' | 'account' | 'base_url' | 'set_by'> & {
-  sealed: string;
+export type NewAccount = Pick<AccountRow, 'workspace' | 'account_id' | 'base_url' | 'set_by'> & {
+  encrypted_api_key: string;
 };
 
 /** Service accounts of workspaces. */
@@ -36,12 +36,12 @@ export class Accounts {
       .executeTakeFirst();
   }
 
-  async get({ workspace, account }: AccountKey): Promise<AccountRow | undefined> {
+  async get({ workspace, account_id }: AccountKey): Promise<AccountRow | undefined> {
     return this.#db
       .selectFrom('accounts')
       .selectAll()
       .where('workspace', '=', workspace)
-      .where('account', '=', account)
+      .where('account_id', '=', account_id)
       .executeTakeFirst();
   }
 
@@ -56,20 +56,20 @@ export class Accounts {
         .selectFrom('workspaces')
         .select('workspace')
         .where('workspace', '=', row.workspace)
-        .where('left_at', 'is not', null)
+        .where('uninstalled_at', 'is not', null)
         .executeTakeFirst();
       if (left !== undefined) return false;
-      await this.#retire(trx, row.workspace, row.account);
+      await this.#retire(trx, row.workspace, row.account_id);
       const values = {
         ...row,
         set_at: sql<Date>`clock_timestamp()`,
         retired_at: null,
-        version: nextChangeSeq,
+        change_seq: nextChangeSeq,
       };
       await trx
         .insertInto('accounts')
         .values(values)
-        .onConflict((conflict) => conflict.columns(['workspace', 'account']).doUpdateSet(values))
+        .onConflict((conflict) => conflict.columns(['workspace', 'account_id']).doUpdateSet(values))
         .execute();
       return true;
     });
@@ -85,40 +85,40 @@ export class Accounts {
 
   /** The accounts that changed after a version. */
   async changedSince(version: number): Promise<AccountRow[]> {
-    return this.#db.selectFrom('accounts').selectAll().where('version', '>', version).execute();
+    return this.#db.selectFrom('accounts').selectAll().where('change_seq', '>', version).execute();
   }
 
   /** The most recent tasks of an account: a key that can read one of them belongs to the same account. */
-  async recentTaskIds({ workspace, account }: AccountKey, limit: number): Promise<string[]> {
+  async recentTaskIds({ workspace, account_id }: AccountKey, limit: number): Promise<string[]> {
     const rows = await this.#db
       .selectFrom('threads')
       .select('task_id')
       .where('workspace', '=', workspace)
-      .where('account', '=', account)
+      .where('account_id', '=', account_id)
       .where('task_id', 'is not', null)
       .orderBy('last_used_at', 'desc')
       .limit(limit)
       .execute();
-    return rows.flatMap(({ task_id: task }) => (task === null ? [] : [task]));
+    return rows.flatMap(({ task_id }) => (task_id === null ? [] : [task_id]));
   }
 
   /** The most recent projects of an account: the same applies to them. */
-  async recentProjectIds({ workspace, account }: AccountKey, limit: number): Promise<string[]> {
+  async recentProjectIds({ workspace, account_id }: AccountKey, limit: number): Promise<string[]> {
     const rows = await this.#db
       .selectFrom('projects')
       .select('project_id')
       .where('workspace', '=', workspace)
-      .where('account', '=', account)
+      .where('account_id', '=', account_id)
       .where('project_id', 'is not', null)
       .orderBy('created_at', 'desc')
       .limit(limit)
       .execute();
-    return rows.flatMap(({ project_id: project }) => (project === null ? [] : [project]));
+    return rows.flatMap(({ project_id }) => (project_id === null ? [] : [project_id]));
   }
 
   /** Replaces the encrypted text of a row; false if it has changed meanwhile. */
   async replaceEncrypted(
-    { workspace, account }: AccountKey,
+    { workspace, account_id }: AccountKey,
     before: string,
     sealed: string,
   ): Promise<boolean> {
@@ -126,20 +126,25 @@ export class Accounts {
       await lockChangeSequence(trx);
       return trx
         .updateTable('accounts')
-        .set({ sealed, version: nextChangeSeq })
+        .set({ encrypted_api_key: sealed, change_seq: nextChangeSeq })
         .where('workspace', '=', workspace)
-        .where('account', '=', account)
-        .where('sealed', '=', before)
-        .returning('account')
+        .where('account_id', '=', account_id)
+        .where('encrypted_api_key', '=', before)
+        .returning('account_id')
         .executeTakeFirst();
     });
     return row !== undefined;
   }
 
   /** The encrypted keys of all accounts. */
-  async allEncrypted(): Promise<(AccountKey & { sealed: string })[]> {
-    const rows = await this.#db.selectFrom('accounts').select(['workspace', 'account', 'sealed']).execute();
-    return rows.flatMap(({ sealed, ...key }) => (sealed === null ? [] : [{ ...key, sealed }]));
+  async allEncrypted(): Promise<(AccountKey & { encrypted: string })[]> {
+    const rows = await this.#db
+      .selectFrom('accounts')
+      .select(['workspace', 'account_id', 'encrypted_api_key'])
+      .execute();
+    return rows.flatMap(({ encrypted_api_key: encrypted, ...key }) =>
+      encrypted === null ? [] : [{ ...key, encrypted }],
+    );
   }
 
   /**
@@ -150,15 +155,15 @@ export class Accounts {
     return this.#db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       const { numAffectedRows } = await sql`
-        update accounts set sealed = null, version = nextval('installation_change_seq')
-        where retired_at is not null and sealed is not null and (
+        update accounts set encrypted_api_key = null, change_seq = nextval('installation_change_seq')
+        where retired_at is not null and encrypted_api_key is not null and (
           retired_at < now() - interval '1 day' or not exists (
-            select from threads join turns using (workspace, channel, root)
-            where threads.workspace = accounts.workspace and threads.account = accounts.account
+            select from threads join turns using (workspace, channel, thread_ts)
+            where threads.workspace = accounts.workspace and threads.account_id = accounts.account_id
               and turns.finished_at is null) and not exists (
             select from task_deletions
-            where task_deletions.workspace = accounts.workspace and task_deletions.account = accounts.account
-              and deleted_at is null and told_at is null))`.execute(trx);
+            where task_deletions.workspace = accounts.workspace and task_deletions.account_id = accounts.account_id
+              and deleted_at is null and notified_at is null))`.execute(trx);
       return Number(numAffectedRows ?? 0);
     });
   }
@@ -166,11 +171,11 @@ export class Accounts {
   async #retire(trx: Kysely<Tables>, workspace: string, exceptAccount: string): Promise<boolean> {
     const rows = await trx
       .updateTable('accounts')
-      .set({ retired_at: sql<Date>`clock_timestamp()`, version: nextChangeSeq })
+      .set({ retired_at: sql<Date>`clock_timestamp()`, change_seq: nextChangeSeq })
       .where('workspace', '=', workspace)
-      .where('account', '!=', exceptAccount)
+      .where('account_id', '!=', exceptAccount)
       .where('retired_at', 'is', null)
-      .returning('account')
+      .returning('account_id')
       .execute();
     return rows.length > 0;
   }

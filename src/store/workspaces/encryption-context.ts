@@ -1,9 +1,9 @@
 /** The row that an encrypted text belongs to: it cannot be decrypted as another row's. */
 export const encryptionContext = {
   installation: (workspace: string) => ['installations', workspace],
-  account: ({ workspace, account }: { workspace: string; account: string }) => [
+  account: ({ workspace, account_id }: { workspace: string; account_id: string }) => [
     'accounts',
     workspace,
-    account,
+    account_id,
   ],
 } as const;

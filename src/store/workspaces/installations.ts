@@ -6,27 +6,33 @@ import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
 /** A new installation. */
 export type NewInstallation = Pick<
   InstallationRow,
-  'workspace' | 'enterprise' | 'organisation' | 'name' | 'bot_user' | 'bot_id' | 'expires_at'
-> & { sealed: string };
+  | 'workspace'
+  | 'enterprise_id'
+  | 'is_enterprise_install'
+  | 'name'
+  | 'bot_user_id'
+  | 'bot_id'
+  | 'token_expires_at'
+> & { encrypted_tokens: string };
 
 /** A workspace and the installation whose token it uses. */
 export interface InstalledWorkspace {
   /** The workspace (`T…`). */
   workspace: string;
   /** The workspace or organisation of its installation. */
-  installation: string;
-  enterprise: string | null;
-  organisation: boolean;
-  bot_user: string;
+  installation_id: string;
+  enterprise_id: string | null;
+  is_enterprise_install: boolean;
+  bot_user_id: string;
   bot_id: string;
   /** Null if the app is no longer installed there. */
-  sealed: string | null;
-  version: number;
+  encrypted_tokens: string | null;
+  change_seq: number;
 }
 
 /** New tokens after a rotation. */
 export interface RotatedTokens {
-  sealed: string;
+  encryptedTokens: string;
   expiresAt: Date | null;
 }
 
@@ -48,20 +54,20 @@ export class Installations {
       const values = {
         ...row,
         installed_at: sql<Date>`clock_timestamp()`,
-        left_at: null,
-        version: nextChangeSeq,
+        uninstalled_at: null,
+        change_seq: nextChangeSeq,
       };
       await trx
         .insertInto('installations')
         .values(values)
         .onConflict((conflict) => conflict.column('workspace').doUpdateSet(values))
         .execute();
-      if (!row.organisation) await this.#attach(trx, row.workspace, row.workspace);
+      if (!row.is_enterprise_install) await this.#attach(trx, row.workspace, row.workspace);
       else
         await sql`
-          update workspaces set left_at = null, last_receiving_at = null, version = nextval('installation_change_seq'),
-            bot_user = ${row.bot_user}, bot_id = ${row.bot_id}
-          where installation = ${row.workspace} and access_revoked_at is null and (left_at is not null or bot_user <> ${row.bot_user})`.execute(
+          update workspaces set uninstalled_at = null, last_receiving_at = null, change_seq = nextval('installation_change_seq'),
+            bot_user_id = ${row.bot_user_id}, bot_id = ${row.bot_id}
+          where installation_id = ${row.workspace} and access_revoked_at is null and (uninstalled_at is not null or bot_user_id <> ${row.bot_user_id})`.execute(
           trx,
         );
     });
@@ -80,15 +86,15 @@ export class Installations {
 
   async #attach(trx: Kysely<Tables>, workspace: string, installation: string): Promise<boolean> {
     const { numAffectedRows } = await sql`
-      insert into workspaces (workspace, name, bot_user, bot_id, installation)
-      select ${workspace}, name, bot_user, bot_id, workspace from installations
-      where workspace = ${installation} and left_at is null
+      insert into workspaces (workspace, name, bot_user_id, bot_id, installation_id)
+      select ${workspace}, name, bot_user_id, bot_id, workspace from installations
+      where workspace = ${installation} and uninstalled_at is null
       on conflict (workspace) do update set
-        name = excluded.name, bot_user = excluded.bot_user, bot_id = excluded.bot_id,
-        installation = excluded.installation, left_at = null, access_revoked_at = null,
+        name = excluded.name, bot_user_id = excluded.bot_user_id, bot_id = excluded.bot_id,
+        installation_id = excluded.installation_id, uninstalled_at = null, access_revoked_at = null,
         -- Messages from the time without the app are not read back.
-        last_receiving_at = case when workspaces.left_at is null then workspaces.last_receiving_at end, version = nextval('installation_change_seq')
-      where workspaces.access_revoked_at is null or workspaces.installation is distinct from excluded.installation`.execute(
+        last_receiving_at = case when workspaces.uninstalled_at is null then workspaces.last_receiving_at end, change_seq = nextval('installation_change_seq')
+      where workspaces.access_revoked_at is null or workspaces.installation_id is distinct from excluded.installation_id`.execute(
       trx,
     );
     return (numAffectedRows ?? 0n) > 0n;
@@ -112,22 +118,22 @@ export class Installations {
       const ended = await trx
         .updateTable('installations')
         .set({
-          sealed: null,
-          expires_at: null,
-          left_at: sql<Date>`clock_timestamp()`,
-          version: nextChangeSeq,
+          encrypted_tokens: null,
+          token_expires_at: null,
+          uninstalled_at: sql<Date>`clock_timestamp()`,
+          change_seq: nextChangeSeq,
         })
         .where('workspace', '=', workspace)
-        .where('version', '=', version)
-        .where('left_at', 'is', null)
+        .where('change_seq', '=', version)
+        .where('uninstalled_at', 'is', null)
         .returning('workspace')
         .executeTakeFirst();
       if (ended === undefined) return false;
       const left = await trx
         .updateTable('workspaces')
-        .set({ left_at: sql<Date>`clock_timestamp()`, version: nextChangeSeq })
-        .where('installation', '=', workspace)
-        .where('left_at', 'is', null)
+        .set({ uninstalled_at: sql<Date>`clock_timestamp()`, change_seq: nextChangeSeq })
+        .where('installation_id', '=', workspace)
+        .where('uninstalled_at', 'is', null)
         .returning('workspace')
         .execute();
       await deleteApiKeysOf(trx, left);
@@ -141,16 +147,16 @@ export class Installations {
     await this.#db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       await sql`
-        insert into workspaces (workspace, name, bot_user, bot_id, installation, left_at, access_revoked_at)
-        select taken.workspace, name, bot_user, bot_id, installations.workspace, clock_timestamp(), clock_timestamp()
+        insert into workspaces (workspace, name, bot_user_id, bot_id, installation_id, uninstalled_at, access_revoked_at)
+        select taken.workspace, name, bot_user_id, bot_id, installations.workspace, clock_timestamp(), clock_timestamp()
         from installations, unnest(${[...new Set(workspaces)]}::text[]) as taken (workspace)
         where installations.workspace = ${organisation}
-        on conflict (workspace) do update set left_at = coalesce(workspaces.left_at, excluded.left_at),
-          access_revoked_at = excluded.access_revoked_at, version = nextval('installation_change_seq')
-        where workspaces.installation = excluded.installation`.execute(trx);
+        on conflict (workspace) do update set uninstalled_at = coalesce(workspaces.uninstalled_at, excluded.uninstalled_at),
+          access_revoked_at = excluded.access_revoked_at, change_seq = nextval('installation_change_seq')
+        where workspaces.installation_id = excluded.installation_id`.execute(trx);
       const gone = sql<{ workspace: string }>`
         select workspace from workspaces
-        where installation = ${organisation} and workspace = any(${[...workspaces]}::text[])`;
+        where installation_id = ${organisation} and workspace = any(${[...workspaces]}::text[])`;
       await deleteApiKeysOf(trx, (await gone.execute(trx)).rows);
     });
   }
@@ -161,9 +167,9 @@ export class Installations {
     await this.#db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       await sql`
-        update workspaces set access_revoked_at = null, last_receiving_at = null, version = nextval('installation_change_seq'),
-          left_at = (select left_at from installations where installations.workspace = ${organisation})
-        where installation = ${organisation} and access_revoked_at is not null
+        update workspaces set access_revoked_at = null, last_receiving_at = null, change_seq = nextval('installation_change_seq'),
+          uninstalled_at = (select uninstalled_at from installations where installations.workspace = ${organisation})
+        where installation_id = ${organisation} and access_revoked_at is not null
           and workspace = any(${[...workspaces]}::text[])`.execute(trx);
     });
   }
@@ -171,12 +177,12 @@ export class Installations {
   /** The workspaces that changed after a version. */
   async changedSince(version: number): Promise<InstalledWorkspace[]> {
     const { rows } = await sql<InstalledWorkspace>`
-      select workspaces.workspace, installations.workspace as installation, installations.enterprise,
-        installations.organisation, installations.bot_user, installations.bot_id,
-        case when workspaces.left_at is null then installations.sealed end as sealed,
-        greatest(workspaces.version, installations.version) as version
-      from workspaces join installations on installations.workspace = workspaces.installation
-      where workspaces.version > ${version} or installations.version > ${version}`.execute(this.#db);
+      select workspaces.workspace, installations.workspace as installation_id, installations.enterprise_id,
+        installations.is_enterprise_install, installations.bot_user_id, installations.bot_id,
+        case when workspaces.uninstalled_at is null then installations.encrypted_tokens end as encrypted_tokens,
+        greatest(workspaces.change_seq, installations.change_seq) as change_seq
+      from workspaces join installations on installations.workspace = workspaces.installation_id
+      where workspaces.change_seq > ${version} or installations.change_seq > ${version}`.execute(this.#db);
     return rows;
   }
 
@@ -185,10 +191,10 @@ export class Installations {
     const rows = await this.#db
       .selectFrom('installations')
       .select('workspace')
-      .where('expires_at', '<', fromNow(ms))
-      .where('sealed', 'is not', null)
+      .where('token_expires_at', '<', fromNow(ms))
+      .where('encrypted_tokens', 'is not', null)
       .where(sql<boolean>`workspace <> all(${[...except]}::text[])`)
-      .orderBy('expires_at')
+      .orderBy('token_expires_at')
       .limit(100)
       .execute();
     return rows.map(({ workspace }) => workspace);
@@ -215,8 +221,8 @@ export class Installations {
         .selectAll()
         .select(sql<string>`installed_at::text`.as('installed'))
         .where('workspace', '=', workspace)
-        .where('expires_at', '<', fromNow(ms))
-        .where('sealed', 'is not', null)
+        .where('token_expires_at', '<', fromNow(ms))
+        .where('encrypted_tokens', 'is not', null)
         .executeTakeFirst();
       if (row === undefined) return false;
       const rotated = await renew(row);
@@ -233,15 +239,15 @@ export class Installations {
 
   async #saveTokens(
     row: { workspace: string; installed: string },
-    { sealed, expiresAt }: RotatedTokens,
+    { encryptedTokens, expiresAt }: RotatedTokens,
   ): Promise<boolean> {
     return this.#db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       const attempt = await trx
         .updateTable('installations')
-        .set({ sealed, expires_at: expiresAt, version: nextChangeSeq })
+        .set({ encrypted_tokens: encryptedTokens, token_expires_at: expiresAt, change_seq: nextChangeSeq })
         .where('workspace', '=', row.workspace)
-        .where('left_at', 'is', null)
+        .where('uninstalled_at', 'is', null)
         .where('installed_at', '=', sql<Date>`${row.installed}::timestamptz`)
         .returning('workspace')
         .executeTakeFirst();
@@ -255,9 +261,9 @@ export class Installations {
       await lockChangeSequence(trx);
       return trx
         .updateTable('installations')
-        .set({ sealed, version: nextChangeSeq })
+        .set({ encrypted_tokens: sealed, change_seq: nextChangeSeq })
         .where('workspace', '=', workspace)
-        .where('sealed', '=', before)
+        .where('encrypted_tokens', '=', before)
         .returning('workspace')
         .executeTakeFirst();
     });
@@ -265,9 +271,14 @@ export class Installations {
   }
 
   /** The encrypted tokens of all installations. */
-  async allEncrypted(): Promise<{ workspace: string; sealed: string }[]> {
-    const rows = await this.#db.selectFrom('installations').select(['workspace', 'sealed']).execute();
-    return rows.flatMap(({ workspace, sealed }) => (sealed === null ? [] : [{ workspace, sealed }]));
+  async allEncrypted(): Promise<{ workspace: string; encrypted: string }[]> {
+    const rows = await this.#db
+      .selectFrom('installations')
+      .select(['workspace', 'encrypted_tokens'])
+      .execute();
+    return rows.flatMap(({ workspace, encrypted_tokens: encrypted }) =>
+      encrypted === null ? [] : [{ workspace, encrypted }],
+    );
   }
 }
 
@@ -279,8 +290,8 @@ async function deleteApiKeysOf(
   if (workspaces.length === 0) return;
   await trx
     .updateTable('accounts')
-    .set({ sealed: null, version: nextChangeSeq })
-    .where('sealed', 'is not', null)
+    .set({ encrypted_api_key: null, change_seq: nextChangeSeq })
+    .where('encrypted_api_key', 'is not', null)
     .where(
       'workspace',
       'in',

@@ -3,12 +3,12 @@ import type { WorkspaceSettingsTable } from '../schema/workspaces.ts';
 import type { AllowedUsers, Tables } from '../schema.ts';
 
 /** A workspace's settings; null: the operator's setting. */
-export type WorkspaceSettings = Pick<Selectable<WorkspaceSettingsTable>, 'admits' | 'bots'>;
+export type WorkspaceSettings = Pick<Selectable<WorkspaceSettingsTable>, 'allowed_users' | 'allowed_bots'>;
 
 /** Who may use the agent in a channel, as far as the channel or the workspace has set it. */
 export interface ConfiguredAccess {
-  admits: AllowedUsers | null;
-  bots: string[] | null;
+  allowed_users: AllowedUsers | null;
+  allowed_bots: string[] | null;
 }
 
 /** The settings of workspaces. */
@@ -23,10 +23,10 @@ export class WorkspaceSettingsStore {
   async get(workspace: string): Promise<WorkspaceSettings> {
     const row = await this.#db
       .selectFrom('workspace_settings')
-      .select(['admits', 'bots'])
+      .select(['allowed_users', 'allowed_bots'])
       .where('workspace', '=', workspace)
       .executeTakeFirst();
-    return row ?? { admits: null, bots: null };
+    return row ?? { allowed_users: null, allowed_bots: null };
   }
 
   async set(workspace: string, person: string, settings: WorkspaceSettings): Promise<void> {
@@ -41,11 +41,12 @@ export class WorkspaceSettingsStore {
   /** Who may use the agent in a channel: the channel's setting, else the workspace's. */
   async accessIn(workspace: string, channel: string): Promise<ConfiguredAccess> {
     const { rows } = await sql<ConfiguredAccess>`
-      select coalesce(of_channel.admits, of_all.admits) as admits, coalesce(of_channel.bots, of_all.bots) as bots
+      select coalesce(of_channel.allowed_users, of_all.allowed_users) as allowed_users,
+        coalesce(of_channel.allowed_bots, of_all.allowed_bots) as allowed_bots
       from (select) as one
       left join workspace_settings as of_all on of_all.workspace = ${workspace}
       left join channel_settings as of_channel
         on of_channel.workspace = ${workspace} and of_channel.channel = ${channel}`.execute(this.#db);
-    return rows[0] ?? { admits: null, bots: null };
+    return rows[0] ?? { allowed_users: null, allowed_bots: null };
   }
 }

@@ -11,20 +11,20 @@ export class Workspaces {
   }
 
   /** Saves a workspace that uses the token of the settings; one that had uninstalled the app is active again. */
-  async put(row: { workspace: string; name: string; bot_user: string; bot_id: string }): Promise<void> {
+  async put(row: { workspace: string; name: string; bot_user_id: string; bot_id: string }): Promise<void> {
     await this.#db
       .insertInto('workspaces')
       .values(row)
       .onConflict((conflict) =>
         conflict.column('workspace').doUpdateSet({
           name: row.name,
-          bot_user: row.bot_user,
+          bot_user_id: row.bot_user_id,
           bot_id: row.bot_id,
-          installation: null,
-          left_at: null,
+          installation_id: null,
+          uninstalled_at: null,
           access_revoked_at: null,
           // Messages from the time without the app are not read back.
-          last_receiving_at: sql<Date>`case when workspaces.left_at is null then workspaces.last_receiving_at end`,
+          last_receiving_at: sql<Date>`case when workspaces.uninstalled_at is null then workspaces.last_receiving_at end`,
         }),
       )
       .execute();

@@ -38,7 +38,7 @@ async function refusals(on: AppScene, channel: Channel): Promise<unknown[]> {
   const workspace = on.slack.team.id;
   for await (const row of on.sandbox.bot.store.audit.read({ since: new Date(0), workspace }))
     if (row.kind === 'refusal' && row.channel === channel.id)
-      rows.push([row.person, row.details.control, row.details.why]);
+      rows.push([row.user_id, row.details.control, row.details.why]);
   return rows;
 }
 
@@ -162,7 +162,9 @@ describe.concurrent('a control', () => {
       await scene.slack.closeView(mallory);
     }
     expect(scene.sentToAgent('/slow 1000 in secret').texts).toHaveLength(1);
-    expect((await scene.sandbox.bot.store.turns.get(scene.slack.team.id, value))?.stop_asked_at).toBeNull();
+    expect(
+      (await scene.sandbox.bot.store.turns.get(scene.slack.team.id, value))?.stop_requested_at,
+    ).toBeNull();
   });
 
   test('in direct messages obeys only the person they belong to', async () => {
@@ -188,7 +190,7 @@ describe.concurrent('a control', () => {
   test('that starts the work again needs the same permission as the others', async () => {
     const channel = scene.channel();
     const { channelSettings: channels } = scene.sandbox.bot.store;
-    await channels.set(scene.slack.team.id, channel.id, scene.ada.id, { controls: 'starter' });
+    await channels.set(scene.slack.team.id, channel.id, scene.ada.id, { task_control: 'starter' });
     const root = scene.ask(channel, 'what is mine alone?');
     await scene.finished(channel, root);
     const value = await turnOf(scene, root);

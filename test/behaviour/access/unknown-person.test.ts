@@ -40,11 +40,11 @@ describe.concurrent('while Slack does not say who a person is', () => {
       await scene.until('it waits', async () => (await store.messages.get(key(ts)))?.state === 'waiting');
     mend();
     await scene.finished(channel, asked);
-    expect(await store.messages.get(key(root.ts))).toMatchObject({ state: 'refused', words: null });
+    expect(await store.messages.get(key(root.ts))).toMatchObject({ state: 'refused', content: null });
     expect(await store.messages.get(key(talk.ts))).toBeUndefined();
-    expect(await store.threads.get({ ...key(root.ts), root: root.ts })).toMatchObject({
-      starter: scene.ada.id,
-      began_ts: asked.ts,
+    expect(await store.threads.get({ ...key(root.ts), thread_ts: root.ts })).toMatchObject({
+      started_by: scene.ada.id,
+      adopted_ts: asked.ts,
       dormant: false,
     });
     expect(scene.agent.tasks).toHaveLength(1);

@@ -35,16 +35,18 @@ const row = async (channel: Channel, { ts }: Message) =>
 const refusals = async (channel: Channel): Promise<unknown[]> => {
   const rows = await scene.sandbox.bot.store.db
     .selectFrom('audit_events')
-    .select(['person', 'details'])
+    .select(['user_id', 'details'])
     .where('kind', '=', 'refusal')
     .where('channel', '=', channel.id)
     .orderBy('id')
     .execute();
-  return rows.map(({ person, details }) => ({ person, ...details }));
+  return rows.map(({ user_id, details }) => ({ person: user_id, ...details }));
 };
 
 async function admit(channel: Channel, admits: 'members' | 'guests' | 'everyone' | null): Promise<void> {
-  await scene.sandbox.bot.store.channelSettings.set(slack.team.id, channel.id, scene.ada.id, { admits });
+  await scene.sandbox.bot.store.channelSettings.set(slack.team.id, channel.id, scene.ada.id, {
+    allowed_users: admits,
+  });
 }
 
 describe.concurrent('access to the agent', () => {
@@ -54,7 +56,7 @@ describe.concurrent('access to the agent', () => {
     expect(await told(other, channel)).toEqual([expect.stringContaining(mayNot)]);
     expect(scene.replies(channel, root)).toEqual([]);
     expect(scene.sentToAgent('the secret of a guest').texts).toEqual([]);
-    expect(await row(channel, root)).toMatchObject({ state: 'refused', words: null });
+    expect(await row(channel, root)).toMatchObject({ state: 'refused', content: null });
     expect(await refusals(channel)).toEqual([{ person: other.id, why: 'guest', message: root.ts }]);
   });
 
@@ -83,7 +85,7 @@ describe.concurrent('access to the agent', () => {
     await scene.until('it is refused', async () => (await row(channel, second))?.state === 'refused');
     const ours = scene.reply(channel, root, 'Ada goes on');
     await scene.finished(channel, ours);
-    expect(await row(channel, first)).toMatchObject({ state: 'refused', words: null });
+    expect(await row(channel, first)).toMatchObject({ state: 'refused', content: null });
     expect(scene.sentToAgent('a thread of Ada').texts).toEqual(['a thread of Ada', 'Ada goes on']);
     expect(starting.ephemeralTexts(other, channel)).toHaveLength(1);
     mention(other, channel, 'but asked directly', root);

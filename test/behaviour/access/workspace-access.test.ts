@@ -70,20 +70,20 @@ describe("a workspace's access setting", () => {
     );
     const trail = await store.db
       .selectFrom('audit_events')
-      .select(['workspace', 'person', 'details'])
+      .select(['workspace', 'user_id', 'details'])
       .where('kind', '=', 'setting')
-      .where('person', '=', boss.id)
+      .where('user_id', '=', boss.id)
       .execute();
     expect(trail).toEqual([
-      { workspace: 'T1', person: boss.id, details: { setting: 'workspace', admits: 'members', bots: null } },
-      { workspace: 'T1', person: boss.id, details: { setting: 'workspace', admits: 'everyone', bots: null } },
+      { workspace: 'T1', user_id: boss.id, details: { setting: 'workspace', allowed_users: 'members', allowed_bots: null } },
+      { workspace: 'T1', user_id: boss.id, details: { setting: 'workspace', allowed_users: 'everyone', allowed_bots: null } },
     ]);
   });
 
   test("names the workspace's own bots and workflows in place of the operator's", async () => {
     const [ours, theirs] = [room('T1'), room('T2')];
     for (const { bot } of [ours, theirs]) bot.botId = 'B0USUAL';
-    await store.workspaceSettings.set('T1', boss.id, { admits: null, bots: null });
+    await store.workspaceSettings.set('T1', boss.id, { allowed_users: null, allowed_bots: null });
     expect(await works(ours.bot, ours.channel)).toBe(true);
     expect(await saveAccess({ door_admits: 'usual', door_bots: 'B0OTHER' })).toBe('""');
     expect(await works(ours.bot, ours.channel)).toBeUndefined();
@@ -94,7 +94,7 @@ describe("a workspace's access setting", () => {
       strings.botsInvalid,
     );
     await slack.closeView(boss);
-    expect((await store.workspaceSettings.get('T1')).bots).toEqual(['B0OTHER']);
+    expect((await store.workspaceSettings.get('T1')).allowed_bots).toEqual(['B0OTHER']);
   });
 
   test('can be seen and changed by admins alone', async () => {
@@ -126,7 +126,7 @@ describe("a workspace's access setting", () => {
         .selectFrom('audit_events')
         .select('details')
         .where('kind', '=', 'refusal')
-        .where('person', '=', person.id)
+        .where('user_id', '=', person.id)
         .execute();
       return rows.length > 0;
     });

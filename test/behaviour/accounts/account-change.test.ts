@@ -43,9 +43,9 @@ describe('changing the agent account of a workspace', () => {
     expect(await tenants.setAccount(boss, address, 'another-workspace-key-of-one')).toContain(
       strings.account.keyReplaced,
     );
-    expect((await current('T1'))?.account).toBe(before?.account);
+    expect((await current('T1'))?.account_id).toBe(before?.account_id);
     expect(await tenants.setAccount(boss, address, 'workspace-key-of-two')).toContain(strings.account.saved);
-    expect((await current('T1'))?.account).not.toBe(before?.account);
+    expect((await current('T1'))?.account_id).not.toBe(before?.account_id);
     await tenants.answered(tenants.ask(place, 'Asked of another'));
     expect(scene.sentToAgent('Asked of another').texts).toHaveLength(1);
   });
@@ -89,7 +89,10 @@ describe('changing the agent account of a workspace', () => {
     await scene.slack.submitView(other, typed);
     await scene.until('it is being tried', () => slow.requests.length > 0);
     scene.slack.uninstall('T2');
-    await scene.until('the app has left', async () => (await store.installations.get('T2'))?.left_at != null);
+    await scene.until(
+      'the app has left',
+      async () => (await store.installations.get('T2'))?.uninstalled_at != null,
+    );
     go();
     await scene.until('it was tried', () => put.mock.settledResults[0]?.type === 'fulfilled');
     expect(put).toHaveResolvedWith(false);

@@ -25,7 +25,10 @@ const place = tenants.personAndChannel('T1');
 const { url: address } = scene.agent;
 const current = () => scene.sandbox.bot.store.accounts.current('T1');
 
-const keyOf = (row: { account: string } | undefined) => ({ workspace: 'T1', account: row?.account ?? '' });
+const keyOf = (row: { account_id: string } | undefined) => ({
+  workspace: 'T1',
+  account_id: row?.account_id ?? '',
+});
 
 describe("a workspace's agent account", () => {
   test('is missing at first, and the thread says who can add it', async () => {
@@ -93,7 +96,7 @@ describe("a workspace's agent account", () => {
         .selectFrom('audit_events')
         .select('details')
         .where('kind', '=', 'refusal');
-      return (await rows.where('person', '=', person.id).execute()).map(({ details }) => details);
+      return (await rows.where('user_id', '=', person.id).execute()).map(({ details }) => details);
     };
     await tenants.showHome(person, { kind: 'own', host: 'x', setBy: boss.id, setAt: new Date() });
     await scene.slack.click({ person, view: 'home', actionId: 'account_remove' });
@@ -147,7 +150,7 @@ describe("a workspace's agent account", () => {
     expect(await tenants.setAccount(boss, address, 'new-workspace-key-of-one')).toContain(
       strings.account.keyReplaced,
     );
-    expect((await current())?.account).toBe(before?.account);
+    expect((await current())?.account_id).toBe(before?.account_id);
     await tenants.answered(tenants.ask(place, 'and more', root), root);
     expect(scene.sentToAgent('Second question').texts).toHaveLength(2);
   });
@@ -164,10 +167,10 @@ describe("a workspace's agent account", () => {
     expect(scene.agent.projects.length).toBe(projects + 1);
     const kept = await scene.sandbox.bot.store.db
       .selectFrom('projects')
-      .select('account')
+      .select('account_id')
       .where('channel', '=', place.channel.id)
       .execute();
-    expect(new Set(kept.map(({ account }) => account)).size).toBe(2);
+    expect(new Set(kept.map(({ account_id }) => account_id)).size).toBe(2);
   });
 
   test('serves its running turns to their end when it is replaced, and then loses its key', async () => {
@@ -175,22 +178,28 @@ describe("a workspace's agent account", () => {
     await scene.until('the answer grows', () => tenants.shown(root).includes('Second 1'));
     const before = await current();
     await tenants.setAccount(boss, address, 'workspace-key-of-one');
-    expect((await current())?.account).not.toBe(before?.account);
+    expect((await current())?.account_id).not.toBe(before?.account_id);
     const { store } = scene.sandbox.bot;
     await store.accounts.deleteUnusedKeys();
-    expect((await store.accounts.get(keyOf(before)))?.sealed).not.toBeNull();
+    expect((await store.accounts.get(keyOf(before)))?.encrypted_api_key).not.toBeNull();
     expect(await tenants.answered(root)).toContain('Second 300');
-    const due = { workspace: 'T1', task: 'due', channel: place.channel.id, root: root.ts, person: boss.id };
-    const account = before?.account ?? '';
+    const due = {
+      workspace: 'T1',
+      task_id: 'due',
+      channel: place.channel.id,
+      thread_ts: root.ts,
+      requested_by: boss.id,
+    };
+    const account = before?.account_id ?? '';
     await store.db
       .insertInto('task_deletions')
-      .values({ ...due, account, claimed_until: new Date('2999-01-01') })
+      .values({ ...due, account_id: account, claimed_until: new Date('2999-01-01') })
       .execute();
     await store.accounts.deleteUnusedKeys();
-    expect((await store.accounts.get(keyOf(before)))?.sealed).not.toBeNull();
+    expect((await store.accounts.get(keyOf(before)))?.encrypted_api_key).not.toBeNull();
     await store.taskDeletions.markNotified(due);
     await store.accounts.deleteUnusedKeys();
-    expect((await store.accounts.get(keyOf(before)))?.sealed).toBeNull();
+    expect((await store.accounts.get(keyOf(before)))?.encrypted_api_key).toBeNull();
   });
 
   test('at a service that answers without end does not slow another workspace', async () => {
@@ -234,7 +243,7 @@ describe("a workspace's agent account", () => {
   test('says after a reinstallation that its key was deleted, and can then be removed', async () => {
     await tenants.setAccount(boss, address, 'workspace-key-of-one');
     scene.slack.uninstall('T1');
-    await scene.until('the key is gone', async () => (await current())?.sealed === null);
+    await scene.until('the key is gone', async () => (await current())?.encrypted_api_key === null);
     await tenants.install('T1');
     const home = async (said: string) => {
       scene.slack.openHome(boss);

@@ -118,8 +118,8 @@ describe("a project that follows its channel's name", () => {
     await saveChannelSettings(deaf, channel, { channel_more: ['follows_name'] });
     const { db } = deaf.sandbox.bot.store;
     await deaf.until('it is in step', async () => {
-      const rows = await db.selectFrom('projects').select('name_due').execute();
-      return rows.every(({ name_due }) => name_due === null);
+      const rows = await db.selectFrom('projects').select('name_sync_due_at').execute();
+      return rows.every(({ name_sync_due_at }) => name_sync_due_at === null);
     });
     await stopBotFor(deaf, 6, () => deaf.slack.rename(channel, 'after-the-gap'));
     await deaf.sandbox.restartBot();

@@ -36,21 +36,21 @@ describe("the form of a channel's settings", () => {
     expect(modal.view).toBeUndefined();
     expect(await scene.sandbox.bot.store.channelSettings.get(scene.slack.team.id, channel.id)).toEqual({
       model: 'max',
-      listens: 'mentions',
-      admits: 'guests',
-      bots: ['B012', 'B034'],
-      controls: null,
+      listen_mode: 'mentions',
+      allowed_users: 'guests',
+      allowed_bots: ['B012', 'B034'],
+      task_control: null,
       show_steps: false,
-      follows_name: true,
+      sync_project_name: true,
     });
     const details = {
       model: 'max',
-      admits: 'guests',
-      bots: 'B012, B034',
+      allowed_users: 'guests',
+      allowed_bots: 'B012, B034',
       show_steps: false,
-      follows_name: true,
+      sync_project_name: true,
     };
-    expect(await auditRows(scene, channel, 'setting')).toEqual([{ person: ada.id, details }]);
+    expect(await auditRows(scene, channel, 'setting')).toEqual([{ user_id: ada.id, details }]);
     const again = await openChannelSettings(scene, grace, channel);
     expect(again.shown).toContain('"initial_option":{"text":{"type":"plain_text","text":"Max"');
     await again.save({ channel_model: 'usual' });
@@ -76,7 +76,7 @@ describe("the form of a channel's settings", () => {
       first.save({ channel_model: 'fast', channel_admits: 'everyone' }),
       second.save({ channel_listens: 'everything', channel_more: [] }),
     ]);
-    const both = { model: 'fast', admits: 'everyone', listens: 'everything', show_steps: false };
+    const both = { model: 'fast', allowed_users: 'everyone', listen_mode: 'everything', show_steps: false };
     const { channelSettings: channels } = scene.sandbox.bot.store;
     expect(await channels.get(scene.slack.team.id, channel.id)).toMatchObject(both);
     const [third, fourth] = [
@@ -94,7 +94,7 @@ describe("the form of a channel's settings", () => {
     expect(modal.fields).toEqual(['channel_project', 'channel_model', 'channel_more']);
     expect(await modal.save({ channel_model: 'fast' })).toBeUndefined();
     const kept = await scene.sandbox.bot.store.channelSettings.get(scene.slack.team.id, dm.id);
-    expect(kept).toMatchObject({ model: 'fast', listens: 'mentions', show_steps: true });
+    expect(kept).toMatchObject({ model: 'fast', listen_mode: 'mentions', show_steps: true });
   });
 
   test('opens only for full members who are in the channel', async () => {
@@ -107,8 +107,8 @@ describe("the form of a channel's settings", () => {
     );
     expect(new ChannelSettingsModal(scene, guest).fields).toEqual([]);
     expect(await auditRows(scene, channel, 'refusal')).toEqual([
-      { person: guest.id, details: { control: 'settings', by: 'channel', why: 'guest' } },
-      { person: outsider.id, details: { control: 'settings', by: 'channel', why: 'outsider' } },
+      { user_id: guest.id, details: { control: 'settings', by: 'channel', why: 'guest' } },
+      { user_id: outsider.id, details: { control: 'settings', by: 'channel', why: 'outsider' } },
     ]);
   });
 

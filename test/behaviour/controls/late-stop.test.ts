@@ -12,7 +12,7 @@ async function aboutToBeSent(scene: AppScene, ms: number) {
   const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
   const turn = await scene.until('the content of the question is fixed', async () => {
     const now = await scene.sandbox.bot.store.turns.ofMessage(key);
-    return now?.content == null ? undefined : now;
+    return now?.prompt == null ? undefined : now;
   });
   const reply = await scene.until('the reply is there', () => scene.replies(channel, root)[0]);
   return { turn, reply, channel, root };
@@ -87,7 +87,10 @@ describe.concurrent('a stop request', () => {
       await threads.lock(turn);
       await scene.until('the messages are read', isRead);
       await pause(300);
-      await stops.record({ workspace: turn.workspace, turn: turn.id, person: scene.ada.id, ts: root.ts }, 10);
+      await stops.record(
+        { workspace: turn.workspace, turn_id: turn.id, user_id: scene.ada.id, ts: root.ts },
+        10,
+      );
     });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
@@ -108,7 +111,7 @@ describe.concurrent('a stop request', () => {
     const next = scene.reply(channel, root, 'and this');
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     const { messages, turns } = scene.sandbox.bot.store;
-    await scene.until('its content is fixed', async () => (await turns.ofMessage(key))?.content != null);
+    await scene.until('its content is fixed', async () => (await turns.ofMessage(key))?.prompt != null);
     const [reply] = scene.replies(channel, root);
     await scene.slack.click({ person: scene.ada, channel, ts: reply?.ts ?? '', actionId: 'stop' });
     await scene.finished(channel, root);

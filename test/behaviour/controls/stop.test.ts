@@ -103,7 +103,11 @@ describe.concurrent('the agent', () => {
     const { db, turns } = scene.sandbox.bot.store;
     const key = { workspace: slack.team.id, channel: channel.id, ts: root.ts };
     const id = (await turns.ofMessage(key))?.id ?? '';
-    await db.updateTable('turns').set({ stop_ts: sql`stop_ts - 10` }).where('id', '=', id).execute();
+    await db
+      .updateTable('turns')
+      .set({ stop_requested_ts: sql`stop_requested_ts - 10` })
+      .where('id', '=', id)
+      .execute();
     await slack.click({ ...press, person: scene.ada });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by grace.');

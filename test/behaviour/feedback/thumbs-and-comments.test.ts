@@ -22,7 +22,7 @@ async function answered(
 }
 
 const kept = (on: AppScene, turn: string, person: string) =>
-  on.sandbox.bot.store.feedback.get({ workspace: on.slack.team.id, turn, person });
+  on.sandbox.bot.store.feedback.get({ workspace: on.slack.team.id, turn_id: turn, user_id: person });
 
 describe.concurrent('feedback on an answer', () => {
   test('is stored with the turn, one thumb for each person, and can be changed', async () => {
@@ -36,10 +36,10 @@ describe.concurrent('feedback on an answer', () => {
       slack.click({ ...press, person: scene.grace, value: bad }),
       slack.click({ ...press, person: scene.grace, value: bad }),
     ]);
-    expect(await kept(scene, turn, scene.ada.id)).toEqual({ good: true, comment: null });
+    expect(await kept(scene, turn, scene.ada.id)).toEqual({ is_positive: true, comment: null });
     await slack.click({ ...press, person: scene.ada, value: bad });
-    expect(await kept(scene, turn, scene.ada.id)).toEqual({ good: false, comment: null });
-    expect(await kept(scene, turn, scene.grace.id)).toEqual({ good: false, comment: null });
+    expect(await kept(scene, turn, scene.ada.id)).toEqual({ is_positive: false, comment: null });
+    expect(await kept(scene, turn, scene.grace.id)).toEqual({ is_positive: false, comment: null });
   });
 
   test('can include a comment, which is erased with its person', async ({ onTestFinished }) => {
@@ -63,7 +63,7 @@ describe.concurrent('feedback on an answer', () => {
     });
     expect(JSON.stringify(modal)).toContain(strings.commentTitle);
     expect((await own.slack.submitView(own.ada, { comment: 'Column b was left out.' })).acked).toBe(true);
-    expect(await kept(own, turn, own.ada.id)).toEqual({ good: false, comment: 'Column b was left out.' });
+    expect(await kept(own, turn, own.ada.id)).toEqual({ is_positive: false, comment: 'Column b was left out.' });
     const page = await fetch(`http://127.0.0.1:${own.sandbox.bot.port}/metrics`);
     expect(await page.text()).toContain('taskthread_feedback{thumb="bad"} 1');
     await own.sandbox.bot.store.erasure.eraseUser(own.slack.team.id, own.ada.id);
@@ -77,7 +77,7 @@ describe.concurrent('feedback on an answer', () => {
     expect(own.slack.visibleText(reply)).toContain(strings.buttons.thumbsUp);
     expect(JSON.stringify(reply.blocks)).toContain('"type":"markdown"');
     await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'feedback_good' });
-    expect(await kept(own, turn, own.ada.id)).toEqual({ good: true, comment: null });
+    expect(await kept(own, turn, own.ada.id)).toEqual({ is_positive: true, comment: null });
     const refused = () => own.slack.calls.filter(({ error }) => error === 'invalid_blocks').length;
     const before = refused();
     await answered(own, channel, 'another one there');

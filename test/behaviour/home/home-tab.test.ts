@@ -46,17 +46,17 @@ async function records(count: number, more: { channel: string; starter: string; 
     const rows = Array.from({ length: Math.min(500, count - from) }, (_, index) => ({
       workspace: team,
       channel: more.channel,
-      root: `${1_500_000_000 + from + index}.000100`,
-      account: 'settings',
-      starter: more.starter,
-      began_ts: `${1_500_000_000 + from + index}.000100`,
+      thread_ts: `${1_500_000_000 + from + index}.000100`,
+      account_id: 'settings',
+      started_by: more.starter,
+      adopted_ts: `${1_500_000_000 + from + index}.000100`,
       project_id: project,
       task_id: `tsk_${more.channel}_${from + index}`,
       task_title: more.title ?? `Task number ${from + index}.`,
-      task_begun_at: new Date(1_500_000_000_000 + (from + index) * 1_000),
+      task_started_at: new Date(1_500_000_000_000 + (from + index) * 1_000),
       permalink: `https://sandbox.slack.com/archives/${more.channel}/p${from + index}`,
       task_state: 'completed',
-      task_read_at: new Date(),
+      task_state_read_at: new Date(),
     }));
     await db.insertInto('threads').values(rows).execute();
   }

@@ -35,7 +35,7 @@ describe.concurrent('a gap in receiving events', () => {
       expect(scene.agent.tasks).toHaveLength(5);
       await scene.until('nothing is left to read', async () => {
         const { db } = scene.sandbox.bot.store;
-        return (await db.selectFrom('backfills').select('root').execute()).length === 0;
+        return (await db.selectFrom('backfills').select('thread_ts').execute()).length === 0;
       });
       const read = readings(scene);
       await scene.sandbox.restartBot();

@@ -72,13 +72,13 @@ describe.concurrent('a changed message', () => {
       expect.stringMatching(/^A correction to my message:.*summarise column b$/),
     ]);
     const { db, erasure } = scene.sandbox.bot.store;
-    const messages = () => db.selectFrom('messages').selectAll().where('root', '=', above.ts).execute();
-    const turns = () => db.selectFrom('turns').selectAll().where('root', '=', above.ts).execute();
+    const messages = () => db.selectFrom('messages').selectAll().where('thread_ts', '=', above.ts).execute();
+    const turns = () => db.selectFrom('turns').selectAll().where('thread_ts', '=', above.ts).execute();
     // Anybody who may use the thread's controls may press the button: the message is that person's.
     const { grace } = scene;
     const ts = (await messages()).find((message) => message.ts !== asked.ts)?.ts ?? '';
-    await db.updateTable('messages').set({ person: grace.id }).where('ts', '=', ts).execute();
-    await db.updateTable('turns').set({ asker: grace.id }).where('message_ts', '=', ts).execute();
+    await db.updateTable('messages').set({ user_id: grace.id }).where('ts', '=', ts).execute();
+    await db.updateTable('turns').set({ asked_by: grace.id }).where('message_ts', '=', ts).execute();
     expect(JSON.stringify([await messages(), await turns()])).toContain('column b');
     await erasure.eraseUser(slack.team.id, person.id);
     expect(JSON.stringify([await messages(), await turns()])).not.toMatch(/colum/);

@@ -36,7 +36,13 @@ async function arrives(scene: AppScene, channel: Channel, root: Message, after: 
   const [whole = '', fraction = ''] = after.ts.split('.');
   const ts = `${Number(whole) - 1}.${fraction}`;
   const words = { text: 'the earlier one', ...more };
-  const row = { root: root.ts, person: scene.grace.id, state: 'waiting', words, editedTs: null } as const;
+  const row = {
+    thread_ts: root.ts,
+    user_id: scene.grace.id,
+    state: 'waiting',
+    content: words,
+    editedTs: null,
+  } as const;
   await scene.sandbox.bot.store.messages.add(known(scene, channel, ts).key, row);
   return ts;
 }

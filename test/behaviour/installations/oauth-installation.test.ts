@@ -71,8 +71,8 @@ describe('installing the app', () => {
       await slack.click({ ...place, ts: reply?.ts ?? '', actionId: 'steps' });
       await scene.until('the steps are shown', () => slack.modal(place.person));
     }
-    const rows = await store().db.selectFrom('workspaces').select(['workspace', 'installation']).execute();
-    expect(rows).toContainEqual({ workspace: 'T4', installation: 'E1' });
+    const rows = await store().db.selectFrom('workspaces').select(['workspace', 'installation_id']).execute();
+    expect(rows).toContainEqual({ workspace: 'T4', installation_id: 'E1' });
   });
 
   test('in an organisation ends for a workspace that loses access, until access is granted again', async () => {
@@ -80,7 +80,7 @@ describe('installing the app', () => {
     const row = async () =>
       store()
         .db.selectFrom('workspaces')
-        .select(['left_at', 'access_revoked_at'])
+        .select(['uninstalled_at', 'access_revoked_at'])
         .where('workspace', '=', 'T4')
         .executeTakeFirst();
     slack.setAccess('T4', 'revoked');
@@ -93,7 +93,7 @@ describe('installing the app', () => {
     expect(await store().messages.get(key)).toBeUndefined();
     slack.setAccess('T4', 'granted');
     await scene.until('it is given back', async () => (await row())?.access_revoked_at === null);
-    expect(await row()).toEqual({ left_at: null, access_revoked_at: null });
+    expect(await row()).toEqual({ uninstalled_at: null, access_revoked_at: null });
     expect(await tenants.answered(tenants.ask(place, 'And now?'))).not.toBe('');
     expect(scene.sentToAgent('Does anybody').texts).toEqual([]);
   });
@@ -116,7 +116,7 @@ describe('uninstalling the app', () => {
     slack.uninstall('T2');
     await scene.until('the tokens are gone', async () => {
       const row = await store().installations.get('T2');
-      return row?.sealed === null && row.left_at !== null;
+      return row?.encrypted_tokens === null && row.uninstalled_at !== null;
     });
     expect(await sealedOf('T1')).not.toBeNull();
     await tenants.install('T2');
@@ -166,13 +166,13 @@ describe('uninstalling the app', () => {
     const left = await store()
       .db.selectFrom('workspaces')
       .select('workspace')
-      .where('left_at', 'is not', null)
+      .where('uninstalled_at', 'is not', null)
       .execute();
     expect(left.map(({ workspace }) => workspace)).toEqual(expect.arrayContaining(['T3', 'T4']));
   });
 
   async function sealedOf(workspace: string): Promise<string | null | undefined> {
-    return (await store().installations.get(workspace))?.sealed;
+    return (await store().installations.get(workspace))?.encrypted_tokens;
   }
 });
 
@@ -209,8 +209,14 @@ test('with HTTP events the same pages install the app, and refuse workspaces tha
     for (const { workspace } of rows) expect(['T7', 'T6', 'E6']).not.toContain(workspace);
   }
   // Slack may grant a workspace that has the app the token once more that it has already.
-  const row = { workspace: 'T7', name: 'Seven', organisation: false, enterprise: null, expires_at: null };
-  await installations.put({ ...row, bot_user: 'U7', bot_id: 'B7', sealed: 'tokens' });
+  const row = {
+    workspace: 'T7',
+    name: 'Seven',
+    is_enterprise_install: false,
+    enterprise_id: null,
+    token_expires_at: null,
+  };
+  await installations.put({ ...row, bot_user_id: 'U7', bot_id: 'B7', encrypted_tokens: 'tokens' });
   expect((await byHttp.install('T7')).status).toBe(403);
   expect(byHttp.team('T7').installation.state).toBe('live');
 });

@@ -53,7 +53,7 @@ describe('a workspace', () => {
     await refused(visitor, channel, aside);
     expect(scene.sentToAgent('from here').texts).toEqual(['from here']);
     expect(scene.sentToAgent('from over there').texts).toEqual([]);
-    await store.channelSettings.set('T2', channel.id, host.id, { admits: 'everyone' });
+    await store.channelSettings.set('T2', channel.id, host.id, { allowed_users: 'everyone' });
     const again = tenants.ask({ person: visitor, channel }, 'now from over there');
     expect(await tenants.answered(again)).not.toContain('shared with another organisation');
   });
@@ -94,7 +94,7 @@ describe('a workspace', () => {
       await slack.settled();
       await tenants.answered(tenants.ask({ person: own, channel }, 'as our own'));
       const { rows } = await sql<{ workspace: string; installation: string }>`
-        select workspace, installation from workspaces where installation = 'E1' order by workspace`.execute(
+        select workspace, installation_id from workspaces where installation_id = 'E1' order by workspace`.execute(
         store.db,
       );
       expect(rows.map(({ workspace }) => workspace)).toEqual(['T3', 'T4']);
@@ -133,11 +133,11 @@ describe('a workspace', () => {
     const third = tenants.ask(first, 'c');
     expect(await refused(first.person, first.channel, third)).toMatch(/2 messages in the past hour/);
     for (const text of ['d', 'e']) await tenants.answered(tenants.ask(second, text));
-    await store.channelSettings.set('T1', first.channel.id, first.person.id, { admits: 'guests' });
+    await store.channelSettings.set('T1', first.channel.id, first.person.id, { allowed_users: 'guests' });
     await tenants.answered(tenants.ask({ ...first, person: first.guest }, 'f'));
     const theirs = tenants.ask({ ...second, person: second.guest }, 'g');
     await refused(second.guest, second.channel, theirs);
-    const trail = store.db.selectFrom('audit_events').select('person').where('kind', '=', 'refusal');
-    expect(await trail.where('workspace', '=', 'T1').execute()).toEqual([{ person: first.person.id }]);
+    const trail = store.db.selectFrom('audit_events').select('user_id').where('kind', '=', 'refusal');
+    expect(await trail.where('workspace', '=', 'T1').execute()).toEqual([{ user_id: first.person.id }]);
   });
 });

@@ -58,7 +58,7 @@ describe('a workspace', () => {
 
   /** What the link of a workspace to the result answers. */
   async function followed(workspace: string): Promise<number> {
-    const link = links.create({ workspace, channel: root.channel, root: root.ts, resultId });
+    const link = links.create({ workspace, channel: root.channel, thread_ts: root.ts, resultId });
     return (await tenants.fetch(new URL(link).pathname)).status;
   }
 
@@ -66,7 +66,11 @@ describe('a workspace', () => {
     const mention = `<@${tenants.team('T1').bot.userId}>`;
     root = slack.say({ ...ours, text: `${mention} Summarise this`, ...table });
     expect(await tenants.answered(root)).not.toBe('');
-    const [result] = await store.results.ofThread({ workspace: 'T1', channel: root.channel, root: root.ts });
+    const [result] = await store.results.ofThread({
+      workspace: 'T1',
+      channel: root.channel,
+      thread_ts: root.ts,
+    });
     resultId = result?.[0] ?? '';
     expect([await followed('T1'), await followed('T2')]).toEqual([302, 410]);
   });
@@ -172,14 +176,14 @@ describe('a workspace', () => {
   test('that uninstalls the app leaves neither a key nor a working link', async () => {
     await store.accounts.put({
       workspace: 'T1',
-      account: 'a1',
+      account_id: 'a1',
       base_url: 'https://a/v1',
       set_by: 'U1',
-      sealed: 'x',
+      encrypted_api_key: 'x',
     });
     slack.uninstall('T1');
     await scene.until('the link is over', async () => (await followed('T1')) === 410);
-    expect(await store.accounts.current('T1')).toMatchObject({ account: 'a1', sealed: null });
+    expect(await store.accounts.current('T1')).toMatchObject({ account_id: 'a1', encrypted_api_key: null });
   });
 
   test('is part of the primary key of every table', async () => {

@@ -101,14 +101,14 @@ test('the audit trail records who asked, which tools the agent used and the outc
   await scene.finished(channel, asked);
   const rows = [];
   for await (const row of scene.sandbox.bot.store.audit.read({ since: new Date(0) })) rows.push(row);
-  expect(rows.find(({ root }) => root === asked.ts)).toMatchObject({
+  expect(rows.find(({ thread_ts }) => thread_ts === asked.ts)).toMatchObject({
     kind: 'turn',
     person: scene.ada.id,
     channel: channel.id,
     task: expect.any(String),
     details: { outcome: 'completed', sent: true, filesIn: 1, filesOut: 2, bytesIn: 12 },
   });
-  const tools = rows.find(({ root }) => root === asked.ts)?.details.tools;
+  const tools = rows.find(({ thread_ts }) => thread_ts === asked.ts)?.details.tools;
   expect(Object.keys(Object(tools)).length).toBeGreaterThan(0);
   expect(JSON.stringify(rows)).not.toContain('secret');
 });

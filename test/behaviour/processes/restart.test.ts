@@ -31,7 +31,11 @@ test('a stopping process waits for no call that can be repeated, and hands its t
   await scene.finished(channel, watched);
   const looks = async () => {
     const { db } = scene.sandbox.bot.store;
-    const row = await db.selectFrom('follow_ups').select('checks').where('root', '=', watched.ts).execute();
+    const row = await db
+      .selectFrom('follow_ups')
+      .select('checks')
+      .where('thread_ts', '=', watched.ts)
+      .execute();
     return row[0]?.checks;
   };
   const [root, other] = [scene.ask(channel, '/slow 1000 one'), scene.ask(channel, '/slow 8000 two')];

@@ -57,8 +57,8 @@ function program(scene: AppScene, whenDone: WhenDone) {
 async function takenByOthers(scene: AppScene, sockets: number): Promise<void> {
   const values = {
     workspace: scene.slack.team.id,
-    app: slackAppIdOf(scene.slack.appToken),
-    process: crypto.randomUUID(),
+    app_id: slackAppIdOf(scene.slack.appToken),
+    process_id: crypto.randomUUID(),
     sockets,
     expires_at: new Date(Date.now() + 60_000),
   };

@@ -119,7 +119,7 @@ test('results claimed after one turn and not posted before the next are posted a
   await db
     .updateTable('posted_results')
     .set({ batch, posted_at: null })
-    .where('root', '=', root.ts)
+    .where('thread_ts', '=', root.ts)
     .execute();
   await own.until('it is posted', () => own.shown(channel, root).includes('made after the answer'));
   await pause(1_000);

@@ -79,9 +79,14 @@ describe.concurrent('a review', () => {
   test('that failed and was reported by an earlier release is not reported again', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'one failing');
-    const thread = { workspace: scene.slack.team.id, channel: channel.id, root: root.ts };
+    const thread = { workspace: scene.slack.team.id, channel: channel.id, thread_ts: root.ts };
     const known = createHash('sha256').update('The reviewer ran out of time').digest('base64url');
-    const row = { ...thread, review: `failed:${known}`, turn: crypto.randomUUID(), posted_at: new Date() };
+    const row = {
+      ...thread,
+      review_id: `failed:${known}`,
+      turn_id: crypto.randomUUID(),
+      posted_at: new Date(),
+    };
     await scene.sandbox.bot.store.db.insertInto('posted_reviews').values(row).execute();
     await scene.finished(channel, root);
     await pause(1_200);

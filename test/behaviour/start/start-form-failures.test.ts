@@ -133,11 +133,11 @@ test.for(['closed', 'unreachable'])(
         .selectFrom('task_starts')
         .select(['id'])
         .where('state', '=', 'draft')
-        .where('person', '=', person.id)
-        .where('words', 'is not', null)
+        .where('user_id', '=', person.id)
+        .where('content', 'is not', null)
         .executeTakeFirst();
     await scene.until('the question is in hand again', waits);
-    await sql`update task_starts set claimed_until = now() - interval '1 second' where words is not null`.execute(
+    await sql`update task_starts set claimed_until = now() - interval '1 second' where content is not null`.execute(
       db,
     );
     await scene.sandbox.restartBot();
@@ -181,16 +181,17 @@ test('the message behind an open form is erased with its person, and with time',
   const kept = async () => {
     const rows = await store.db
       .selectFrom('task_starts')
-      .select('source')
+      .select('source_content')
       .where('state', '=', 'draft')
       .execute();
-    return rows.filter(({ source }) => JSON.stringify(source).includes('to be forgotten')).length;
+    return rows.filter(({ source_content }) => JSON.stringify(source_content).includes('to be forgotten'))
+      .length;
   };
   for (const forget of [
     () => store.erasure.eraseUser(slack.team.id, scene.grace.id),
     () => store.erasure.eraseUser(slack.team.id, person.id),
     async () => {
-      await sql`update task_starts set made_at = now() - interval '3 hours'`.execute(store.db);
+      await sql`update task_starts set created_at = now() - interval '3 hours'`.execute(store.db);
       await store.retention.deleteExpired({ words: 7, rows: 30, audit: 365, uninstalled: 30 });
     },
   ]) {

@@ -59,7 +59,7 @@ async function deletions(channel: Channel) {
   const { db } = scene.sandbox.bot.store;
   return db
     .selectFrom('audit_events')
-    .select(['person', 'task'])
+    .select(['user_id', 'task_id'])
     .where('kind', '=', 'deletion')
     .where('channel', '=', channel.id)
     .execute();
@@ -244,7 +244,7 @@ describe('deleting a task', () => {
     await scene.until('the thread is told', () => notices(channel, root) > 0);
     expect(scene.agent.tasks.some(({ id }) => id === task?.id)).toBe(false);
     expect(scene.agent.files.some(({ name }) => name === 'sheep.csv')).toBe(true);
-    expect(await deletions(channel)).toEqual([{ person: scene.ada.id, task: task?.id }]);
+    expect(await deletions(channel)).toEqual([{ user_id: scene.ada.id, task_id: task?.id }]);
     const listed = () => JSON.stringify(slack.home(scene.ada)?.blocks ?? []);
     await scene.until('it is no longer listed', () => !listed().includes('To be deleted'));
 
@@ -304,21 +304,21 @@ describe('deleting a task', () => {
     await db
       .updateTable('task_deletions')
       .set({ claimed_until: new Date(0) })
-      .where('task', '=', id)
+      .where('task_id', '=', id)
       .execute();
     await scene.sandbox.restartBot();
     await scene.until('it is gone', () => !scene.agent.tasks.some((task) => task.id === id));
     await scene.until('the thread is told', () => notices(channel, root) > 0);
-    expect(await deletions(channel)).toEqual([{ person: scene.ada.id, task: id }]);
+    expect(await deletions(channel)).toEqual([{ user_id: scene.ada.id, task_id: id }]);
   });
 
   test('is given up after a week of failures, and its thread is told', async () => {
     const { db } = scene.sandbox.bot.store;
     const { channel, root } = await asked('Never deleted');
     const id = taskOf('Never deleted')?.id ?? '';
-    const where = { workspace: root.teamId, channel: channel.id, root: root.ts };
-    const when = { asked_at: new Date(Date.now() - 8 * 24 * 60 * 60_000), claimed_until: new Date(0) };
-    const row = { ...where, ...when, task: id, person: scene.ada.id, account: SETTINGS_ACCOUNT };
+    const where = { workspace: root.teamId, channel: channel.id, thread_ts: root.ts };
+    const when = { requested_at: new Date(Date.now() - 8 * 24 * 60 * 60_000), claimed_until: new Date(0) };
+    const row = { ...where, ...when, task_id: id, requested_by: scene.ada.id, account_id: SETTINGS_ACCOUNT };
     await db.insertInto('task_deletions').values(row).execute();
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'DELETE /experimental/tasks/{task_id}', fault });
@@ -327,7 +327,7 @@ describe('deleting a task', () => {
       scene.shown(channel, root).includes(strings.deletionAbandoned),
     );
     const left = async () =>
-      (await scene.sandbox.bot.store.taskDeletions.get({ workspace: root.teamId, task: id }))?.told_at;
+      (await scene.sandbox.bot.store.taskDeletions.get({ workspace: root.teamId, task_id: id }))?.notified_at;
     await scene.until('it is over', async () => (await left()) != null);
     expect(notices(channel, root)).toBe(0);
     back();
@@ -337,7 +337,7 @@ describe('deleting a task', () => {
     const { db } = scene.sandbox.bot.store;
     const { channel, root } = await asked('Left with its account');
     const id = taskOf('Left with its account')?.id ?? '';
-    await db.updateTable('threads').set({ account: 'gone' }).where('task_id', '=', id).execute();
+    await db.updateTable('threads').set({ account_id: 'gone' }).where('task_id', '=', id).execute();
     await openDetails(channel, root);
     await modalShows('task_delete');
     await press('task_delete');
@@ -346,8 +346,14 @@ describe('deleting a task', () => {
     expect(kept).toHaveLength(1);
     // As where the account went while a deletion waited for the service.
     await db.updateTable('threads').set({ task_id: null }).where('task_id', '=', id).execute();
-    const where = { workspace: root.teamId, channel: channel.id, root: root.ts };
-    const row = { ...where, task: id, person: scene.ada.id, account: 'gone', claimed_until: new Date(0) };
+    const where = { workspace: root.teamId, channel: channel.id, thread_ts: root.ts };
+    const row = {
+      ...where,
+      task_id: id,
+      requested_by: scene.ada.id,
+      account_id: 'gone',
+      claimed_until: new Date(0),
+    };
     await db.insertInto('task_deletions').values(row).execute();
     await scene.sandbox.restartBot();
     await scene.until('the thread is told', () =>

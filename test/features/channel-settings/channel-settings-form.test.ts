@@ -61,15 +61,15 @@ describe('a submitted channel settings form', () => {
   });
 
   test('names bots, no bots, or the default', () => {
-    expect(change({ bots: 'B012, B034  B012' })?.settings).toEqual({ bots: ['B012', 'B034'] });
-    expect(change({ bots: ' None ' })?.settings).toEqual({ bots: [] });
+    expect(change({ bots: 'B012, B034  B012' })?.settings).toEqual({ allowed_bots: ['B012', 'B034'] });
+    expect(change({ bots: ' None ' })?.settings).toEqual({ allowed_bots: [] });
     for (const odd of ['U012', 'b012', 'none, B012', 'B0 12!', many])
       expect(change({ bots: odd })).toBeUndefined();
     const named = parseSnapshot(
-      encodeSnapshot('C1', { ...DEFAULT_CHANNEL_SETTINGS, bots: ['B012'] }, project),
+      encodeSnapshot('C1', { ...DEFAULT_CHANNEL_SETTINGS, allowed_bots: ['B012'] }, project),
     );
     expect(change({ bots: 'B012' }, named)?.settings).toEqual({});
-    expect(change({ bots: '' }, named)?.settings).toEqual({ bots: null });
+    expect(change({ bots: '' }, named)?.settings).toEqual({ allowed_bots: null });
   });
 
   test('is rejected with a value that it did not offer', () => {

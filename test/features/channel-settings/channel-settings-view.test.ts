@@ -16,12 +16,12 @@ const form = fc.record<ChannelSettingsFormContent>({
   metadata: fc.constant('{}'),
   settings: fc.record({
     model: fc.constantFrom(null, 'standard', 'fast', 'max', 'one of another time'),
-    listens: fc.constantFrom('mentions', 'everything'),
-    admits: fc.constantFrom(null, 'members', 'guests', 'everyone'),
-    bots: fc.constantFrom('', 'none', 'B012, B034'),
-    controls: fc.constantFrom(null, 'starter', 'channel', 'admins'),
+    listen_mode: fc.constantFrom('mentions', 'everything'),
+    allowed_users: fc.constantFrom(null, 'members', 'guests', 'everyone'),
+    allowed_bots: fc.constantFrom('', 'none', 'B012, B034'),
+    task_control: fc.constantFrom(null, 'starter', 'channel', 'admins'),
     show_steps: fc.boolean(),
-    follows_name: fc.boolean(),
+    sync_project_name: fc.boolean(),
   }),
   isDirect: fc.boolean(),
   project: fc.option(

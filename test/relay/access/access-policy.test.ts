@@ -14,7 +14,9 @@ const asker = { workspace: 'T1', channel: 'C1', person: 'U1' };
 /** The operator admits `usual`; channel and workspace have set what is given. */
 function access(usual: AllowedUsers, set: Partial<ConfiguredAccess> = {}): AccessDeps {
   return {
-    store: { workspaceSettings: { accessIn: async () => ({ admits: null, bots: null, ...set }) } },
+    store: {
+      workspaceSettings: { accessIn: async () => ({ allowed_users: null, allowed_bots: null, ...set }) },
+    },
     settings: { admits: usual, admitsBots: ['B0USUAL'] },
   };
 }
@@ -39,9 +41,9 @@ describe('who may use the agent', () => {
 
   test("is the channel's or workspace's choice before the operator's", async () => {
     expect(await accessPolicyFor(access('members'), asker)).toEqual({ admits: 'members', bots: ['B0USUAL'] });
-    const set = { admits: 'everyone', bots: ['B0OTHER'] } as const;
-    expect(await accessPolicyFor(access('members', { ...set, bots: [...set.bots] }), asker)).toEqual(set);
-    expect((await accessPolicyFor(access('members', { bots: [] }), asker)).bots).toEqual([]);
+    const set = access('members', { allowed_users: 'everyone', allowed_bots: ['B0OTHER'] });
+    expect(await accessPolicyFor(set, asker)).toEqual({ admits: 'everyone', bots: ['B0OTHER'] });
+    expect((await accessPolicyFor(access('members', { allowed_bots: [] }), asker)).bots).toEqual([]);
   });
 
   test.each<[AllowedUsers, PersonKind, PersonKind | undefined]>([
@@ -60,7 +62,7 @@ describe('who may use the agent', () => {
   test('admits a bot only by its own id', async () => {
     expect(await denial(access('everyone'), 'bot', 'B0USUAL')).toBeUndefined();
     expect(await denial(access('everyone'), 'bot', 'B0OTHER')).toBe('bot');
-    expect(await denial(access('everyone', { bots: [] }), 'bot', 'B0USUAL')).toBe('bot');
-    expect(await denial(access('everyone', { bots: ['B0OTHER'] }), 'bot', 'B0OTHER')).toBeUndefined();
+    expect(await denial(access('everyone', { allowed_bots: [] }), 'bot', 'B0USUAL')).toBe('bot');
+    expect(await denial(access('everyone', { allowed_bots: ['B0OTHER'] }), 'bot', 'B0OTHER')).toBeUndefined();
   });
 });

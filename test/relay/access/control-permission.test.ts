@@ -14,7 +14,13 @@ import {
 import type { TaskControl } from '../../../src/store/schema.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
-const use: ControlUse = { workspace: 'T1', channel: 'C1', person: 'U2', control: 'stop', root: '1.000000' };
+const use: ControlUse = {
+  workspace: 'T1',
+  channel: 'C1',
+  person: 'U2',
+  control: 'stop',
+  thread_ts: '1.000000',
+};
 
 interface House {
   deps: ControlPermissionDeps;
@@ -45,9 +51,11 @@ function house(
   };
   const deps: ControlPermissionDeps = {
     store: {
-      workspaceSettings: { accessIn: async () => ({ admits: more.set?.admits ?? null, bots: null }) },
+      workspaceSettings: {
+        accessIn: async () => ({ allowed_users: more.set?.allowed_users ?? null, allowed_bots: null }),
+      },
       channelSettings: { get: async () => ({ ...DEFAULT_CHANNEL_SETTINGS, ...more.set }) },
-      threads: { get: async () => (more.starter === undefined ? undefined : { starter: more.starter }) },
+      threads: { get: async () => (more.starter === undefined ? undefined : { started_by: more.starter }) },
       audit: { add: async (entry) => void trail.push(entry) },
     },
     log: silentLog,
@@ -72,12 +80,12 @@ test.each<[TaskControl, PersonKind, Parameters<typeof house>[2], string | undefi
   ['admins', 'member', { starter: 'U2' }, strings.controlRefused.admins],
   ['admins', 'member', { admin: true }, undefined],
   ['admins', 'unknown', { admin: true }, strings.controlRefused.unknown],
-  ['channel', 'guest', { set: { admits: 'guests' } }, undefined],
-  ['channel', 'stranger', { set: { admits: 'guests' } }, strings.controlRefused.stranger],
-  ['channel', 'stranger', { set: { admits: 'everyone' } }, undefined],
-  ['channel', 'deactivated', { set: { admits: 'everyone' } }, strings.controlRefused.stranger],
-  ['channel', 'member', { set: { controls: 'admins' } }, strings.controlRefused.admins],
-  ['admins', 'member', { set: { controls: 'channel' } }, undefined],
+  ['channel', 'guest', { set: { allowed_users: 'guests' } }, undefined],
+  ['channel', 'stranger', { set: { allowed_users: 'guests' } }, strings.controlRefused.stranger],
+  ['channel', 'stranger', { set: { allowed_users: 'everyone' } }, undefined],
+  ['channel', 'deactivated', { set: { allowed_users: 'everyone' } }, strings.controlRefused.stranger],
+  ['channel', 'member', { set: { task_control: 'admins' } }, strings.controlRefused.admins],
+  ['admins', 'member', { set: { task_control: 'channel' } }, undefined],
 ])('with the setting %s, a %s with %o gets %s', async (by, kind, more, answer) => {
   expect(await controlRefusal(house(by, kind, more).deps, use)).toBe(answer);
 });
@@ -88,18 +96,20 @@ test("the operator's setting applies to a channel without a setting of its own",
     return { ...deps, settings: { ...deps.settings, admits: 'everyone' as const } };
   };
   expect(await controlRefusal(everyone({}), use)).toBeUndefined();
-  expect(await controlRefusal(everyone({ admits: 'guests' }), use)).toBe(strings.controlRefused.stranger);
+  expect(await controlRefusal(everyone({ allowed_users: 'guests' }), use)).toBe(
+    strings.controlRefused.stranger,
+  );
 });
 
 test('a refusal goes to the person alone and to the audit trail', async () => {
   const { deps, told, trail } = house('starter', 'member', { starter: 'U1' });
-  expect(await mayUseControl(deps, { ...use, turn: { id: 'turn-1', asker: 'U1' } })).toBe(false);
+  expect(await mayUseControl(deps, { ...use, turn: { id: 'turn-1', asked_by: 'U1' } })).toBe(false);
   expect(told).toEqual([{ user: 'U2', text: strings.controlRefused.starter, threadTs: '1.000000' }]);
   expect(trail).toEqual([
     expect.objectContaining({
       kind: 'refusal',
-      person: 'U2',
-      turn: 'turn-1',
+      user_id: 'U2',
+      turn_id: 'turn-1',
       details: { control: 'stop', by: 'starter', why: 'starter' },
     }),
   ]);
@@ -113,9 +123,9 @@ test('a permitted control sends no message and writes no audit row', async () =>
 
 test("a turn's asker may do what the starter may, also in a direct message, without a lookup in Slack", async () => {
   const theirs = house('starter', 'guest', { starter: 'U1' });
-  expect(await mayUseControl(theirs.deps, { ...use, turn: { id: 'turn-1', asker: 'U2' } })).toBe(true);
+  expect(await mayUseControl(theirs.deps, { ...use, turn: { id: 'turn-1', asked_by: 'U2' } })).toBe(true);
   const direct = house('admins', 'guest');
-  expect(await mayUseControl(direct.deps, { ...use, channel: 'D1', turn: { asker: 'U2' } })).toBe(true);
+  expect(await mayUseControl(direct.deps, { ...use, channel: 'D1', turn: { asked_by: 'U2' } })).toBe(true);
   expect([...theirs.asked, ...direct.asked]).toEqual([]);
 });
 
@@ -125,10 +135,10 @@ test.each([
 ] as const)("a direct message's controls are not for %s, whatever the settings", async (_who, kind, more) => {
   for (const isReadOnly of [false, true]) {
     const { deps, trail } = house('channel', kind, { ...more, starter: 'U1' });
-    const pressed = { ...use, channel: 'D1', turn: { asker: 'U1' }, isReadOnly };
+    const pressed = { ...use, channel: 'D1', turn: { asked_by: 'U1' }, isReadOnly };
     expect(await controlRefusal(deps, pressed)).toBe(strings.controlRefused.direct);
     expect(trail).toMatchObject([
-      { kind: 'refusal', person: 'U2', details: { by: 'direct', why: 'direct' } },
+      { kind: 'refusal', user_id: 'U2', details: { by: 'direct', why: 'direct' } },
     ]);
   }
 });

@@ -10,7 +10,7 @@ const store = new Store(database.kysely);
 const queued: string[] = [];
 const inbox = new Inbox({
   store,
-  enqueue: ({ root }) => queued.push(root),
+  enqueue: ({ thread_ts }) => queued.push(thread_ts),
   onStopMessage: async () => 'nothing',
   accountOf: () => 'settings',
 });
@@ -29,7 +29,7 @@ function message(text: string, fields: Partial<IncomingMessage> = {}): IncomingM
     workspace: 'T1',
     channel: 'C1',
     ts: at,
-    root: at,
+    thread_ts: at,
     person: 'U1',
     content: { text },
     ...fields,
@@ -40,12 +40,12 @@ const accept = (arrival: InboxEvent) => inbox.accept(arrival, bot);
 const say = (one: IncomingMessage) => accept({ kind: 'message', message: one });
 const edit = (one: IncomingMessage, text: string) =>
   accept({ kind: 'edit', message: { ...one, content: { text } }, editedTs: ts() });
-const remove = ({ workspace, channel, ts: at, root, person }: IncomingMessage) =>
-  accept({ kind: 'deletion', workspace, channel, ts: at, root, person });
+const remove = ({ workspace, channel, ts: at, thread_ts, person }: IncomingMessage) =>
+  accept({ kind: 'deletion', workspace, channel, ts: at, thread_ts, person });
 const keyOf = ({ workspace, channel, ts: at }: IncomingMessage) => ({ workspace, channel, ts: at });
 const change = (text: string, edited_ts: string) => ({
-  deleted: false,
-  words: { text: `<@UBOT> ${text}` },
+  is_deletion: false,
+  content: { text: `<@UBOT> ${text}` },
   edited_ts,
 });
 const row = ({ workspace, channel, ts: at }: IncomingMessage) =>
@@ -56,23 +56,26 @@ describe('the inbox', () => {
     const mention = message('<@UBOT> hi');
     expect((await say(mention)).kind).toBe('admitted');
     expect((await say({ ...mention })).kind).toBe('known');
-    expect(queued.filter((root) => root === mention.root)).toHaveLength(1);
+    expect(queued.filter((root) => root === mention.thread_ts)).toHaveLength(1);
   });
 
   test('stores only the ids of a reply in an unknown thread, and nothing of other conversations', async () => {
     const root = ts();
-    const reply = message('a reply', { root });
+    const reply = message('a reply', { thread_ts: root });
     expect((await say(reply)).kind).toBe('stray');
     expect((await say(message('just talk'))).kind).toBe('ignored');
-    await say(message('<@UBOT> now you', { ts: root, root }));
-    expect(await store.orphanReplies.after({ workspace: 'T1', channel: 'C1', root }, root)).toEqual([
-      reply.ts,
-    ]);
+    await say(message('<@UBOT> now you', { ts: root, thread_ts: root }));
+    expect(
+      await store.orphanReplies.after({ workspace: 'T1', channel: 'C1', thread_ts: root }, root),
+    ).toEqual([reply.ts]);
   });
 
   test('does not accept a reply that was written before the mention but arrives after it', async () => {
     const root = ts();
-    const [between, mention] = [message('which lane?', { root }), message('<@UBOT> see above', { root })];
+    const [between, mention] = [
+      message('which lane?', { thread_ts: root }),
+      message('<@UBOT> see above', { thread_ts: root }),
+    ];
     expect((await say(mention)).kind).toBe('admitted');
     expect((await say(between)).kind).toBe('stray');
     expect(await row(between)).toBeUndefined();
@@ -80,24 +83,24 @@ describe('the inbox', () => {
 
   test('accepts replies from the earliest mention on, in whatever order they arrive', async () => {
     const root = ts();
-    const first = message('<@UBOT> see above', { root });
-    const reply = message('and the other lane', { root });
-    const second = message('<@UBOT> hello?', { root });
+    const first = message('<@UBOT> see above', { thread_ts: root });
+    const reply = message('and the other lane', { thread_ts: root });
+    const second = message('<@UBOT> hello?', { thread_ts: root });
     await say(second);
     expect((await say(reply)).kind).toBe('stray');
     await say(first);
-    const thread = { workspace: 'T1', channel: 'C1', root };
-    expect((await store.threads.getOrThrow(thread)).began_ts).toBe(first.ts);
+    const thread = { workspace: 'T1', channel: 'C1', thread_ts: root };
+    expect((await store.threads.getOrThrow(thread)).adopted_ts).toBe(first.ts);
     expect(await store.orphanReplies.after(thread, first.ts)).toEqual([reply.ts]);
   });
 
   test('loses no reply that arrives at the same moment as the mention', async () => {
     for (let round = 0; round < 50; round += 1) {
       const mention = message('<@UBOT> go');
-      const reply = message('and this', { root: mention.ts });
+      const reply = message('and this', { thread_ts: mention.ts });
       const both = [() => say(mention), () => say(reply)];
       await Promise.all((round % 2 === 0 ? both : both.toReversed()).map((one) => one()));
-      const thread = { workspace: 'T1', channel: 'C1', root: mention.ts };
+      const thread = { workspace: 'T1', channel: 'C1', thread_ts: mention.ts };
       const strays = await store.orphanReplies.after(thread, mention.ts);
       expect([(await row(reply))?.ts, ...strays].filter((at) => at === reply.ts)).toHaveLength(1);
     }
@@ -108,8 +111,8 @@ describe('the inbox', () => {
     const root = edited.ts;
     expect((await edit(edited, '<@UBOT> second words')).kind).toBe('admitted');
     expect((await say(edited)).kind).toBe('known');
-    expect((await row(edited))?.words?.text).toBe('<@UBOT> second words');
-    const taken = message('never mind', { root });
+    expect((await row(edited))?.content?.text).toBe('<@UBOT> second words');
+    const taken = message('never mind', { thread_ts: root });
     await remove(taken);
     expect((await say(taken)).kind).toBe('withdrawn');
     expect((await row(taken))?.state).toBe('withdrawn');
@@ -132,7 +135,7 @@ describe('the inbox', () => {
     await store.messages.freeze(key);
     expect(await edit(waiting, '<@UBOT> later')).toEqual({ kind: 'too_late', change: 'edit' });
     expect(await remove(waiting)).toEqual({ kind: 'too_late', change: 'deletion' });
-    expect((await row(waiting))?.words?.text).toBe('<@UBOT> with no typo');
+    expect((await row(waiting))?.content?.text).toBe('<@UBOT> with no typo');
   });
 
   test('ignores an edit that is redelivered, or that arrives after a later one', async () => {
@@ -150,14 +153,14 @@ describe('the inbox', () => {
     await editAt(fourth, '<@UBOT> fourth words');
     await editAt(third, '<@UBOT> third words');
     const taken = await store.earlyEdits.claim(keyOf(edited), ts());
-    expect(taken).toMatchObject({ words: { text: '<@UBOT> fourth words' } });
+    expect(taken).toMatchObject({ content: { text: '<@UBOT> fourth words' } });
   });
 
   test('withdraws a waiting message when it is deleted', async () => {
     const waiting = message('<@UBOT> never mind');
     await say(waiting);
     expect((await remove(waiting)).kind).toBe('withdrawn');
-    expect((await row(waiting))?.words).toBeNull();
+    expect((await row(waiting))?.content).toBeNull();
   });
 
   test('accepts every direct message, and in a group only mentions', async () => {
@@ -172,36 +175,36 @@ describe('the inbox', () => {
       message(text, { channel, ...fields });
     const early = said('before');
     expect(await say(early)).toMatchObject({ kind: 'ignored' });
-    await store.channelSettings.set('T1', channel, 'U1', { listens: 'everything' });
+    await store.channelSettings.set('T1', channel, 'U1', { listen_mode: 'everything' });
     const first = said('no mention');
     expect(await say(first)).toMatchObject({ kind: 'admitted' });
-    expect(await say(said('a reply', { root: first.root }))).toMatchObject({ kind: 'admitted' });
+    expect(await say(said('a reply', { thread_ts: first.thread_ts }))).toMatchObject({ kind: 'admitted' });
     expect(await say(said('<@U2> not for us'))).toMatchObject({ kind: 'ignored' });
     expect(await edit(early, 'changed')).toMatchObject({ kind: 'ignored' });
-    expect(await say(said('among people', { root: early.root }))).toEqual({ kind: 'stray' });
+    expect(await say(said('among people', { thread_ts: early.thread_ts }))).toEqual({ kind: 'stray' });
     const changed = said('and this');
     expect(await edit(changed, 'and that')).toMatchObject({ kind: 'ignored' });
     expect(await say(changed)).toMatchObject({ kind: 'admitted' });
-    expect((await row(changed))?.words).toEqual({ text: 'and that' });
-    await store.channelSettings.set('T1', channel, 'U1', { listens: 'mentions' });
+    expect((await row(changed))?.content).toEqual({ text: 'and that' });
+    await store.channelSettings.set('T1', channel, 'U1', { listen_mode: 'mentions' });
     expect(await say(said('after'))).toMatchObject({ kind: 'ignored' });
   });
 
   test('ignores messages for somebody else, and dormant threads', async () => {
     const mention = message('<@UBOT> hi');
     await say(mention);
-    expect((await say(message('<@U2> look', { root: mention.ts }))).kind).toBe('ignored');
-    expect((await say(message('for the bot', { root: mention.ts }))).kind).toBe('admitted');
-    await store.threads.makeDormant({ workspace: 'T1', channel: 'C1', root: mention.ts });
-    expect((await say(message('anybody?', { root: mention.ts }))).kind).toBe('stray');
-    expect((await say(message('<@UBOT> again', { root: mention.ts }))).kind).toBe('admitted');
+    expect((await say(message('<@U2> look', { thread_ts: mention.ts }))).kind).toBe('ignored');
+    expect((await say(message('for the bot', { thread_ts: mention.ts }))).kind).toBe('admitted');
+    await store.threads.makeDormant({ workspace: 'T1', channel: 'C1', thread_ts: mention.ts });
+    expect((await say(message('anybody?', { thread_ts: mention.ts }))).kind).toBe('stray');
+    expect((await say(message('<@UBOT> again', { thread_ts: mention.ts }))).kind).toBe('admitted');
   });
 
   test('keeps workspaces apart', async () => {
     const here = message('<@UBOT> hi');
     await say(here);
     expect((await say({ ...here, workspace: 'T2' })).kind).toBe('admitted');
-    const reply = message('a reply', { workspace: 'T3', root: here.ts });
+    const reply = message('a reply', { workspace: 'T3', thread_ts: here.ts });
     expect((await say(reply)).kind).toBe('stray');
   });
 
@@ -213,8 +216,8 @@ describe('the inbox', () => {
       say(edited),
     ]);
     await edit(edited, '<@UBOT> third words');
-    expect((await row(edited))?.words?.text).toBe('<@UBOT> third words');
-    expect(queued.filter((root) => root === edited.root)).toHaveLength(1);
+    expect((await row(edited))?.content?.text).toBe('<@UBOT> third words');
+    expect(queued.filter((root) => root === edited.thread_ts)).toHaveLength(1);
   });
 
   test('queues no job where the message could not be stored', async () => {
@@ -228,12 +231,12 @@ describe('the inbox', () => {
     }
     const broken = new Inbox({
       store: new BrokenStore(database.kysely),
-      enqueue: ({ root }) => queued.push(root),
+      enqueue: ({ thread_ts }) => queued.push(thread_ts),
       onStopMessage: async () => 'nothing',
       accountOf: () => 'settings',
     });
     const mention = message('<@UBOT> hi');
     await expect(broken.accept({ kind: 'message', message: mention }, bot)).rejects.toThrow('no room');
-    expect(queued).not.toContain(mention.root);
+    expect(queued).not.toContain(mention.thread_ts);
   });
 });

@@ -29,37 +29,37 @@ async function install(token = `xoxb-${id}`, expiresAt: Date | null = null): Pro
   const tokens = { bot: { token, refreshToken: `refresh-${token}` }, user: { id: 'U9', token: 'xoxp-nine' } };
   await store.installations.put({
     workspace: id,
-    enterprise: null,
-    organisation: false,
+    enterprise_id: null,
+    is_enterprise_install: false,
     name: 'One',
-    bot_user: 'U1',
+    bot_user_id: 'U1',
     bot_id: 'B1',
-    expires_at: expiresAt,
-    sealed: encryptTokens(keyring, id, tokens),
+    token_expires_at: expiresAt,
+    encrypted_tokens: encryptTokens(keyring, id, tokens),
   });
 }
 
 async function leave(): Promise<void> {
   const row = await store.installations.get(id);
-  expect(await store.installations.markUninstalled(id, row?.version ?? 0)).toBe(true);
+  expect(await store.installations.markUninstalled(id, row?.change_seq ?? 0)).toBe(true);
 }
 
 async function installOrganisation(organisation: string): Promise<void> {
   await store.installations.put({
     workspace: organisation,
-    enterprise: organisation,
-    organisation: true,
+    enterprise_id: organisation,
+    is_enterprise_install: true,
     name: 'All',
-    bot_user: 'U2',
+    bot_user_id: 'U2',
     bot_id: 'B2',
-    expires_at: null,
-    sealed: encryptTokens(keyring, organisation, { bot: { token: 'xoxb-all' } }),
+    token_expires_at: null,
+    encrypted_tokens: encryptTokens(keyring, organisation, { bot: { token: 'xoxb-all' } }),
   });
 }
 
 async function leaveOrganisation(organisation: string): Promise<void> {
   const row = await store.installations.get(organisation);
-  await store.installations.markUninstalled(organisation, row?.version ?? 0);
+  await store.installations.markUninstalled(organisation, row?.change_seq ?? 0);
 }
 
 /** What one process knows; the calls in a workspace are only its token and whether it is left. */
@@ -153,7 +153,7 @@ describe('processes that share installations', () => {
     const rows = await kysely
       .selectFrom('workspaces')
       .select('workspace')
-      .where('installation', '=', 'E3')
+      .where('installation_id', '=', 'E3')
       .execute();
     expect(rows).toEqual([{ workspace: 'T903' }]);
     expect(await installed.find({ workspace: id })).toMatchObject({ id });
@@ -217,7 +217,7 @@ describe('expiring tokens', () => {
     for (const rotation of rotations) await rotation.renewDue();
     expect(asked).toEqual(['refresh-xoxb-short']);
     const row = await store.installations.get(id);
-    const { bot, user } = decryptTokens(keyring, id, row?.sealed ?? '');
+    const { bot, user } = decryptTokens(keyring, id, row?.encrypted_tokens ?? '');
     expect(bot).toMatchObject({ token: expect.stringMatching(/^xoxb-by-\d$/), refreshToken: 'next' });
     expect(user?.token).toBe('xoxp-nine');
   });
@@ -235,7 +235,9 @@ describe('expiring tokens', () => {
     };
     await rotationWith(renew).renewDue();
     const row = await store.installations.get(id);
-    expect(row?.sealed == null ? undefined : decryptTokens(keyring, id, row.sealed).bot.token).toBe(left);
+    expect(
+      row?.encrypted_tokens == null ? undefined : decryptTokens(keyring, id, row.encrypted_tokens).bot.token,
+    ).toBe(left);
   });
 
   test('stay unchanged where Slack refuses, and are retried', async () => {
@@ -307,19 +309,19 @@ describe('an uninstall event', () => {
     const revoked = { ...uninstalled(), kind: 'revoked', people: [], bots: ['U1'] } as const;
     await departures(false).handle(revoked);
     await departures(false).handle(uninstalled());
-    expect((await store.installations.get(id))?.sealed).toBeNull();
+    expect((await store.installations.get(id))?.encrypted_tokens).toBeNull();
   });
 
   test("ends the organisation's installation where the workspace's own had ended", async () => {
     await leave();
     await installOrganisation('E8');
     await departures(false).handle({ ...uninstalled(), organisation: 'E8' });
-    expect((await store.installations.get('E8'))?.sealed).toBeNull();
+    expect((await store.installations.get('E8'))?.encrypted_tokens).toBeNull();
   });
 
   test('is trusted without asking Slack when it comes long after the installation', async () => {
     await departures(new Error('Slack is away')).handle(uninstalled(new Date(Date.now() + hour)));
-    expect((await store.installations.get(id))?.sealed).toBeNull();
+    expect((await store.installations.get(id))?.encrypted_tokens).toBeNull();
   });
 
   test('leaves a later installation alone', async () => {
@@ -348,7 +350,7 @@ describe('an uninstall event', () => {
     const revoked = { ...uninstalled(), kind: 'revoked', people: ['U9'], bots: [] } as const;
     await departures(false).handle(revoked);
     const row = await store.installations.get(id);
-    expect(decryptTokens(keyring, id, row?.sealed ?? '')).toEqual({
+    expect(decryptTokens(keyring, id, row?.encrypted_tokens ?? '')).toEqual({
       bot: { token: `xoxb-${id}`, refreshToken: `refresh-xoxb-${id}` },
     });
   });
@@ -382,7 +384,7 @@ describe('a workspace that moved before the retention period of its former insta
   test('keeps its rows after it moved to the token in the settings', async () => {
     await leave();
     await letDaysPass();
-    await store.workspaces.put({ workspace: id, name: 'One', bot_user: 'U1', bot_id: 'B1' });
+    await store.workspaces.put({ workspace: id, name: 'One', bot_user_id: 'U1', bot_id: 'B1' });
     expect(await swept()).toEqual({ workspaces: 1, installation: undefined });
   });
 });
@@ -390,7 +392,7 @@ describe('a workspace that moved before the retention period of its former insta
 async function letDaysPass(): Promise<void> {
   const left_at = new Date(Date.now() - 31 * 24 * hour);
   for (const table of ['installations', 'workspaces'] as const)
-    await kysely.updateTable(table).set({ left_at }).where('workspace', '=', id).execute();
+    await kysely.updateTable(table).set({ uninstalled_at: left_at }).where('workspace', '=', id).execute();
 }
 
 function rotationWith(renew: TokenRotationDeps['renew'], now: () => number = Date.now): TokenRotation {
@@ -398,12 +400,12 @@ function rotationWith(renew: TokenRotationDeps['renew'], now: () => number = Dat
 }
 
 async function reseal(): Promise<void> {
-  const before = (await store.installations.get(id))?.sealed ?? '';
+  const before = (await store.installations.get(id))?.encrypted_tokens ?? '';
   const sealed = encryptTokens(keyring, id, decryptTokens(keyring, id, before));
   expect(await store.installations.replaceEncrypted(id, before, sealed)).toBe(true);
 }
 
 async function tokenOf(workspace: string): Promise<string> {
   const row = await store.installations.get(workspace);
-  return decryptTokens(keyring, workspace, row?.sealed ?? '').bot.token;
+  return decryptTokens(keyring, workspace, row?.encrypted_tokens ?? '').bot.token;
 }

@@ -8,8 +8,8 @@ const { kysely } = await freshDatabase();
 const accounts = new Accounts(kysely);
 
 test("without SECRET_KEY a workspace with its own account does not use the operator's", async () => {
-  const own = { workspace: 'T1', account: 'own', base_url: 'https://agent.example/v1', set_by: 'U1' };
-  await accounts.put({ ...own, sealed: 'what nobody can decrypt' });
+  const own = { workspace: 'T1', account_id: 'own', base_url: 'https://agent.example/v1', set_by: 'U1' };
+  await accounts.put({ ...own, encrypted_api_key: 'what nobody can decrypt' });
   const known = new ServiceAccounts({
     store: { accounts },
     keyring: undefined,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { addresseeOf } from '../../../src/relay/reading/addressing.ts';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
 
-const message = { channel: 'C1', root: '1.000000', ts: '1.000000', person: 'U1' };
+const message = { channel: 'C1', thread_ts: '1.000000', ts: '1.000000', person: 'U1' };
 const reply = { ...message, ts: '2.000000' };
 const direct = { ...message, channel: 'D1' };
 const fromBot = { ...message, person: 'B1' };

@@ -5,7 +5,7 @@ import type { SlackFileRow, SlackFileState } from '../../../src/store/schema.ts'
 import { silentLog } from '../../support/silent-log.ts';
 
 const rest = { name: 'rest.md', title: 'The rest', content: 'größer', openerLength: 0, answerLength: 9_000 };
-const turn = { id: 't', workspace: 'T1', channel: 'C1', root: '1.000000' };
+const turn = { id: 't', workspace: 'T1', channel: 'C1', thread_ts: '1.000000' };
 const lease = {
   signal: new AbortController().signal,
   draining: new AbortController().signal,
@@ -18,7 +18,14 @@ async function attach(before: SlackFileState | undefined, status: 'absent' | 'co
   let bytes = '';
   const rows = new Map<string, SlackFileRow>();
   const setRow = (part: string, state: SlackFileState) => {
-    rows.set(part, { workspace: 'T1', turn: 't', part, slack_file: 'F1', state, intended_at: new Date(0) });
+    rows.set(part, {
+      workspace: 'T1',
+      turn_id: 't',
+      part,
+      slack_file_id: 'F1',
+      state,
+      intended_at: new Date(0),
+    });
   };
   if (before !== undefined) setRow('rest', before);
   const slackFiles = {

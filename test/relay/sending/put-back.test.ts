@@ -16,10 +16,10 @@ async function begun() {
   const ts = `${seconds}.000100`;
   const key = { workspace: 'T1', channel: 'C1', ts };
   await store.threads.adopt(
-    { workspace: 'T1', channel: 'C1', root: ts },
-    { account: 'settings', person: 'U1', ts },
+    { workspace: 'T1', channel: 'C1', thread_ts: ts },
+    { account_id: 'settings', user_id: 'U1', ts },
   );
-  const said = { root: ts, person: 'U1', words: { text: 'as it was' }, editedTs: null };
+  const said = { thread_ts: ts, user_id: 'U1', content: { text: 'as it was' }, editedTs: null };
   await store.messages.add(key, { ...said, state: 'waiting' });
   const get = async () => {
     const message = await store.messages.get(key);
@@ -31,7 +31,7 @@ async function begun() {
 }
 
 const later = `${seconds + 1_000}.000000`;
-const edit = { deleted: false, words: { text: 'as it is now' }, edited_ts: later };
+const edit = { is_deletion: false, content: { text: 'as it is now' }, edited_ts: later };
 
 test('a message that waits again is not closed by a process that still has its deleted turn', async () => {
   const { turn, get } = await begun();
@@ -48,21 +48,21 @@ test('a message that was edited while it was sent waits again with its new text,
   }
   await store.earlyEdits.claim(two.key, later);
   for (const { turn } of [one, two]) expect(await putBack({ store }, turn)).toBe(true);
-  expect(await one.get()).toMatchObject({ state: 'waiting', words: { text: 'as it is now' } });
-  expect(await two.get()).toMatchObject({ state: 'waiting', words: { text: 'as it was' } });
+  expect(await one.get()).toMatchObject({ state: 'waiting', content: { text: 'as it is now' } });
+  expect(await two.get()).toMatchObject({ state: 'waiting', content: { text: 'as it was' } });
 });
 
 test('a message that was deleted while it was sent does not wait again', async () => {
   const { key, turn, get } = await begun();
   await store.messages.freeze(key);
-  await store.earlyEdits.record(key, { deleted: true, words: null, edited_ts: null });
+  await store.earlyEdits.record(key, { is_deletion: true, content: null, edited_ts: null });
   expect(await putBack({ store }, turn)).toBe(false);
-  expect(await get()).toMatchObject({ state: 'withdrawn', words: null });
+  expect(await get()).toMatchObject({ state: 'withdrawn', content: null });
 });
 
 test('an empty message is closed only if it is unchanged since it was read', async () => {
   const [same, edited, deleted] = [await begun(), await begun(), await begun()];
-  await store.messages.updateContent(edited.key, edit.words, later);
+  await store.messages.updateContent(edited.key, edit.content, later);
   await store.messages.withdraw(deleted.key);
   const close = ({ turn, message }: typeof same) => closeIfUnchanged({ store }, turn, message);
   expect([await close(same), await close(edited), await close(deleted)]).toEqual([

@@ -19,7 +19,7 @@ afterEach(async () => {
 let count = 0;
 function newThread(): ThreadKey {
   count += 1;
-  return { workspace: 'T1', channel: 'C1', root: `${1_792_000_000 + count}.000100` };
+  return { workspace: 'T1', channel: 'C1', thread_ts: `${1_792_000_000 + count}.000100` };
 }
 
 /** A promise that the test settles, and that ends with the lease. */
@@ -106,9 +106,9 @@ describe('one process', () => {
     const gates = new Map<string, () => void>();
     const { queue, dispatcher } = start({
       maxConcurrentThreads: 2,
-      run: async ({ root }, lease) => {
+      run: async ({ thread_ts }, lease) => {
         const { promise, open } = gate(lease);
-        gates.set(root, open);
+        gates.set(thread_ts, open);
         await promise;
       },
     });
@@ -116,7 +116,7 @@ describe('one process', () => {
     await waitFor(() => expect(gates.size).toBe(2));
     await sleep(50);
     expect(dispatcher.heldJobCount).toBe(2);
-    gates.get(jobs[0]?.thread.root ?? '')?.();
+    gates.get(jobs[0]?.thread.thread_ts ?? '')?.();
     await waitFor(() => expect(gates.size).toBe(3));
   });
 
@@ -241,9 +241,9 @@ describe('one process', () => {
   test('a dispatcher that stops lets runs hand over, aborts the others, and releases every job', async () => {
     const ends: string[] = [];
     const { queue, dispatcher } = start({
-      run: async ({ root }, lease) => {
+      run: async ({ thread_ts }, lease) => {
         const { promise, open } = gate();
-        const isCooperative = root === cooperative.thread.root;
+        const isCooperative = thread_ts === cooperative.thread.thread_ts;
         (isCooperative ? lease.draining : lease.signal).addEventListener('abort', open);
         await promise;
         ends.push(isCooperative ? 'handed over' : 'aborted');
@@ -309,17 +309,17 @@ describe('several processes on one database', async () => {
     let overlaps = 0;
     let failures = 0;
     let runs = 0;
-    const run: DispatcherOptions['run'] = async ({ root }) => {
-      if (atWork.has(root)) overlaps += 1;
-      atWork.add(root);
+    const run: DispatcherOptions['run'] = async ({ thread_ts }) => {
+      if (atWork.has(thread_ts)) overlaps += 1;
+      atWork.add(thread_ts);
       await sleep(Math.random() * 10);
-      atWork.delete(root);
+      atWork.delete(thread_ts);
       runs += 1;
       if (runs % 5 === 0) {
         failures += 1;
         throw new Error('a mistake');
       }
-      ends.set(root, (ends.get(root) ?? 0) + 1);
+      ends.set(thread_ts, (ends.get(thread_ts) ?? 0) + 1);
     };
     const { queue } = await start(run, { retryDelayMs: 5, maxConcurrentThreads: 3 });
     await start(run, { retryDelayMs: 5, maxConcurrentThreads: 3 });
@@ -327,7 +327,7 @@ describe('several processes on one database', async () => {
     for (let index = 0; index < 5; index += 1)
       await Promise.all(threads.map((thread) => send(queue, thread)));
     // A job whose end could not be told in time is run once more: it is only a token.
-    const all = () => threads.every(({ root }) => (ends.get(root) ?? 0) >= 5);
+    const all = () => threads.every(({ thread_ts }) => (ends.get(thread_ts) ?? 0) >= 5);
     await waitFor(() => expect(all()).toBe(true), { timeout: 60_000 });
     expect(overlaps).toBe(0);
     expect(failures).toBeGreaterThan(0);
@@ -387,14 +387,14 @@ describe('several processes on one database', async () => {
       url,
     ]);
     ending.push(async () => void worker.kill('SIGKILL'));
-    await says(worker, thread.root);
-    await start(async ({ root }) => void runs.push(root));
+    await says(worker, thread.thread_ts);
+    await start(async ({ thread_ts }) => void runs.push(thread_ts));
     // Longer than the queue waits for a sign of life: the worker is alive and renews.
     await sleep(11_000);
     expect(runs).toEqual([]);
     worker.kill('SIGKILL');
     const killed = performance.now();
-    await waitFor(() => expect(runs).toEqual([thread.root]), { timeout: 20_000, interval: 20 });
+    await waitFor(() => expect(runs).toEqual([thread.thread_ts]), { timeout: 20_000, interval: 20 });
     const tookMs = performance.now() - killed;
     expect(tookMs).toBeGreaterThan(5_000);
     expect(tookMs).toBeLessThan(17_000);

@@ -88,7 +88,7 @@ describe('the step that a kill hits', () => {
 });
 
 describe('the watch over waiting messages', () => {
-  const row = (ts: string, state: string) => ({ channel: 'C1', root: '1.000001', ts, state });
+  const row = (ts: string, state: string) => ({ channel: 'C1', thread_ts: '1.000001', ts, state });
 
   test('remembers who waited beside the earliest, and forgets nothing', () => {
     const watch = new WaitingPairs();

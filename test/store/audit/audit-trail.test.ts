@@ -20,11 +20,17 @@ async function rows(range: Partial<AuditRange> = {}): Promise<AuditRow[]> {
 async function begun(person = 'U1', workspace = 'T1') {
   seconds += 1;
   const ts = `${seconds}.000100`;
-  const thread = { workspace, channel: 'C1', root: ts };
-  await store.threads.adopt(thread, { account: 'settings', person, ts });
+  const thread = { workspace, channel: 'C1', thread_ts: ts };
+  await store.threads.adopt(thread, { account_id: 'settings', user_id: person, ts });
   const words = { text: 'secret words', files: [{ id: `F${seconds}` }] };
   const key = { workspace, channel: 'C1', ts };
-  await store.messages.add(key, { root: ts, person, state: 'waiting', words, editedTs: null });
+  await store.messages.add(key, {
+    thread_ts: ts,
+    user_id: person,
+    state: 'waiting',
+    content: words,
+    editedTs: null,
+  });
   const message = await store.messages.get(key);
   if (message === undefined) throw new Error('the message was not written');
   return { key, thread, turn: await store.turns.begin(nextId(), message) };
@@ -41,23 +47,33 @@ describe('the audit trail', () => {
     await store.threads.intendTask(thread, 'prj_1', { title: 'A question', model: 'fast' });
     await store.turns.countAttempt(turn);
     await store.threads.bindTask(thread, 'task-1');
-    await store.turns.record(turn, { attached: ['file-1', 'file-2'], bytes_up: 30, skill: 'omics' });
+    await store.turns.record(turn, {
+      attached_file_ids: ['file-1', 'file-2'],
+      uploaded_bytes: 30,
+      skill: 'omics',
+    });
     await store.turns.record(turn, { user_message_id: 'message-1' });
-    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U2', ts: '10.000000' }, 10);
-    await store.stopRequests.record({ workspace: 'T1', turn: turn.id, person: 'U3', ts: '11.000000' }, 10);
+    await store.stopRequests.record(
+      { workspace: 'T1', turn_id: turn.id, user_id: 'U2', ts: '10.000000' },
+      10,
+    );
+    await store.stopRequests.record(
+      { workspace: 'T1', turn_id: turn.id, user_id: 'U3', ts: '11.000000' },
+      10,
+    );
     await store.results.claim(turn, '', ['result-1']);
-    await store.turns.record(turn, { settled_at: new Date(), tools: { plot: 2 } });
+    await store.turns.record(turn, { settled_at: new Date(), tool_counts: { plot: 2 } });
     await store.turns.finish(turn, 'cancelled');
     await store.turns.finish(turn, 'completed');
     expect(await rows()).toMatchObject([
-      { kind: 'stop', person: 'U2', turn: turn.id },
+      { kind: 'stop', user_id: 'U2', turn_id: turn.id },
       {
         kind: 'turn',
         workspace: 'T1',
-        person: 'U1',
+        user_id: 'U1',
         channel: 'C1',
-        root: key.ts,
-        turn: turn.id,
+        thread_ts: key.ts,
+        turn_id: turn.id,
         details: {
           message: key.ts,
           outcome: 'cancelled',
@@ -85,25 +101,25 @@ describe('the audit trail', () => {
     await expect(failing).rejects.toThrow('and then it failed');
     expect(await rows()).toEqual([]);
     await store.messages.withdraw(key);
-    expect(await rows()).toMatchObject([{ kind: 'withdrawal', person: 'U1', details: { message: key.ts } }]);
+    expect(await rows()).toMatchObject([{ kind: 'withdrawal', user_id: 'U1', details: { message: key.ts } }]);
   });
 
   test('contains no text from people, nor a model or skill that the service did not accept', async () => {
     const { turn, thread } = await begun();
     await store.threads.intendTask(thread, 'prj_1', { title: 'secret title', model: 'secret model' });
     await store.threads.forgetTaskIntent(thread);
-    await store.turns.record(turn, { content: 'secret words', skill: 'secret skill' });
+    await store.turns.record(turn, { prompt: 'secret words', skill: 'secret skill' });
     await store.turns.finish(turn, 'refused');
     expect(await rows()).toMatchObject([{ details: { model: null, skill: null } }]);
     expect(JSON.stringify(await rows())).not.toContain('secret');
   });
 
   test.each([
-    ['changed', sql`update audit_events set person = 'U9'`],
+    ['changed', sql`update audit_events set user_id = 'U9'`],
     ['deleted', sql`delete from audit_events`],
     ['emptied', sql`truncate audit_events`],
   ])('cannot be %s', async (_, statement) => {
-    await store.audit.add({ workspace: 'T1', kind: 'refusal', person: 'U1' });
+    await store.audit.add({ workspace: 'T1', kind: 'refusal', user_id: 'U1' });
     await expect(statement.execute(kysely)).rejects.toThrow('the audit trail is only added to');
     expect(await rows()).toHaveLength(1);
   });
@@ -163,24 +179,24 @@ describe('erasure', () => {
     const gone = await begun('UGONE');
     const kept = await begun('UKEPT');
     for (const { turn, key } of [gone, kept]) {
-      const name = `${turn.asker} results.csv`;
-      const upload = { workspace: 'T1', slack_file: `F${Number(key.ts) | 0}`, project_id: 'p' };
+      const name = `${turn.asked_by} results.csv`;
+      const upload = { workspace: 'T1', slack_file_id: `F${Number(key.ts) | 0}`, project_id: 'p' };
       await store.uploads.finish(upload, { file_id: `file of ${turn.id}`, size_bytes: 1 });
       await store.turns.record(turn, {
-        content: `words of ${turn.asker}`,
-        attached: [`file of ${turn.id}`],
+        prompt: `words of ${turn.asked_by}`,
+        attached_file_ids: [`file of ${turn.id}`],
         file_notes: [{ name, reason: null }],
       });
       await store.stopRequests.record(
-        { workspace: 'T1', turn: turn.id, person: 'UGONE', ts: '10.000000' },
+        { workspace: 'T1', turn_id: turn.id, user_id: 'UGONE', ts: '10.000000' },
         10,
       );
-      await store.feedback.rate({ workspace: 'T1', turn: turn.id, person: 'UGONE' }, true);
+      await store.feedback.rate({ workspace: 'T1', turn_id: turn.id, user_id: 'UGONE' }, true);
       await store.turns.finish(turn, 'completed');
     }
     const waiting = await begun('UGONE');
-    await store.workspaceSettings.set('T1', 'UGONE', { admits: 'guests', bots: null });
-    await store.channelSettings.set('T1', 'C1', 'UGONE', { admits: 'guests' });
+    await store.workspaceSettings.set('T1', 'UGONE', { allowed_users: 'guests', allowed_bots: null });
+    await store.channelSettings.set('T1', 'C1', 'UGONE', { allowed_users: 'guests' });
     expect(await everything()).toContain('UGONE');
     expect(await store.erasure.eraseUser('T1', 'UGONE')).toBe(2);
     const left = await everything();
@@ -188,17 +204,17 @@ describe('erasure', () => {
     expect(left).toContain('words of UKEPT');
     expect(left).toContain('UKEPT results.csv');
     expect((await store.messages.get(waiting.key))?.state).toBe('withdrawn');
-    expect((await rows()).at(-1)).toMatchObject({ kind: 'forget', person: null });
+    expect((await rows()).at(-1)).toMatchObject({ kind: 'forget', user_id: null });
   });
 
   test('recognizes an erased message when Slack delivers it again', async () => {
     const { key } = await begun('UGONE');
     await store.erasure.eraseUser('T1', 'UGONE');
     const again = {
-      root: key.ts,
-      person: 'UGONE',
+      thread_ts: key.ts,
+      user_id: 'UGONE',
       state: 'waiting',
-      words: { text: 'a' },
+      content: { text: 'a' },
       editedTs: null,
     } as const;
     expect(await store.messages.add(key, again)).toBe(false);
@@ -209,10 +225,10 @@ describe('erasure', () => {
     await store.threads.bindTask(thread, 'task-1');
     await kysely
       .updateTable('threads')
-      .set({ writers: ['U1', 'U2'] })
+      .set({ participant_ids: ['U1', 'U2'] })
       .where('task_id', '=', 'task-1')
       .execute();
-    expect(await store.tasks.startedBy('T1', 'U1')).toMatchObject([{ task: 'task-1', alone: false }]);
+    expect(await store.tasks.startedBy('T1', 'U1')).toMatchObject([{ task_id: 'task-1', alone: false }]);
     expect(await store.tasks.startedBy('T2', 'U1')).toEqual([]);
   });
 
@@ -229,7 +245,7 @@ describe('erasure', () => {
   /** Adds rows of many messages that nobody answered. */
   async function grow(workspace: string, count: number): Promise<void> {
     await sql`
-      insert into orphan_replies (workspace, channel, root, ts)
+      insert into orphan_replies (workspace, channel, thread_ts, ts)
       select ${workspace}, 'C1', 1700000000, 1700000000 + n from generate_series(1, ${count}::int) as n`.execute(
       kysely,
     );
@@ -238,7 +254,7 @@ describe('erasure', () => {
   test('deletes a large workspace in batches, and another call continues after an interruption', async () => {
     await grow('T1', 2_500);
     await begun('U1', 'T1');
-    await store.workspaces.put({ workspace: 'T1', name: 'One', bot_user: 'U0', bot_id: 'B0' });
+    await store.workspaces.put({ workspace: 'T1', name: 'One', bot_user_id: 'U0', bot_id: 'B0' });
     const stop = new AbortController();
     const parts: number[] = [];
     const onPart = (rows: number) => {
@@ -255,8 +271,9 @@ describe('erasure', () => {
   });
 
   test('deletes an uninstalled workspace gradually, and stops once it is installed again', async () => {
-    const leave = () => sql`update workspaces set left_at = now() - interval '31 days'`.execute(kysely);
-    const row = { workspace: 'T1', name: 'One', bot_user: 'U0', bot_id: 'B0' };
+    const leave = () =>
+      sql`update workspaces set uninstalled_at = now() - interval '31 days'`.execute(kysely);
+    const row = { workspace: 'T1', name: 'One', bot_user_id: 'U0', bot_id: 'B0' };
     await grow('T1', 3_500);
     await grow('T2', 10);
     await store.workspaces.put(row);

@@ -16,14 +16,14 @@ async function message(days: number, state: MessageState) {
   seconds += 1;
   const ts = `${seconds}.000100`;
   const key = { workspace: 'T1', channel: 'C1', ts };
-  const thread = { workspace: 'T1', channel: 'C1', root: ts };
-  await store.threads.adopt(thread, { account: 'settings', person: 'U1', ts });
+  const thread = { workspace: 'T1', channel: 'C1', thread_ts: ts };
+  await store.threads.adopt(thread, { account_id: 'settings', user_id: 'U1', ts });
   await store.threads.intendTask(thread, 'prj_1', { title: 'secret title', model: 'secret model' });
   await store.messages.add(key, {
-    root: ts,
-    person: 'U1',
+    thread_ts: ts,
+    user_id: 'U1',
     state,
-    words: { text: 'secret words' },
+    content: { text: 'secret words' },
     editedTs: null,
   });
   const row = await store.messages.get(key);
@@ -32,15 +32,15 @@ async function message(days: number, state: MessageState) {
   await store.posts.intend(turn, 'reply:0', `${turn.id}/reply:0`);
   const file_notes = [{ name: 'secret.csv', reason: null }];
   await store.turns.record(turn, {
-    content: 'secret words',
-    attached: ['file-1'],
+    prompt: 'secret words',
+    attached_file_ids: ['file-1'],
     file_notes,
     skill: 'secret skill',
   });
   if (state !== 'waiting') await store.turns.finish(turn, 'completed');
   const ago = sql<Date>`now() - ${days} * interval '1 day'`;
   await kysely.updateTable('messages').set({ received_at: ago }).where('ts', '=', ts).execute();
-  await kysely.updateTable('threads').set({ last_used_at: ago }).where('root', '=', ts).execute();
+  await kysely.updateTable('threads').set({ last_used_at: ago }).where('thread_ts', '=', ts).execute();
   await kysely
     .updateTable('turns')
     .set({ finished_at: sql<Date>`case when finished_at is null then null else ${ago} end` })
@@ -61,10 +61,10 @@ describe('retention', () => {
     const fresh = await message(6, 'sent');
     const old = await message(8, 'sent');
     await store.retention.deleteExpired(keep);
-    expect((await fresh.message())?.words).toEqual({ text: 'secret words' });
-    expect((await fresh.turn())?.content).toBe('secret words');
-    expect((await old.message())?.words).toBeNull();
-    expect((await old.turn())?.content).toBeNull();
+    expect((await fresh.message())?.content).toEqual({ text: 'secret words' });
+    expect((await fresh.turn())?.prompt).toBe('secret words');
+    expect((await old.message())?.content).toBeNull();
+    expect((await old.turn())?.prompt).toBeNull();
     expect(await old.posts()).toBe(1);
   });
 
@@ -75,13 +75,13 @@ describe('retention', () => {
     await store.threads.bindTask(sent.key, 'task-1');
     await store.turns.record({ workspace: 'T1', id: sent.id }, { user_message_id: 'message-1' });
     await store.retention.deleteExpired(keep);
-    expect(await fresh.thread()).toMatchObject({ task_title: 'secret title', model: 'secret model' });
+    expect(await fresh.thread()).toMatchObject({ task_title: 'secret title', task_model: 'secret model' });
     expect(await fresh.turn()).toMatchObject({ file_notes: [{ name: 'secret.csv' }], skill: 'secret skill' });
-    expect(await refused.thread()).toMatchObject({ task_title: null, model: null });
+    expect(await refused.thread()).toMatchObject({ task_title: null, task_model: null });
     expect(await refused.turn()).toMatchObject({ file_notes: null, skill: null });
-    expect(await sent.thread()).toMatchObject({ task_id: 'task-1', task_title: null, model: 'secret model' });
+    expect(await sent.thread()).toMatchObject({ task_id: 'task-1', task_title: null, task_model: 'secret model' });
     expect(await sent.turn()).toMatchObject({
-      attached: ['file-1'],
+      attached_file_ids: ['file-1'],
       file_notes: null,
       skill: 'secret skill',
     });
@@ -94,7 +94,7 @@ describe('retention', () => {
     const kept = { outcome: 'kept' as const };
     await kysely.updateTable('turns').set(kept).where('id', '=', file.id).execute();
     await store.retention.deleteExpired(keep);
-    expect(await file.turn()).toMatchObject({ content: null, file_notes: [{ name: '', ...note }] });
+    expect(await file.turn()).toMatchObject({ prompt: null, file_notes: [{ name: '', ...note }] });
     expect(await store.retention.deleteExpired(keep)).toBe(0);
     await kysely
       .updateTable('turns')
@@ -110,8 +110,8 @@ describe('retention', () => {
     await store.retention.deleteExpired(keep);
     expect((await waiting.thread()).task_title).toBe('secret title');
     expect((await waiting.turn())?.file_notes).toHaveLength(1);
-    expect((await waiting.message())?.words).toEqual({ text: 'secret words' });
-    expect((await waiting.turn())?.content).toBe('secret words');
+    expect((await waiting.message())?.content).toEqual({ text: 'secret words' });
+    expect((await waiting.turn())?.prompt).toBe('secret words');
   });
 
   test('rows are deleted after their days', async () => {
@@ -136,13 +136,13 @@ describe('retention', () => {
   });
 
   test('orphan replies are deleted after ten minutes', async () => {
-    const thread = { workspace: 'T1', channel: 'C1', root: '1600000000.000100' };
+    const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1600000000.000100' };
     await store.orphanReplies.add(thread, '1600000001.000100');
     await store.orphanReplies.add(thread, '1600000002.000100');
     await sql`update orphan_replies set received_at = now() - interval '11 minutes' where ts = 1600000001.0001`.execute(
       kysely,
     );
     await store.retention.deleteExpired(keep);
-    expect(await store.orphanReplies.after(thread, thread.root)).toEqual(['1600000002.000100']);
+    expect(await store.orphanReplies.after(thread, thread.thread_ts)).toEqual(['1600000002.000100']);
   });
 });

@@ -15,7 +15,13 @@ test('a row that another transaction changes meanwhile is deleted too', async ()
   for (const ts of ['1.000100', '2.000100']) {
     const key = { workspace: 'T1', channel: 'C1', ts };
     const words = { text: 'secret words' };
-    await store.messages.add(key, { root: ts, person: 'U1', state: 'waiting', words, editedTs: null });
+    await store.messages.add(key, {
+      thread_ts: ts,
+      user_id: 'U1',
+      state: 'waiting',
+      content: words,
+      editedTs: null,
+    });
   }
   const { promise: changed, resolve: hasChanged } = Promise.withResolvers<void>();
   const { promise: waited, resolve: hasWaited } = Promise.withResolvers<void>();

@@ -12,12 +12,12 @@ it('a channel without settings has the defaults', async () => {
 
 it('setting one value leaves the others unchanged', async () => {
   await channels.set('T1', 'C2', 'U1', { model: 'fast', show_steps: false });
-  await channels.set('T1', 'C2', 'U2', { listens: 'everything' });
+  await channels.set('T1', 'C2', 'U2', { listen_mode: 'everything' });
   expect(await channels.get('T1', 'C2')).toEqual({
     ...DEFAULT_CHANNEL_SETTINGS,
     model: 'fast',
     show_steps: false,
-    listens: 'everything',
+    listen_mode: 'everything',
   });
   expect(await channels.get('T2', 'C2')).toEqual(DEFAULT_CHANNEL_SETTINGS);
 });

@@ -6,11 +6,11 @@ const { kysely } = await freshDatabase();
 const { channelSettings: channels, projects, projectNames, reviews } = new Store(kysely);
 
 test('one process at a time renames a synced project, and no other project', async () => {
-  const key = { workspace: 'T1', channel: 'C1', account: 'settings' };
+  const key = { workspace: 'T1', channel: 'C1', account_id: 'settings' };
   expect(await projectNames.markDue('T1', 'C1')).toBe(false);
   await projects.assign(key, 'prj_1');
   expect(await projectNames.markDue('T1', 'C1')).toBe(false);
-  await channels.set('T1', 'C1', 'U1', { follows_name: true });
+  await channels.set('T1', 'C1', 'U1', { sync_project_name: true });
   expect(await projectNames.markDue('T2', 'C1')).toBe(false);
   expect(await projectNames.markDue('T1', 'C1')).toBe(true);
   const [due] = await projectNames.claim(60_000, 5);
@@ -23,8 +23,8 @@ test('one process at a time renames a synced project, and no other project', asy
 });
 
 test('a name that changes during its sync stays due', async () => {
-  await projects.assign({ workspace: 'T1', channel: 'C2', account: 'settings' }, 'prj_2');
-  await channels.set('T1', 'C2', 'U1', { follows_name: true });
+  await projects.assign({ workspace: 'T1', channel: 'C2', account_id: 'settings' }, 'prj_2');
+  await channels.set('T1', 'C2', 'U1', { sync_project_name: true });
   await projectNames.markDue('T1', 'C2');
   const [due] = await projectNames.claim(60_000, 5);
   await new Promise((resolve) => setTimeout(resolve, 5));
@@ -34,14 +34,14 @@ test('a name that changes during its sync stays due', async () => {
 });
 
 test('a channel can switch to another project, even while a turn creates one for it', async () => {
-  const key = { workspace: 'T1', channel: 'C3', account: 'settings' };
+  const key = { workspace: 'T1', channel: 'C3', account_id: 'settings' };
   const turn = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
   await projects.claim(key, turn, 15_000);
   await projects.assign(key, 'prj_3');
   expect(await projects.bind(key, turn, 'prj_made')).toBe(false);
   expect(await projects.projectIdOf(key)).toBe('prj_3');
   expect(await projects.claim(key, turn, 15_000)).toEqual({ kind: 'known', projectId: 'prj_3' });
-  await projects.assign({ workspace: 'T2', channel: 'C9', account: 'another' }, 'prj_3');
+  await projects.assign({ workspace: 'T2', channel: 'C9', account_id: 'another' }, 'prj_3');
   expect(await projects.channelsUsing('prj_3')).toEqual(
     expect.arrayContaining([
       { workspace: 'T1', channel: 'C3' },
@@ -52,7 +52,7 @@ test('a channel can switch to another project, even while a turn creates one for
 });
 
 test('a review stays with the turn that claimed it first', async () => {
-  const thread = { workspace: 'T1', channel: 'C1', root: '1.000001' };
+  const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1.000001' };
   const [one, two] = ['01a1fbfe-6e3a-7000-83e3-5e284a624414', '01a1fbfe-6e3a-7000-83e3-5e284a624415'];
   expect(await reviews.claim({ ...thread, id: one }, 'msg_1')).toBe(one);
   expect(await reviews.claim({ ...thread, id: two }, 'msg_1')).toBe(one);

@@ -23,7 +23,7 @@ const patience = { timeout: 10_000 };
 let count = 0;
 function newThread(): ThreadKey {
   count += 1;
-  return { workspace: 'T1', channel: 'C1', root: `${1_792_000_000 + count}.000100` };
+  return { workspace: 'T1', channel: 'C1', thread_ts: `${1_792_000_000 + count}.000100` };
 }
 
 async function claimOne(queue: ThreadQueue): Promise<ThreadJob> {

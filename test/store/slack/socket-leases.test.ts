@@ -12,7 +12,7 @@ let apps = 0;
 function processesOf(count: number) {
   apps += 1;
   const app = `A${apps}`;
-  return Array.from({ length: count }, () => ({ workspace: 'T1', app, process: randomUUID() }));
+  return Array.from({ length: count }, () => ({ workspace: 'T1', app_id: app, process_id: randomUUID() }));
 }
 
 /** Processes that each take the rule's word, with a clock of rounds: a silent one counts until its lease is over. */
@@ -111,8 +111,8 @@ describe("sharing Slack's connections", () => {
     await receivers.renew(dead, 0, 2);
     expect((await receivers.renew(heir, 0, 2)).allowed).toBe(0);
     await database.pool.query(
-      `update socket_leases set expires_at = expires_at - $1::float8 * interval '1 ms' where process = $2`,
-      [SOCKET_LEASE_MS, dead.process],
+      `update socket_leases set expires_at = expires_at - $1::float8 * interval '1 ms' where process_id = $2`,
+      [SOCKET_LEASE_MS, dead.process_id],
     );
     expect(await receivers.renew(heir, 0, 2)).toEqual({ allowed: 2, processes: 1 });
   });

@@ -13,13 +13,13 @@ async function due(workspace: string, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     seconds += 1;
     const id = `00000000-0000-4000-8000-${String(seconds).padStart(12, '0')}`;
-    const turn = { workspace, channel: 'C1', root: `${seconds}.000100`, id };
+    const turn = { workspace, channel: 'C1', thread_ts: `${seconds}.000100`, id };
     await watches.schedule(turn, { firstMs: -1_000, forMs: 60_000 });
   }
 }
 
 test('a failed check is repeated even after the end, and a successful one after the end is the last', async () => {
-  const turn = { workspace: 'T3', channel: 'C1', root: '1600000000.000100', id: randomUUID() };
+  const turn = { workspace: 'T3', channel: 'C1', thread_ts: '1600000000.000100', id: randomUUID() };
   await watches.schedule(turn, { firstMs: -2_000, forMs: -1_000 });
   const claimed = async (holder: string) => {
     const [watch] = await watches.claim(holder, 10_000, 20);
@@ -29,7 +29,7 @@ test('a failed check is repeated even after the end, and a successful one after 
   const watch = await claimed(one);
   await watches.recordCheck(watch, one, { ms: -1, failed: true });
   const again = await claimed(two);
-  expect(again).toMatchObject({ turn: turn.id, checks: 1 });
+  expect(again).toMatchObject({ turn_id: turn.id, checks: 1 });
   // It is another's by now.
   await watches.recordCheck(watch, one, { ms: 60_000, failed: false });
   expect(await watches.renew(again, two, 10_000)).toBe(true);

@@ -14,17 +14,26 @@ let seconds = 1_700_000_000;
 async function thread(channel: string, person: string, turn?: 'open' | 'finished') {
   seconds += 1;
   const root = `${seconds}.000100`;
-  const key = { workspace, channel, root };
-  await store.threads.adopt(key, { account: 'settings', person, ts: root });
+  const key = { workspace, channel, thread_ts: root };
+  await store.threads.adopt(key, { account_id: 'settings', user_id: person, ts: root });
   await store.threads.intendTask(key, 'prj_1', { title: `Question ${seconds}`, model: 'fast' });
   const task = await store.threads.bindTask(key, `tsk_${seconds}`);
   if (turn !== undefined) {
     const message = { workspace, channel, ts: root };
-    await store.messages.add(message, { root, person, state: 'sent', words: { text: 'x' }, editedTs: null });
+    await store.messages.add(message, {
+      thread_ts: root,
+      user_id: person,
+      state: 'sent',
+      content: { text: 'x' },
+      editedTs: null,
+    });
     const row = await store.messages.get(message);
     if (row === undefined) throw new Error('the message was not written');
     const begun = await store.turns.begin(nextId(), row);
-    await store.turns.record(begun, { user_message_id: `msg_${seconds}`, attached: ['file_2', 'file_1'] });
+    await store.turns.record(begun, {
+      user_message_id: `msg_${seconds}`,
+      attached_file_ids: ['file_2', 'file_1'],
+    });
     if (turn === 'finished') await store.turns.finish(begun, 'completed');
   }
   return { key, task };
@@ -36,22 +45,22 @@ describe('the tasks of threads', () => {
     const second = await thread('C1', 'U2', 'open');
     const third = await thread('C2', 'U1');
     const own = await store.tasks.ofPerson(workspace, 'U1', whole);
-    expect(own.rows.map(({ task }) => task)).toEqual([third.task, first.task]);
-    expect(own.rows.map(({ open, outcome }) => [open, outcome])).toEqual([
+    expect(own.rows.map(({ task_id }) => task_id)).toEqual([third.task, first.task]);
+    expect(own.rows.map(({ has_open_turn, outcome }) => [has_open_turn, outcome])).toEqual([
       [false, null],
       [false, 'completed'],
     ]);
     const channel = await store.tasks.ofChannel(workspace, 'C1', { from: 0, most: 1 });
-    expect(channel).toMatchObject({ total: 2, rows: [{ task: second.task, open: true }] });
+    expect(channel).toMatchObject({ total: 2, rows: [{ task_id: second.task, has_open_turn: true }] });
     expect((await store.tasks.ofChannel('T2', 'C1', whole)).total).toBe(0);
   });
 
   test('the state of a task is recorded, unless the thread has another task', async () => {
     const { key, task } = await thread('C3', 'U1');
-    await store.tasks.recordState({ ...key, task }, 'running');
-    await store.tasks.recordState({ ...key, task: 'tsk_other' }, 'failed');
-    await store.tasks.savePermalink({ ...key, task }, 'https://there');
-    expect(await store.tasks.get(key)).toMatchObject({ state: 'running', permalink: 'https://there' });
+    await store.tasks.recordState({ ...key, task_id: task }, 'running');
+    await store.tasks.recordState({ ...key, task_id: 'tsk_other' }, 'failed');
+    await store.tasks.savePermalink({ ...key, task_id: task }, 'https://there');
+    expect(await store.tasks.get(key)).toMatchObject({ task_state: 'running', permalink: 'https://there' });
   });
 
   test('list their files once, in order', async () => {
@@ -62,7 +71,7 @@ describe('the tasks of threads', () => {
   test('of a direct channel: the previous finished task is found', async () => {
     const first = await thread('D1', 'U1', 'finished');
     const second = await thread('D1', 'U1', 'open');
-    expect(await store.tasks.previousFinished(second.key)).toMatchObject({ task: first.task });
+    expect(await store.tasks.previousFinished(second.key)).toMatchObject({ task_id: first.task });
     expect(await store.tasks.previousFinished(first.key)).toBeUndefined();
   });
 });
@@ -77,7 +86,7 @@ describe('the deletion of a task', () => {
     expect([first, second]).toContain('over');
     expect(await store.tasks.get(key)).toBeUndefined();
     expect((await store.threads.getOrThrow(key)).task_id).toBeNull();
-    expect(await store.taskDeletions.get({ workspace, task })).toMatchObject({ deleted_at: null });
+    expect(await store.taskDeletions.get({ workspace, task_id: task })).toMatchObject({ deleted_at: null });
     // Whoever asked is at it.
     expect(await store.taskDeletions.claimDue(10)).toEqual([]);
     await kysely
@@ -92,8 +101,8 @@ describe('the deletion of a task', () => {
     await store.taskDeletions.markDeleted(deletion);
     const trail = await kysely
       .selectFrom('audit_events')
-      .select(['kind', 'task'])
-      .where('task', '=', task)
+      .select(['kind', 'task_id'])
+      .where('task_id', '=', task)
       .execute();
     expect(trail.filter(({ kind }) => kind === 'deletion')).toHaveLength(1);
     await store.taskDeletions.markNotified(deletion);
@@ -107,7 +116,7 @@ describe('the deletion of a task', () => {
   test('is rejected while a turn is open', async () => {
     const { key, task } = await thread('C6', 'U1', 'open');
     expect(await store.taskDeletions.request(key, task, 'U1')).toBe('busy');
-    expect(await store.tasks.get(key)).toMatchObject({ task });
+    expect(await store.tasks.get(key)).toMatchObject({ task_id: task });
   });
 
   test('loses its requester when that person is erased', async () => {
@@ -116,10 +125,10 @@ describe('the deletion of a task', () => {
     await store.erasure.eraseUser(workspace, 'U7');
     const rows = await kysely
       .selectFrom('task_deletions')
-      .select('person')
-      .where('task', '=', task)
+      .select('requested_by')
+      .where('task_id', '=', task)
       .execute();
-    expect(rows).toEqual([{ person: '' }]);
+    expect(rows).toEqual([{ requested_by: '' }]);
   });
 });
 

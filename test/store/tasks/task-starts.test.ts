@@ -12,9 +12,9 @@ const workspace = 'T1';
 const asked = (id = randomUUID()) => ({
   workspace,
   id,
-  person: 'U1',
+  user_id: 'U1',
   channel: 'C1',
-  words: { text: 'what?', files: [{ id: 'F1' }] },
+  content: { text: 'what?', files: [{ id: 'F1' }] },
 });
 
 /** As if the process that is at it had been away for too long. */
@@ -26,7 +26,7 @@ test('a form that is sent many times at once is claimed once', async () => {
   const taken = await Promise.all(Array.from({ length: 8 }, () => starts.claimForPosting(form)));
   expect(taken.filter((start) => start !== undefined)).toHaveLength(1);
   expect(await Promise.all([starts.finish(form), starts.finish(form)])).toContain(false);
-  expect(await starts.get(form)).toMatchObject({ state: 'done', words: null, source: null });
+  expect(await starts.get(form)).toMatchObject({ state: 'done', content: null, source_content: null });
   expect(await starts.claimForPosting(form)).toBeUndefined();
 });
 
@@ -37,7 +37,7 @@ test('one other process claims an abandoned question, and the first can no longe
   expect(await starts.intend(first)).toBe(true);
   await letGo(first.id);
   const taken = (await Promise.all([starts.claimAbandoned(10), starts.claimAbandoned(10)])).flat();
-  expect(taken).toMatchObject([{ id: first.id, words: first.words }]);
+  expect(taken).toMatchObject([{ id: first.id, content: first.content }]);
   expect(await starts.intend(first)).toBe(false);
   const [second] = taken;
   expect(second && (await starts.intend(second))).toBe(true);
@@ -61,10 +61,10 @@ test.for(['open', 'anew', 'later'] as const)(
     await starts.returnToDraft(first, how);
     expect(await starts.get(form)).toMatchObject({
       state: 'draft',
-      words: how === 'later' ? form.words : null,
-      intended_at: null,
+      content: how === 'later' ? form.content : null,
+      post_intended_at: null,
       // A form that is still open has its files itself.
-      source: how === 'open' ? null : { files: [{ id: 'F1' }] },
+      source_content: how === 'open' ? null : { files: [{ id: 'F1' }] },
     });
     expect(await starts.claimForPosting({ ...form, channel: 'C2' })).toMatchObject({
       channel: 'C2',
@@ -79,23 +79,35 @@ test('a form that may not have reached its writer is claimed, and not deleted as
   for (const start of [seen, unseen]) await starts.returnToDraft(start, 'later');
   await starts.markFormReturned(seen);
   expect(await starts.claimAbandoned(10)).toEqual([]);
-  await sql`update task_starts set made_at = now() - interval '3 hours', claimed_until = now() - interval '1 second'
+  await sql`update task_starts set created_at = now() - interval '3 hours', claimed_until = now() - interval '1 second'
     where id in (${seen.id}, ${unseen.id})`.execute(kysely);
   await store.retention.deleteExpired({ words: 7, rows: 30, audit: 365, uninstalled: 30 });
   expect(await starts.get(seen)).toBeUndefined();
   expect(await starts.claimAbandoned(10)).toMatchObject([
-    { id: unseen.id, state: 'posting', words: unseen.words },
+    { id: unseen.id, state: 'posting', content: unseen.content },
   ]);
 });
 
 test('a quoted message is erased with the person who wrote it', async () => {
   const key = { workspace, channel: 'C1', ts: '1.000001' };
   const words = { text: 'why?', about: { user: 'U2', text: 'a secret' } };
-  const row = { root: '1.000000', person: 'U1', state: 'sent', words, editedTs: null } as const;
+  const row = {
+    thread_ts: '1.000000',
+    user_id: 'U1',
+    state: 'sent',
+    content: words,
+    editedTs: null,
+  } as const;
   await store.messages.add(key, row);
   const form = asked();
-  await starts.saveDraft({ ...form, root: null, ts: null, turn: null, source: words });
+  await starts.saveDraft({
+    ...form,
+    thread_ts: null,
+    message_ts: null,
+    source_turn_id: null,
+    source_content: words,
+  });
   await store.erasure.eraseUser(workspace, 'U2');
-  expect((await store.messages.get(key))?.words).toEqual({ text: 'why?' });
+  expect((await store.messages.get(key))?.content).toEqual({ text: 'why?' });
   expect(await starts.get(form)).toBeUndefined();
 });

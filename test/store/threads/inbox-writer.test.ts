@@ -13,13 +13,13 @@ function arrived(root: string, more: Partial<InboxMessage> = {}): InboxMessage {
   return {
     workspace: 'T1',
     channel: 'C1',
-    root,
+    thread_ts: root,
     ts: `1700000001.${String(count).padStart(6, '0')}`,
-    person: 'U1',
-    words: { text: 'a question' },
+    user_id: 'U1',
+    content: { text: 'a question' },
     editedTs: null,
-    account: 'settings',
-    addressed: true,
+    account_id: 'settings',
+    is_addressed: true,
     appliedEdit: undefined,
     ...more,
   };
@@ -40,11 +40,11 @@ describe('messages that arrive at once', () => {
     const outcomes = await Promise.allSettled(messages.map((message) => store.inbox.write(message)));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
     const after = await store.inbox.write(arrived(root));
-    expect(after).toEqual({ decision: 'waits', held: false });
+    expect(after).toEqual({ decision: 'waits', is_paused: false });
   });
 
   test('in other threads do not wait for a locked thread', async () => {
-    const locked = { workspace: 'T1', channel: 'C1', root: '1700000000.000300' };
+    const locked = { workspace: 'T1', channel: 'C1', thread_ts: '1700000000.000300' };
     const unlock = Promise.withResolvers<void>();
     const isLocked = Promise.withResolvers<void>();
     const lock = turns.transaction(async (within) => {
@@ -55,7 +55,7 @@ describe('messages that arrive at once', () => {
     await isLocked.promise;
     let settled = 0;
     const behind = Array.from({ length: 30 }, async () => {
-      await store.inbox.write(arrived(locked.root));
+      await store.inbox.write(arrived(locked.thread_ts));
       settled += 1;
     });
     await Promise.all(['400', '500', '600'].map((end) => store.inbox.write(arrived(`1700000000.000${end}`))));

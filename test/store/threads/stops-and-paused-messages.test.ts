@@ -12,11 +12,17 @@ let count = 0;
 async function begun(messages: number): Promise<Turn> {
   count += 1;
   const root = `${1_700_000_000 + count * 100}.000000`;
-  const thread = { workspace: 'T1', channel: 'C1', root };
-  await store.threads.adopt(thread, { account: 'a', person: 'U1', ts: root });
+  const thread = { workspace: 'T1', channel: 'C1', thread_ts: root };
+  await store.threads.adopt(thread, { account_id: 'a', user_id: 'U1', ts: root });
   for (let at = 0; at < messages; at += 1) {
     const ts = `${1_700_000_000 + count * 100 + at}.000000`;
-    const row = { root, person: 'U1', state: 'waiting', words: { text: 'hi' }, editedTs: null } as const;
+    const row = {
+      thread_ts: root,
+      user_id: 'U1',
+      state: 'waiting',
+      content: { text: 'hi' },
+      editedTs: null,
+    } as const;
     await store.messages.add({ workspace: 'T1', channel: 'C1', ts }, row);
   }
   const first = await store.messages.nextWaiting(thread);
@@ -26,7 +32,7 @@ async function begun(messages: number): Promise<Turn> {
 
 const ask = (turn: Turn, person: string, seconds: number) =>
   store.stopRequests.record(
-    { workspace: 'T1', turn: turn.id, person, ts: `${1_800_000_000 + seconds}.000000` },
+    { workspace: 'T1', turn_id: turn.id, user_id: person, ts: `${1_800_000_000 + seconds}.000000` },
     10,
   );
 
@@ -36,7 +42,7 @@ test('a stop is requested once, and forced by a request ten seconds later', asyn
   expect((await ask(turn, 'U1', 0))?.kind).toBe('same');
   expect((await ask(turn, 'U2', 9))?.kind).toBe('waits');
   const forced = await ask(turn, 'U2', 10);
-  expect(forced).toMatchObject({ kind: 'forced', turn: { stop_asked_by: 'U1' } });
+  expect(forced).toMatchObject({ kind: 'forced', turn: { stop_requested_by: 'U1' } });
   expect((await ask(turn, 'U3', 30))?.kind).toBe('same');
   expect((await store.stopRequests.unsettled(10)).map(({ id }) => id)).toContain(turn.id);
   await store.turns.finish(turn, 'cancelled');
@@ -52,17 +58,18 @@ test('messages that wait behind a stopped turn are paused, except retries, and c
   expect(await store.pausedThreads.pausedBy(turn)).toBe(turn.id);
   expect(await store.pausedThreads.waitingMessages(turn)).toHaveLength(2);
   expect(await store.messages.nextWaiting(turn)).toBeUndefined();
-  const isWork = async () => (await store.threads.withWork(100)).some(({ root }) => root === turn.root);
+  const isWork = async () =>
+    (await store.threads.withWork(100)).some(({ thread_ts }) => thread_ts === turn.thread_ts);
   expect(await isWork()).toBe(false);
   const again = {
-    root: turn.root,
-    person: 'U1',
+    thread_ts: turn.thread_ts,
+    user_id: 'U1',
     state: 'waiting',
-    words: { text: 'hi' },
+    content: { text: 'hi' },
     editedTs: null,
   } as const;
-  const ts = `${Number(turn.root) + 50}.000000`;
-  await store.messages.add({ workspace: 'T1', channel: 'C1', ts }, { ...again, resends: turn.id });
+  const ts = `${Number(turn.thread_ts) + 50}.000000`;
+  await store.messages.add({ workspace: 'T1', channel: 'C1', ts }, { ...again, resends_turn_id: turn.id });
   expect((await store.messages.nextWaiting(turn))?.ts).toBe(ts);
   expect(await isWork()).toBe(true);
   expect(await store.pausedThreads.resume(turn, crypto.randomUUID())).toBe(false);
@@ -82,7 +89,7 @@ test('paused messages that nobody resumes are withdrawn when text is erased, and
   await database.kysely
     .updateTable('messages')
     .set({ received_at: sql<Date>`now() - interval '8 days'` })
-    .where('root', '=', turn.root)
+    .where('thread_ts', '=', turn.thread_ts)
     .execute();
   await store.retention.deleteExpired(days);
   expect(await store.pausedThreads.waitingMessages(turn)).toHaveLength(0);
@@ -103,7 +110,7 @@ test('one turn posts the introduction in a channel, also when it asks again', as
 
 test('a comment is erased with the text, its rating with the rows', async () => {
   const turn = await begun(1);
-  const key = { workspace: 'T1', turn: turn.id, person: 'U1' };
+  const key = { workspace: 'T1', turn_id: turn.id, user_id: 'U1' };
   expect(await store.feedback.addComment(key, 'too early')).toBe(false);
   await store.feedback.rate(key, true);
   await store.feedback.addComment(key, 'very good');
@@ -111,11 +118,11 @@ test('a comment is erased with the text, its rating with the rows', async () => 
     database.kysely
       .updateTable('feedback')
       .set({ given_at: sql<Date>`now() - ${days} * interval '1 day'` })
-      .where('turn', '=', turn.id)
+      .where('turn_id', '=', turn.id)
       .execute();
   await age(8);
   await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
-  expect(await store.feedback.get(key)).toEqual({ good: true, comment: null });
+  expect(await store.feedback.get(key)).toEqual({ is_positive: true, comment: null });
   await age(91);
   await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
   expect(await store.feedback.get(key)).toBeUndefined();
@@ -129,68 +136,93 @@ test('a former task of a thread still counts among those of its person', async (
   await store.threads.leaveTask(turn, 'task-old');
   await store.threads.bindTask(turn, 'task-new');
   const tasks = await store.tasks.startedBy('T1', 'U1');
-  expect(tasks.filter(({ root }) => root === turn.root).map(({ task }) => task)).toEqual([
-    'task-old',
-    'task-new',
-  ]);
+  expect(tasks.filter(({ thread_ts }) => thread_ts === turn.thread_ts).map(({ task_id }) => task_id)).toEqual(
+    ['task-old', 'task-new'],
+  );
 });
 
 test("a person's text that others sent again is erased with that person", async () => {
   const first = await begun(1);
   await store.turns.finish(first, 'refused');
-  const place = { workspace: 'T1', channel: 'C1', root: first.root };
+  const place = { workspace: 'T1', channel: 'C1', thread_ts: first.thread_ts };
   let at = 60;
   /** Somebody sends the question of a turn again, or asks it again. */
-  const repeated = async (person: string, more: { resends: string } | { asksAgain: string }) => {
+  const repeated = async (
+    person: string,
+    more: { resends_turn_id: string } | { revises_turn_id: string },
+  ) => {
     at += 1;
-    const key = { workspace: 'T1', channel: 'C1', ts: `${Number(first.root) + at}.000000` };
-    const row = { root: first.root, person, words: { text: 'hi' }, editedTs: null, ...more } as const;
+    const key = { workspace: 'T1', channel: 'C1', ts: `${Number(first.thread_ts) + at}.000000` };
+    const row = {
+      thread_ts: first.thread_ts,
+      user_id: person,
+      content: { text: 'hi' },
+      editedTs: null,
+      ...more,
+    } as const;
     await store.messages.add(key, { ...row, state: 'sending' });
     const message = await store.messages.get(key);
     if (message === undefined) throw new Error('It is not there.');
     const turn = await store.turns.begin(crypto.randomUUID(), message);
-    await store.turns.record(turn, { content: 'hi', attached: [], file_notes: [] });
+    await store.turns.record(turn, { prompt: 'hi', attached_file_ids: [], file_notes: [] });
     await store.turns.finish(turn, 'failed');
     return { key, turn };
   };
-  const second = await repeated('U2', { asksAgain: first.id });
-  const third = await repeated('U3', { resends: second.turn.id });
-  const own = { root: first.root, person: 'U2', words: { text: 'of my own' }, editedTs: null } as const;
-  const ownKey = { workspace: 'T1', channel: 'C1', ts: `${Number(first.root) + 99}.000000` };
+  const second = await repeated('U2', { revises_turn_id: first.id });
+  const third = await repeated('U3', { resends_turn_id: second.turn.id });
+  const own = {
+    thread_ts: first.thread_ts,
+    user_id: 'U2',
+    content: { text: 'of my own' },
+    editedTs: null,
+  } as const;
+  const ownKey = { workspace: 'T1', channel: 'C1', ts: `${Number(first.thread_ts) + 99}.000000` };
   await store.messages.add(ownKey, { ...own, state: 'waiting' });
   const form = { workspace: 'T1', id: crypto.randomUUID() };
-  const draft = { person: 'U4', channel: 'C1', root: first.root, ts: ownKey.ts, source: { text: 'hi' } };
-  await store.taskStarts.saveDraft({ ...form, ...draft, turn: third.turn.id });
+  const draft = {
+    user_id: 'U4',
+    channel: 'C1',
+    thread_ts: first.thread_ts,
+    message_ts: ownKey.ts,
+    source_content: { text: 'hi' },
+  };
+  await store.taskStarts.saveDraft({ ...form, ...draft, source_turn_id: third.turn.id });
   await store.erasure.eraseUser('T1', 'U1');
   for (const { key, turn } of [second, third]) {
     expect(await store.messages.get(key)).toMatchObject({
-      words: null,
-      person: expect.stringMatching(/^U[23]$/),
+      content: null,
+      user_id: expect.stringMatching(/^U[23]$/),
     });
-    expect(await store.turns.get('T1', turn.id)).toMatchObject({ content: null, file_notes: null });
+    expect(await store.turns.get('T1', turn.id)).toMatchObject({ prompt: null, file_notes: null });
   }
   expect(await store.taskStarts.get(form)).toBeUndefined();
-  expect(await store.messages.get(ownKey)).toMatchObject({ state: 'waiting', words: { text: 'of my own' } });
+  expect(await store.messages.get(ownKey)).toMatchObject({ state: 'waiting', content: { text: 'of my own' } });
   expect(await store.messages.nextWaiting(place)).toMatchObject({ ts: ownKey.ts });
 });
 
 test("a person's text that others quoted is erased with that person", async () => {
-  const place = { workspace: 'T1', channel: 'C7', root: '1600000000.000000' };
+  const place = { workspace: 'T1', channel: 'C7', thread_ts: '1600000000.000000' };
   const key = { workspace: 'T1', channel: 'C7', ts: '1600000010.000000' };
   /** Somebody begins a thread in the middle of a conversation, by such a message. */
   const quoting = async (channel: string, words: MessageContent) => {
     const thread = { ...place, channel };
-    await store.threads.adopt(thread, { account: 'a', person: 'U8', ts: key.ts });
+    await store.threads.adopt(thread, { account_id: 'a', user_id: 'U8', ts: key.ts });
     await store.threads.intendTask(thread, 'prj', { title: 'their words' });
     await store.threads.bindTask(thread, `task of ${channel}`);
-    const row = { root: place.root, person: 'U8', state: 'sent', words, editedTs: null } as const;
+    const row = {
+      thread_ts: place.thread_ts,
+      user_id: 'U8',
+      state: 'sent',
+      content: words,
+      editedTs: null,
+    } as const;
     await store.messages.add({ ...key, channel }, row);
     const message = await store.messages.get({ ...key, channel });
     if (message === undefined) throw new Error('It is not there.');
     const turn = await store.turns.begin(crypto.randomUUID(), message);
-    await store.turns.record(turn, { content: 'their words' });
+    await store.turns.record(turn, { prompt: 'their words' });
     return async () => ({
-      content: (await store.turns.get('T1', turn.id))?.content,
+      content: (await store.turns.get('T1', turn.id))?.prompt,
       title: (await store.threads.getOrThrow(turn)).task_title,
     });
   };
@@ -206,16 +238,16 @@ test("a person's text that others quoted is erased with that person", async () =
 
 test('Try again can be pressed again if its message is not sent', async () => {
   const [turn, other] = [await begun(1), await begun(1)];
-  const press = `${Number(turn.root) + 51}.000000`;
-  const row = { root: turn.root, person: 'U1', words: { text: 'hi' }, editedTs: null } as const;
+  const press = `${Number(turn.thread_ts) + 51}.000000`;
+  const row = { thread_ts: turn.thread_ts, user_id: 'U1', content: { text: 'hi' }, editedTs: null } as const;
   const key = { workspace: 'T1', channel: 'C1', ts: press };
-  await store.messages.add(key, { ...row, state: 'waiting', resends: turn.id });
+  await store.messages.add(key, { ...row, state: 'waiting', resends_turn_id: turn.id });
   const message = await store.messages.get(key);
   if (message === undefined) throw new Error('It is not there.');
   for (const { id } of [turn, other]) await store.turns.claimButton('T1', id, press);
   await store.turns.releaseButton(message);
-  expect((await store.turns.get('T1', turn.id))?.followed_at).toBeNull();
-  expect((await store.turns.get('T1', other.id))?.followed_at).not.toBeNull();
+  expect((await store.turns.get('T1', turn.id))?.button_used_at).toBeNull();
+  expect((await store.turns.get('T1', other.id))?.button_used_at).not.toBeNull();
 });
 
 test('a new message resumes a thread only if nothing else waits', async () => {
@@ -235,14 +267,14 @@ test('a new message resumes a thread only if nothing else waits', async () => {
 
 test('files kept for a message are sent with it although its first turn was deleted', async () => {
   const kept = await begun(2);
-  await store.turns.record(kept, { attached: ['file-1'] });
+  await store.turns.record(kept, { attached_file_ids: ['file-1'] });
   await store.turns.finish(kept, 'kept');
   await store.messages.putBack({ ...kept, ts: kept.message_ts }, 'closed');
   const next = await store.messages.nextWaiting(kept);
   if (next === undefined) throw new Error('Nothing waits.');
   for (const _ of ['passed on', 'of its own']) {
     const turn = await store.turns.begin(crypto.randomUUID(), next);
-    expect(await store.turns.takeKeptFiles(turn)).toMatchObject([{ attached: ['file-1'] }]);
+    expect(await store.turns.takeKeptFiles(turn)).toMatchObject([{ attached_file_ids: ['file-1'] }]);
     await store.turns.delete(turn);
   }
 });

@@ -21,11 +21,17 @@ function newWorkspace(): string {
 async function turn(workspace: string, person: string, minutesAgo: number, state: 'running' | 'finished') {
   count += 1;
   const ts = `${1_700_000_000 + count}.000100`;
-  const thread = { workspace, channel: 'C1', root: ts };
+  const thread = { workspace, channel: 'C1', thread_ts: ts };
   const key = { workspace, channel: 'C1', ts };
-  await store.threads.adopt(thread, { account: 'settings', person, ts });
+  await store.threads.adopt(thread, { account_id: 'settings', user_id: person, ts });
   const words = { text: 'a question' };
-  await store.messages.add(key, { root: ts, person, words, state: 'waiting', editedTs: null });
+  await store.messages.add(key, {
+    thread_ts: ts,
+    user_id: person,
+    content: words,
+    state: 'waiting',
+    editedTs: null,
+  });
   const message = await store.messages.get(key);
   if (message === undefined) throw new Error('The message is not there.');
   const { id } = await store.turns.begin(nextId(), message);

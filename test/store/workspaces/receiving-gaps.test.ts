@@ -12,7 +12,7 @@ let workspace = '';
 
 beforeEach(async () => {
   workspace = `T${randomUUID()}`;
-  await store.workspaces.put({ workspace, name: 'lab', bot_user: 'U0', bot_id: 'B0' });
+  await store.workspaces.put({ workspace, name: 'lab', bot_user_id: 'U0', bot_id: 'B0' });
 });
 
 const sign = () => store.workspaces.recordReceiving(workspace, 5 * minute);
@@ -25,9 +25,12 @@ async function silentFor(ms: number): Promise<void> {
 }
 
 async function thread(channel: string, root: string, usedAgoMs: number): Promise<void> {
-  await store.threads.adopt({ workspace, channel, root }, { account: 'settings', person: 'U1', ts: root });
+  await store.threads.adopt(
+    { workspace, channel, thread_ts: root },
+    { account_id: 'settings', user_id: 'U1', ts: root },
+  );
   await database.pool.query(
-    `update threads set last_used_at = now() - $1::float8 * interval '1 ms' where workspace = $2 and root = $3`,
+    `update threads set last_used_at = now() - $1::float8 * interval '1 ms' where workspace = $2 and thread_ts = $3`,
     [usedAgoMs, workspace, root],
   );
 }
@@ -56,7 +59,7 @@ describe('a gap in receiving', () => {
     for (;;) {
       const place = await store.backfills.claim(workspace, randomUUID(), minute);
       if (place === undefined) break;
-      read.push(`${place.channel} ${place.root === CHANNEL_LEVEL ? 'itself' : place.root}`);
+      read.push(`${place.channel} ${place.thread_ts === CHANNEL_LEVEL ? 'itself' : place.thread_ts}`);
     }
     expect(read).toEqual(['C2 1700000002.000100', 'C2 itself', 'C1 1700000001.000100', 'C1 itself']);
   });
@@ -85,8 +88,8 @@ describe('a gap in receiving', () => {
     await store.backfills.complete(place);
     await store.backfills.renewClaims(process, 0);
     expect(await store.backfills.claim(workspace, process, minute)).toMatchObject({
-      root: place.root,
-      since: place.since,
+      thread_ts: place.thread_ts,
+      since_ts: place.since_ts,
     });
   });
 });

@@ -20,38 +20,48 @@ async function accessWhere(
   return workspaceSettings.accessIn(workspace, channel);
 }
 
-const unset = { admits: null, bots: null };
+const unset = { allowed_users: null, allowed_bots: null };
 
 describe('the access that is configured for a channel', () => {
   test.each<[string, ConfiguredAccess | undefined, ConfiguredAccess | undefined, ConfiguredAccess]>([
     ['nothing where nobody set anything', undefined, undefined, unset],
-    ["the workspace's", { admits: 'guests', bots: ['B1'] }, undefined, { admits: 'guests', bots: ['B1'] }],
-    ["the channel's", undefined, { admits: 'everyone', bots: [] }, { admits: 'everyone', bots: [] }],
+    [
+      "the workspace's",
+      { allowed_users: 'guests', allowed_bots: ['B1'] },
+      undefined,
+      { allowed_users: 'guests', allowed_bots: ['B1'] },
+    ],
+    [
+      "the channel's",
+      undefined,
+      { allowed_users: 'everyone', allowed_bots: [] },
+      { allowed_users: 'everyone', allowed_bots: [] },
+    ],
     [
       "the channel's before the workspace's",
-      { admits: 'members', bots: ['B1'] },
-      { admits: 'everyone', bots: [] },
-      { admits: 'everyone', bots: [] },
+      { allowed_users: 'members', allowed_bots: ['B1'] },
+      { allowed_users: 'everyone', allowed_bots: [] },
+      { allowed_users: 'everyone', allowed_bots: [] },
     ],
     [
       "the workspace's where the channel was set back",
-      { admits: 'guests', bots: ['B1'] },
+      { allowed_users: 'guests', allowed_bots: ['B1'] },
       unset,
-      { admits: 'guests', bots: ['B1'] },
+      { allowed_users: 'guests', allowed_bots: ['B1'] },
     ],
     [
       'put together setting by setting',
-      { admits: 'guests', bots: null },
-      { admits: null, bots: ['B2'] },
-      { admits: 'guests', bots: ['B2'] },
+      { allowed_users: 'guests', allowed_bots: null },
+      { allowed_users: null, allowed_bots: ['B2'] },
+      { allowed_users: 'guests', allowed_bots: ['B2'] },
     ],
   ])('is %s', async (_which, workspaceSet, channelSet, access) => {
     expect(await accessWhere(workspaceSet, channelSet)).toEqual(access);
   });
 
   test('is never that of another workspace or channel', async () => {
-    await workspaceSettings.set('T-other', 'U1', { admits: 'everyone', bots: ['B1'] });
-    await channelSettings.set('T-here', 'C-other', 'U1', { admits: 'everyone', bots: ['B1'] });
+    await workspaceSettings.set('T-other', 'U1', { allowed_users: 'everyone', allowed_bots: ['B1'] });
+    await channelSettings.set('T-here', 'C-other', 'U1', { allowed_users: 'everyone', allowed_bots: ['B1'] });
     expect(await workspaceSettings.accessIn('T-here', 'C-here')).toEqual(unset);
   });
 });

@@ -7,9 +7,9 @@ export const AUDIT_TRIGGERS = `
   begin
     if tg_op = 'DELETE' and reason in ('expire', 'forget') then return old; end if;
     if tg_op = 'UPDATE' and reason = 'forget'
-      and (to_jsonb(new) - 'person' - 'details') = (to_jsonb(old) - 'person' - 'details')
+      and (to_jsonb(new) - 'user_id' - 'details') = (to_jsonb(old) - 'user_id' - 'details')
       and (new.details - 'stoppedBy') = (old.details - 'stoppedBy')
-      and new.person is null then return new; end if;
+      and new.user_id is null then return new; end if;
     raise exception 'the audit trail is only added to';
   end $$;
   create trigger forbid_audit_change before update or delete on audit_events
@@ -22,38 +22,38 @@ export const AUDIT_TRIGGERS = `
   declare its threads%rowtype;
   begin
     select * into its from threads
-      where threads.workspace = new.workspace and threads.channel = new.channel and threads.root = new.root;
-    if old.stop_asked_at is null and new.stop_asked_at is not null then
-      insert into audit_events (workspace, kind, person, channel, root, turn, task)
-      values (new.workspace, 'stop', new.stop_asked_by, new.channel, new.root, new.id, its.task_id);
+      where threads.workspace = new.workspace and threads.channel = new.channel and threads.thread_ts = new.thread_ts;
+    if old.stop_requested_at is null and new.stop_requested_at is not null then
+      insert into audit_events (workspace, kind, user_id, channel, thread_ts, turn_id, task_id)
+      values (new.workspace, 'stop', new.stop_requested_by, new.channel, new.thread_ts, new.id, its.task_id);
     end if;
     if old.finished_at is null and new.finished_at is not null then
-      insert into audit_events (workspace, kind, person, channel, root, turn, task, details)
-      values (new.workspace, 'turn', new.asker, new.channel, new.root, new.id, its.task_id, jsonb_build_object(
+      insert into audit_events (workspace, kind, user_id, channel, thread_ts, turn_id, task_id, details)
+      values (new.workspace, 'turn', new.asked_by, new.channel, new.thread_ts, new.id, its.task_id, jsonb_build_object(
         'message', new.message_ts::text,
         'outcome', new.outcome,
         'sent', new.user_message_id is not null,
-        'model', case when coalesce(new.task_id, its.task_id) is not null then its.model end,
+        'model', case when coalesce(new.task_id, its.task_id) is not null then its.task_model end,
         'skill', case when new.user_message_id is not null then new.skill end,
-        'tools', coalesce(new.tools, '{}'),
-        'filesIn', jsonb_array_length(coalesce(new.attached, '[]')),
-        'bytesIn', new.bytes_up,
+        'tools', coalesce(new.tool_counts, '{}'),
+        'filesIn', jsonb_array_length(coalesce(new.attached_file_ids, '[]')),
+        'bytesIn', new.uploaded_bytes,
         'filesOut', (
           select count(*) from posted_results
-          where posted_results.workspace = new.workspace and posted_results.turn = new.id),
+          where posted_results.workspace = new.workspace and posted_results.turn_id = new.id),
         'seconds', round(extract(epoch from new.finished_at - new.started_at)::numeric, 1),
         'retries', new.takeovers,
-        'stoppedBy', new.stop_asked_by));
+        'stoppedBy', new.stop_requested_by));
     end if;
     return null;
   end $$;
-  create trigger audit_turn after update of stop_asked_at, finished_at on turns
+  create trigger audit_turn after update of stop_requested_at, finished_at on turns
     for each row execute function audit_turn();
 
   create function audit_withdrawal() returns trigger language plpgsql as $$
   begin
-    insert into audit_events (workspace, kind, person, channel, root, details)
-    values (new.workspace, 'withdrawal', new.person, new.channel, new.root,
+    insert into audit_events (workspace, kind, user_id, channel, thread_ts, details)
+    values (new.workspace, 'withdrawal', new.user_id, new.channel, new.thread_ts,
       jsonb_build_object('message', new.ts::text));
     return null;
   end $$;

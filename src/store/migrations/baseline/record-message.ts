@@ -10,48 +10,48 @@ export const RECORD_MESSAGE_FUNCTIONS = `
   create function record_message(
     in_workspace text, in_channel text, in_thread_ts text, in_ts numeric, in_user_id text, in_account_id text,
     in_content jsonb, in_edited_ts numeric, is_addressed boolean, applied_is_deletion boolean, applied_edited_ts numeric,
-    out decision text, out held boolean
+    out decision text, out is_paused boolean
   ) language plpgsql as $$
   declare
-    root_ts numeric(16,6) := in_thread_ts::numeric;
+    root numeric(16,6) := in_thread_ts::numeric;
     edit early_edits%rowtype;
     thread threads%rowtype;
     is_new boolean;
     precedes boolean;
   begin
-    held := false;
+    is_paused := false;
     -- Whether a reply is an orphan must not depend on a mention that is being written at the same time.
-    -- The same lock as Threads.lock(): workspace/channel/root as text.
+    -- The same lock as Threads.lock(): workspace/channel/thread_ts as text.
     perform pg_advisory_xact_lock(hashtextextended(in_workspace || '/' || in_channel || '/' || in_thread_ts, 0));
     select * into edit from early_edits
       where workspace = in_workspace and channel = in_channel and ts = in_ts;
-    if found and (applied_is_deletion is null or edit.deleted <> applied_is_deletion
+    if found and (applied_is_deletion is null or edit.is_deletion <> applied_is_deletion
         or edit.edited_ts is distinct from applied_edited_ts) then
       decision := 'changed';
       return;
     end if;
     select * into thread from threads
-      where workspace = in_workspace and channel = in_channel and root = root_ts;
-    is_new := not found or thread.dormant;
+      where workspace = in_workspace and channel = in_channel and thread_ts = root;
+    is_new := not found or thread.is_dormant;
     -- What people said to each other before the mention is no message for us, whenever it arrives.
-    precedes := not is_new and in_ts < thread.began_ts;
+    precedes := not is_new and in_ts < thread.adopted_ts;
     if not is_addressed and (is_new or precedes) then
-      insert into orphan_replies (workspace, channel, root, ts) values (in_workspace, in_channel, root_ts, in_ts)
+      insert into orphan_replies (workspace, channel, thread_ts, ts) values (in_workspace, in_channel, root, in_ts)
         on conflict do nothing;
       decision := 'stray';
       return;
     end if;
     if precedes then
-      update threads set began_ts = in_ts
-        where workspace = in_workspace and channel = in_channel and root = root_ts;
+      update threads set adopted_ts = in_ts
+        where workspace = in_workspace and channel = in_channel and thread_ts = root;
     elsif is_new then
-      insert into threads (workspace, channel, root, account, starter, began_ts)
-        values (in_workspace, in_channel, root_ts, in_account_id, in_user_id, in_ts)
-        on conflict (workspace, channel, root)
-        do update set dormant = false, began_ts = excluded.began_ts, starter = excluded.starter;
+      insert into threads (workspace, channel, thread_ts, account_id, started_by, adopted_ts)
+        values (in_workspace, in_channel, root, in_account_id, in_user_id, in_ts)
+        on conflict (workspace, channel, thread_ts)
+        do update set is_dormant = false, adopted_ts = excluded.adopted_ts, started_by = excluded.started_by;
     end if;
-    insert into messages (workspace, channel, ts, root, person, state, words, edited_ts)
-      values (in_workspace, in_channel, in_ts, root_ts, in_user_id,
+    insert into messages (workspace, channel, ts, thread_ts, user_id, state, content, edited_ts)
+      values (in_workspace, in_channel, in_ts, root, in_user_id,
         case when applied_is_deletion then 'withdrawn' else 'waiting' end, in_content, in_edited_ts)
       on conflict (workspace, channel, ts) do nothing;
     if not found then
@@ -62,12 +62,12 @@ export const RECORD_MESSAGE_FUNCTIONS = `
       decision := 'withdrawn';
       return;
     end if;
-    held := thread.paused_by_turn_id is not null;
+    is_paused := thread.paused_by_turn_id is not null;
     if exists (
-      select from messages where workspace = in_workspace and channel = in_channel and root = root_ts
+      select from messages where workspace = in_workspace and channel = in_channel and thread_ts = root
         and state in ('waiting', 'sending') and ts < in_ts
     ) or exists (
-      select from turns where workspace = in_workspace and channel = in_channel and root = root_ts
+      select from turns where workspace = in_workspace and channel = in_channel and thread_ts = root
         and finished_at is null
     ) then
       decision := 'waits';
@@ -78,16 +78,16 @@ export const RECORD_MESSAGE_FUNCTIONS = `
 
   -- Several messages in one transaction, in one order of their threads, so that no two such transactions deadlock.
   create function record_messages(in_messages json)
-  returns table (place integer, decision text, held boolean) language sql as $$
-    select one.place, answer.decision, answer.held
+  returns table (place integer, decision text, is_paused boolean) language sql as $$
+    select one.place, answer.decision, answer.is_paused
     from (
       select * from json_to_recordset(in_messages) as arrived (
-        place integer, workspace text, channel text, root text, ts numeric, person text, account text,
-        words jsonb, edited_ts numeric, is_addressed boolean, applied_is_deletion boolean, applied_edited_ts numeric)
-      order by workspace, channel, root, place
+        place integer, workspace text, channel text, thread_ts text, ts numeric, user_id text, account_id text,
+        content jsonb, edited_ts numeric, is_addressed boolean, applied_is_deletion boolean, applied_edited_ts numeric)
+      order by workspace, channel, thread_ts, place
       offset 0
     ) as one
-    cross join lateral record_message(one.workspace, one.channel, one.root, one.ts, one.person, one.account,
-      one.words, one.edited_ts, one.is_addressed, one.applied_is_deletion, one.applied_edited_ts) as answer
+    cross join lateral record_message(one.workspace, one.channel, one.thread_ts, one.ts, one.user_id, one.account_id,
+      one.content, one.edited_ts, one.is_addressed, one.applied_is_deletion, one.applied_edited_ts) as answer
   $$;
 `;

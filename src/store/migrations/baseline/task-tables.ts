@@ -3,79 +3,79 @@ export const TASK_TABLES = `
   create table projects (
     workspace text not null,
     channel text not null,
-    account text not null,
+    account_id text not null,
     project_id text,
     claimed_by uuid,
     claimed_until timestamptz,
-    intended_at timestamptz,
-    name_due timestamptz,
+    create_intended_at timestamptz,
+    name_sync_due_at timestamptz,
     name_sync_claimed_until timestamptz,
     created_at timestamptz not null default now(),
-    primary key (workspace, channel, account)
+    primary key (workspace, channel, account_id)
   );
-  create index projects_name_sync_due on projects (name_due) where name_due is not null;
+  create index projects_name_sync_due on projects (name_sync_due_at) where name_sync_due_at is not null;
 
   create table task_starts (
     workspace text not null,
     id uuid not null,
     state text not null,
-    person text not null,
+    user_id text not null,
     channel text not null,
-    root numeric(16,6),
-    ts numeric(16,6),
-    turn uuid,
-    source jsonb,
-    words jsonb,
-    intended_at timestamptz,
+    thread_ts numeric(16,6),
+    message_ts numeric(16,6),
+    source_turn_id uuid,
+    source_content jsonb,
+    content jsonb,
+    post_intended_at timestamptz,
     claimed_by uuid,
     claimed_until timestamptz,
-    made_at timestamptz not null default now(),
+    created_at timestamptz not null default now(),
     primary key (workspace, id)
   );
-  create index task_starts_posting on task_starts (claimed_until) where words is not null;
+  create index task_starts_posting on task_starts (claimed_until) where content is not null;
 
   create table task_deletions (
     workspace text not null,
-    task text not null,
-    account text not null,
+    task_id text not null,
+    account_id text not null,
     channel text not null,
-    root numeric(16,6) not null,
-    person text not null,
-    asked_at timestamptz not null default now(),
+    thread_ts numeric(16,6) not null,
+    requested_by text not null,
+    requested_at timestamptz not null default now(),
     deleted_at timestamptz,
-    telling_at timestamptz,
-    told_at timestamptz,
+    notice_intended_at timestamptz,
+    notified_at timestamptz,
     claimed_until timestamptz not null,
-    primary key (workspace, task)
+    primary key (workspace, task_id)
   );
 
   create table follow_ups (
     workspace text not null,
     channel text not null,
-    root numeric(16,6) not null,
-    turn uuid not null,
+    thread_ts numeric(16,6) not null,
+    turn_id uuid not null,
     checks integer not null default 0,
     next_check_at timestamptz not null,
     ends_at timestamptz not null,
     claimed_by uuid,
     claimed_until timestamptz,
-    primary key (workspace, channel, root)
+    primary key (workspace, channel, thread_ts)
   );
   create index follow_ups_next_check on follow_ups (next_check_at);
 
   create table uploaded_files (
     workspace text not null,
-    slack_file text not null,
+    slack_file_id text not null,
     project_id text not null,
     file_id text,
     size_bytes bigint not null,
     created_at timestamptz not null default now(),
-    primary key (workspace, slack_file, project_id)
+    primary key (workspace, slack_file_id, project_id)
   );
 
   create table uploads (
     workspace text not null,
-    slack_file text not null,
+    slack_file_id text not null,
     project_id text not null,
     claimed_by uuid not null,
     claimed_until timestamptz not null,
@@ -86,49 +86,49 @@ export const TASK_TABLES = `
     size_bytes bigint,
     is_finalizing boolean not null default false,
     started_at timestamptz not null default now(),
-    primary key (workspace, slack_file, project_id)
+    primary key (workspace, slack_file_id, project_id)
   );
 
   create table upload_parts (
     workspace text not null,
-    slack_file text not null,
+    slack_file_id text not null,
     project_id text not null,
     number integer not null,
     etag text not null,
-    primary key (workspace, slack_file, project_id, number),
-    foreign key (workspace, slack_file, project_id) references uploads on delete cascade
+    primary key (workspace, slack_file_id, project_id, number),
+    foreign key (workspace, slack_file_id, project_id) references uploads on delete cascade
   );
 
   create table slack_files (
     workspace text not null,
-    turn uuid not null,
+    turn_id uuid not null,
     part text not null,
-    slack_file text not null,
+    slack_file_id text not null,
     state text not null,
     intended_at timestamptz not null default now(),
-    primary key (workspace, turn, part)
+    primary key (workspace, turn_id, part)
   );
 
   create table posted_results (
     workspace text not null,
     channel text not null,
-    root numeric(16,6) not null,
+    thread_ts numeric(16,6) not null,
     result_id text not null,
-    turn uuid not null,
+    turn_id uuid not null,
     batch text not null default '',
     claimed_at timestamptz not null default now(),
     posted_at timestamptz,
-    primary key (workspace, channel, root, result_id)
+    primary key (workspace, channel, thread_ts, result_id)
   );
 
   create table posted_reviews (
     workspace text not null,
     channel text not null,
-    root numeric(16,6) not null,
-    review text not null,
-    turn uuid not null,
+    thread_ts numeric(16,6) not null,
+    review_id text not null,
+    turn_id uuid not null,
     claimed_at timestamptz not null default now(),
     posted_at timestamptz,
-    primary key (workspace, channel, root, review)
+    primary key (workspace, channel, thread_ts, review_id)
   );
 `;

@@ -6,34 +6,34 @@ export const WORKSPACE_TABLES = `
   create table workspaces (
     workspace text not null,
     name text not null,
-    bot_user text not null,
+    bot_user_id text not null,
     bot_id text not null,
-    installation text,
+    installation_id text,
     last_receiving_at timestamptz,
-    left_at timestamptz,
+    uninstalled_at timestamptz,
     access_revoked_at timestamptz,
     created_at timestamptz not null default now(),
-    version bigint not null default nextval('installation_change_seq'),
+    change_seq bigint not null default nextval('installation_change_seq'),
     primary key (workspace)
   );
-  create index workspaces_change_seq on workspaces (version);
+  create index workspaces_change_seq on workspaces (change_seq);
 
   create table installations (
     workspace text not null,
-    enterprise text,
-    organisation boolean not null,
+    enterprise_id text,
+    is_enterprise_install boolean not null,
     name text not null,
-    bot_user text not null,
+    bot_user_id text not null,
     bot_id text not null,
-    sealed text,
-    expires_at timestamptz,
+    encrypted_tokens text,
+    token_expires_at timestamptz,
     installed_at timestamptz not null default clock_timestamp(),
-    left_at timestamptz,
-    version bigint not null default nextval('installation_change_seq'),
+    uninstalled_at timestamptz,
+    change_seq bigint not null default nextval('installation_change_seq'),
     primary key (workspace)
   );
-  create index installations_change_seq on installations (version);
-  create index installations_token_expires on installations (expires_at) where expires_at is not null;
+  create index installations_change_seq on installations (change_seq);
+  create index installations_token_expires on installations (token_expires_at) where token_expires_at is not null;
 
   create table used_oauth_states (
     state text not null,
@@ -43,22 +43,22 @@ export const WORKSPACE_TABLES = `
 
   create table accounts (
     workspace text not null,
-    account text not null,
+    account_id text not null,
     base_url text not null,
-    sealed text,
+    encrypted_api_key text,
     set_by text not null,
     set_at timestamptz not null default clock_timestamp(),
     retired_at timestamptz,
-    version bigint not null default nextval('installation_change_seq'),
-    primary key (workspace, account)
+    change_seq bigint not null default nextval('installation_change_seq'),
+    primary key (workspace, account_id)
   );
   create unique index accounts_current on accounts (workspace) where retired_at is null;
-  create index accounts_change_seq on accounts (version);
+  create index accounts_change_seq on accounts (change_seq);
 
   create table workspace_settings (
     workspace text not null,
-    admits text check (admits in ('members', 'guests', 'everyone')),
-    bots text[],
+    allowed_users text check (allowed_users in ('members', 'guests', 'everyone')),
+    allowed_bots text[],
     changed_by text not null,
     changed_at timestamptz not null default now(),
     primary key (workspace)
@@ -68,12 +68,12 @@ export const WORKSPACE_TABLES = `
     workspace text not null,
     channel text not null,
     model text,
-    listens text not null default 'mentions' check (listens in ('mentions', 'everything')),
-    admits text check (admits in ('members', 'guests', 'everyone')),
-    bots text[],
-    controls text check (controls in ('starter', 'channel', 'admins')),
+    listen_mode text not null default 'mentions' check (listen_mode in ('mentions', 'everything')),
+    allowed_users text check (allowed_users in ('members', 'guests', 'everyone')),
+    allowed_bots text[],
+    task_control text check (task_control in ('starter', 'channel', 'admins')),
     show_steps boolean not null default true,
-    follows_name boolean not null default false,
+    sync_project_name boolean not null default false,
     changed_by text not null,
     changed_at timestamptz not null default now(),
     primary key (workspace, channel)
@@ -91,24 +91,24 @@ export const WORKSPACE_TABLES = `
 
   create table socket_leases (
     workspace text not null,
-    app text not null,
-    process uuid not null,
+    app_id text not null,
+    process_id uuid not null,
     sockets integer not null,
     expires_at timestamptz not null,
-    primary key (workspace, app, process)
+    primary key (workspace, app_id, process_id)
   ) with (fillfactor = 50);
 
   create table backfills (
     workspace text not null,
     channel text not null,
-    root numeric(16,6) not null,
-    since numeric(16,6) not null,
+    thread_ts numeric(16,6) not null,
+    since_ts numeric(16,6) not null,
     last_used_at timestamptz not null,
-    gaps integer not null default 1,
+    gap_count integer not null default 1,
     claimed_by uuid,
     claimed_until timestamptz not null default 'epoch',
     queued_at timestamptz not null default clock_timestamp(),
-    primary key (workspace, channel, root)
+    primary key (workspace, channel, thread_ts)
   );
 
   create table audit_events (
@@ -116,11 +116,11 @@ export const WORKSPACE_TABLES = `
     id bigint not null generated always as identity,
     at timestamptz not null default clock_timestamp(),
     kind text not null,
-    person text,
+    user_id text,
     channel text,
-    root numeric(16,6),
-    turn uuid,
-    task text,
+    thread_ts numeric(16,6),
+    turn_id uuid,
+    task_id text,
     details jsonb not null default '{}',
     primary key (workspace, id)
   );

@@ -45,14 +45,12 @@ export function registerShortcutListeners(
     if (!parsed.success || request === undefined) return;
     const { action_ts: ts, message } = parsed.data;
     const { id: channel } = parsed.data.channel;
-    const root = message.thread_ts ?? message.ts;
+    const threadTs = message.thread_ts ?? message.ts;
     const { workspace, person } = request;
     background(
       startModal
-        .openAboutMessage(request, { channel, root, ts, message })
-        .then((opened) =>
-          explainUnopened(sendEphemeral, { workspace, person, channel, threadTs: root }, opened),
-        ),
+        .openAboutMessage(request, { channel, thread_ts: threadTs, ts, message })
+        .then((opened) => explainUnopened(sendEphemeral, { workspace, person, channel, threadTs }, opened)),
     );
   });
 }

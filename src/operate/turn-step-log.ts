@@ -5,7 +5,7 @@ import type { OnStep } from '../store/threads/turn-steps.ts';
 export function createTurnStepLogger(log: Logger): OnStep {
   return (turn, step, task) => {
     const { id, workspace, channel, thread_ts, message_ts } = turn;
-    const ids = { turn: id, workspace, channel, root: thread_ts, ts: message_ts, task };
+    const ids = { turn: id, workspace, channel, thread_ts, ts: message_ts, task };
     const {
       user_message_id: sent,
       assistant_message_id: reply,

@@ -170,7 +170,10 @@ export class QuestionPoster {
       const row = { thread_ts: ts, user_id, state: 'waiting', content, editedTs: null } as const;
       if (await store.messages.add({ workspace, channel, ts }, row)) await this.#deps.enqueue(trx, thread);
     });
-    this.#deps.log.info({ workspace, channel, root: ts, start: start.id }, 'posted a question from a form');
+    this.#deps.log.info(
+      { workspace, channel, thread_ts: ts, start: start.id },
+      'posted a question from a form',
+    );
   }
 
   /**

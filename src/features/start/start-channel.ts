@@ -27,10 +27,11 @@ export async function startChannelRefusal(
   const why = await inTime(findRefusal(workspace, target), timeoutMs);
   if (why === undefined) return undefined;
   const { channel, person } = target;
-  const use = { workspace: workspace.id, channel, user_id: person };
+  const location = { workspace: workspace.id, channel };
   const details = { control: 'start', why };
-  if (why !== 'unknown') await deps.store.audit.add({ ...use, kind: 'refusal', details });
-  deps.log.info({ ...use, ...details }, 'start form refused');
+  if (why !== 'unknown')
+    await deps.store.audit.add({ ...location, user_id: person, kind: 'refusal', details });
+  deps.log.info({ ...location, person, ...details }, 'start form refused');
   return why;
 }
 

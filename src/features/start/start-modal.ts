@@ -50,19 +50,24 @@ export class StartModal {
   /** Opens the form for a question about a message, as Slack sent it; `ts` is the time of the press. Throws a SlackError. */
   async openAboutMessage(
     request: StartFormRequest,
-    about: { channel: string; root: string; ts: string; message: Record<string, unknown> },
+    about: { channel: string; thread_ts: string; ts: string; message: Record<string, unknown> },
   ): Promise<ModalOutcome> {
     return this.#openFilled(request, async (workspace) => {
-      const { channel, root, ts, message } = about;
+      const { channel, thread_ts, ts, message } = about;
       const thread = await this.#deps.store.threads.get({
         workspace: workspace.id,
         channel,
-        thread_ts: root,
+        thread_ts,
       });
       const isTaken = thread !== undefined && thread.task_id !== null;
       const source: MessageContent = { text: '', about: message, files: rawFilesOf(message) };
       const id = randomUUID();
-      const location = { channel, thread_ts: isTaken ? null : root, message_ts: ts, source_turn_id: null };
+      const location = {
+        channel,
+        thread_ts: isTaken ? null : thread_ts,
+        message_ts: ts,
+        source_turn_id: null,
+      };
       await this.#saveDraft(request, id, { ...location, source_content: source });
       const { text, files } = await readableMessage(workspace, message);
       return startView({

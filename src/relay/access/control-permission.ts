@@ -64,9 +64,9 @@ export async function controlRefusal(
   if (why === undefined) return undefined;
   const { workspace, channel, thread_ts, person, turn, control } = use;
   const details = { control, by, why };
-  const row = { workspace, channel, thread_ts, user_id: person, turn_id: turn?.id };
-  await deps.store.audit.add({ ...row, kind: 'refusal', details });
-  deps.log.info({ ...row, ...details }, 'control refused');
+  const location = { workspace, channel, thread_ts };
+  await deps.store.audit.add({ ...location, user_id: person, turn_id: turn?.id, kind: 'refusal', details });
+  deps.log.info({ ...location, person, turn: turn?.id, ...details }, 'control refused');
   return strings.controlRefused[why];
 }
 

@@ -50,7 +50,7 @@ export async function nextAllowedMessage(
       waited = true;
       const { workspace: id, channel, thread_ts } = thread;
       deps.log.warn(
-        { workspace: id, channel, root: thread_ts, err: error },
+        { workspace: id, channel, thread_ts, err: error },
         'waiting for Slack to say who wrote a message',
       );
       notifyWriter(deps, message, strings.waitingForIdentity);

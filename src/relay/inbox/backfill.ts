@@ -94,8 +94,7 @@ export class Backfill {
       total.places += 1;
       total.recovered += recovered;
       const { channel, thread_ts } = location;
-      if (recovered > 0)
-        log.info({ workspace, channel, root: thread_ts, recovered }, 'recovered missed messages');
+      if (recovered > 0) log.info({ workspace, channel, thread_ts, recovered }, 'recovered missed messages');
     }
     if (total.places > 0) log.info({ workspace, ...total }, 'backfill finished');
   }
@@ -113,7 +112,7 @@ export class Backfill {
         const wait = transientFailure(error);
         if (wait === undefined || isOverdue(since, GIVE_UP_AFTER_MS)) {
           this.#deps.deps.log.warn(
-            { workspace, channel, root: thread_ts, err: error },
+            { workspace, channel, thread_ts, err: error },
             'backfill of a thread failed',
           );
           return 0;

@@ -4,14 +4,14 @@ import { inThread, isUnclaimed } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import type { SlackTs, Tables } from '../schema.ts';
 
-/** In place of a thread's root: the top-level messages of the channel. */
+/** In place of a thread's ts: the top-level messages of the channel. */
 export const CHANNEL_LEVEL: SlackTs = '0.000000';
 
 /** A thread, or a channel, to read back after a gap. */
 export interface PendingBackfill {
   workspace: string;
   channel: string;
-  /** The thread's root, or `CHANNEL_LEVEL`. */
+  /** The thread's ts, or `CHANNEL_LEVEL`. */
   thread_ts: SlackTs;
   /** Nothing before this is missing. */
   since_ts: SlackTs;

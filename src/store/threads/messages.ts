@@ -171,9 +171,9 @@ export class Messages {
   }
 
   /** Updates a waiting message, unless a later edit came first; false if it no longer waits. */
-  async updateContent(key: MessageKey, words: MessageContent, editedTs: SlackTs): Promise<boolean> {
+  async updateContent(key: MessageKey, content: MessageContent, editedTs: SlackTs): Promise<boolean> {
     const row = await this.#update(key)
-      .set({ content: toPostgresJson(words), edited_ts: editedTs })
+      .set({ content: toPostgresJson(content), edited_ts: editedTs })
       .where('state', '=', 'waiting')
       .where((where) => where.or([where('edited_ts', 'is', null), where('edited_ts', '<', editedTs)]))
       .returning('ts')

@@ -75,8 +75,16 @@ describe("a workspace's access setting", () => {
       .where('user_id', '=', boss.id)
       .execute();
     expect(trail).toEqual([
-      { workspace: 'T1', user_id: boss.id, details: { setting: 'workspace', allowed_users: 'members', allowed_bots: null } },
-      { workspace: 'T1', user_id: boss.id, details: { setting: 'workspace', allowed_users: 'everyone', allowed_bots: null } },
+      {
+        workspace: 'T1',
+        user_id: boss.id,
+        details: { setting: 'workspace', allowed_users: 'members', allowed_bots: null },
+      },
+      {
+        workspace: 'T1',
+        user_id: boss.id,
+        details: { setting: 'workspace', allowed_users: 'everyone', allowed_bots: null },
+      },
     ]);
   });
 

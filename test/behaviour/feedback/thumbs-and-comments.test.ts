@@ -63,7 +63,10 @@ describe.concurrent('feedback on an answer', () => {
     });
     expect(JSON.stringify(modal)).toContain(strings.commentTitle);
     expect((await own.slack.submitView(own.ada, { comment: 'Column b was left out.' })).acked).toBe(true);
-    expect(await kept(own, turn, own.ada.id)).toEqual({ is_positive: false, comment: 'Column b was left out.' });
+    expect(await kept(own, turn, own.ada.id)).toEqual({
+      is_positive: false,
+      comment: 'Column b was left out.',
+    });
     const page = await fetch(`http://127.0.0.1:${own.sandbox.bot.port}/metrics`);
     expect(await page.text()).toContain('taskthread_feedback{thumb="bad"} 1');
     await own.sandbox.bot.store.erasure.eraseUser(own.slack.team.id, own.ada.id);

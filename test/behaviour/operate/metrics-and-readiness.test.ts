@@ -86,7 +86,7 @@ test('each step of a turn is one log line with the ids of turn, thread and task'
   const mine = lines.filter((one) => one.turn === turn?.id);
   const steps = mine.flatMap(({ step }) => (step === undefined ? [] : [step]));
   expect(steps).toEqual(['visible', 'frozen', 'sent', 'replying', 'settled', 'results', 'finished']);
-  for (const one of mine) expect(one).toMatchObject({ channel: channel.id, root: asked.ts });
+  for (const one of mine) expect(one).toMatchObject({ channel: channel.id, thread_ts: asked.ts });
   const [task] = scene.agent.tasks.filter(({ title }) => title.startsWith('one line'));
   for (const one of mine.filter(({ step }) => step !== undefined && step !== 'visible')) {
     expect(one.task).toBe(task?.id);

@@ -69,7 +69,10 @@ describe('the Home tab', () => {
     expect(parsePageButton('channel/0')).toEqual({ list: 'channel', page: 0 });
     for (const odd of ['', 'own/', 'own/-1', 'other/1', 'own/1/2'])
       expect(parsePageButton(odd)).toBeUndefined();
-    expect(parseTaskButton('C1/1700000000.000100')).toEqual({ channel: 'C1', thread_ts: '1700000000.000100' });
+    expect(parseTaskButton('C1/1700000000.000100')).toEqual({
+      channel: 'C1',
+      thread_ts: '1700000000.000100',
+    });
     for (const odd of ['', 'C1', 'C1/17', "C1'/1700000000.000100"])
       expect(parseTaskButton(odd)).toBeUndefined();
   });

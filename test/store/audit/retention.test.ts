@@ -79,7 +79,11 @@ describe('retention', () => {
     expect(await fresh.turn()).toMatchObject({ file_notes: [{ name: 'secret.csv' }], skill: 'secret skill' });
     expect(await refused.thread()).toMatchObject({ task_title: null, task_model: null });
     expect(await refused.turn()).toMatchObject({ file_notes: null, skill: null });
-    expect(await sent.thread()).toMatchObject({ task_id: 'task-1', task_title: null, task_model: 'secret model' });
+    expect(await sent.thread()).toMatchObject({
+      task_id: 'task-1',
+      task_title: null,
+      task_model: 'secret model',
+    });
     expect(await sent.turn()).toMatchObject({
       attached_file_ids: ['file-1'],
       file_notes: null,

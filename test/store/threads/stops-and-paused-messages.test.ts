@@ -196,7 +196,10 @@ test("a person's text that others sent again is erased with that person", async 
     expect(await store.turns.get('T1', turn.id)).toMatchObject({ prompt: null, file_notes: null });
   }
   expect(await store.taskStarts.get(form)).toBeUndefined();
-  expect(await store.messages.get(ownKey)).toMatchObject({ state: 'waiting', content: { text: 'of my own' } });
+  expect(await store.messages.get(ownKey)).toMatchObject({
+    state: 'waiting',
+    content: { text: 'of my own' },
+  });
   expect(await store.messages.nextWaiting(place)).toMatchObject({ ts: ownKey.ts });
 });
 

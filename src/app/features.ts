@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { AccountSection } from '../features/account/account-section.ts';
 import { WorkspaceAccount, type WorkspaceAccountDeps } from '../features/account/workspace-account.ts';
-import { ChannelSettingsModal } from '../features/channel-settings/channel-settings-modal.ts';
+import { ChannelSettingsModal } from '../features/channel-settings/channel-settings.ts';
 import { HomeTab } from '../features/home/home-tab.ts';
 import { QuestionPoster } from '../features/start/question-poster.ts';
 import { StartFormHandler } from '../features/start/start-form-handler.ts';

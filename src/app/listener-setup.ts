@@ -24,7 +24,7 @@ import { registerStartFormListeners } from '../listeners/start-form-listener.ts'
 import { registerStepsListener } from '../listeners/steps-listener.ts';
 import { registerTaskDetailsListeners } from '../listeners/task-details-listener.ts';
 import { registerWorkspaceAccessListeners } from '../listeners/workspace-access-listener.ts';
-import type { ButtonActions } from '../relay/controls/button-actions.ts';
+import type { ButtonActions } from '../relay/controls/continue-retry-correct.ts';
 import type { PausedMessages } from '../relay/controls/paused-messages.ts';
 import type { StopControl } from '../relay/controls/stop-control.ts';
 import { sendFreshLinks } from '../relay/replies/fresh-links.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { StopTrigger } from '../relay/controls/stop-triggers.ts';
+import type { StopTrigger } from '../relay/controls/stop-requests.ts';
 import type { Inbox } from '../relay/inbox/inbox.ts';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';
 import type { InstallationQuery } from '../relay/installations/workspace-registry.ts';

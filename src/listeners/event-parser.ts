@@ -1,10 +1,6 @@
 import { z } from 'zod';
-import {
-  type InboxEvent,
-  type IncomingMessage,
-  isUserMessageSubtype,
-  messageContent,
-} from '../relay/runtime/incoming-message.ts';
+import { isUserMessageSubtype } from '../relay/reading/message-subtypes.ts';
+import { type InboxEvent, type IncomingMessage, messageContent } from '../relay/runtime/incoming-message.ts';
 import { type Envelope, isMessageEvent } from './envelope.ts';
 import { slackId, slackTs } from './slack-ids.ts';
 

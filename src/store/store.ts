@@ -26,7 +26,7 @@ import { Messages } from './threads/messages.ts';
 import { OrphanReplyIds } from './threads/orphan-reply-ids.ts';
 import { PausedThreads } from './threads/paused-threads.ts';
 import { Posts } from './threads/posts.ts';
-import { StopRequests } from './threads/stop-requests.ts';
+import { StopRequests } from './threads/recorded-stops.ts';
 import { Threads } from './threads/threads.ts';
 import type { OnStep } from './threads/turn-steps.ts';
 import { TurnUsage } from './threads/turn-usage.ts';

@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentBusyError, AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import type { Turn } from '../../store/schema.ts';
-import type { StopRequestResult } from '../../store/threads/stop-requests.ts';
+import type { StopRequestResult } from '../../store/threads/recorded-stops.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { mayUseControl } from '../access/control-permission.ts';
 import { isReplySettled, isTaskSettled } from '../replies/reply-reader.ts';

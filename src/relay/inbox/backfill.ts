@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { CHANNEL_LEVEL, type PendingBackfill } from '../../store/slack/backfill-queue.ts';
+import { isUserMessageSubtype } from '../reading/message-subtypes.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import {
   type InboxOutcome,
   type IncomingMessage,
   isEarlierTs,
-  isUserMessageSubtype,
   messageContent,
 } from '../runtime/incoming-message.ts';
 import { allSettledOrThrow, backoffMs, isOverdue, transientFailure } from '../runtime/retry.ts';

@@ -9,7 +9,7 @@ import {
   type IncomingMessage,
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
-import { type StopMessageDeps, StopMessages } from './stop-messages.ts';
+import { type StopMessageDeps, StopMessages } from './stop-word-messages.ts';
 
 /** What the inbox needs. */
 export interface InboxDeps extends StopMessageDeps {

@@ -12,8 +12,6 @@ import { replyFingerprint } from './reply-fingerprint.ts';
 
 /** An edit shows a read that is at most this old (ms) without another one. */
 const FRESH_READ_MS = 400;
-/** How often a task that still works in the background is checked (ms). */
-const BACKGROUND_POLL_INTERVAL_MS = 2_000;
 /** How long (ms) an edit waits for the permit to read, and for the read; then it shows the last read. */
 const DUE_READ_TIMEOUT_MS = 1_000;
 /** The longest pause between two reads of a silent reply (ms). */
@@ -202,25 +200,4 @@ export function isReplySettled(message: AgentMessage): boolean {
 /** Whether a task no longer works. */
 export function isTaskSettled(status: string): boolean {
   return status === 'completed' || status === 'cancelled' || status === 'failed';
-}
-
-/**
- * Waits until the task of a settled reply has settled too, for at most `maxWaitMs`: results and the next message wait
- * for it. `onWait` is called while the task works.
- */
-export async function waitForBackgroundWork(
-  agent: AgentClient,
-  taskId: string,
-  maxWaitMs: number,
-  lease: Lease,
-  onWait: () => void,
-): Promise<'working' | 'cancelled' | 'finished'> {
-  const until = performance.now() + maxWaitMs;
-  for (;;) {
-    const { status } = await agent.getTask(taskId, { signal: lease.signal });
-    if (isTaskSettled(status)) return status === 'cancelled' ? 'cancelled' : 'finished';
-    onWait();
-    if (performance.now() >= until) return 'working';
-    await sleepWithLease(BACKGROUND_POLL_INTERVAL_MS, lease);
-  }
 }

@@ -20,6 +20,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { WaitCause } from '../runtime/retry.ts';
 import { toReplyBlock } from './reply-blocks.ts';
+import { SilenceDetector } from './silence-detector.ts';
 
 /** While nothing else changes, the reply's elapsed time is updated this often (ms). */
 const CLOCK_REFRESH_MS = 30_000;
@@ -57,9 +58,7 @@ export class ReplyState {
   #notes: readonly string[] = [];
   #blocks: readonly ReplyBlock[] = [];
   #lastFingerprint = '';
-  #changedAt = performance.now();
-  #isSilent = false;
-  #silenceCount = 0;
+  readonly #silence = new SilenceDetector();
   #breaks: readonly number[];
   /** One line for each file, while files are passed on. */
   #uploadLines: readonly string[] = [];
@@ -92,7 +91,7 @@ export class ReplyState {
 
   /** The number of the agent's current silence; undefined while it writes. */
   get silence(): number | undefined {
-    return this.#isSilent ? this.#silenceCount : undefined;
+    return this.#silence.current;
   }
 
   /** The turn's next step. */
@@ -139,8 +138,7 @@ export class ReplyState {
     this.#isUnread = false;
     if (fingerprint !== this.#lastFingerprint) {
       this.#lastFingerprint = fingerprint;
-      this.#changedAt = performance.now();
-      this.#isSilent = false;
+      this.#silence.reset();
       this.#blocks = message.content.map(toReplyBlock);
       this.#splitter.recordGrowth(this.answer);
       this.#phase = phaseOf(message);
@@ -148,10 +146,7 @@ export class ReplyState {
       this.#notifyChanged();
       return;
     }
-    const unchangedMs = performance.now() - this.#changedAt;
-    if (!this.#isSilent && unchangedMs > silenceMs && this.#phase === 'working') {
-      this.#isSilent = true;
-      this.#silenceCount += 1;
+    if (this.#phase === 'working' && this.#silence.begins(silenceMs)) {
       this.#sentence = strings.agentSilent(silenceMs);
       this.#notifyChanged();
     } else if (Date.now() - this.#startedAt - this.#elapsedMs > CLOCK_REFRESH_MS) {
@@ -162,8 +157,7 @@ export class ReplyState {
   /** A message was forwarded to the silent agent, whose silence starts over. */
   onForwarded(writer: string, notes: readonly FileNote[]): void {
     this.#forwardedFileNotes = [...this.#forwardedFileNotes, ...notes];
-    this.#isSilent = false;
-    this.#changedAt = performance.now();
+    this.#silence.reset();
     this.#sentence = strings.messagePassedOn(writer);
     this.#notifyChanged();
   }
@@ -177,7 +171,7 @@ export class ReplyState {
 
   /** A message could not be forwarded: the service accepts none while the agent works. */
   onPutBack(): void {
-    if (!this.#isSilent) return;
+    if (this.#silence.current === undefined) return;
     this.#sentence = strings.messageWaits;
     this.#notifyChanged();
   }

@@ -2,7 +2,7 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import { type Message as AgentMessage, messageText } from '../../agent/service-schema.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
-import { waitForBackgroundWork } from '../replies/reply-reader.ts';
+import { waitForBackgroundWork } from '../replies/background-work.ts';
 import { withSkippedFiles } from '../sending/file-notes.ts';
 import { messageOfTurn } from '../sending/outgoing-message.ts';
 import { findResentMessage } from '../sending/resent-message.ts';

@@ -1,6 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import type { Project } from '../../agent/service-schema.ts';
+import { mayUseProject } from '../../relay/access/project-access.ts';
 import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
@@ -14,7 +15,7 @@ import {
   changesSince,
   encodeSnapshot,
   parseSnapshot,
-} from './channel-settings-form.ts';
+} from './channel-settings-changes.ts';
 import { settingsRefusal } from './channel-settings-permission.ts';
 import { channelSettingsNoticeView, channelSettingsView } from './channel-settings-view.ts';
 
@@ -149,7 +150,7 @@ export class ChannelSettingsModal {
     try {
       const agent = this.#agentClient(actor.workspace);
       if (project !== undefined) {
-        if (!(await this.#mayUseProject(actor, project))) return unknown;
+        if (!(await mayUseProject(this.#deps, actor, project, this.#isSharedAccount))) return unknown;
         await agent.readProject(project, signal);
       }
       if (Object.keys(texts).length > 0) await agent.updateProject(target, texts, { signal });
@@ -166,17 +167,6 @@ export class ChannelSettingsModal {
         return { channel_model: strings.channelSettingsFailed.late };
       return { [fieldFor(texts)]: strings.projectRejected(error.reason) };
     }
-  }
-
-  /** A project that other channels use belongs to them: the person must be in one of them. */
-  async #mayUseProject({ workspace, person }: ChannelActor, projectId: string): Promise<boolean> {
-    const channels = await this.#deps.store.projects.channelsUsing(projectId);
-    if (channels.length === 0) return !this.#isSharedAccount(this.#deps.accountOf(workspace));
-    const membership = this.#deps.workspace(workspace)?.membership;
-    for (const { workspace: home, channel } of channels) {
-      if (home === workspace && (await membership?.statusOf(channel, person)) === 'member') return true;
-    }
-    return false;
   }
 
   #agentClient(workspace: string): AgentClient {

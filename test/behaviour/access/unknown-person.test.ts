@@ -45,7 +45,7 @@ describe.concurrent('while Slack does not say who a person is', () => {
     expect(await store.threads.get({ ...key(root.ts), thread_ts: root.ts })).toMatchObject({
       started_by: scene.ada.id,
       adopted_ts: asked.ts,
-      dormant: false,
+      is_dormant: false,
     });
     expect(scene.agent.tasks).toHaveLength(1);
   });

@@ -103,9 +103,9 @@ test('the audit trail records who asked, which tools the agent used and the outc
   for await (const row of scene.sandbox.bot.store.audit.read({ since: new Date(0) })) rows.push(row);
   expect(rows.find(({ thread_ts }) => thread_ts === asked.ts)).toMatchObject({
     kind: 'turn',
-    person: scene.ada.id,
+    user_id: scene.ada.id,
     channel: channel.id,
-    task: expect.any(String),
+    task_id: expect.any(String),
     details: { outcome: 'completed', sent: true, filesIn: 1, filesOut: 2, bytesIn: 12 },
   });
   const tools = rows.find(({ thread_ts }) => thread_ts === asked.ts)?.details.tools;

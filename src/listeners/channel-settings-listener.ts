@@ -2,7 +2,7 @@ import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ChannelSettingsModal } from '../features/channel-settings/channel-settings.ts';
-import type { ChannelSettingsValues } from '../features/channel-settings/channel-settings-changes.ts';
+import type { ChannelSettingsValues } from '../features/channel-settings/channel-settings-snapshot.ts';
 import { CHANNEL_SETTINGS_CALLBACK } from '../features/channel-settings/channel-settings-view.ts';
 import { parseForm } from './press.ts';
 

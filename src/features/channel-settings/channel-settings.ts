@@ -9,14 +9,14 @@ import type { FormView } from '../../render/blocks/form-inputs.ts';
 import * as strings from '../../render/strings/index.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
+import { settingsRefusal } from './channel-settings-permission.ts';
 import {
   type ChannelSettingsChange,
   type ChannelSettingsValues,
   changesSince,
   encodeSnapshot,
   parseSnapshot,
-} from './channel-settings-changes.ts';
-import { settingsRefusal } from './channel-settings-permission.ts';
+} from './channel-settings-snapshot.ts';
 import { channelSettingsNoticeView, channelSettingsView } from './channel-settings-view.ts';
 
 /** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */

@@ -6,7 +6,7 @@ import { readableText } from '../../relay/reading/readable-text.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { Poller } from '../../relay/runtime/poller.ts';
 import { isOverdue } from '../../relay/runtime/retry.ts';
-import { TakenOverElsewhere } from '../../relay/runtime/turn-errors.ts';
+import { TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
 import { msUntilCallEnded, SLACK_CALL_LIFETIME_MS } from '../../relay/runtime/unknown-outcome.ts';
 import * as strings from '../../render/strings/index.ts';
 import {

@@ -4,7 +4,7 @@ import { AccountGone } from '../../relay/installations/account-check.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { Poller } from '../../relay/runtime/poller.ts';
 import { allSettledOrThrow, isOverdue } from '../../relay/runtime/retry.ts';
-import { TakenOverElsewhere } from '../../relay/runtime/turn-errors.ts';
+import { TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
 import { isThreadUnreachable } from '../../relay/runtime/unreachable-thread.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';

@@ -3,7 +3,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT } from '../../store/workspaces/accounts.ts';
-import { TurnEnded } from '../runtime/turn-errors.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 
 /** The account of a thread is gone: its tasks and files cannot be reached. */
 export class AccountGone extends AgentNotFoundError {

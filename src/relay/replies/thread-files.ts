@@ -8,7 +8,7 @@ import type { SlackFiles } from '../../store/files/slack-files.ts';
 import type { SlackFileRow, TurnLocation } from '../../store/schema.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { backoffMs, sleepWithLease, throwIfInterrupted, transientFailure } from '../runtime/retry.ts';
-import { HandOver } from '../runtime/turn-errors.ts';
+import { HandOver } from '../runtime/turn-interruptions.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 
 /** What files need of the relay and of a workspace. */

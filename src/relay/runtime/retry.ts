@@ -3,7 +3,7 @@ import { AgentError } from '../../agent/errors.ts';
 import { SlackAuthError, SlackError, SlackRateLimitError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Lease } from './lease.ts';
-import { HandOver } from './turn-errors.ts';
+import { HandOver } from './turn-interruptions.ts';
 
 /** The cause of a wait, so that the thread can name it. */
 export type WaitCause = 'service_unreachable' | 'service_busy' | 'service_key' | 'slack' | 'store';

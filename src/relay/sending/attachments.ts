@@ -8,7 +8,7 @@ import { filesOf } from '../reading/message-files.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
-import { TurnEnded } from '../runtime/turn-errors.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { serviceFileName } from './file-name.ts';
 import { UNNAMED_FILE } from './file-notes.ts';
 import { isTypeAllowed } from './file-types.ts';

@@ -7,7 +7,7 @@ import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { sleepWithLease, throwIfInterrupted } from '../runtime/retry.ts';
-import { TurnEnded } from '../runtime/turn-errors.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 
 /** How long a turn's claim to create a channel's project lasts (ms): longer than the call may take. */
 const CLAIM_MS = 15_000;

@@ -5,7 +5,7 @@ import type { Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { LEASE_MS, type Lease } from '../runtime/lease.ts';
-import { TurnEnded } from '../runtime/turn-errors.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { SERVICE_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import { unlessStopped } from './stop-check.ts';
 

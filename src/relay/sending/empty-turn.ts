@@ -3,7 +3,7 @@ import type { Message, Turn } from '../../store/schema.ts';
 import { isEmptyMessage, isFilesOnly } from '../reading/empty-message.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
-import { TurnEnded } from '../runtime/turn-errors.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { messageOfTurn } from './outgoing-message.ts';
 import { findResentMessage } from './resent-message.ts';
 import type { Sender } from './sender.ts';

@@ -7,7 +7,7 @@ import { isEmptyMessage } from '../reading/empty-message.ts';
 import { withWriterName } from '../reading/readable-text.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
-import { TurnEnded } from '../runtime/turn-errors.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
 import { fileLinkLines, isNoteResent, keptFileNotes } from './file-notes.ts';
 import { type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';

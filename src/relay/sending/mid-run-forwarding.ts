@@ -7,7 +7,7 @@ import { isEmptyMessage } from '../reading/empty-message.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { withRetry } from '../runtime/retry.ts';
-import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-errors.ts';
+import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { closeMessage, putBack } from './put-back.ts';
 import { Sender, type SenderOptions } from './sender.ts';
 

@@ -10,7 +10,7 @@ import { buildTranscript, withTranscript } from '../reading/transcript.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
 import type { Lease } from '../runtime/lease.ts';
-import { TurnEnded } from '../runtime/turn-errors.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 
 /** The most messages of a thread between people that are read for a transcript. */
 const MAX_TRANSCRIPT_READ = 2_000;

@@ -8,7 +8,7 @@ import { choicesIn } from '../reading/message-flags.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
 import type { Lease } from '../runtime/lease.ts';
-import { TurnEnded } from '../runtime/turn-errors.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce } from './delivery.ts';

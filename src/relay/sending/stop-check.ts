@@ -1,6 +1,6 @@
 import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { MessagesPaused, TurnEnded } from '../runtime/turn-errors.ts';
+import { MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 
 /**
  * The turn as it is now, if its message may still be sent. Call it under the thread's lock, in the transaction that

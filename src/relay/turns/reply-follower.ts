@@ -1,7 +1,7 @@
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import * as strings from '../../render/strings/index.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import { TurnEnded } from '../runtime/turn-errors.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { MidRunForwarding } from '../sending/mid-run-forwarding.ts';
 import type { TurnContext } from './turn-context.ts';
 

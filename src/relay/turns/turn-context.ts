@@ -11,7 +11,7 @@ import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
 import { withRetry } from '../runtime/retry.ts';
-import { TurnEnded } from '../runtime/turn-errors.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 
 /** What the steps of one turn share. */
 export class TurnContext {

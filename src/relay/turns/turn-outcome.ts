@@ -8,7 +8,7 @@ import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
 import { AccountGone } from '../installations/account-check.ts';
-import { TurnEnded } from '../runtime/turn-errors.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 
 /** What of a turn the service has. */
 export interface StateAtService {

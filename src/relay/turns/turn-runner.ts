@@ -9,7 +9,7 @@ import { recoverOrphanReplies } from '../inbox/orphan-replies.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { drainOnUninstall, type Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
-import { HandOver } from '../runtime/turn-errors.ts';
+import { HandOver } from '../runtime/turn-interruptions.ts';
 import { withAgentSession } from './agent-session.ts';
 import { countTakeover, isPoisoned, runAndMarkStable } from './poison-turn.ts';
 import { abandonTurn, runTurn } from './turn.ts';

@@ -7,8 +7,8 @@ const { slack, agent } = scene;
 
 const csv = (name: string) => ({ name, mime: 'text/csv', bytes: 'a,b\n1,2\n3,4\n' });
 
-describe.concurrent('a choice that the service does not know', () => {
-  test('of a skill can be corrected in the same thread and task without typing', async () => {
+describe.concurrent('a choice of skill or model that the service does not know', () => {
+  test('can be made again with a form, in the same thread and task', async () => {
     const { channel, person } = starting.personInChannel();
     const root = starting.ask(person, channel, '--skill sumary what does skill mean?');
     await scene.finished(channel, root);
@@ -24,7 +24,7 @@ describe.concurrent('a choice that the service does not know', () => {
     expect(starting.startedTasks('what does skill mean?')).toHaveLength(1);
   });
 
-  test('in the middle of a conversation is corrected along with what was said before', async () => {
+  test('in the middle of a conversation is made again with a form, along with what was said before', async () => {
     const { channel, person } = starting.personInChannel();
     const root = slack.say({ person: scene.grace, channel, text: 'Freezer 3 is warm' });
     const asked = scene.reply(channel, root, `${scene.mention} --model ultra what is middle?`, { person });

@@ -6,7 +6,7 @@ import {
   AgentResponseSizeError,
 } from '../../../src/agent/errors.ts';
 import { messageSchema } from '../../../src/agent/service-schema.ts';
-import { TurnEnded } from '../../../src/relay/runtime/turn-errors.ts';
+import { TurnEnded } from '../../../src/relay/runtime/turn-interruptions.ts';
 import { countTools, outcomeOfError } from '../../../src/relay/turns/turn-outcome.ts';
 
 function replyWith(names: readonly string[]) {

@@ -4,7 +4,7 @@ import {
   changesSince,
   encodeSnapshot,
   parseSnapshot,
-} from '../../../src/features/channel-settings/channel-settings-changes.ts';
+} from '../../../src/features/channel-settings/channel-settings-snapshot.ts';
 import { DEFAULT_CHANNEL_SETTINGS } from '../../../src/store/projects/channel-settings-store.ts';
 
 const project = { id: 'prj_1', title: 'Lab', description: '', createdAt: '', updatedAt: '' };

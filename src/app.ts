@@ -26,7 +26,7 @@ import { accessPolicyFor } from './relay/access/access-policy.ts';
 import { ButtonActions } from './relay/controls/continue-retry-correct.ts';
 import { LateEdits } from './relay/controls/late-edits.ts';
 import { PausedMessages } from './relay/controls/paused-messages.ts';
-import { StopControl } from './relay/controls/stop-control.ts';
+import { StopControl } from './relay/controls/stop-delivery.ts';
 import { StopTriggers } from './relay/controls/stop-requests.ts';
 import { WaitingReactions } from './relay/controls/waiting-reactions.ts';
 import { Backfill } from './relay/inbox/backfill.ts';

@@ -26,7 +26,7 @@ import { registerTaskDetailsListeners } from '../listeners/task-details-listener
 import { registerWorkspaceAccessListeners } from '../listeners/workspace-access-listener.ts';
 import type { ButtonActions } from '../relay/controls/continue-retry-correct.ts';
 import type { PausedMessages } from '../relay/controls/paused-messages.ts';
-import type { StopControl } from '../relay/controls/stop-control.ts';
+import type { StopControl } from '../relay/controls/stop-delivery.ts';
 import { sendFreshLinks } from '../relay/replies/fresh-links.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../relay/runtime/direct-messages.ts';

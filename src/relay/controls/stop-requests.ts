@@ -14,7 +14,7 @@ import {
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
 import type { PausedMessages } from './paused-messages.ts';
-import type { StopControl } from './stop-control.ts';
+import type { StopControl } from './stop-delivery.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';
 
 /** A person adds an emoji to a message. */

@@ -2,7 +2,7 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import type { Thread, Turn } from '../../store/schema.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import { stopRequesterName } from '../controls/stop-control.ts';
+import { stopRequesterName } from '../controls/stop-delivery.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { LiveReply } from '../replies/live-reply.ts';
 import { ReplyReader, type ReplyReaderOptions } from '../replies/reply-reader.ts';

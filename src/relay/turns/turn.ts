@@ -1,7 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import { isLastingRefusal } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
-import { sendStop } from '../controls/stop-control.ts';
+import { sendStop } from '../controls/stop-delivery.ts';
 import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-turn.ts';

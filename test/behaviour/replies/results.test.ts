@@ -13,6 +13,8 @@ const table = ['gene,fold', ...Array.from({ length: 30 }, (_, row) => `g${row},$
 const pictureName = (n: number) => `chart-${n}.${['webp', 'png', 'JPG', 'jpeg', 'gif'][n % 5]}`;
 
 /** Makes what its message asks for: `pictures 12, tables 1, big 1, notes 250, later 1`. */
+/** Holds back the files that are made after the answer. */
+const laterFiles = Promise.withResolvers<void>();
 const maker: AgentScript = async (turn) => {
   const asked = new Map([...turn.text.matchAll(/(\w+) (\d+)/g)].map(([, what = '', n]) => [what, Number(n)]));
   const each = async (what: string, make: (n: number) => Promise<void>) => {
@@ -25,7 +27,7 @@ const maker: AgentScript = async (turn) => {
   const later = asked.get('later');
   if (later !== undefined) {
     turn.background(async () => {
-      await turn.sleep(120_000);
+      await laterFiles.promise;
       for (let n = 1; n <= later; n += 1) await turn.result(`later-${n}.png`, 'image/png', png);
     });
   }
@@ -82,6 +84,8 @@ describe.concurrent('the results of a turn', () => {
 
   test('are posted once, also those made after the answer', async () => {
     const { channel, root } = await asked(scene, 'notes 1, later 2');
+    await scene.until('the first one is there', () => scene.shown(channel, root).includes('note-1.txt'));
+    laterFiles.resolve();
     await scene.until('the later ones are there', () => shares(scene, channel, root).flat().length === 2);
     await pause(800);
     const shown = scene.shown(channel, root);

@@ -163,10 +163,16 @@ test('forms, commands and shortcuts work over HTTP too', async () => {
   );
   await http.command(person, channel, 'new');
   await http.form(person);
-  const refused = await http.send(person, { question: 'over HTTP' });
-  expect(JSON.stringify(refused.body)).toContain('/invite @');
+  const refused = JSON.stringify((await http.send(person, { question: 'over HTTP' })).body);
+  // On a busy machine the answer comes behind the form, which is then opened again.
+  const isLate = !refused.includes('/invite @');
+  if (isLate) await http.scene.until('it is refused', () => http.modalText(person).includes('/invite @'));
   http.scene.slack.invite(channel);
-  await http.send(person, http.filled(person));
+  if (isLate) {
+    await http.command(person, channel, 'new');
+    await http.form(person);
+  }
+  await http.send(person, isLate ? { question: 'over HTTP' } : http.filled(person));
   expect(http.isTaken(person)).toBe(true);
   const root = await http.post(channel, 'over HTTP');
   await http.scene.slack.shortcut({ person, callbackId: 'ask_about', channel, ts: root.ts });

@@ -61,6 +61,8 @@ export interface ServiceBehaviour {
 
   /** Whether Send a message responds at once, with or without the (empty) reply, or at the reply's end. */
   send: 'at-once' | 'at-once-without-reply' | 'held';
+  /** For so long (ms) after a message, reads show neither its reply nor that its task is at work again. */
+  startLagMs: number;
   /** Response to a message for a running task; a task that asks accepts it in any case. */
   messageToRunning: 'accepted' | 409;
   /** Response to a message for a failed or cancelled task. */
@@ -112,6 +114,7 @@ export const DEFAULT_BEHAVIOUR: Readonly<ServiceBehaviour> = {
   messageCursors: 'exclusive',
   fallbackFlag: 'disable_fallback',
   send: 'at-once',
+  startLagMs: 0,
   messageToRunning: 409,
   messageToStopped: 'accepted',
   skillOnTask: 'runs',

@@ -16,6 +16,10 @@ const FRESH_READ_MS = 400;
 const DUE_READ_TIMEOUT_MS = 1_000;
 /** The longest pause between two reads of a silent reply (ms). */
 const MAX_SILENT_INTERVAL_MS = 5_000;
+/** How long (ms) a task must show itself settled to count as settled: its status may lag behind a message. */
+export const SETTLED_TASK_MS = 60_000;
+/** The same where nothing more is expected of the task. */
+export const SETTLED_TASK_SHORT_MS = 3_000;
 
 export interface ReplyReaderOptions {
   agent: AgentClient;
@@ -46,10 +50,16 @@ export class ReplyReader {
     this.#options = options;
   }
 
-  /** Finds the reply to our message; undefined where the task settles without one. Throws an AgentError. */
-  async find(knownReply: AgentMessage | null): Promise<AgentMessage | undefined> {
+  /**
+   * Finds the reply to our message; undefined once the task shows itself settled without one for `settledMs`. Throws an
+   * AgentError.
+   */
+  async find(
+    knownReply: AgentMessage | null,
+    settledMs = () => SETTLED_TASK_MS,
+  ): Promise<AgentMessage | undefined> {
     const found =
-      knownReply !== null && this.#answersUs(knownReply) ? knownReply : await this.#waitForReply();
+      knownReply !== null && this.#answersUs(knownReply) ? knownReply : await this.#waitForReply(settledMs);
     if (found === undefined) return undefined;
     this.#replyId = found.id;
     this.#recordRead(found);
@@ -141,18 +151,18 @@ export class ReplyReader {
   }
 
   /** Waits for the reply to begin, at the pace of the rate. */
-  async #waitForReply(): Promise<AgentMessage | undefined> {
+  async #waitForReply(settledMs: () => number): Promise<AgentMessage | undefined> {
     const { agent, taskId, rate, lease } = this.#options;
     const leave = rate.join();
     try {
-      for (let settledReads = 0; ; ) {
+      for (let settledSince: number | undefined; ; ) {
         const found = await this.#findInTask();
         if (found !== undefined) return found;
         await this.#acquireRead();
         const task = await agent.getTask(taskId, { signal: lease.signal });
-        settledReads = isTaskSettled(task.status) ? settledReads + 1 : 0;
-        // The task may settle between the two reads: a settled task is checked twice more.
-        if (settledReads > 2) return undefined;
+        const now = performance.now();
+        settledSince = isTaskSettled(task.status) ? (settledSince ?? now) : undefined;
+        if (settledSince !== undefined && now - settledSince >= settledMs()) return undefined;
         await sleepWithLease(rate.intervalMs(), lease);
         await this.#acquireRead();
       }

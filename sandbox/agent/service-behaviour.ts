@@ -77,6 +77,8 @@ export interface ServiceBehaviour {
   input: 'full' | 'null' | 'null-file-ids';
   /** When a graceful cancel marks the task as `cancelled`. */
   gracefulCancel: 'at-once' | 'when-stopped';
+  /** Whether the cancel of a settled reply stops nothing, or whatever its task works on by then. */
+  cancelReply: 'the-reply' | 'the-task';
   /** Response to a cancel when nothing is running. */
   cancelSettled: 'accepted' | 409;
   /** Whether List messages includes the messages with a review's findings. */
@@ -122,6 +124,7 @@ export const DEFAULT_BEHAVIOUR: Readonly<ServiceBehaviour> = {
   afterAsk: 'same-reply',
   input: 'full',
   gracefulCancel: 'at-once',
+  cancelReply: 'the-reply',
   cancelSettled: 'accepted',
   reviewsInList: false,
   reviewsKept: false,

@@ -77,6 +77,8 @@ export interface ServiceBehaviour {
   input: 'full' | 'null' | 'null-file-ids';
   /** When a graceful cancel marks the task as `cancelled`. */
   gracefulCancel: 'at-once' | 'when-stopped';
+  /** Whether replies settle with their runs; otherwise only the task does, as if the worker had died. */
+  repliesSettle: boolean;
   /** Whether the cancel of a settled reply stops nothing, or whatever its task works on by then. */
   cancelReply: 'the-reply' | 'the-task';
   /** Response to a cancel when nothing is running. */
@@ -124,6 +126,7 @@ export const DEFAULT_BEHAVIOUR: Readonly<ServiceBehaviour> = {
   afterAsk: 'same-reply',
   input: 'full',
   gracefulCancel: 'at-once',
+  repliesSettle: true,
   cancelReply: 'the-reply',
   cancelSettled: 'accepted',
   reviewsInList: false,

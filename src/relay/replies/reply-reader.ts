@@ -20,6 +20,8 @@ const MAX_SILENT_INTERVAL_MS = 5_000;
 export const SETTLED_TASK_MS = 60_000;
 /** The same where nothing more is expected of the task. */
 export const SETTLED_TASK_SHORT_MS = 3_000;
+/** How often the task of a reply that does not change is read (ms): the reply may never settle. */
+const TASK_READ_INTERVAL_MS = 10_000;
 
 export interface ReplyReaderOptions {
   agent: AgentClient;
@@ -40,14 +42,22 @@ export class ReplyReader {
   #isSettled = false;
   /** The settled reply, once it was read by itself: in a list, or in the answer to a send, it may be incomplete. */
   #settledReply: AgentMessage | undefined;
+  #endedWithTask = false;
   /** The fingerprint of the last read. */
   #lastFingerprint = '';
+  #taskDueAt = 0;
+  #taskSettledSince: number | undefined;
   /** The waits of the follower and of a due edit: the other's read ends them. */
   readonly #followerWait: InterruptibleWait = { end: undefined };
   #dueWait: InterruptibleWait | undefined;
 
   constructor(options: ReplyReaderOptions) {
     this.#options = options;
+  }
+
+  /** Whether the reply never settled: its task did. */
+  get endedWithTask(): boolean {
+    return this.#endedWithTask;
   }
 
   /**
@@ -66,7 +76,10 @@ export class ReplyReader {
     return found;
   }
 
-  /** Reads until the reply has settled, and returns it. Throws an AgentError. */
+  /**
+   * Reads until the reply has settled, and returns it. A reply that never settles is returned as it is, with its task's
+   * status, once the task has been settled for a minute without a change of the reply. Throws an AgentError.
+   */
   async readToEnd(): Promise<AgentMessage> {
     const { rate, lease } = this.#options;
     const leave = rate.join();
@@ -86,7 +99,9 @@ export class ReplyReader {
         const granted = await rate.acquire(lease.signal, this.#followerWait);
         throwIfInterrupted(lease);
         if (!granted) continue;
-        await this.read();
+        const message = await this.read();
+        if (this.#settledReply === undefined && this.#readAt >= this.#taskDueAt)
+          await this.#readTask(message);
         const base = rate.intervalMs();
         waitMs =
           this.#lastFingerprint === previousFingerprint
@@ -146,8 +161,33 @@ export class ReplyReader {
   #recordRead(message: AgentMessage): void {
     this.#readAt = performance.now();
     this.#isSettled = isReplySettled(message);
-    this.#lastFingerprint = replyFingerprint(message);
-    this.#options.onRead(message, this.#lastFingerprint);
+    const fingerprint = replyFingerprint(message);
+    if (fingerprint !== this.#lastFingerprint) {
+      this.#taskDueAt = this.#readAt + TASK_READ_INTERVAL_MS;
+      this.#taskSettledSince = undefined;
+    }
+    this.#lastFingerprint = fingerprint;
+    this.#options.onRead(message, fingerprint);
+  }
+
+  /** Reads the task of a reply that does not change. */
+  async #readTask(reply: AgentMessage): Promise<void> {
+    const { agent, taskId, lease } = this.#options;
+    await this.#acquireRead();
+    const fingerprint = this.#lastFingerprint;
+    const { status } = await agent.getTask(taskId, { signal: lease.signal });
+    // An edit may have read more of the reply meanwhile.
+    if (this.#settledReply !== undefined || this.#lastFingerprint !== fingerprint) return;
+    const now = performance.now();
+    this.#taskDueAt = now + TASK_READ_INTERVAL_MS;
+    this.#taskSettledSince = isTaskSettled(status) ? (this.#taskSettledSince ?? now) : undefined;
+    if (this.#taskSettledSince === undefined || now - this.#taskSettledSince < SETTLED_TASK_MS) return;
+    this.#isSettled = true;
+    this.#endedWithTask = true;
+    this.#settledReply = {
+      ...reply,
+      status: status === 'cancelled' || status === 'failed' ? status : 'completed',
+    };
   }
 
   /** Waits for the reply to begin, at the pace of the rate. */

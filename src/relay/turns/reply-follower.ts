@@ -11,6 +11,8 @@ export interface SettledReply {
   reply: AgentMessage;
   /** Whether another message was forwarded to its run. */
   hasForwarded: boolean;
+  /** Whether the service settled only the task, and the reply may be incomplete. */
+  endedWithTask: boolean;
 }
 
 /**
@@ -39,13 +41,15 @@ export async function followReply(context: TurnContext): Promise<SettledReply> {
     if (found === undefined)
       throw new TurnEnded(stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
     if (context.turn.assistant_message_id === null) await context.record({ assistant_message_id: found.id });
-    return context.withRetry(() => reader.readToEnd());
+    const settled = await context.withRetry(() => reader.readToEnd());
+    if (reader.endedWithTask) deps.log.warn({ turn: context.turn.id }, 'a task settled without its reply');
+    return { reply: settled, endedWithTask: reader.endedWithTask };
   };
-  let settled: AgentMessage;
+  let settled: Omit<SettledReply, 'hasForwarded'>;
   try {
     settled = await readToEnd();
   } finally {
     await forwarding.stop();
   }
-  return { reply: settled, hasForwarded: forwarding.hasForwarded };
+  return { ...settled, hasForwarded: forwarding.hasForwarded };
 }

@@ -34,6 +34,7 @@ async function startReader({ live = 1, grows = true }) {
     completed: false,
     end: undefined as AgentMessage | undefined,
     beforeAnswer: undefined as (() => Promise<never>) | undefined,
+    taskStatus: 'running',
   };
   const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
   vi.spyOn(agent, 'getMessage').mockImplementation(async () => {
@@ -41,6 +42,9 @@ async function startReader({ live = 1, grows = true }) {
     await scene.beforeAnswer?.();
     return reply(scene.completed ? 'completed' : 'streaming', scene.grows ? 'x'.repeat(scene.reads) : 'x');
   });
+  vi.spyOn(agent, 'getTask').mockImplementation(async () =>
+    taskSchema.parse({ ...task, status: scene.taskStatus }),
+  );
   const reader = new ReplyReader({
     agent,
     taskId: 't',
@@ -155,6 +159,41 @@ test('an edit whose read hangs waits at most one second', async () => {
   expect(shows).toBe(true);
   reject(new AgentUnavailableError({ sentence: 'Away.', outcome: 'not_sent' }));
   await vi.advanceTimersByTimeAsync(0);
+});
+
+describe('a reply that never settles', () => {
+  test.each(['cancelled', 'failed', 'completed'])('ends a minute after its task: %s', async (status) => {
+    const { scene, reader } = await startReader({ grows: false });
+    await vi.advanceTimersByTimeAsync(30_000);
+    scene.taskStatus = status;
+    await vi.advanceTimersByTimeAsync(58_000);
+    expect(scene.end).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect([scene.end?.status, scene.end?.content.length]).toEqual([status, 1]);
+    expect(reader.endedWithTask).toBe(true);
+  });
+
+  test('is waited for while its task works, or while it grows', async () => {
+    const silent = await startReader({ grows: false });
+    const growing = await startReader({ grows: true });
+    growing.scene.taskStatus = 'cancelled';
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect([silent.scene.end, growing.scene.end]).toEqual([undefined, undefined]);
+  });
+
+  test('is waited for where its task begins to work again, and settles itself', async () => {
+    const { scene, reader } = await startReader({ grows: false });
+    scene.taskStatus = 'completed';
+    await vi.advanceTimersByTimeAsync(50_000);
+    scene.taskStatus = 'running';
+    await vi.advanceTimersByTimeAsync(20_000);
+    scene.taskStatus = 'completed';
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect(scene.end).toBeUndefined();
+    scene.completed = true;
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect([scene.end?.status, reader.endedWithTask]).toEqual(['completed', false]);
+  });
 });
 
 describe('a task that shows itself settled without a reply', () => {

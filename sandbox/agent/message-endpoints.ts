@@ -5,7 +5,7 @@ import type { FileRecord, MessageRecord, TaskRecord } from './records.ts';
 import { blocksOf, content, readBody, readLimit, readText } from './request-input.ts';
 import { listJson, messageJson, taskJson } from './response-json.ts';
 import { notFound, ServiceRefusal } from './service-refusal.ts';
-import { cancelTask, model } from './task-endpoints.ts';
+import { cancelTask, isShown, model } from './task-endpoints.ts';
 
 const sending = z.object({
   content,
@@ -37,7 +37,7 @@ export function messageEndpoints(context: EndpointContext): Endpoint[] {
         const { force } = readBody(cancellation, call.body ?? {}, behaviour);
         if (message.role !== 'assistant') throw new ServiceRefusal(409, 'Only a reply can be cancelled');
         const open = ['pending', 'streaming', 'cancelling'].includes(message.status ?? '');
-        if (open) cancelTask(context, task, force ?? false);
+        if (open || behaviour.cancelReply === 'the-task') cancelTask(context, task, force ?? false);
         else if (behaviour.cancelSettled === 409)
           throw new ServiceRefusal(409, `The reply is ${message.status}`);
         return { status: 200, body: { type: 'message_status', id: message.id, status: message.status } };
@@ -71,13 +71,14 @@ async function sendMessage(
     skill: behaviour.skillOnTask === 'runs' ? (skill?.id ?? null) : null,
   });
   if (behaviour.send === 'held') await state.settled(reply);
+  const hidesReply = behaviour.send === 'at-once-without-reply' || !isShown(context, reply);
   return {
     status: 200,
     body: {
       type: 'message_result',
       task: taskJson(task),
       user_message: messageJson(user, behaviour),
-      assistant_message: behaviour.send === 'at-once-without-reply' ? null : messageJson(reply, behaviour),
+      assistant_message: hidesReply ? null : messageJson(reply, behaviour),
       raw: null,
     },
   };
@@ -104,12 +105,15 @@ function eventsOf(message: MessageRecord): number {
 }
 
 function listMessages(
-  { behaviour }: EndpointContext,
+  context: EndpointContext,
   { query }: EndpointRequest,
   task: TaskRecord,
 ): EndpointResponse {
+  const { behaviour } = context;
   const limit = readLimit(query, 500, 200);
-  const all = task.messages.filter((message) => !message.review || behaviour.reviewsInList);
+  const all = task.messages.filter(
+    (message) => isShown(context, message) && (!message.review || behaviour.reviewsInList),
+  );
   const place = (name: string): number | undefined => {
     const id = readText(query, name);
     if (id === undefined) return undefined;

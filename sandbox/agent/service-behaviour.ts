@@ -61,6 +61,8 @@ export interface ServiceBehaviour {
 
   /** Whether Send a message responds at once, with or without the (empty) reply, or at the reply's end. */
   send: 'at-once' | 'at-once-without-reply' | 'held';
+  /** For so long (ms) after a message, reads show neither its reply nor that its task is at work again. */
+  startLagMs: number;
   /** Response to a message for a running task; a task that asks accepts it in any case. */
   messageToRunning: 'accepted' | 409;
   /** Response to a message for a failed or cancelled task. */
@@ -75,6 +77,10 @@ export interface ServiceBehaviour {
   input: 'full' | 'null' | 'null-file-ids';
   /** When a graceful cancel marks the task as `cancelled`. */
   gracefulCancel: 'at-once' | 'when-stopped';
+  /** Whether replies settle with their runs; otherwise only the task does, as if the worker had died. */
+  repliesSettle: boolean;
+  /** Whether the cancel of a settled reply stops nothing, or whatever its task works on by then. */
+  cancelReply: 'the-reply' | 'the-task';
   /** Response to a cancel when nothing is running. */
   cancelSettled: 'accepted' | 409;
   /** Whether List messages includes the messages with a review's findings. */
@@ -112,6 +118,7 @@ export const DEFAULT_BEHAVIOUR: Readonly<ServiceBehaviour> = {
   messageCursors: 'exclusive',
   fallbackFlag: 'disable_fallback',
   send: 'at-once',
+  startLagMs: 0,
   messageToRunning: 409,
   messageToStopped: 'accepted',
   skillOnTask: 'runs',
@@ -119,6 +126,8 @@ export const DEFAULT_BEHAVIOUR: Readonly<ServiceBehaviour> = {
   afterAsk: 'same-reply',
   input: 'full',
   gracefulCancel: 'at-once',
+  repliesSettle: true,
+  cancelReply: 'the-reply',
   cancelSettled: 'accepted',
   reviewsInList: false,
   reviewsKept: false,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Endpoint, EndpointContext, EndpointRequest, EndpointResponse } from './endpoint.ts';
-import type { ResultRecord, TaskRecord } from './records.ts';
+import type { MessageRecord, ResultRecord, TaskRecord } from './records.ts';
 import { blocksOf, content, pageAfter, readBody, readFlag, readLimit, readText } from './request-input.ts';
 import { listJson, resultJson, taskJson, taskWithReviewsJson } from './response-json.ts';
 import { invalid, ServiceRefusal } from './service-refusal.ts';
@@ -26,7 +26,14 @@ export function taskEndpoints(context: EndpointContext): Endpoint[] {
     { name: 'GET /experimental/tasks', handle: (call) => listTasks(context, call) },
     {
       name: 'GET /experimental/tasks/{task_id}',
-      handle: (call) => ({ status: 200, body: taskWithReviewsJson(find(call)) }),
+      handle: (call) => {
+        const task = find(call);
+        const isLate = task.messages.some(
+          (message) => message.role === 'assistant' && !isShown(context, message),
+        );
+        const body = taskWithReviewsJson(isLate ? { ...task, status: 'completed' } : task);
+        return { status: 200, body };
+      },
     },
     {
       name: 'DELETE /experimental/tasks/{task_id}',
@@ -51,6 +58,11 @@ export function taskEndpoints(context: EndpointContext): Endpoint[] {
       handle: (call) => listResults(context, call, find(call)),
     },
   ];
+}
+
+/** Whether reads show a message: a reply is late by the behaviour's lag. */
+export function isShown({ state, behaviour }: EndpointContext, { role, createdAt }: MessageRecord): boolean {
+  return role !== 'assistant' || state.now() - createdAt >= behaviour.startLagMs;
 }
 
 /** Stops the agent on a task. @throws ServiceRefusal 409 if nothing is running and the behaviour demands it */

@@ -124,6 +124,7 @@ export class TaskRunner {
   }
 
   #settle(reply: MessageRecord, status: 'completed' | 'failed' | 'cancelled', end?: TurnEnd): void {
+    if (!this.#context.behaviour.repliesSettle) return;
     const reasons = { completed: end?.reason ?? 'stop', failed: 'error', cancelled: 'cancelled' } as const;
     reply.stopReason = reasons[status];
     if (status === 'failed') reply.error = end?.message ?? 'The agent failed';

@@ -264,14 +264,14 @@ export class AgentClient {
     return await this.#http.call('GET', MESSAGE_PATH, schemas.messageSchema, { ids, signal });
   }
 
-  /** Stops the agent while it writes this reply, and cancels its task. Retried. */
+  /** Stops the agent while it writes this reply, and cancels its task. Never retried, like `cancelTask`. */
   async cancelMessage(
     taskId: string,
     messageId: string,
     { force, signal }: AgentCallOptions & { readonly force?: boolean } = {},
   ): Promise<schemas.MessageStatus> {
     const ids = { task_id: taskId, message_id: messageId };
-    const details = { ids, body: force === true ? { force } : undefined, mayRepeat: true, signal };
+    const details = { ids, body: force === true ? { force } : undefined, signal };
     return await this.#http.call('POST', `${MESSAGE_PATH}/cancel`, schemas.statusSchema, details);
   }
 

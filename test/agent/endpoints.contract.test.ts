@@ -179,6 +179,19 @@ describe('messages', () => {
     expect(['cancelling', 'cancelled']).toContain(status);
     expect(await settled(task)).toMatchObject({ status: 'cancelled' });
   });
+
+  it('are cancelled by one call, even where its answer is lost: a second one might stop the next reply', async () => {
+    const task = await newTask();
+    const { assistantMessage } = await client.sendMessage(task.id, { content: 'long' });
+    const call = 'POST /experimental/tasks/{task_id}/messages/{message_id}/cancel';
+    service.faults.add({ call, fault: { kind: 'lost' }, times: 1 });
+    const calls = () => service.calls.filter(({ name }) => name === call).length;
+    const before = calls();
+    const cancelled = client.cancelMessage(task.id, assistantMessage?.id ?? '');
+    await expect(cancelled).rejects.toMatchObject({ code: 'unavailable', outcome: 'unknown' });
+    expect(calls() - before).toBe(1);
+    expect(await settled(task)).toMatchObject({ status: 'cancelled' });
+  });
 });
 
 describe('files and results', () => {

@@ -221,7 +221,7 @@ export async function sendStop(
 
 /**
  * A graceful stop cancels the reply, a forced one the task. Once the reply has settled, either cancels the task if it
- * still works in the background, but never while it works on a later message.
+ * still works in the background, but never while it works on a later message: every cancel stops the task's current run.
  */
 async function cancelAtService(
   agent: AgentClient,
@@ -230,26 +230,29 @@ async function cancelAtService(
   { force, signal }: { force: boolean; signal: AbortSignal | undefined },
 ): Promise<void> {
   if (replyId === null) {
-    await agent.cancelTask(taskId, { force, signal });
+    if (await isLastMessage(agent, taskId, messageId, signal))
+      await agent.cancelTask(taskId, { force, signal });
     return;
   }
-  if (isReplySettled(await agent.getMessage(taskId, replyId, { signal }))) {
-    if (await isWorkingOnlyOn(agent, taskId, messageId, signal))
+  const reply = await agent.getMessage(taskId, replyId, { signal });
+  if (isReplySettled(reply)) {
+    if (isTaskSettled((await agent.getTask(taskId, { signal })).status)) return;
+    if (await isLastMessage(agent, taskId, messageId, signal))
       await agent.cancelTask(taskId, { force, signal });
     return;
   }
   if (force) await agent.cancelTask(taskId, { force, signal });
-  else await agent.cancelMessage(taskId, replyId, { signal });
+  // A reply that is being cancelled has the stop, though its answer was lost.
+  else if (reply.status !== 'cancelling') await agent.cancelMessage(taskId, replyId, { signal });
 }
 
-/** Whether a task is at work, and on no message later than this one. */
-async function isWorkingOnlyOn(
+/** Whether the task has no message of a person that is later than this one. */
+async function isLastMessage(
   agent: AgentClient,
   taskId: string,
   messageId: string,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  if (isTaskSettled((await agent.getTask(taskId, { signal })).status)) return false;
   for await (const { role } of agent.messagesAfter(taskId, messageId, { signal }))
     if (role === 'user') return false;
   return true;

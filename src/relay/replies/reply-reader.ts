@@ -16,6 +16,12 @@ const FRESH_READ_MS = 400;
 const DUE_READ_TIMEOUT_MS = 1_000;
 /** The longest pause between two reads of a silent reply (ms). */
 const MAX_SILENT_INTERVAL_MS = 5_000;
+/** How long (ms) a task must show itself settled to count as settled: its status may lag behind a message. */
+export const SETTLED_TASK_MS = 60_000;
+/** The same where nothing more is expected of the task. */
+export const SETTLED_TASK_SHORT_MS = 3_000;
+/** How often the task of a reply that does not change is read (ms): the reply may never settle. */
+const TASK_READ_INTERVAL_MS = 10_000;
 
 export interface ReplyReaderOptions {
   agent: AgentClient;
@@ -36,8 +42,11 @@ export class ReplyReader {
   #isSettled = false;
   /** The settled reply, once it was read by itself: in a list, or in the answer to a send, it may be incomplete. */
   #settledReply: AgentMessage | undefined;
+  #endedWithTask = false;
   /** The fingerprint of the last read. */
   #lastFingerprint = '';
+  #taskDueAt = 0;
+  #taskSettledSince: number | undefined;
   /** The waits of the follower and of a due edit: the other's read ends them. */
   readonly #followerWait: InterruptibleWait = { end: undefined };
   #dueWait: InterruptibleWait | undefined;
@@ -46,17 +55,31 @@ export class ReplyReader {
     this.#options = options;
   }
 
-  /** Finds the reply to our message; undefined where the task settles without one. Throws an AgentError. */
-  async find(knownReply: AgentMessage | null): Promise<AgentMessage | undefined> {
+  /** Whether the reply never settled: its task did. */
+  get endedWithTask(): boolean {
+    return this.#endedWithTask;
+  }
+
+  /**
+   * Finds the reply to our message; undefined once the task shows itself settled without one for `settledMs`. Throws an
+   * AgentError.
+   */
+  async find(
+    knownReply: AgentMessage | null,
+    settledMs = () => SETTLED_TASK_MS,
+  ): Promise<AgentMessage | undefined> {
     const found =
-      knownReply !== null && this.#answersUs(knownReply) ? knownReply : await this.#waitForReply();
+      knownReply !== null && this.#answersUs(knownReply) ? knownReply : await this.#waitForReply(settledMs);
     if (found === undefined) return undefined;
     this.#replyId = found.id;
     this.#recordRead(found);
     return found;
   }
 
-  /** Reads until the reply has settled, and returns it. Throws an AgentError. */
+  /**
+   * Reads until the reply has settled, and returns it. A reply that never settles is returned as it is, with its task's
+   * status, once the task has been settled for a minute without a change of the reply. Throws an AgentError.
+   */
   async readToEnd(): Promise<AgentMessage> {
     const { rate, lease } = this.#options;
     const leave = rate.join();
@@ -76,7 +99,9 @@ export class ReplyReader {
         const granted = await rate.acquire(lease.signal, this.#followerWait);
         throwIfInterrupted(lease);
         if (!granted) continue;
-        await this.read();
+        const message = await this.read();
+        if (this.#settledReply === undefined && this.#readAt >= this.#taskDueAt)
+          await this.#readTask(message);
         const base = rate.intervalMs();
         waitMs =
           this.#lastFingerprint === previousFingerprint
@@ -136,23 +161,48 @@ export class ReplyReader {
   #recordRead(message: AgentMessage): void {
     this.#readAt = performance.now();
     this.#isSettled = isReplySettled(message);
-    this.#lastFingerprint = replyFingerprint(message);
-    this.#options.onRead(message, this.#lastFingerprint);
+    const fingerprint = replyFingerprint(message);
+    if (fingerprint !== this.#lastFingerprint) {
+      this.#taskDueAt = this.#readAt + TASK_READ_INTERVAL_MS;
+      this.#taskSettledSince = undefined;
+    }
+    this.#lastFingerprint = fingerprint;
+    this.#options.onRead(message, fingerprint);
+  }
+
+  /** Reads the task of a reply that does not change. */
+  async #readTask(reply: AgentMessage): Promise<void> {
+    const { agent, taskId, lease } = this.#options;
+    await this.#acquireRead();
+    const fingerprint = this.#lastFingerprint;
+    const { status } = await agent.getTask(taskId, { signal: lease.signal });
+    // An edit may have read more of the reply meanwhile.
+    if (this.#settledReply !== undefined || this.#lastFingerprint !== fingerprint) return;
+    const now = performance.now();
+    this.#taskDueAt = now + TASK_READ_INTERVAL_MS;
+    this.#taskSettledSince = isTaskSettled(status) ? (this.#taskSettledSince ?? now) : undefined;
+    if (this.#taskSettledSince === undefined || now - this.#taskSettledSince < SETTLED_TASK_MS) return;
+    this.#isSettled = true;
+    this.#endedWithTask = true;
+    this.#settledReply = {
+      ...reply,
+      status: status === 'cancelled' || status === 'failed' ? status : 'completed',
+    };
   }
 
   /** Waits for the reply to begin, at the pace of the rate. */
-  async #waitForReply(): Promise<AgentMessage | undefined> {
+  async #waitForReply(settledMs: () => number): Promise<AgentMessage | undefined> {
     const { agent, taskId, rate, lease } = this.#options;
     const leave = rate.join();
     try {
-      for (let settledReads = 0; ; ) {
+      for (let settledSince: number | undefined; ; ) {
         const found = await this.#findInTask();
         if (found !== undefined) return found;
         await this.#acquireRead();
         const task = await agent.getTask(taskId, { signal: lease.signal });
-        settledReads = isTaskSettled(task.status) ? settledReads + 1 : 0;
-        // The task may settle between the two reads: a settled task is checked twice more.
-        if (settledReads > 2) return undefined;
+        const now = performance.now();
+        settledSince = isTaskSettled(task.status) ? (settledSince ?? now) : undefined;
+        if (settledSince !== undefined && now - settledSince >= settledMs()) return undefined;
         await sleepWithLease(rate.intervalMs(), lease);
         await this.#acquireRead();
       }

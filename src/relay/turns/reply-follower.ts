@@ -1,6 +1,7 @@
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import * as strings from '../../render/strings/index.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
+import { SETTLED_TASK_MS, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { MidRunForwarding } from '../sending/mid-run-forwarding.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -10,6 +11,8 @@ export interface SettledReply {
   reply: AgentMessage;
   /** Whether another message was forwarded to its run. */
   hasForwarded: boolean;
+  /** Whether the service settled only the task, and the reply may be incomplete. */
+  endedWithTask: boolean;
 }
 
 /**
@@ -33,16 +36,20 @@ export async function followReply(context: TurnContext): Promise<SettledReply> {
       if (state.silence !== undefined) forwarding.offer(state.silence);
     });
     reply.reader = reader;
-    const found = await context.withRetry(() => reader.find(context.knownReply));
-    if (found === undefined) throw new TurnEnded('failed', strings.emptyAnswer);
+    const settledMs = () => (stopSignal.aborted ? SETTLED_TASK_SHORT_MS : SETTLED_TASK_MS);
+    const found = await context.withRetry(() => reader.find(context.knownReply, settledMs));
+    if (found === undefined)
+      throw new TurnEnded(stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
     if (context.turn.assistant_message_id === null) await context.record({ assistant_message_id: found.id });
-    return context.withRetry(() => reader.readToEnd());
+    const settled = await context.withRetry(() => reader.readToEnd());
+    if (reader.endedWithTask) deps.log.warn({ turn: context.turn.id }, 'a task settled without its reply');
+    return { reply: settled, endedWithTask: reader.endedWithTask };
   };
-  let settled: AgentMessage;
+  let settled: Omit<SettledReply, 'hasForwarded'>;
   try {
     settled = await readToEnd();
   } finally {
     await forwarding.stop();
   }
-  return { reply: settled, hasForwarded: forwarding.hasForwarded };
+  return { ...settled, hasForwarded: forwarding.hasForwarded };
 }

@@ -15,7 +15,7 @@ const ANSWERED_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'bac
 /** Waits for the task of a settled reply, shows the reply's final state and records its outcome. */
 export async function showSettledReply(
   context: TurnContext,
-  { reply: settled, hasForwarded }: SettledReply,
+  { reply: settled, hasForwarded, endedWithTask }: SettledReply,
 ): Promise<void> {
   const { deps, state, turn, lease } = context;
   state.setFileNotes(withSkippedFiles(turn, settled.input?.fileIds ?? null));
@@ -31,6 +31,7 @@ export async function showSettledReply(
   const outcome = outcomeOfReply(settled, taskState === 'cancelled' && stoppedBy !== '');
   const phase = outcome === 'completed' ? (taskState === 'working' ? 'background' : 'done') : outcome;
   const notes = [...(await endNotes(context, phase)), ...system];
+  if (endedWithTask && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
   state.settle(settled, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   if (turn.settled_at === null)

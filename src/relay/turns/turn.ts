@@ -2,6 +2,7 @@ import * as strings from '../../render/strings/index.ts';
 import { isLastingRefusal } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import { sendStop } from '../controls/stop-delivery.ts';
+import { SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-turn.ts';
@@ -85,7 +86,8 @@ async function isAnsweredByEarlierTurn(context: TurnContext): Promise<boolean> {
     return false;
   if ((await context.thread()).task_id === null) return false;
   const reader = await context.createReader(() => undefined);
-  context.knownReply = (await context.withRetry(() => reader.find(null))) ?? null;
+  context.knownReply =
+    (await context.withRetry(() => reader.find(null, () => SETTLED_TASK_SHORT_MS))) ?? null;
   return context.knownReply === null;
 }
 

@@ -21,6 +21,8 @@ export function stopped(who: string): string {
 
 export const backgroundWork = "Here's the answer; the agent is still working on something in the background.";
 export const emptyAnswer = 'The agent finished without writing anything.';
+export const answerNeverEnded =
+  'The agent service has ended the task, but not this answer. It may be incomplete.';
 export const lengthReached =
   'The answer reached its length limit. Press Continue and the agent will keep writing.';
 

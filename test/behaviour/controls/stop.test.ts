@@ -258,3 +258,22 @@ test.concurrent('a stop that does not reach the service is sent again', async ({
   await own.finished(channel, root);
   expect(own.shown(channel, root)).toContain('Stopped by ada.');
 });
+
+test.concurrent('a stop whose answer is lost never stops the next run', async ({ onTestFinished }) => {
+  const own = await openAppScene({ agent: { behaviour: { cancelReply: 'the-task' } } }, onTestFinished);
+  const channel = own.channel();
+  const root = own.ask(channel, '/slow 1000 stopped once');
+  const reply = await growing(channel, root, own);
+  const call = 'POST /experimental/tasks/{task_id}/messages/{message_id}/cancel';
+  own.agent.faults.add({ call, fault: { kind: 'lost' }, times: 1 });
+  // A second one would take effect while the agent works on the next message.
+  own.agent.faults.add({ call, fault: { kind: 'latency', ms: 6_000 } });
+  await own.slack.click({ person: own.ada, channel, ts: reply.ts, actionId: 'stop' });
+  await own.finished(channel, root);
+  own.reply(channel, root, '/slow 9000 goes on');
+  await own.until('the next run is well under way', () =>
+    own.shown(channel, root).includes('Second 400 of 9000'),
+  );
+  expect(own.agent.tasks[0]?.status).toBe('running');
+  expect(own.agent.calls.filter(({ name }) => name === call)).toHaveLength(1);
+});

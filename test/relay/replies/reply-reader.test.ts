@@ -10,6 +10,7 @@ import { ReplyReader } from '../../../src/relay/replies/reply-reader.ts';
 import { ReadRate } from '../../../src/relay/runtime/read-rate.ts';
 
 const never = new AbortController().signal;
+const task = { id: 't', created_at: '2026-01-01T00:00:00Z', project_id: 'p', platform: null };
 const lease = { signal: never, draining: never, remainingMs: () => 8_000 };
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] }));
@@ -33,6 +34,7 @@ async function startReader({ live = 1, grows = true }) {
     completed: false,
     end: undefined as AgentMessage | undefined,
     beforeAnswer: undefined as (() => Promise<never>) | undefined,
+    taskStatus: 'running',
   };
   const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
   vi.spyOn(agent, 'getMessage').mockImplementation(async () => {
@@ -40,6 +42,9 @@ async function startReader({ live = 1, grows = true }) {
     await scene.beforeAnswer?.();
     return reply(scene.completed ? 'completed' : 'streaming', scene.grows ? 'x'.repeat(scene.reads) : 'x');
   });
+  vi.spyOn(agent, 'getTask').mockImplementation(async () =>
+    taskSchema.parse({ ...task, status: scene.taskStatus }),
+  );
   const reader = new ReplyReader({
     agent,
     taskId: 't',
@@ -156,16 +161,90 @@ test('an edit whose read hangs waits at most one second', async () => {
   await vi.advanceTimersByTimeAsync(0);
 });
 
+describe('a reply that never settles', () => {
+  test.each(['cancelled', 'failed', 'completed'])('ends a minute after its task: %s', async (status) => {
+    const { scene, reader } = await startReader({ grows: false });
+    await vi.advanceTimersByTimeAsync(30_000);
+    scene.taskStatus = status;
+    await vi.advanceTimersByTimeAsync(58_000);
+    expect(scene.end).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect([scene.end?.status, scene.end?.content.length]).toEqual([status, 1]);
+    expect(reader.endedWithTask).toBe(true);
+  });
+
+  test('is waited for while its task works, or while it grows', async () => {
+    const silent = await startReader({ grows: false });
+    const growing = await startReader({ grows: true });
+    growing.scene.taskStatus = 'cancelled';
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect([silent.scene.end, growing.scene.end]).toEqual([undefined, undefined]);
+  });
+
+  test('is waited for where its task begins to work again, and settles itself', async () => {
+    const { scene, reader } = await startReader({ grows: false });
+    scene.taskStatus = 'completed';
+    await vi.advanceTimersByTimeAsync(50_000);
+    scene.taskStatus = 'running';
+    await vi.advanceTimersByTimeAsync(20_000);
+    scene.taskStatus = 'completed';
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect(scene.end).toBeUndefined();
+    scene.completed = true;
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect([scene.end?.status, reader.endedWithTask]).toEqual(['completed', false]);
+  });
+});
+
+describe('a task that shows itself settled without a reply', () => {
+  /** A search for a reply that the service shows from `replyAtMs` on. */
+  async function startSearch(replyAtMs: number, settledMs?: () => number) {
+    const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
+    const scene = { end: 'searching' as string | undefined };
+    const start = performance.now();
+    vi.spyOn(agent, 'messagesAfter').mockImplementation(async function* () {
+      if (performance.now() - start >= replyAtMs) yield reply('streaming', 'x');
+    });
+    vi.spyOn(agent, 'getTask').mockImplementation(async () =>
+      taskSchema.parse({ ...task, status: 'completed' }),
+    );
+    const own = {
+      agent,
+      taskId: 't',
+      userMessageId: 'u',
+      rate: new ReadRate(20),
+      lease,
+      onRead: () => undefined,
+    };
+    void new ReplyReader(own).find(null, settledMs).then((found) => {
+      scene.end = found?.id;
+    });
+    return scene;
+  }
+
+  test('is searched for a minute: its status may lag', async () => {
+    const late = await startSearch(55_000);
+    const never = await startSearch(Number.POSITIVE_INFINITY);
+    await vi.advanceTimersByTimeAsync(54_000);
+    expect([late.end, never.end]).toEqual(['searching', 'searching']);
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect([late.end, never.end]).toEqual(['m', 'searching']);
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(never.end).toBeUndefined();
+  });
+
+  test('is searched for some seconds where nothing more is expected of it', async () => {
+    const never = await startSearch(Number.POSITIVE_INFINITY, () => 3_000);
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(never.end).toBe('searching');
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(never.end).toBeUndefined();
+  });
+});
+
 test('the search for replies that have not begun stays within the read rate', async () => {
   const rate = new ReadRate(20);
   const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
-  const task = {
-    id: 't',
-    created_at: '2026-01-01T00:00:00Z',
-    status: 'running',
-    project_id: 'p',
-    platform: null,
-  };
   let reads = 0;
   vi.spyOn(agent, 'messagesAfter').mockImplementation(async function* () {
     reads += 1;
@@ -173,7 +252,7 @@ test('the search for replies that have not begun stays within the read rate', as
   });
   vi.spyOn(agent, 'getTask').mockImplementation(async () => {
     reads += 1;
-    return taskSchema.parse(task);
+    return taskSchema.parse({ ...task, status: 'running' });
   });
   for (let thread = 0; thread < 100; thread += 1) {
     const own = { agent, taskId: 't', userMessageId: `u${thread}`, rate, lease, onRead: () => undefined };

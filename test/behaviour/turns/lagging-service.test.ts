@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import * as strings from '../../../src/render/strings/index.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+
+test.concurrent('a reply that the service shows seconds after its message still arrives', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({ agent: { behaviour: { startLagMs: 8_000 } } }, onTestFinished);
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/slow 2 late');
+  await scene.finished(channel, root);
+  expect(scene.shown(channel, root)).toContain('Second 2 of 2');
+  expect(scene.shown(channel, root)).not.toContain(strings.emptyAnswer);
+});
+
+describe.concurrent('a reply that the service never settles', () => {
+  const behaviour = { repliesSettle: false };
+
+  test('ends with its task where a person stopped it', async ({ onTestFinished }) => {
+    const scene = await openAppScene({ agent: { behaviour } }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 1000 for ever');
+    await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+    scene.reply(channel, root, 'stop');
+    await scene.slack.settled();
+    const next = scene.reply(channel, root, 'what comes after it');
+    await scene.finished(channel, root, 150_000);
+    expect(scene.agent.tasks[0]?.messages[1]?.status).toBe('cancelling');
+    expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+    expect(scene.shown(channel, root)).toContain('Second 1');
+    await scene.until('the next message is sent', () => scene.sentToAgent('/slow 1000').texts.length === 2);
+    expect(next.text).toBe(scene.sentToAgent('/slow 1000').texts[1]);
+  });
+
+  test('ends with its task where the worker died, and says that it may be incomplete', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({ agent: { behaviour } }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 2 not to the end');
+    await scene.finished(channel, root, 150_000);
+    expect(scene.agent.tasks[0]?.messages[1]?.status).toBe('streaming');
+    expect(scene.shown(channel, root)).toContain('Second 2 of 2');
+    expect(scene.shown(channel, root)).toContain(strings.answerNeverEnded);
+  });
+});

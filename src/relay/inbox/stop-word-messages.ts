@@ -1,6 +1,6 @@
 import type { Store } from '../../store/store.ts';
 import type { StopOutcome } from '../runtime/control-types.ts';
-import { type InboxOutcome, type IncomingMessage, isEarlierTs } from '../runtime/incoming-message.ts';
+import type { InboxOutcome, IncomingMessage } from '../runtime/incoming-message.ts';
 
 /** What the word stop needs. */
 export interface StopMessageDeps {
@@ -32,11 +32,9 @@ export class StopMessages {
       await store.threads.lock(thread);
       const earlyEdit = await store.earlyEdits.get(key);
       if (earlyEdit?.is_deletion === true) return 'withdrawn';
-      if (earlyEdit?.content != null) return 'edited';
+      if (earlyEdit !== undefined) return 'edited';
       if ((await store.messages.get(key)) !== undefined) return 'known';
-      const known = await store.threads.get(thread);
-      const isOurs = known !== undefined && !known.is_dormant && !isEarlierTs(ts, known.adopted_ts);
-      if (isOurs || isAddressed) return 'stop';
+      if (isAddressed || (await store.threads.isOursSince(thread, ts))) return 'stop';
       await store.orphanReplies.add(thread, ts);
       return 'stray';
     });

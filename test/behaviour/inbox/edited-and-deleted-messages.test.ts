@@ -5,6 +5,19 @@ const scene = await openAppScene();
 const { slack } = scene;
 
 describe.concurrent('a changed message', () => {
+  test('leaves no words behind where people talk to each other', async () => {
+    const channel = scene.channel();
+    const root = slack.say({ person: scene.grace, channel, text: 'lunch at noon' });
+    const reply = scene.reply(channel, root, 'rather at one');
+    await slack.settled();
+    slack.edit(channel.id, root.ts, 'lunch at twelve');
+    slack.edit(channel.id, reply.ts, 'rather at two');
+    const { db } = scene.sandbox.bot.store;
+    const edits = () => db.selectFrom('early_edits').selectAll().where('channel', '=', channel.id).execute();
+    await scene.until('both edits have arrived', async () => (await edits()).length === 2);
+    expect(JSON.stringify(await edits())).not.toMatch(/lunch|rather/);
+  });
+
   test('is sent as edited while it waits, and never once it is deleted', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'edits while waiting\n/slow 100');

@@ -69,7 +69,7 @@ export class Inbox {
       const isAddressed = addressee === 'bot' || isHeardInChannel;
       if (!isAddressed && addressee !== 'thread') return { kind: 'ignored', why: 'not addressed to us' };
       const stopOutcome = isStopWord(parsed, bot.userId)
-        ? await this.#stopMessages.accept({ ...message, content }, isAddressed)
+        ? await this.#stopMessages.accept({ ...message, content }, isAddressed, earlyEdit)
         : undefined;
       if (stopOutcome !== undefined) return stopOutcome;
       const { decision, is_paused: isPaused } = await store.inbox.write({
@@ -127,7 +127,11 @@ export class Inbox {
       if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a deleted message' };
       if (known.state === 'refused') return { kind: 'ignored', why: 'an edit of a message that was refused' };
       const isOld = known.edited_ts !== null && !isEarlierTs(known.edited_ts, editedTs);
-      if (isOld) return { kind: 'known' };
+      const kept = await store.earlyEdits.get(key);
+      const isKept = kept?.edited_ts != null && !isEarlierTs(kept.edited_ts, editedTs);
+      // An edit comes twice, as a mention and as a change; as a mention even if its text did not change.
+      const isUnchanged = kept === undefined && known.content?.text === message.content.text;
+      if (isOld || isKept || isUnchanged) return { kind: 'known' };
       // Kept for the button that sends the correction.
       await store.earlyEdits.record(key, edit, message.person);
       return { kind: 'too_late', change: 'edit' };

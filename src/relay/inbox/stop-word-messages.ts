@@ -1,4 +1,5 @@
 import type { Store } from '../../store/store.ts';
+import type { EarlyEdit } from '../../store/threads/early-edits.ts';
 import type { StopOutcome } from '../runtime/control-types.ts';
 import type { InboxOutcome, IncomingMessage } from '../runtime/incoming-message.ts';
 
@@ -21,10 +22,14 @@ export class StopMessages {
 
   /**
    * Stops, then writes the message down: without its row Slack delivers the message again, and stopping twice does no
-   * harm. `isAddressed`: the message is for the bot even if its thread is not. Returns undefined where an edit has
-   * replaced the text.
+   * harm. `isAddressed`: the message is for the bot even if its thread is not. Returns undefined where an edit other
+   * than `appliedEdit` has replaced the text.
    */
-  async accept(message: IncomingMessage, isAddressed: boolean): Promise<InboxOutcome | undefined> {
+  async accept(
+    message: IncomingMessage,
+    isAddressed: boolean,
+    appliedEdit?: EarlyEdit,
+  ): Promise<InboxOutcome | undefined> {
     const { workspace, channel, thread_ts, ts, person } = message;
     const thread = { workspace, channel, thread_ts };
     const key = { workspace, channel, ts };
@@ -32,7 +37,7 @@ export class StopMessages {
       await store.threads.lock(thread);
       const earlyEdit = await store.earlyEdits.get(key);
       if (earlyEdit?.is_deletion === true) return 'withdrawn';
-      if (earlyEdit !== undefined) return 'edited';
+      if (earlyEdit !== undefined && earlyEdit.edited_ts !== appliedEdit?.edited_ts) return 'edited';
       if ((await store.messages.get(key)) !== undefined) return 'known';
       if (isAddressed || (await store.threads.isOursSince(thread, ts))) return 'stop';
       await store.orphanReplies.add(thread, ts);

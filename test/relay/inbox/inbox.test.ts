@@ -221,6 +221,27 @@ describe('the inbox', () => {
     expect(taken).toMatchObject({ content: { text: '<@UBOT> fourth words' } });
   });
 
+  test('knows the other copy of an edit, and an edit without new text', async () => {
+    const asked = message('<@UBOT> first words');
+    await say(asked);
+    await store.messages.freeze(keyOf(asked));
+    const again = (text: string, editedTs: string) =>
+      accept({ kind: 'edit', message: { ...asked, content: { text } }, editedTs });
+    expect(await again('<@UBOT> first words', ts())).toEqual({ kind: 'known' });
+    const at = ts();
+    expect((await again('<@UBOT> second words', at)).kind).toBe('too_late');
+    expect(await again('<@UBOT> second words', at)).toEqual({ kind: 'known' });
+    expect((await again('<@UBOT> first words', ts())).kind).toBe('too_late');
+    expect((await store.earlyEdits.get(keyOf(asked)))?.content?.text).toBe('<@UBOT> first words');
+  });
+
+  test('stops when an edit makes a message the word stop', async () => {
+    const stop = message('stpo');
+    expect((await say(stop)).kind).toBe('ignored');
+    expect((await edit(stop, '<@UBOT> stop')).kind).toBe('stop_said');
+    expect((await row(stop))?.state).toBe('closed');
+  });
+
   test('withdraws a waiting message when it is deleted', async () => {
     const waiting = message('<@UBOT> never mind');
     await say(waiting);

@@ -8,6 +8,8 @@ export interface DeliveryBehaviour {
   order: 'mentionFirst' | 'messageFirst' | 'random';
   /** Between the two events, in ms. */
   gapMs: number;
+  /** Of an edit whose text mentions the bot: `message_changed` and an `app_mention` with `edited`, or one of them. */
+  editCopies: 'both' | 'mentionOnly' | 'messageOnly';
   /** Probability (0 to 1) that an acknowledged event is sent again. */
   duplicateChance: number;
   /** Events for an organisation's installation name the organisation instead of the workspace. */

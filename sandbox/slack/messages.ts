@@ -87,10 +87,8 @@ export class Messages {
     if (edit.editedBy !== undefined) message.edited = { user: edit.editedBy, ts: this.#world.ids.ts() };
     message.versions.push({ at: this.#world.clock.now(), text: message.text, blocks: message.blocks });
     this.#world.changed('edited', channel, message);
-    this.#changed(channel, 'message_changed', {
-      message: messageJson(this.#world, channel, message, true),
-      previous_message: before,
-    });
+    const detail = { message: messageJson(this.#world, channel, message, true), previous_message: before };
+    this.#changed(channel, 'message_changed', detail, edit.editedBy === undefined ? undefined : message);
   }
 
   /** Deletes a message; a root with replies becomes a tombstone, as in Slack. */
@@ -205,11 +203,17 @@ export class Messages {
     return { ...copy, type: 'app_mention' };
   }
 
-  #changed(channel: Channel, subtype: string, detail: Fields): void {
+  /** `edited`: the message that a person edited, for the `app_mention` that Slack sends again. */
+  #changed(channel: Channel, subtype: string, detail: Fields, edited?: Message): void {
     const team = this.#world.team(channel.teamId);
     if (!channel.members.has(team.bot.userId)) return;
     const ts = this.#world.ids.ts();
     const event = { type: 'message', subtype, channel: channel.id, ts, hidden: true, ...detail };
-    this.#events.emit(team, { ...event, event_ts: ts, channel_type: channel.kind }, { channel });
+    const change = { ...event, event_ts: ts, channel_type: channel.kind };
+    const { editCopies } = this.#events.behaviour;
+    const mention = edited && editCopies !== 'messageOnly' ? this.#mention(channel, edited) : undefined;
+    const again = mention && { ...mention, event_ts: ts };
+    if (again !== undefined && editCopies === 'mentionOnly') this.#events.emit(team, again, { channel });
+    else this.#events.emitMessage(team, change, again, channel, team.id);
   }
 }

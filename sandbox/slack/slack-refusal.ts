@@ -11,9 +11,10 @@ export class SlackRefusal extends Error {
   }
 }
 
-/** A refusal with explanations in `response_metadata`, as Slack gives them. */
+/** A refusal with explanations in `response_metadata`, and those of blocks in `errors` too, as Slack gives them. */
 export function explainedRefusal(code: string, messages: string[]): SlackRefusal {
   return new SlackRefusal(code, {
+    ...(code === 'invalid_blocks' && { errors: messages }),
     response_metadata: { messages: messages.map((message) => `[ERROR] ${message}`) },
   });
 }

@@ -30,6 +30,7 @@ export function createWorkspaceDeps(
     behaviour: {
       order: 'random',
       gapMs: 0,
+      editCopies: 'both',
       duplicateChance: 0,
       organisationOnly: false,
       ...options.delivery,

@@ -95,7 +95,11 @@ export function toInboxEvent(
   if (event.type === 'message' && PURPOSE_SUBTYPES.has(event.subtype ?? ''))
     return { kind: 'renaming', workspace: location.workspace, channel: location.channel };
   if (event.ts === undefined) return { kind: 'silence', why: 'malformed event' };
-  return parseMessage(location, bot, { ...event, ts: event.ts }, otherBots);
+  const said = parseMessage(location, bot, { ...event, ts: event.ts }, otherBots);
+  // Slack mentions the bot again for an edit of the same message. Edits by bots are no edits to us.
+  const edited = event.type === 'app_mention' && event.bot_id == null ? event.edited : undefined;
+  if (edited === undefined || said.kind !== 'message') return said;
+  return { kind: 'edit', message: said.message, editedTs: edited.ts };
 }
 
 /** Messages that Slack posts when a channel's purpose changes. */

@@ -82,6 +82,8 @@ export interface SlackErrorResponse {
   /** From the `Retry-After` header, in ms. */
   retryAfterMs?: number | undefined;
   neededScopes?: string | undefined;
+  /** What Slack says is wrong, and where. */
+  reasons?: readonly string[] | undefined;
   cause?: unknown;
 }
 
@@ -114,7 +116,8 @@ export function errorForCode(
     return new ChannelGoneError(none, 'Invite the bot to the channel, or unarchive or unlock it.');
   }
   if (PAYLOAD_CODES.has(slackCode) || slackCode.startsWith('metadata_')) {
-    return new PayloadRefusedError(none, 'Send a shorter message, or plain text without blocks.');
+    const details = { ...none, reasons: response.reasons };
+    return new PayloadRefusedError(details, 'Send a shorter message, or plain text without blocks.');
   }
   if (UNKNOWN_OUTCOME_CODES.has(slackCode)) {
     return new SlackUnavailableError(

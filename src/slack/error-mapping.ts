@@ -24,7 +24,16 @@ export interface InFlightRequest {
 const NEVER_SENT_CODES =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*)$/;
 
-const platformErrorSchema = z.looseObject({ error: z.string(), needed: z.string().optional() });
+const texts = z.array(z.string().catch('')).catch([]);
+const platformErrorSchema = z.looseObject({
+  error: z.string(),
+  needed: z.string().optional(),
+  errors: texts,
+  response_metadata: z.looseObject({ messages: texts }).catch({ messages: [] }),
+});
+/** The most that is kept of what Slack says about one refused call. */
+const MAX_REASONS = 10;
+const MAX_REASON_LENGTH = 300;
 const socketErrorSchema = z.looseObject({ code: z.string() });
 
 /** The error for a response that does not match its schema. */
@@ -52,12 +61,22 @@ function fromPlatformError(request: InFlightRequest, cause: WebAPIPlatformError)
   const data = platformErrorSchema.safeParse(cause.data);
   // WebClient puts a body that is not JSON, such as a proxy's page, in the place of the code.
   if (!data.success || !/^\w{1,100}$/.test(data.data.error)) return unreadableResponse(request.method, cause);
-  const { error, needed } = data.data;
+  const { error, needed, errors, response_metadata } = data.data;
   return errorForCode(request.method, error, {
     retryAfterMs: request.retryAfterMs,
     neededScopes: needed,
+    reasons: reasonsIn(response_metadata.messages, errors),
     cause,
   });
+}
+
+/** What Slack says, without the people's text and links that it may quote. */
+function reasonsIn(messages: readonly string[], errors: readonly string[]): string[] {
+  const others = errors.filter((error) => !messages.some((message) => message.endsWith(error)));
+  return [...messages, ...others]
+    .filter((reason) => reason !== '')
+    .slice(0, MAX_REASONS)
+    .map((reason) => reason.replaceAll(/"[^"]*"?|https?:[^\s\]]+/g, '…').slice(0, MAX_REASON_LENGTH));
 }
 
 function fromHttpStatus(method: string, cause: WebAPIHTTPError): SlackError {

@@ -11,6 +11,8 @@ export interface SlackErrorDetails {
   /** Slack's error code, or our own if Slack gave none. */
   slackCode: string;
   outcome: SlackCallOutcome;
+  /** What Slack says is wrong, and where, such as `[ERROR] … [json-pointer:/blocks/0/text]`; for the log. */
+  reasons?: readonly string[] | undefined;
   cause?: unknown;
 }
 
@@ -62,6 +64,13 @@ export class MessageGoneError extends SlackError {
 /** Slack refuses this content: post something shorter or plainer. */
 export class PayloadRefusedError extends SlackError {
   readonly code = 'payload_refused';
+  /** What Slack says is wrong, and where; for the log, never for people. */
+  readonly reasons: readonly string[];
+
+  constructor(call: SlackErrorDetails, sentence: string) {
+    super(call, sentence);
+    this.reasons = call.reasons ?? [];
+  }
 }
 
 /** The token does not allow the call. */

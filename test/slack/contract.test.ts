@@ -116,11 +116,23 @@ describe('messages', () => {
 });
 
 describe('errors', () => {
+  test('name the block that Slack refuses', async () => {
+    const { posting, request } = await start({ refusedBlocks: ['markdown'] });
+    await expect(posting.post(request)).rejects.toMatchObject({
+      code: 'payload_refused',
+      reasons: ['[ERROR] unsupported type: markdown [json-pointer:/blocks/0/type]'],
+    });
+  });
+
   test('report what is gone, too long, or forbidden', async () => {
     const { posting, request, channel } = await start({ scopes: ['chat:write'] });
     const blocks = [{ type: 'markdown' as const, text: 'x'.repeat(12_001) }];
     await expect(posting.post({ ...request, message: { text: 'x', blocks } })).rejects.toMatchObject({
       code: 'payload_refused',
+    });
+    const empty = [{ type: 'markdown' as const, text: '' }];
+    await expect(posting.post({ ...request, message: { text: 'x', blocks: empty } })).rejects.toMatchObject({
+      reasons: [expect.stringMatching(/^\[ERROR\] .*\[json-pointer:\/blocks\/0/)],
     });
     await expect(posting.post({ ...request, channel: 'C0NOWHERE' })).rejects.toMatchObject({
       code: 'channel_gone',

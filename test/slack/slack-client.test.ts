@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
+  PayloadRefusedError,
   SlackAuthError,
   SlackError,
   SlackLeaseError,
@@ -156,6 +157,47 @@ describe('an error', () => {
     expect(error).toBeInstanceOf(SlackAuthError);
     expect(error).toMatchObject({ isInstallationDead: false, neededScopes: 'reactions:write' });
     expect(error.message).toContain('reactions:write');
+  });
+
+  test('refused blocks are logged with what Slack says about them, without what it quotes', async () => {
+    const long = `[ERROR] ${'x'.repeat(500)}`;
+    const messages = [
+      '[ERROR] must be more than 0 characters [json-pointer:/blocks/0/text]',
+      '[ERROR] invalid url: https://a.example/of/a/person [json-pointer:/blocks/1/image_url]',
+      '[ERROR] unknown value "said by somebody" [json-pointer:/blocks/2]',
+      long,
+      7,
+      ...Array.from({ length: 20 }, (_, at) => `[ERROR] more [json-pointer:/blocks/${at}]`),
+    ];
+    const errors = ['must be more than 0 characters [json-pointer:/blocks/0/text]'];
+    slack.on('blocks', {
+      body: { ok: false, error: 'invalid_blocks', errors, response_metadata: { messages } },
+    });
+    const error = await failure(client().call('blocks', {}, { schema }));
+    expect(error).toBeInstanceOf(PayloadRefusedError);
+    const lines: string[] = [];
+    pino({}, { write: (line) => lines.push(line) }).error({ err: error }, 'refused');
+    const { reasons } = z
+      .object({ err: z.looseObject({ reasons: z.array(z.string()) }) })
+      .parse(JSON.parse(lines.join(''))).err;
+    expect(reasons.slice(0, 4)).toEqual([
+      messages[0],
+      '[ERROR] invalid url: … [json-pointer:/blocks/1/image_url]',
+      '[ERROR] unknown value … [json-pointer:/blocks/2]',
+      long.slice(0, 300),
+    ]);
+    expect(reasons).toHaveLength(10);
+    expect(error.message).not.toContain('json-pointer');
+  });
+
+  test.each([
+    ['only errors', { errors: ['invalid slack file [json-pointer:/blocks/0/slack_file]'] }, 1],
+    ['nothing', {}, 0],
+    ['other types', { errors: 'none', response_metadata: { messages: [7] } }, 0],
+  ])('refused blocks are a refusal even if Slack gives %s', async (_what, extra, count) => {
+    slack.on('blocks', { body: { ok: false, error: 'invalid_blocks', ...extra } });
+    const error = await failure(client().call('blocks', {}, { schema }));
+    expect(error).toMatchObject({ code: 'payload_refused', reasons: { length: count } });
   });
 
   test.each([500, 502, 503, 408])('HTTP %i leaves the outcome unknown', async (status) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { checkBlocks } from '../block-validation.ts';
 import type { Block, Channel, Fields, Message, Team } from '../model.ts';
 import { messageJson } from '../slack-objects.ts';
-import { SlackRefusal } from '../slack-refusal.ts';
+import { explainedRefusal, SlackRefusal } from '../slack-refusal.ts';
 import {
   flag,
   json,
@@ -167,8 +167,12 @@ function contentOf(
   },
 ): MessageContent {
   const blocks = args.blocks === undefined ? undefined : checkBlocks(args.blocks, 'message');
-  if (blocks?.some(({ type }) => deps.settings.refusedBlocks.has(type)))
-    throw new SlackRefusal('invalid_blocks');
+  const refused = (blocks ?? []).flatMap(({ type }, at) =>
+    deps.settings.refusedBlocks.has(type)
+      ? [`unsupported type: ${type} [json-pointer:/blocks/${at}/type]`]
+      : [],
+  );
+  if (refused.length > 0) throw explainedRefusal('invalid_blocks', refused);
   const metadata = args.metadata === undefined ? {} : { metadata: checkMetadata(args.metadata, deps) };
   const attachments = checkAttachments(args.attachments);
   if (args.markdown_text !== undefined) {

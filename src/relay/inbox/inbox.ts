@@ -1,4 +1,5 @@
 import type { ThreadKey } from '../../store/keys.ts';
+import type { Store } from '../../store/store.ts';
 import type { EarlyEdit } from '../../store/threads/early-edits.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
@@ -68,7 +69,7 @@ export class Inbox {
       const isAddressed = addressee === 'bot' || isHeardInChannel;
       if (!isAddressed && addressee !== 'thread') return { kind: 'ignored', why: 'not addressed to us' };
       const stopOutcome = isStopWord(parsed, bot.userId)
-        ? await this.#stopMessages.accept({ ...message, content }, isAddressed)
+        ? await this.#stopMessages.accept({ ...message, content }, isAddressed, earlyEdit)
         : undefined;
       if (stopOutcome !== undefined) return stopOutcome;
       const { decision, is_paused: isPaused } = await store.inbox.write({
@@ -84,6 +85,8 @@ export class Inbox {
       switch (decision) {
         case 'changed':
           earlyEdit = await store.earlyEdits.get({ workspace, channel, ts });
+          if (earlyEdit?.content === null && !earlyEdit.is_deletion)
+            return store.transaction((trx) => setAside(trx, message));
           continue;
         case 'stray':
         case 'known':
@@ -104,20 +107,33 @@ export class Inbox {
     const { workspace, channel, thread_ts, ts } = message;
     const key = { workspace, channel, ts };
     const edit = { is_deletion: false, content: message.content, edited_ts: editedTs };
+    const addressee = addresseeOf(message, parseMessage(message.content), bot.userId);
+    const isAddressed =
+      addressee === 'bot' ||
+      (addressee === 'channel' && (await this.#listensToEverything(workspace, channel)));
     const outcome = await this.#deps.store.transaction(async (store): Promise<InboxOutcome | undefined> => {
       await store.threads.lock({ workspace, channel, thread_ts });
       const known = await store.messages.get(key);
       if (known === undefined) {
-        await store.earlyEdits.record(key, edit);
-        return undefined;
+        const isForUs =
+          isAddressed ||
+          (addressee === 'thread' &&
+            (await store.threads.isOursSince({ workspace, channel, thread_ts }, ts)));
+        // Of what people say to each other, only the ids are kept: the message may still arrive as it was.
+        await store.earlyEdits.record(key, isForUs ? edit : { ...edit, content: null }, message.person);
+        return isForUs ? undefined : setAside(store, message);
       }
       if (await store.messages.updateContent(key, message.content, editedTs)) return { kind: 'reworded' };
       if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a deleted message' };
       if (known.state === 'refused') return { kind: 'ignored', why: 'an edit of a message that was refused' };
       const isOld = known.edited_ts !== null && !isEarlierTs(known.edited_ts, editedTs);
-      if (isOld) return { kind: 'known' };
+      const kept = await store.earlyEdits.get(key);
+      const isKept = kept?.edited_ts != null && !isEarlierTs(kept.edited_ts, editedTs);
+      // An edit comes twice, as a mention and as a change; as a mention even if its text did not change.
+      const isUnchanged = kept === undefined && known.content?.text === message.content.text;
+      if (isOld || isKept || isUnchanged) return { kind: 'known' };
       // Kept for the button that sends the correction.
-      await store.earlyEdits.record(key, edit);
+      await store.earlyEdits.record(key, edit, message.person);
       return { kind: 'too_late', change: 'edit' };
     });
     // An edit that adds a mention starts a turn. So does one that arrives before its message.
@@ -155,4 +171,15 @@ export class Inbox {
       return { kind: 'too_late', change: 'deletion' };
     });
   }
+}
+
+/** Drops a message whose edit is not for us. A reply may concern us once its thread does: its ids are kept. */
+async function setAside(store: Store, message: IncomingMessage): Promise<InboxOutcome> {
+  const { workspace, channel, thread_ts, ts } = message;
+  const thread = { workspace, channel, thread_ts };
+  await store.threads.lock(thread);
+  if ((await store.messages.get({ workspace, channel, ts })) !== undefined) return { kind: 'known' };
+  if (thread_ts === ts) return { kind: 'ignored', why: 'not addressed to us since its edit' };
+  await store.orphanReplies.add(thread, ts);
+  return { kind: 'stray' };
 }

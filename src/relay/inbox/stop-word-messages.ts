@@ -1,6 +1,7 @@
 import type { Store } from '../../store/store.ts';
+import type { EarlyEdit } from '../../store/threads/early-edits.ts';
 import type { StopOutcome } from '../runtime/control-types.ts';
-import { type InboxOutcome, type IncomingMessage, isEarlierTs } from '../runtime/incoming-message.ts';
+import type { InboxOutcome, IncomingMessage } from '../runtime/incoming-message.ts';
 
 /** What the word stop needs. */
 export interface StopMessageDeps {
@@ -21,10 +22,14 @@ export class StopMessages {
 
   /**
    * Stops, then writes the message down: without its row Slack delivers the message again, and stopping twice does no
-   * harm. `isAddressed`: the message is for the bot even if its thread is not. Returns undefined where an edit has
-   * replaced the text.
+   * harm. `isAddressed`: the message is for the bot even if its thread is not. Returns undefined where an edit other
+   * than `appliedEdit` has replaced the text.
    */
-  async accept(message: IncomingMessage, isAddressed: boolean): Promise<InboxOutcome | undefined> {
+  async accept(
+    message: IncomingMessage,
+    isAddressed: boolean,
+    appliedEdit?: EarlyEdit,
+  ): Promise<InboxOutcome | undefined> {
     const { workspace, channel, thread_ts, ts, person } = message;
     const thread = { workspace, channel, thread_ts };
     const key = { workspace, channel, ts };
@@ -32,11 +37,9 @@ export class StopMessages {
       await store.threads.lock(thread);
       const earlyEdit = await store.earlyEdits.get(key);
       if (earlyEdit?.is_deletion === true) return 'withdrawn';
-      if (earlyEdit?.content != null) return 'edited';
+      if (earlyEdit !== undefined && earlyEdit.edited_ts !== appliedEdit?.edited_ts) return 'edited';
       if ((await store.messages.get(key)) !== undefined) return 'known';
-      const known = await store.threads.get(thread);
-      const isOurs = known !== undefined && !known.is_dormant && !isEarlierTs(ts, known.adopted_ts);
-      if (isOurs || isAddressed) return 'stop';
+      if (isAddressed || (await store.threads.isOursSince(thread, ts))) return 'stop';
       await store.orphanReplies.add(thread, ts);
       return 'stray';
     });

@@ -23,9 +23,8 @@ export class Erasure {
       await eraseRepeats(trx, workspace, person);
       await eraseQuotes(trx, workspace, person);
       await sql`
-        delete from early_edits where (workspace, channel, ts) in (
-          select workspace, channel, ts from messages
-          where workspace = ${workspace} and user_id = ${person})`.execute(trx);
+        update early_edits set content = null, user_id = null
+        where workspace = ${workspace} and user_id = ${person}`.execute(trx);
       await sql`
         update messages set state = 'withdrawn' where workspace = ${workspace} and user_id = ${person}
           and state = 'waiting'`.execute(trx);

@@ -97,6 +97,9 @@ export interface EarlyEditTable {
   channel: string;
   ts: SlackTs;
   is_deletion: boolean;
+  /** Whose words `content` is. */
+  user_id: string | null;
+  /** Null with a deletion, with an edit that is not for us, and once the message has these words. */
   content: NullableJsonColumn<MessageContent>;
   edited_ts: SlackTs | null;
   /** The message that sends the edit to the agent, after a person pressed the button for it. */

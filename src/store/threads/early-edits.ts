@@ -7,6 +7,7 @@ import type { MessageContent, SlackTs, Tables } from '../schema.ts';
 /** An edit or a deletion that arrived before its message, or while that was being sent. */
 export interface EarlyEdit {
   is_deletion: boolean;
+  /** Null with a deletion, and with an edit whose words are not kept: the message is not to be sent as it was. */
   content: MessageContent | null;
   edited_ts: SlackTs | null;
 }
@@ -28,13 +29,14 @@ export class EarlyEdits {
       .executeTakeFirst();
   }
 
-  /** Records an edit: a deletion wins, else the latest edit. */
-  async record(key: MessageKey, edit: EarlyEdit): Promise<void> {
+  /** Records an edit, and whose words it keeps: a deletion wins, else the latest edit. */
+  async record(key: MessageKey, edit: EarlyEdit, person?: string): Promise<void> {
     await this.#db
       .insertInto('early_edits')
       .values({
         ...key,
         is_deletion: edit.is_deletion,
+        user_id: edit.content === null ? null : (person ?? null),
         content: edit.content === null ? null : toPostgresJson(edit.content),
         edited_ts: edit.edited_ts,
       })
@@ -43,7 +45,8 @@ export class EarlyEdits {
           .columns(['workspace', 'channel', 'ts'])
           .doUpdateSet((eb) => ({
             is_deletion: sql<boolean>`early_edits.is_deletion or excluded.is_deletion`,
-            content: eb.ref('excluded.content'),
+            user_id: eb.ref('excluded.user_id'),
+            content: sql<string | null>`case when not early_edits.is_deletion then excluded.content end`,
             edited_ts: eb.ref('excluded.edited_ts'),
             // An edit that is delivered again is the same edit.
             sent_as_ts: sql<SlackTs | null>`case when excluded.edited_ts = early_edits.edited_ts

@@ -28,6 +28,15 @@ export class Threads {
     return this.#thread(key).executeTakeFirstOrThrow();
   }
 
+  /** Whether a message is from when the thread was ours, and the thread still is. */
+  async isOursSince(key: ThreadKey, ts: SlackTs): Promise<boolean> {
+    const row = await this.#thread(key)
+      .where('is_dormant', '=', false)
+      .where('adopted_ts', '<=', ts)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
   /** Makes a thread ours, or reactivates a dormant one. */
   async adopt(key: ThreadKey, by: { account_id: string; user_id: string; ts: SlackTs }): Promise<void> {
     await this.#db

@@ -5,6 +5,19 @@ const scene = await openAppScene();
 const { slack } = scene;
 
 describe.concurrent('a changed message', () => {
+  test('leaves no words behind where people talk to each other', async () => {
+    const channel = scene.channel();
+    const root = slack.say({ person: scene.grace, channel, text: 'lunch at noon' });
+    const reply = scene.reply(channel, root, 'rather at one');
+    await slack.settled();
+    slack.edit(channel.id, root.ts, 'lunch at twelve');
+    slack.edit(channel.id, reply.ts, 'rather at two');
+    const { db } = scene.sandbox.bot.store;
+    const edits = () => db.selectFrom('early_edits').selectAll().where('channel', '=', channel.id).execute();
+    await scene.until('both edits have arrived', async () => (await edits()).length === 2);
+    expect(JSON.stringify(await edits())).not.toMatch(/lunch|rather/);
+  });
+
   test('is sent as edited while it waits, and never once it is deleted', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'edits while waiting\n/slow 100');
@@ -34,6 +47,33 @@ describe.concurrent('a changed message', () => {
     expect(own.shown(channel, root)).not.toContain('Mention me with a question');
     expect(own.replies(channel, root)).toHaveLength(1);
   });
+
+  test.for([
+    ['mentionFirst', 'both'],
+    ['messageFirst', 'both'],
+    ['random', 'mentionOnly'],
+  ] as const)(
+    'is one message if Slack mentions the bot again (%s, %s)',
+    async ([order, editCopies], { onTestFinished }) => {
+      const own = await openAppScene({ slack: { delivery: { order, editCopies } } }, onTestFinished);
+      const channel = own.channel();
+      const root = own.ask(channel, 'the median of colum a');
+      await own.finished(channel, root);
+      own.slack.edit(channel.id, root.ts, `${own.mention} the median of column b`);
+      const forgotten = own.slack.say({ person: own.ada, channel, text: 'the mode of column c' });
+      await own.slack.settled();
+      own.slack.edit(channel.id, forgotten.ts, `${own.mention} the mode of column d`);
+      await own.finished(channel, forgotten);
+      await own.slack.settled();
+      await own.until('the note is there', () => own.slack.ephemerals(own.ada, channel).length > 0);
+      await pause(300);
+      expect(own.slack.ephemerals(own.ada, channel)).toHaveLength(1);
+      expect(own.sentToAgent('the median').texts).toEqual(['the median of colum a']);
+      expect(own.sentToAgent('the mode').texts).toEqual(['the mode of column d']);
+      const key = { workspace: own.slack.team.id, channel: channel.id, ts: forgotten.ts };
+      expect((await own.sandbox.bot.store.messages.get(key))?.edited_ts).not.toBeNull();
+    },
+  );
 
   test('that was already sent offers to send the correction once', async () => {
     const channel = scene.channel();

@@ -127,6 +127,71 @@ describe('the inbox', () => {
     expect((await say(removed)).kind).toBe('ignored');
   });
 
+  test('keeps the words of an edit only where its message is for the bot', async () => {
+    const root = message('<@UBOT> ours');
+    await say(root);
+    const own = message('our reply', { thread_ts: root.ts });
+    const people = [
+      message('their talk'),
+      message('their reply', { thread_ts: ts() }),
+      message('before ours', { thread_ts: root.ts, ts: '1600000000.000001' }),
+      message('for somebody else', { thread_ts: root.ts }),
+    ];
+    for (const one of people) await edit(one, `<@U2> ${one.content.text}, edited`);
+    for (const one of people.slice(1, 3)) await edit(one, 'among people');
+    await edit(own, 'our edited reply');
+    expect((await row(own))?.content?.text).toBe('our edited reply');
+    for (const one of [...people, own])
+      expect(await store.earlyEdits.get(keyOf(one))).toMatchObject({ is_deletion: false, content: null });
+    for (const one of [...people, own])
+      expect(['ignored', 'stray', 'known']).toContain((await say(one)).kind);
+    for (const one of people) expect(await row(one)).toBeUndefined();
+    expect((await row(own))?.content?.text).toBe('our edited reply');
+  });
+
+  test('reads a reply back from Slack if its edit came before its thread was for the bot', async () => {
+    const root = ts();
+    const mention = message('<@UBOT> now you', { thread_ts: root });
+    const reply = message('first words', { thread_ts: root });
+    expect(await edit(reply, 'second words')).toEqual({ kind: 'stray' });
+    await say(mention);
+    expect(await say(reply)).toEqual({ kind: 'stray' });
+    const thread = { workspace: 'T1', channel: 'C1', thread_ts: root };
+    expect(await store.orphanReplies.after(thread, mention.ts)).toEqual([reply.ts]);
+  });
+
+  test('keeps no words of a message that was deleted before it arrived', async () => {
+    const taken = message('<@UBOT> never mind');
+    await remove(taken);
+    expect(await edit(taken, '<@UBOT> second words')).toEqual({ kind: 'withdrawn' });
+    expect(await store.earlyEdits.get(keyOf(taken))).toMatchObject({ is_deletion: true, content: null });
+  });
+
+  test('lets every early edit be forgotten with its writer', async () => {
+    const [person, channel] = ['UGONE', 'CFORGET'];
+    await store.channelSettings.set('T1', channel, 'U1', { listen_mode: 'everything' });
+    const asked = message('<@UBOT> asked', { person, channel });
+    const unheard = message('not here yet', { person, channel });
+    await say(asked);
+    await store.messages.freeze(keyOf(asked));
+    for (const one of [asked, unheard]) {
+      await edit(one, `${one.content.text} again`);
+      expect(await store.earlyEdits.get(keyOf(one))).toMatchObject({
+        content: { text: expect.stringMatching(/again$/) },
+      });
+    }
+    await store.erasure.eraseUser('T1', person);
+    for (const one of [asked, unheard])
+      expect(await store.earlyEdits.get(keyOf(one))).toMatchObject({ content: null });
+    const rows = await store.db
+      .selectFrom('early_edits')
+      .selectAll()
+      .where('channel', '=', channel)
+      .execute();
+    expect(JSON.stringify(rows)).not.toContain(person);
+    expect(await say(unheard)).toMatchObject({ kind: 'ignored' });
+  });
+
   test('edits a waiting message, and reports that a later edit is too late', async () => {
     const waiting = message('<@UBOT> wiht a typo');
     await say(waiting);
@@ -154,6 +219,27 @@ describe('the inbox', () => {
     await editAt(third, '<@UBOT> third words');
     const taken = await store.earlyEdits.claim(keyOf(edited), ts());
     expect(taken).toMatchObject({ content: { text: '<@UBOT> fourth words' } });
+  });
+
+  test('knows the other copy of an edit, and an edit without new text', async () => {
+    const asked = message('<@UBOT> first words');
+    await say(asked);
+    await store.messages.freeze(keyOf(asked));
+    const again = (text: string, editedTs: string) =>
+      accept({ kind: 'edit', message: { ...asked, content: { text } }, editedTs });
+    expect(await again('<@UBOT> first words', ts())).toEqual({ kind: 'known' });
+    const at = ts();
+    expect((await again('<@UBOT> second words', at)).kind).toBe('too_late');
+    expect(await again('<@UBOT> second words', at)).toEqual({ kind: 'known' });
+    expect((await again('<@UBOT> first words', ts())).kind).toBe('too_late');
+    expect((await store.earlyEdits.get(keyOf(asked)))?.content?.text).toBe('<@UBOT> first words');
+  });
+
+  test('stops when an edit makes a message the word stop', async () => {
+    const stop = message('stpo');
+    expect((await say(stop)).kind).toBe('ignored');
+    expect((await edit(stop, '<@UBOT> stop')).kind).toBe('stop_said');
+    expect((await row(stop))?.state).toBe('closed');
   });
 
   test('withdraws a waiting message when it is deleted', async () => {

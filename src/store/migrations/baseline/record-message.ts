@@ -58,6 +58,10 @@ export const RECORD_MESSAGE_FUNCTIONS = `
       decision := 'known';
       return;
     end if;
+    if edit.ts is not null then
+      update early_edits set content = null, user_id = null
+        where workspace = in_workspace and channel = in_channel and ts = in_ts;
+    end if;
     if applied_is_deletion then
       decision := 'withdrawn';
       return;

@@ -58,6 +58,7 @@ export const THREAD_TABLES = `
     channel text not null,
     ts numeric(16,6) not null,
     is_deletion boolean not null,
+    user_id text,
     content jsonb,
     edited_ts numeric(16,6),
     sent_as_ts numeric(16,6),

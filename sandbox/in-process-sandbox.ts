@@ -5,6 +5,9 @@ import type { AgentService } from './agent/agent-service.ts';
 import { type SandboxServicesOptions, startSandboxServices } from './sandbox-services.ts';
 import type { SlackWorkspace } from './slack/slack-workspace.ts';
 
+/** Minutes at Slack (ms): a token must be refused twice before its installation ends. */
+const CONFIRM_AFTER_MS = 200;
+
 export interface InProcessSandboxOptions extends SandboxServicesOptions {
   log: Logger;
 }
@@ -48,7 +51,7 @@ async function startBot(
   options: InProcessSandboxOptions,
   slack: SlackWorkspace,
 ): Promise<TaskthreadApp> {
-  const bot = await startApp(config, options.log);
+  const bot = await startApp(config, options.log, { confirmAfterMs: CONFIRM_AFTER_MS });
   if (options.transport === 'http') {
     await slack.useHttp({ eventsUrl: `http://127.0.0.1:${bot.port}/slack/events` });
   }

@@ -75,6 +75,8 @@ export interface AppOverrides {
   store?: (db: Database['kysely']) => Store;
   /** Keeps a secret that is no setting out of the log until the returned function is called. */
   onSecret?: (secret: string) => () => void;
+  /** The time between the two refusals of a token that end its installation (ms). */
+  confirmAfterMs?: number;
 }
 
 /** Builds the app and starts it. Throws a StoreError or a SlackError that says what to fix. */
@@ -134,6 +136,7 @@ export async function startApp(
       log,
     },
     tokenGateFor: (workspace) => credentialGate(BOT_TOKEN_SETTING, workspace),
+    confirmAfterMs: overrides.confirmAfterMs,
   });
   const options = { ...serviceOptions(config), onAttempt: telemetry.onServiceAttempt, log };
   const accounts = new ServiceAccounts({
@@ -284,7 +287,7 @@ export async function startApp(
     gapDetector,
   ];
   const workers = combineLifecycles([
-    ...(oauth === undefined ? [] : [oauth.tokenRotation]),
+    ...(oauth === undefined ? [] : [oauth.tokenRotation, oauth.uninstallEvents]),
     {
       start: () => dispatcher.start(),
       stop: () => dispatcher.stop(config.DRAIN_SECONDS * 1_000),

@@ -24,7 +24,6 @@ const CHANNEL_GONE_CODES = new Set([
   'non_threadable_channel',
   'cannot_reply_to_message',
   'messages_tab_disabled',
-  'ekm_access_denied',
   'posting_to_channel_denied',
   'posting_to_general_channel_denied',
   'channel_type_not_supported',
@@ -53,6 +52,7 @@ const PAYLOAD_CODES = new Set([
   'block_mismatch',
 ]);
 
+/** Only these say that the token itself is dead; a network, person or method that is refused does not. */
 const DEAD_INSTALLATION_CODES = new Set([
   'invalid_auth',
   'account_inactive',
@@ -60,9 +60,7 @@ const DEAD_INSTALLATION_CODES = new Set([
   'token_expired',
   'app_uninstalled',
   'not_authed',
-  'org_login_required',
   'team_access_not_granted',
-  'app_access_restricted',
 ]);
 
 /** Slack failed during the call: some part of it may have taken effect. */
@@ -75,7 +73,14 @@ const UNKNOWN_OUTCOME_CODES = new Set([
   'duplicate_message_not_found',
 ]);
 
-const TRANSIENT_CODES = new Set(['team_added_to_org', 'external_channel_migrating', 'update_failed']);
+/** Among them a workspace that moves into an organisation, and posting that admins have suspended. */
+const TRANSIENT_CODES = new Set([
+  'team_added_to_org',
+  'org_login_required',
+  'ekm_access_denied',
+  'external_channel_migrating',
+  'update_failed',
+]);
 
 /** What Slack's response holds beside the error code. */
 export interface SlackErrorResponse {

@@ -7,6 +7,7 @@ import {
   MessageGoneError,
   SlackError,
   SlackLeaseError,
+  SlackUnavailableError,
 } from './errors.ts';
 import type { LeaseGuard } from './lease-guard.ts';
 import type { Permit, Priority } from './permit-queue.ts';
@@ -72,8 +73,13 @@ export type ReactionOutcome = 'done' | 'later' | 'refused';
 
 /** Reactions are optional, and skipped after this wait for a permit (ms). */
 const OPTIONAL_CALL_MAX_WAIT_MS = 2_000;
+/** How often the deletion of a stray post is tried. */
+const MAX_STRAY_DELETIONS = 3;
 
-const postedSchema = z.looseObject({ ts: z.string() });
+const postedSchema = z.looseObject({
+  ts: z.string(),
+  message: z.looseObject({ thread_ts: z.string().optional() }).optional(),
+});
 const ephemeralPostedSchema = z.looseObject({ message_ts: z.string() });
 const openedDmSchema = z.looseObject({ channel: z.looseObject({ id: z.string() }) });
 const permalinkSchema = z.looseObject({ permalink: z.string() });
@@ -93,7 +99,10 @@ export class Posting {
     this.#onEdit = onEdit;
   }
 
-  /** Posts once. After an error with outcome `unknown`, call `MessageHistory.findOwnPost` before you post again. */
+  /**
+   * Posts once. After an error with outcome `unknown`, call `MessageHistory.findOwnPost` before you post again. Throws
+   * MessageGoneError where the thread was deleted: Slack then posts in the channel, and the stray message is deleted.
+   */
   async post(request: PostRequest): Promise<{ ts: string }> {
     const { channel, guard, signal, key } = request;
     const since = Date.now();
@@ -112,12 +121,17 @@ export class Posting {
       channel,
       priority: () => ({ order: POST_PRIORITY[request.kind], since }),
     };
-    const { ts } = await this.#runRequired('chat.postMessage', permitRequest, () =>
+    const { ts, message } = await this.#runRequired('chat.postMessage', permitRequest, () =>
       this.#postSpacing.run(channel, async () => {
         await request.beforeSend?.();
         return await this.#client.slackClient.call('chat.postMessage', args, { schema: postedSchema, guard });
       }),
     );
+    if (request.threadTs !== undefined && message !== undefined && message.thread_ts !== request.threadTs) {
+      await this.#deleteStray(channel, ts);
+      const call = { method: 'chat.postMessage', slackCode: 'thread_not_found', outcome: 'none' } as const;
+      throw new MessageGoneError(call, 'The thread was deleted, and the stray post with it.');
+    }
     this.#editSpacing.recordChange(channel, ts);
     return { ts };
   }
@@ -217,6 +231,18 @@ export class Posting {
       { schema: openedDmSchema, guard },
     );
     return response.channel.id;
+  }
+
+  /** Deletes even without the lease: nobody else knows of the message. */
+  async #deleteStray(channel: string, ts: string): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.delete({ channel, ts });
+      } catch (error) {
+        if (attempt < MAX_STRAY_DELETIONS && error instanceof SlackUnavailableError) continue;
+        return this.#log.error({ err: error, channel, ts }, 'could not delete a post outside its thread');
+      }
+    }
   }
 
   async #runRequired<T>(

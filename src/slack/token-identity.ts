@@ -53,14 +53,14 @@ export async function identifyToken(options: TokenOptions): Promise<TokenIdentit
 /** Short (ms), because an event waits for the check, and Slack waits 3 s for the event. */
 const TOKEN_CHECK_TIMEOUT_MS = 1_500;
 
-/** Whether a token is valid. Throws a SlackError if Slack is unavailable. */
+/** Whether a token is valid. Throws a SlackError if Slack does not say. */
 export async function isTokenValid(options: TokenOptions): Promise<boolean> {
   try {
     const client = clientFor({ timeoutMs: TOKEN_CHECK_TIMEOUT_MS, ...options });
     await client.call('auth.test', {}, { schema: anyResponseSchema });
     return true;
   } catch (error) {
-    if (error instanceof SlackAuthError) return false;
+    if (error instanceof SlackAuthError && error.isInstallationDead) return false;
     throw error;
   }
 }

@@ -21,6 +21,12 @@ test.each([
   ['service_unavailable', 'unavailable', 'unknown'],
   ['request_timeout', 'unavailable', 'unknown'],
   ['team_added_to_org', 'unavailable', 'none'],
+  ['org_login_required', 'unavailable', 'none'],
+  ['ekm_access_denied', 'unavailable', 'none'],
+  ['app_access_restricted', 'refused', 'none'],
+  ['access_denied', 'refused', 'none'],
+  ['accesslimited', 'refused', 'none'],
+  ['two_factor_setup_required', 'refused', 'none'],
   ['user_not_found', 'refused', 'none'],
 ])('%s is %s with outcome %s', (slackCode, code, outcome) => {
   expect(errorForCode('chat.update', slackCode)).toMatchObject({

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ChannelGoneError, SlackLeaseError, SlackUnavailableError } from '../../src/slack/errors.ts';
+import {
+  ChannelGoneError,
+  MessageGoneError,
+  SlackLeaseError,
+  SlackUnavailableError,
+} from '../../src/slack/errors.ts';
 import { Posting, type PostRequest } from '../../src/slack/posting.ts';
 import { clientMsgId } from '../../src/slack/slack-message.ts';
 import { silentLog } from '../support/silent-log.ts';
@@ -89,6 +94,21 @@ describe('a post', () => {
     expect(error).toBeInstanceOf(SlackLeaseError);
     expect(error).toMatchObject({ outcome: 'none' });
     expect(scene.slack.calls).toHaveLength(0);
+  });
+
+  test('that lands outside its thread is deleted, and fails as one whose thread is gone', async () => {
+    const tries = [{ status: 503 }, { body: { ok: true } }];
+    scene.slack.on('chat.delete', () => tries.shift() ?? { status: 500 });
+    scene.slack.on('chat.postMessage', { body: { ok: true, ts: '100.000001', message: { text: 'Hello' } } });
+    const error = await posting.post(hello).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(MessageGoneError);
+    expect(error).toMatchObject({ slackCode: 'thread_not_found', outcome: 'none' });
+    const deletions = scene.slack.callsOf('chat.delete').map(({ args }) => args);
+    expect(deletions).toEqual([expect.objectContaining({ ts: '100.000001' }), expect.anything()]);
+    scene.slack.on('chat.postMessage', {
+      body: { ok: true, ts: '100.000002', message: { thread_ts: hello.threadTs } },
+    });
+    expect(await posting.post({ ...hello, key: 'turn/1' })).toEqual({ ts: '100.000002' });
   });
 
   test('to a channel that is gone fails with ChannelGoneError', async () => {

@@ -141,8 +141,8 @@ describe('an error', () => {
     });
   });
 
-  test('ok:false ratelimited in a 200 is a rate limit too', async () => {
-    slack.on('busy', { headers: { 'retry-after': '3' }, body: { ok: false, error: 'ratelimited' } });
+  test.each(['ratelimited', 'rate_limited'])('ok:false %s in a 200 is a rate limit too', async (code) => {
+    slack.on('busy', { headers: { 'retry-after': '3' }, body: { ok: false, error: code } });
     expect(await failure(client().call('busy', {}, { schema }))).toMatchObject({
       code: 'throttled',
       retryAfterMs: 3_000,
@@ -204,6 +204,21 @@ describe('an error', () => {
     slack.on('broken', { status });
     const error = await failure(client().call('broken', {}, { schema }));
     expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown', slackCode: `http_${status}` });
+  });
+
+  test.each([200, 502, 503])('an HTML page with HTTP %i is no answer of Slack', async (status) => {
+    const body = '<!doctype html><title>Slack is down for maintenance</title>';
+    slack.on('broken', { status, headers: { 'content-type': 'text/html' }, body });
+    const error = await failure(client().call('broken', {}, { schema }));
+    expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown' });
+    expect(error.message).not.toContain('doctype');
+  });
+
+  test('ok:true with a warning is a success', async () => {
+    const warnings = ['missing_text_in_message', 'superfluous_charset'];
+    const warned = { warning: warnings.join(','), response_metadata: { warnings } };
+    slack.on('warned', { body: { ok: true, ts: '1.5', ...warned } });
+    expect(await client().call('warned', {}, { schema })).toMatchObject({ ts: '1.5' });
   });
 
   test('HTTP 404 says what to check', async () => {

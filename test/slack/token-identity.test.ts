@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { identifyToken } from '../../src/slack/token-identity.ts';
+import { identifyToken, isTokenValid } from '../../src/slack/token-identity.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
 import { silentLog } from '../support/silent-log.ts';
 
@@ -31,5 +31,23 @@ test('an invalid token fails with SlackAuthError', async () => {
   slack.on('auth.test', { body: { ok: false, error: 'invalid_auth' } });
   const failed = identifyToken({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });
   await expect(failed).rejects.toMatchObject({ code: 'unauthorized', isInstallationDead: true });
+  await slack.stop();
+});
+
+test('a token counts as dead only where Slack says that the token itself is', async () => {
+  const slack = await new ScriptedSlack().start();
+  const verdictOn = async (error: string) => {
+    slack.on('auth.test', { body: { ok: false, error } });
+    const asked = isTokenValid({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });
+    return await asked.catch(() => 'unknown');
+  };
+  for (const dead of ['token_revoked', 'account_inactive', 'invalid_auth'])
+    expect(await verdictOn(dead)).toBe(false);
+  const others = ['org_login_required', 'team_added_to_org', 'app_access_restricted', 'ekm_access_denied'];
+  others.push('missing_scope', 'access_denied', 'accesslimited', 'two_factor_setup_required');
+  for (const other of others) expect([other, await verdictOn(other)]).toEqual([other, 'unknown']);
+  slack.on('auth.test', { status: 503, body: '<html>Down for maintenance</html>' });
+  const maintained = isTokenValid({ token: 'xoxb-1', log: silentLog, slackApiUrl: slack.apiUrl });
+  await expect(maintained).rejects.toMatchObject({ code: 'unavailable' });
   await slack.stop();
 });

@@ -40,7 +40,8 @@ export function chatMethods(deps: WorkspaceDeps): Record<string, Method> {
       (args, team) => {
         const channel = writableChannel(deps, team, args.channel);
         const said = contentOf(deps, args);
-        if (args.thread_ts !== undefined) checkThread(channel, args.thread_ts);
+        const threadTs = isDeletedThread(channel, args.thread_ts) ? undefined : args.thread_ts;
+        if (threadTs !== undefined) checkThread(channel, threadTs);
         const before = duplicateOf(deps, channel, team, args.client_msg_id);
         if (before !== undefined) return posted(deps, channel, before, { is_duplicate: true });
         const cut = said.text.length > POST_TEXT_LIMIT;
@@ -50,7 +51,7 @@ export function chatMethods(deps: WorkspaceDeps): Record<string, Method> {
           appId: team.bot.appId,
           ...said,
           text: cut ? said.text.slice(0, POST_TEXT_LIMIT) : said.text,
-          threadTs: args.thread_ts,
+          threadTs,
           broadcast: args.reply_broadcast,
           clientMsgId: args.client_msg_id,
         });
@@ -137,6 +138,12 @@ export function writableChannel(deps: WorkspaceDeps, team: Team, id: string): Ch
   const outside = channel.kind === 'channel' && deps.settings.scopes.has('chat:write.public');
   if (!channel.members.has(team.bot.userId) && !outside) throw new SlackRefusal('not_in_channel');
   return channel;
+}
+
+/** Whether the root was deleted and has no replies: chat.postMessage then silently posts in the channel instead. */
+function isDeletedThread(channel: Channel, threadTs: string | undefined): boolean {
+  if (threadTs === undefined || channel.messages.get(threadTs)?.deletedAt === undefined) return false;
+  return (channel.threads.get(threadTs) ?? []).length === 0;
 }
 
 /** @throws SlackRefusal thread_not_found, cannot_reply_to_message */

@@ -17,6 +17,8 @@ export interface OAuthInstallationsDeps
   tokenRenewal: TokenRenewalOptions;
   /** The workspaces (T…) and organisations (E…) that may install the app; empty: all. */
   mayInstall: readonly string[];
+  /** See UninstallEventsDeps. */
+  confirmAfterMs?: number | undefined;
   log: Logger;
 }
 
@@ -44,6 +46,7 @@ export class OAuthInstallations {
       isTokenValid: (token) => isTokenValid({ token, slackApiUrl, log }),
       onChanged: () => workspaces.refresh(),
       log,
+      confirmAfterMs: deps.confirmAfterMs,
     });
     this.tokenRotation = new TokenRotation({
       store,

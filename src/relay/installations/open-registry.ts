@@ -17,6 +17,8 @@ export interface RegistrySources {
     | { clientId: string; clientSecret: string; keyring: Keyring; mayInstall: readonly string[] }
     | undefined;
   workspaceOptions: WorkspaceClientOptions;
+  /** See UninstallEventsDeps. */
+  confirmAfterMs?: number | undefined;
   /** The gate of a workspace's token; undefined: of the token in the settings. */
   tokenGateFor: (workspace: string | undefined) => ObservedGate;
 }
@@ -35,6 +37,7 @@ export async function openRegistry(
       mayInstall,
       tokenRenewal: { clientId, clientSecret, slackApiUrl, log },
       tokenGateFor,
+      confirmAfterMs: sources.confirmAfterMs,
       createWorkspace: (installation, gate, uninstalled) =>
         createWorkspaceClient(installation, workspaceOptions, gate, uninstalled),
       log,

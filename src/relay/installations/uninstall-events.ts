@@ -22,16 +22,25 @@ export type UninstallEvent = {
   | { kind: 'access_granted'; to: readonly string[] }
 );
 
+type InstallationEndEvent = Extract<UninstallEvent, { kind: 'uninstalled' | 'revoked' }>;
+
 /** What handling uninstall events needs. */
 export interface UninstallEventsDeps {
   store: Pick<Store, 'installations' | 'audit'>;
   keyring: Keyring;
-  /** Asks Slack whether a bot token is valid. Throws where Slack cannot be asked. */
+  /** Asks Slack whether a bot token is valid. Throws where Slack does not say. */
   isTokenValid: (token: string) => Promise<boolean>;
   /** Called when an installation may have changed. */
   onChanged: () => Promise<void>;
   log: Logger;
+  /** The time between the two refusals of a token that end its installation (ms). */
+  confirmAfterMs?: number | undefined;
+  /** The clock (ms). */
+  now?: () => number;
 }
+
+/** By default a refused token is asked about again after this time (ms). */
+const CONFIRM_AFTER_MS = 120_000;
 
 /** An event this soon after an installation (ms) may be about the one before. */
 const REINSTALL_WINDOW_MS = 120_000;
@@ -40,13 +49,24 @@ const MAX_ATTEMPTS = 5;
 
 /**
  * Ends installations. Slack sends `tokens_revoked` and `app_uninstalled` in any order, perhaps late and after the app was
- * reinstalled. Whether the current token is still valid then tells which installation the event is about.
+ * reinstalled. Whether the current token is still valid then tells which installation the event is about. One refusal may
+ * be Slack's error: the installation ends with a second one, minutes later.
  */
 export class UninstallEvents {
   readonly #deps: UninstallEventsDeps;
+  /** When the token of an installation was first refused (ms). */
+  readonly #refusedSince = new Map<string, number>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #isStopped = false;
 
   constructor(deps: UninstallEventsDeps) {
     this.#deps = deps;
+  }
+
+  /** Asks about no further tokens. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const timer of this.#timers) clearTimeout(timer);
   }
 
   /** Returns once the event is stored. Throws where Slack must send it again. */
@@ -64,22 +84,20 @@ export class UninstallEvents {
     await onChanged();
   }
 
-  async #endInstallation(
-    workspace: string,
-    event: Extract<UninstallEvent, { kind: 'uninstalled' | 'revoked' }>,
-  ): Promise<void> {
+  async #endInstallation(workspace: string, event: InstallationEndEvent): Promise<void> {
     const { store, log } = this.#deps;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const row = await store.installations.get(workspace);
       if (row === undefined || row.uninstalled_at !== null) return;
       if (event.kind === 'revoked') await this.#deleteUserToken(row, event.people);
       if (event.kind === 'revoked' && event.bots.length === 0) return;
-      if (await this.#isStillInstalled(row, event.at)) {
+      if (await this.#isStillInstalled(row, event)) {
         log.info({ workspace }, 'ignored an uninstall event of an earlier installation');
         return;
       }
       // The app may have been reinstalled while Slack was asked.
       if (!(await store.installations.markUninstalled(workspace, row.change_seq))) continue;
+      this.#refusedSince.delete(versionOf(row));
       const details = { setting: 'installation', installed: false };
       await store.audit.add({ workspace, kind: 'setting', details });
       log.info({ workspace, why: event.kind }, 'app uninstalled; its tokens are deleted');
@@ -98,14 +116,40 @@ export class UninstallEvents {
     return organisation;
   }
 
-  async #isStillInstalled(row: InstallationRow, at: Date): Promise<boolean> {
+  async #isStillInstalled(row: InstallationRow, event: InstallationEndEvent): Promise<boolean> {
+    const { at } = event;
     if (row.encrypted_tokens === null) return false;
     // For an organisation the event does not say clearly what was uninstalled, so Slack is always asked.
     if (!row.is_enterprise_install && at.getTime() > row.installed_at.getTime() + REINSTALL_WINDOW_MS)
       return false;
-    return this.#deps.isTokenValid(
-      decryptTokens(this.#deps.keyring, row.workspace, row.encrypted_tokens).bot.token,
-    );
+    const { token } = decryptTokens(this.#deps.keyring, row.workspace, row.encrypted_tokens).bot;
+    const isValid = await this.#deps.isTokenValid(token);
+    if (isValid) this.#refusedSince.delete(versionOf(row));
+    else this.#requireSecondRefusal(row, event);
+    return isValid;
+  }
+
+  /** Throws unless the token was refused minutes ago already. Slack sends the event again, and this process asks again. */
+  #requireSecondRefusal(row: InstallationRow, event: InstallationEndEvent): void {
+    const { confirmAfterMs = CONFIRM_AFTER_MS, now = Date.now } = this.#deps;
+    const since = this.#refusedSince.get(versionOf(row));
+    if (since !== undefined && now() - since >= confirmAfterMs) return;
+    if (since === undefined) {
+      this.#refusedSince.set(versionOf(row), now());
+      this.#handleAgain(event, confirmAfterMs);
+    }
+    throw new Error(`The token of ${row.workspace} is kept until it is refused again minutes later.`);
+  }
+
+  #handleAgain(event: InstallationEndEvent, ms: number): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.handle(event).catch((error: unknown) => {
+        this.#deps.log.warn({ err: error }, 'could not confirm that an installation has ended; trying again');
+        if (!this.#isStopped) this.#handleAgain(event, ms);
+      });
+    }, ms);
+    this.#timers.add(timer.unref());
   }
 
   async #deleteUserToken(row: InstallationRow, people: readonly string[]): Promise<void> {
@@ -119,4 +163,9 @@ export class UninstallEvents {
       encryptTokens(keyring, row.workspace, tokens),
     );
   }
+}
+
+/** A reinstallation changes it, a renewed token does not. */
+function versionOf({ workspace, installed_at }: InstallationRow): string {
+  return `${workspace}/${installed_at.getTime()}`;
 }

@@ -200,13 +200,14 @@ export class ThreadPosts {
     const post = this.#posts.get(part);
     if (post?.state !== 'intended') return false;
     await waitUntilCallEnded(post.intended_at, SLACK_CALL_LIFETIME_MS, this.#lease);
-    const found = await this.#workspace.readBack.findOwnPost({
-      channel: post.channel,
-      threadTs: post.thread_ts,
-      key: post.dedupe_key,
-      intendedAt: post.intended_at,
-      guard: this.#lease,
-      signal: this.#lease.signal,
+    const { posting, readBack } = this.#workspace;
+    const { channel, thread_ts: threadTs, dedupe_key: key, intended_at: intendedAt } = post;
+    const query = { channel, key, intendedAt, guard: this.#lease, signal: this.#lease.signal };
+    const found = await readBack.findOwnPost({ ...query, threadTs }).catch(async (error: unknown) => {
+      // A post whose thread was deleted meanwhile is in the channel.
+      const stray = error instanceof MessageGoneError ? await readBack.findOwnPost(query) : undefined;
+      if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: this.#lease });
+      throw error;
     });
     if (found === undefined) return false;
     await this.#recordPosted(part, found.ts, undefined);

@@ -108,7 +108,7 @@ describe('installing the app', () => {
 });
 
 describe('uninstalling the app', () => {
-  test('deletes the tokens at once, and a reinstallation continues the same thread', async () => {
+  test('deletes the tokens, and a reinstallation continues the same thread', async () => {
     await tenants.install('T2');
     const place = tenants.personAndChannel('T2');
     const root = tenants.ask(place, 'Begin.');

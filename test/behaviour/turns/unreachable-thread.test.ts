@@ -113,3 +113,29 @@ describe('a reply', () => {
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
   });
 });
+
+test.each([
+  ['', []],
+  [' even where the response to it was lost', [{ kind: 'lost' as const }]],
+])('a post into a deleted thread is taken back%s, and the asker is told', async (_when, lost) => {
+  await using ending = new AsyncDisposableStack();
+  const faults = new Faults();
+  const own = await openAppScene({ slack: { faults } }, (stop) => ending.defer(stop));
+  const channel = own.channel();
+  const root = own.ask(channel, 'one whose thread goes\n/slow 2000');
+  const reply = await own.until('the reply grows', () =>
+    own.replies(channel, root).find(({ versions }) => versions.length > 1),
+  );
+  // The reply has to go on in a new message, and its thread goes with it.
+  const body = { ok: false, error: 'edit_window_closed' };
+  faults.add({ call: 'chat.update', fault: { kind: 'status', status: 200, body }, times: 1 });
+  for (const fault of lost) faults.add({ call: 'chat.postMessage', fault, times: 1 });
+  own.slack.remove(channel.id, reply.ts);
+  own.slack.remove(channel.id, root.ts);
+  await own.finished(channel, root);
+  expect(own.agent.tasks.map(({ status }) => status)).toEqual(['cancelled']);
+  expect(toldAda(own)).toContain(`<#${channel.id}>`);
+  const posts = [...channel.messages.values()].filter(({ botId }) => botId !== undefined);
+  const strays = posts.filter(({ threadTs }) => threadTs === undefined);
+  expect(strays.map(({ deletedAt }) => deletedAt)).toEqual([expect.any(Number)]);
+});

@@ -3,7 +3,7 @@ import { decryptTokens, encryptTokens } from '../../../src/relay/installations/i
 import { InstalledWorkspaces } from '../../../src/relay/installations/installed-workspaces.ts';
 import { OrganisationWorkspaces } from '../../../src/relay/installations/organisation-workspaces.ts';
 import { TokenRotation, type TokenRotationDeps } from '../../../src/relay/installations/token-rotation.ts';
-import { UninstallEvents } from '../../../src/relay/installations/uninstall-events.ts';
+import { type UninstallEvent, UninstallEvents } from '../../../src/relay/installations/uninstall-events.ts';
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
 import { SlackAuthError, SlackRateLimitError } from '../../../src/slack/errors.ts';
 import type { Installation } from '../../../src/slack/installation.ts';
@@ -301,21 +301,47 @@ describe('an uninstall event', () => {
       },
       onChanged: async () => undefined,
       log: silentLog,
+      now: () => minutes * 60_000,
     });
+  let minutes = 0;
+  /** Slack sends the event again while the token's end is not confirmed. */
+  const confirmed = async (events: UninstallEvents, event: UninstallEvent) => {
+    await expect(events.handle(event)).rejects.toThrow('until it is refused again');
+    minutes += 5;
+    await events.handle(event);
+    await events.stop();
+  };
   const uninstalled = (at = new Date()) =>
     ({ kind: 'uninstalled', workspace: id, organisation: undefined, at }) as const;
 
   test('deletes the tokens, whatever event came before it', async () => {
     const revoked = { ...uninstalled(), kind: 'revoked', people: [], bots: ['U1'] } as const;
-    await departures(false).handle(revoked);
+    await confirmed(departures(false), revoked);
     await departures(false).handle(uninstalled());
     expect((await store.installations.get(id))?.encrypted_tokens).toBeNull();
+  });
+
+  test('deletes the tokens only once Slack has refused them twice, minutes apart', async () => {
+    const answers = [false, false, true, false, false];
+    const asked = departures(async () => answers.shift() ?? false);
+    const again = () => asked.handle(uninstalled());
+    await expect(again()).rejects.toThrow('until it is refused again');
+    minutes += 1;
+    await expect(again()).rejects.toThrow('until it is refused again');
+    minutes += 5;
+    await again();
+    await expect(again()).rejects.toThrow('until it is refused again');
+    expect(await tokenOf(id)).toBe(`xoxb-${id}`);
+    minutes += 5;
+    await again();
+    expect((await store.installations.get(id))?.encrypted_tokens).toBeNull();
+    await asked.stop();
   });
 
   test("ends the organisation's installation where the workspace's own had ended", async () => {
     await leave();
     await installOrganisation('E8');
-    await departures(false).handle({ ...uninstalled(), organisation: 'E8' });
+    await confirmed(departures(false), { ...uninstalled(), organisation: 'E8' });
     expect((await store.installations.get('E8'))?.encrypted_tokens).toBeNull();
   });
 
@@ -333,11 +359,11 @@ describe('an uninstall event', () => {
     const asked: string[] = [];
     const judging = departures(async (token) => {
       asked.push(token);
-      if (asked.length === 1) await install('xoxb-anew');
+      if (asked.length === 2) await install('xoxb-anew');
       return token === 'xoxb-anew';
     });
-    await judging.handle(uninstalled());
-    expect(asked).toEqual([`xoxb-${id}`, 'xoxb-anew']);
+    await confirmed(judging, uninstalled());
+    expect(asked).toEqual([`xoxb-${id}`, `xoxb-${id}`, 'xoxb-anew']);
     expect(await tokenOf(id)).toBe('xoxb-anew');
   });
 

@@ -50,6 +50,18 @@ describe('posting', () => {
     expect(await refusal(post(reply.ts))).toBe('cannot_reply_to_message');
   });
 
+  test('a post into a deleted thread lands in the channel, unless the thread has replies left', async () => {
+    const { slack, ann, channel, client } = await workspaceWithBot();
+    const [gone, kept] = ['gone', 'kept'].map((text) => slack.say({ person: ann, channel, text }));
+    const post = async (root: typeof gone) =>
+      (await client.chat.postMessage({ channel: channel.id, text: 'x', thread_ts: root?.ts ?? '' })).message;
+    expect(await post(kept)).toMatchObject({ thread_ts: kept?.ts });
+    for (const root of [gone, kept]) slack.remove(channel, root?.ts ?? '');
+    expect(await post(gone)).not.toHaveProperty('thread_ts');
+    expect(await post(kept)).toMatchObject({ thread_ts: kept?.ts });
+    expect(slack.messages(channel).filter(({ threadTs }) => threadTs === undefined)).toHaveLength(1);
+  });
+
   test('text above 40,000 characters is cut with a warning', async () => {
     const { slack, channel, client } = await workspaceWithBot();
     const answer = await client.chat.postMessage({ channel: channel.id, text: 'a'.repeat(40_001) });

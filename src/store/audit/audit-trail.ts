@@ -1,6 +1,7 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { daysAgo } from '../clock.ts';
 import { toPostgresJson } from '../postgres-json.ts';
+import { Queries } from '../queries.ts';
 import type { AuditEventTable, Tables } from '../schema.ts';
 
 /** What somebody did; the database itself records turns, stops and withdrawals. */
@@ -40,15 +41,9 @@ export interface AuditRange {
 const PAGE_SIZE = 500;
 
 /** The audit trail: who did what, and what happened. */
-export class AuditTrail {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class AuditTrail extends Queries {
   async add(entry: AuditEntry): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('audit_events')
       .values({ ...entry, details: toPostgresJson(entry.details ?? {}) })
       .execute();
@@ -58,7 +53,7 @@ export class AuditTrail {
   async *read({ since, until, workspace }: AuditRange): AsyncGenerator<AuditRow> {
     let after = { at: since, id: -1 };
     for (;;) {
-      const rows = await this.#db
+      const rows = await this.db
         .selectFrom('audit_events')
         .selectAll()
         .where(sql<boolean>`(date_trunc('milliseconds', at), id) > (${after.at}, ${after.id})`)
@@ -79,7 +74,7 @@ export class AuditTrail {
 
   /** Deletes events older than `days`, at most 1,000; returns how many. */
   async deleteExpired(days: number): Promise<number> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await allowAuditChange(trx, 'expire');
       const { numAffectedRows } = await sql`
         delete from audit_events where (workspace, id) in (

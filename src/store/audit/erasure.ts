@@ -1,24 +1,19 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { daysAgo } from '../clock.ts';
+import { Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import { lockChangeSequence } from '../workspaces/change-sequence.ts';
 import { allowAuditChange } from './audit-trail.ts';
 import { deleteWorkspace, type WorkspaceDeletionOptions } from './workspace-deletion.ts';
 
 /** Erases what we keep about a person or a workspace, at once and irreversibly. The service's data stays. */
-export class Erasure {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class Erasure extends Queries {
   /**
    * Erases a person's text, file names and id everywhere. Withdraws their waiting messages first. Message ids stay, so
    * that no message is taken for a new one. Returns the number of messages.
    */
   async eraseUser(workspace: string, person: string): Promise<number> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await allowAuditChange(trx, 'forget');
       await eraseRepeats(trx, workspace, person);
       await eraseQuotes(trx, workspace, person);
@@ -89,7 +84,7 @@ export class Erasure {
     workspace: string,
     options: Pick<WorkspaceDeletionOptions, 'signal' | 'onProgress'> = {},
   ): Promise<number> {
-    return deleteWorkspace(this.#db, workspace, options);
+    return deleteWorkspace(this.db, workspace, options);
   }
 
   /**
@@ -98,7 +93,7 @@ export class Erasure {
    * installation's token, only its former installation is deleted.
    */
   async eraseUninstalled(days: number, maxRows = 20_000): Promise<number> {
-    const [due] = await this.#dueWorkspaces(this.#db, days);
+    const [due] = await this.#dueWorkspaces(this.db, days);
     if (due === undefined) return 0;
     const { workspace, whole } = due;
     // The lock keeps the app from being installed while a batch is deleted.
@@ -106,8 +101,8 @@ export class Erasure {
       await lockChangeSequence(trx);
       return (await this.#dueWorkspaces(trx, days, workspace)).some((still) => still.whole === whole);
     };
-    if (whole) return deleteWorkspace(this.#db, workspace, { maxRows, mayContinue });
-    return this.#db.transaction().execute(async (trx) => {
+    if (whole) return deleteWorkspace(this.db, workspace, { maxRows, mayContinue });
+    return this.db.transaction().execute(async (trx) => {
       if (!(await mayContinue(trx))) return 0;
       await trx.deleteFrom('installations').where('workspace', '=', workspace).execute();
       return 1;

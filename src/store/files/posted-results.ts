@@ -1,7 +1,8 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
-import type { Tables, Turn } from '../schema.ts';
+import { Queries } from '../queries.ts';
+import type { Turn } from '../schema.ts';
 
 /** The post that claimed a result. */
 export interface ClaimedResult {
@@ -12,16 +13,10 @@ export interface ClaimedResult {
 }
 
 /** Which post shows each result: each is posted once per thread. */
-export class PostedResults {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class PostedResults extends Queries {
   /** The claims of the thread's results, by result id. */
   async ofThread(thread: ThreadKey): Promise<Map<string, ClaimedResult>> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('posted_results')
       .select(['result_id', 'turn_id', 'batch', 'posted_at'])
       .where(inThread(thread))
@@ -38,7 +33,7 @@ export class PostedResults {
   async claim(turn: Turn, batch: string, resultIds: readonly string[]): Promise<void> {
     if (resultIds.length === 0) return;
     const { workspace, channel, thread_ts } = turn;
-    await this.#db
+    await this.db
       .insertInto('posted_results')
       .values(
         resultIds.map((result_id) => ({ workspace, channel, thread_ts, result_id, turn_id: turn.id, batch })),
@@ -49,12 +44,11 @@ export class PostedResults {
 
   /** The post is in the thread. */
   async markPosted(turn: Turn, batch: string): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('posted_results')
       .set({ posted_at: sql<Date>`now()` })
       .where(inThread(turn))
-      .where('turn_id', '=', turn.id)
-      .where('batch', '=', batch)
+      .where((row) => row.and({ turn_id: turn.id, batch }))
       .execute();
   }
 }

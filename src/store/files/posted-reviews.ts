@@ -1,19 +1,14 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
-import type { Tables, Turn } from '../schema.ts';
+import { Queries } from '../queries.ts';
+import type { Turn } from '../schema.ts';
 
 /** Which turn posts each review: each is posted once per thread. */
-export class PostedReviews {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class PostedReviews extends Queries {
   /** The ids of the reviews that were posted in the thread. */
   async postedIn(thread: ThreadKey): Promise<Set<string>> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('posted_reviews')
       .select('review_id')
       .where(inThread(thread))
@@ -28,7 +23,7 @@ export class PostedReviews {
     review: string,
   ): Promise<string> {
     const { workspace, channel, thread_ts } = turn;
-    const row = await this.#db
+    const row = await this.db
       .insertInto('posted_reviews')
       .values({ workspace, channel, thread_ts, review_id: review, turn_id: turn.id })
       .onConflict((conflict) =>
@@ -43,7 +38,7 @@ export class PostedReviews {
 
   /** The review is in the thread. */
   async markPosted(thread: ThreadKey, review: string): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('posted_reviews')
       .set({ posted_at: sql<Date>`now()` })
       .where(inThread(thread))

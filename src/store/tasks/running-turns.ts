@@ -1,5 +1,6 @@
-import { type Kysely, sql } from 'kysely';
-import type { SlackTs, Tables } from '../schema.ts';
+import { sql } from 'kysely';
+import { Queries } from '../queries.ts';
+import type { SlackTs } from '../schema.ts';
 
 /** A turn at work. */
 export interface RunningTurn {
@@ -12,13 +13,7 @@ export interface RunningTurn {
 }
 
 /** The turns at work in a channel. */
-export class RunningTurns {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class RunningTurns extends Queries {
   /** The turns at work that a person asked for, or whose task they started, newest first. */
   async ofUser(
     { workspace, channel, person }: { workspace: string; channel: string; person: string },
@@ -49,7 +44,7 @@ export class RunningTurns {
   }
 
   #query(workspace: string, channel: string) {
-    return this.#db
+    return this.db
       .selectFrom('turns')
       .innerJoin('threads', (join) =>
         join

@@ -1,7 +1,8 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
-import type { SlackTs, Tables, TurnOutcome } from '../schema.ts';
+import { Queries } from '../queries.ts';
+import type { SlackTs, TurnOutcome } from '../schema.ts';
 
 /** A thread's task, as lists and details show it. */
 export interface TaskRow extends ThreadKey {
@@ -51,13 +52,7 @@ export interface StartedTask {
 }
 
 /** The tasks of threads, from our own records. */
-export class TaskRecords {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class TaskRecords extends Queries {
   /** The tasks that a person started. */
   async ofPerson(workspace: string, person: string, range: TaskRange): Promise<TaskPage> {
     return this.#page(sql`threads.workspace = ${workspace} and threads.started_by = ${person}`, range);
@@ -75,11 +70,10 @@ export class TaskRecords {
 
   /** The tasks that a person started, former ones of their threads included. */
   async startedBy(workspace: string, person: string): Promise<StartedTask[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('threads')
       .select(['account_id', 'task_id', 'former_task_ids', 'channel', 'thread_ts', 'participant_ids'])
-      .where('workspace', '=', workspace)
-      .where('started_by', '=', person)
+      .where((row) => row.and({ workspace, started_by: person }))
       .execute();
     return rows.flatMap(({ account_id, task_id, former_task_ids, channel, thread_ts, participant_ids }) => {
       const alone = participant_ids.every((participant) => participant === person);
@@ -96,7 +90,7 @@ export class TaskRecords {
         from turns, jsonb_array_elements_text(turns.attached_file_ids) with ordinality as files (file, at)
         where ${inThread(thread)} and user_message_id is not null and jsonb_typeof(attached_file_ids) = 'array'
         group by file) as found
-      order by place`.execute(this.#db);
+      order by place`.execute(this.db);
     return rows.map(({ file }) => file);
   }
 
@@ -124,12 +118,12 @@ export class TaskRecords {
   }
 
   #update(row: Pick<TaskRow, 'workspace' | 'channel' | 'thread_ts' | 'task_id'>) {
-    return this.#db.updateTable('threads').where(inThread(row)).where('task_id', '=', row.task_id);
+    return this.db.updateTable('threads').where(inThread(row)).where('task_id', '=', row.task_id);
   }
 
   async #page(where: ReturnType<typeof sql>, range: TaskRange): Promise<TaskPage> {
     const { rows } = await sql<{ count: number }>`
-      select count(*) as count from threads where task_id is not null and ${where}`.execute(this.#db);
+      select count(*) as count from threads where task_id is not null and ${where}`.execute(this.db);
     return { rows: await this.#rows(where, range), total: rows[0]?.count ?? 0 };
   }
 
@@ -149,7 +143,7 @@ export class TaskRecords {
         order by (finished_at is null) desc, id desc limit 1) as last on true
       where threads.task_id is not null and ${where}
       order by coalesce(threads.task_started_at, threads.created_at) desc, threads.thread_ts desc
-      offset ${from} limit ${most}`.execute(this.#db);
+      offset ${from} limit ${most}`.execute(this.db);
     return rows;
   }
 }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
+import { Queries } from '../queries.ts';
 import type { InstallationRow, Tables } from '../schema.ts';
 import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
@@ -40,16 +41,10 @@ export interface RotatedTokens {
 const MAX_SAVE_ATTEMPTS = 3;
 
 /** OAuth installations of workspaces and organisations. */
-export class Installations {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class Installations extends Queries {
   /** Saves an installation, in place of an earlier one; its uninstalled workspaces become active again. */
   async put(row: NewInstallation): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    await this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       const values = {
         ...row,
@@ -78,7 +73,7 @@ export class Installations {
    * workspace's access.
    */
   async attachWorkspace(workspace: string, organisation: string): Promise<boolean> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       return this.#attach(trx, workspace, organisation);
     });
@@ -101,7 +96,7 @@ export class Installations {
   }
 
   async get(workspace: string): Promise<InstallationRow | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('installations')
       .selectAll()
       .where('workspace', '=', workspace)
@@ -113,7 +108,7 @@ export class Installations {
    * its workspaces. False if the row has changed after `version`: it may be another installation.
    */
   async markUninstalled(workspace: string, version: number): Promise<boolean> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       const ended = await trx
         .updateTable('installations')
@@ -123,8 +118,7 @@ export class Installations {
           uninstalled_at: sql<Date>`clock_timestamp()`,
           change_seq: nextChangeSeq,
         })
-        .where('workspace', '=', workspace)
-        .where('change_seq', '=', version)
+        .where((row) => row.and({ workspace, change_seq: version }))
         .where('uninstalled_at', 'is', null)
         .returning('workspace')
         .executeTakeFirst();
@@ -144,7 +138,7 @@ export class Installations {
   /** An organisation revokes the access of these workspaces, used or not, until it restores it. */
   async revokeAccess(organisation: string, workspaces: readonly string[]): Promise<void> {
     if (workspaces.length === 0) return;
-    await this.#db.transaction().execute(async (trx) => {
+    await this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       await sql`
         insert into workspaces (workspace, name, bot_user_id, bot_id, installation_id, uninstalled_at, access_revoked_at)
@@ -164,7 +158,7 @@ export class Installations {
   /** An organisation restores the access of these workspaces. */
   async restoreAccess(organisation: string, workspaces: readonly string[]): Promise<void> {
     if (workspaces.length === 0) return;
-    await this.#db.transaction().execute(async (trx) => {
+    await this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       await sql`
         update workspaces set access_revoked_at = null, last_receiving_at = null, change_seq = nextval('installation_change_seq'),
@@ -182,13 +176,13 @@ export class Installations {
         case when workspaces.uninstalled_at is null then installations.encrypted_tokens end as encrypted_tokens,
         greatest(workspaces.change_seq, installations.change_seq) as change_seq
       from workspaces join installations on installations.workspace = workspaces.installation_id
-      where workspaces.change_seq > ${version} or installations.change_seq > ${version}`.execute(this.#db);
+      where workspaces.change_seq > ${version} or installations.change_seq > ${version}`.execute(this.db);
     return rows;
   }
 
   /** Up to 100 installations whose token expires within `ms`, except for those given. */
   async expiringWithin(ms: number, except: readonly string[]): Promise<string[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('installations')
       .select('workspace')
       .where('token_expires_at', '<', fromNow(ms))
@@ -210,7 +204,7 @@ export class Installations {
     ms: number,
     renew: (row: InstallationRow) => Promise<RotatedTokens>,
   ): Promise<boolean> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       const { rows } = await sql<{ ours: boolean }>`
         select pg_try_advisory_xact_lock(hashtextextended(${`rotate-tokens/${workspace}`}, 0)) as ours`.execute(
         trx,
@@ -241,7 +235,7 @@ export class Installations {
     row: { workspace: string; installed: string },
     { encryptedTokens, expiresAt }: RotatedTokens,
   ): Promise<boolean> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       const attempt = await trx
         .updateTable('installations')
@@ -257,13 +251,12 @@ export class Installations {
 
   /** Replaces the encrypted text of a row; false if it has changed meanwhile. */
   async replaceEncrypted(workspace: string, before: string, sealed: string): Promise<boolean> {
-    const row = await this.#db.transaction().execute(async (trx) => {
+    const row = await this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       return trx
         .updateTable('installations')
         .set({ encrypted_tokens: sealed, change_seq: nextChangeSeq })
-        .where('workspace', '=', workspace)
-        .where('encrypted_tokens', '=', before)
+        .where((row) => row.and({ workspace, encrypted_tokens: before }))
         .returning('workspace')
         .executeTakeFirst();
     });
@@ -272,7 +265,7 @@ export class Installations {
 
   /** The encrypted tokens of all installations. */
   async allEncrypted(): Promise<{ workspace: string; encrypted: string }[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('installations')
       .select(['workspace', 'encrypted_tokens'])
       .execute();

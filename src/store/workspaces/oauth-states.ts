@@ -1,22 +1,14 @@
-import type { Kysely } from 'kysely';
-import type { Tables } from '../schema.ts';
+import { changesRow, Queries } from '../queries.ts';
 
 /** The states of OAuth flows: each completes one installation. */
-export class OAuthStates {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class OAuthStates extends Queries {
   /** Marks a state as used; false if it was used before. */
   async markUsed(state: string): Promise<boolean> {
-    const row = await this.#db
-      .insertInto('used_oauth_states')
-      .values({ state })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('state')
-      .executeTakeFirst();
-    return row !== undefined;
+    return changesRow(
+      this.db
+        .insertInto('used_oauth_states')
+        .values({ state })
+        .onConflict((conflict) => conflict.doNothing()),
+    );
   }
 }

@@ -3,13 +3,13 @@ import type { Kysely, Transaction } from 'kysely';
 import pg from 'pg';
 import { type Db, fromKysely, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
+import { v7 as nextId } from 'uuid';
 import { z } from 'zod';
 import type { Database } from '../database.ts';
 import { toStoreError } from '../errors.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
 import type { Tables } from '../schema.ts';
 import { NotificationListener } from './notification-listener.ts';
-import { uuidV7Generator } from './uuid-v7.ts';
 
 /** A job that this process holds. `retryCount` identifies the attempt: the next holder has another. */
 export interface ThreadJob {
@@ -55,7 +55,6 @@ export class ThreadQueue {
   readonly #pool: pg.Pool;
   readonly #boss: PgBoss;
   readonly #log: Logger;
-  readonly #nextId = uuidV7Generator();
   readonly #wakeListeners = new Set<() => void>();
   #notifyChannel: string | undefined;
   /** Threads to queue, by key. */
@@ -102,7 +101,7 @@ export class ThreadQueue {
   async enqueue(db: Transaction<Tables> | Kysely<Tables>, thread: ThreadKey): Promise<void> {
     await this.#boss.send(QUEUE_NAME, threadSchema.parse(thread), {
       db: fromKysely(db),
-      id: this.#nextId(),
+      id: nextId(),
       singletonKey: threadKeyText(thread),
     });
   }
@@ -125,7 +124,7 @@ export class ThreadQueue {
         .filter((thread) => !waiting.has(threadKeyText(thread)))
         .map((thread) => ({
           data: threadSchema.parse(thread),
-          id: this.#nextId(),
+          id: nextId(),
           singletonKey: threadKeyText(thread),
         }));
       if (jobs.length === 0) return;

@@ -2,13 +2,7 @@ import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { isUnclaimed } from '../filters.ts';
 import { changesRow, Queries } from '../queries.ts';
-
-/** Identifies an upload: a Slack file and its project. */
-export interface UploadKey {
-  workspace: string;
-  slack_file_id: string;
-  project_id: string;
-}
+import type { UploadKey } from '../schema.ts';
 
 /** What is recorded of an upload that has started. */
 export interface UploadProgress {

@@ -14,19 +14,11 @@ import { toStoreError } from './errors.ts';
 import { migrate } from './migrations.ts';
 import type { Tables } from './schema.ts';
 
-/** Runs a statement that each connection keeps prepared under its name. Throws a StoreError. */
-export type PreparedQuery = <Row extends object>(
-  statement: { name: string; text: string },
-  values: unknown[],
-) => Promise<Row[]>;
-
 /** The database: pools of connections, and Kysely on top of them. */
 export interface Database {
   kysely: Kysely<Tables>;
   /** For writes that Slack's acknowledgement waits for: a few connections that turns never use. */
   ackKysely: Kysely<Tables>;
-  /** The same connections, for statements that run for each event: planned once on each connection. */
-  preparedQuery: PreparedQuery;
   pool: pg.Pool;
   /** For dedicated connections, such as the one that listens. */
   connectionConfig: pg.ClientConfig;
@@ -83,7 +75,6 @@ export async function openDatabase(options: {
   return {
     kysely: new Kysely<Tables>({ dialect: new ErrorMappingDialect(pool) }),
     ackKysely: new Kysely<Tables>({ dialect: new ErrorMappingDialect(ackPool) }),
-    preparedQuery: prepareOn(ackPool),
     pool,
     connectionConfig,
     async close() {
@@ -102,16 +93,6 @@ function openPool(connectionConfig: pg.ClientConfig, max: number, log: Logger): 
   });
   logBrokenConnections(pool, log);
   return pool;
-}
-
-function prepareOn(pool: pg.Pool): PreparedQuery {
-  return async <Row extends object>(statement: { name: string; text: string }, values: unknown[]) => {
-    try {
-      return (await pool.query<Row>({ ...statement, values })).rows;
-    } catch (error) {
-      throw toStoreError(error);
-    }
-  };
 }
 
 /** Uses a connection without a time-out: it may wait while another process migrates. */

@@ -4,7 +4,6 @@ import { Erasure } from './audit/erasure.ts';
 import { FeedbackRatings } from './audit/feedback-ratings.ts';
 import { OneTimeNotices } from './audit/one-time-notices.ts';
 import { Retention } from './audit/retention.ts';
-import type { PreparedQuery } from './database.ts';
 import { PostedResults } from './files/posted-results.ts';
 import { PostedReviews } from './files/posted-reviews.ts';
 import { ServiceUploads } from './files/service-uploads.ts';
@@ -73,13 +72,12 @@ export class Store extends Queries {
   readonly followUps = new FollowUpSchedule(this.db);
   readonly workspaces = new Workspaces(this.db);
   readonly workspaceSettings = new WorkspaceSettingsStore(this.db);
-  readonly inbox: InboxWriter;
+  readonly inbox = new InboxWriter(this.db);
   readonly #onStep: OnStep | undefined;
 
   /** `onStep` is called for every recorded step of a turn, for logs and metrics. */
-  constructor(db: Kysely<Tables>, onStep?: OnStep, prepared?: PreparedQuery) {
+  constructor(db: Kysely<Tables>, onStep?: OnStep) {
     super(db);
-    this.inbox = new InboxWriter(db, prepared);
     this.turns = new Turns(db, onStep);
     this.#onStep = onStep;
   }

@@ -6,6 +6,15 @@ import { lockChangeSequence } from '../workspaces/change-sequence.ts';
 import { allowAuditChange } from './audit-trail.ts';
 import { deleteWorkspace, type WorkspaceDeletionOptions } from './workspace-deletion.ts';
 
+/** Columns that hold nothing but a person's id. */
+const PERSON_COLUMNS = [
+  ['turns', 'stop_requested_by'],
+  ['channel_settings', 'changed_by'],
+  ['workspace_settings', 'changed_by'],
+  ['task_deletions', 'requested_by'],
+  ['accounts', 'set_by'],
+] as const;
+
 /** Erases what we keep about a person or a workspace, at once and irreversibly. The service's data stays. */
 export class Erasure extends Queries {
   /**
@@ -38,10 +47,10 @@ export class Erasure extends Queries {
         update turns set prompt = null, file_notes = null, asked_by = '',
           skill = case when user_message_id is not null then skill end
         where workspace = ${workspace} and asked_by = ${person}`.execute(trx);
-      await sql`
-        update turns set stop_requested_by = '' where workspace = ${workspace} and stop_requested_by = ${person}`.execute(
-        trx,
-      );
+      for (const [table, column] of PERSON_COLUMNS)
+        await sql`
+          update ${sql.table(table)} set ${sql.ref(column)} = ''
+          where workspace = ${workspace} and ${sql.ref(column)} = ${person}`.execute(trx);
       await sql`delete from feedback where workspace = ${workspace} and user_id = ${person}`.execute(trx);
       await sql`
         update threads set
@@ -54,26 +63,12 @@ export class Erasure extends Queries {
         trx,
       );
       await sql`
-        update channel_settings set changed_by = '' where workspace = ${workspace} and changed_by = ${person}`.execute(
-        trx,
-      );
-      await sql`
-        update workspace_settings set changed_by = '' where workspace = ${workspace} and changed_by = ${person}`.execute(
-        trx,
-      );
-      await sql`
-        update task_deletions set requested_by = '' where workspace = ${workspace} and requested_by = ${person}`.execute(
-        trx,
-      );
-      await sql`
         update audit_events set user_id = null where workspace = ${workspace} and user_id = ${person}`.execute(
         trx,
       );
       await sql`
         update audit_events set user_id = null, details = details - 'stoppedBy'
         where workspace = ${workspace} and details ->> 'stoppedBy' = ${person}`.execute(trx);
-      await sql`
-        update accounts set set_by = '' where workspace = ${workspace} and set_by = ${person}`.execute(trx);
       await sql`insert into audit_events (workspace, kind) values (${workspace}, 'forget')`.execute(trx);
       return Number(numAffectedRows ?? 0);
     });

@@ -129,9 +129,9 @@ export async function startApp(
     oauth: oauthOptions(config, keyring),
     workspaceOptions: {
       ...slackOptions(config),
-      rateLimitStore: telemetry.withPermitMetrics(new SharedRateLimits(database.kysely)),
-      onCall: telemetry.onSlackCall,
-      onEdit: telemetry.onSlackEdit,
+      rateLimitStore: telemetry.metrics.withPermitMetrics(new SharedRateLimits(database.kysely)),
+      onCall: telemetry.metrics.onSlackCall,
+      onEdit: telemetry.metrics.onSlackEdit,
       log,
     },
     tokenGateFor: (workspace) => credentialGate(BOT_TOKEN_SETTING, workspace),

@@ -42,7 +42,7 @@ export class HttpEndpoints {
   /** Listens; metrics on a port of their own if METRICS_PORT is set. Throws if a port is taken. */
   async start(): Promise<void> {
     const { PORT, METRICS_PORT } = this.#deps.config;
-    const metrics = this.#deps.telemetry.metricsPage;
+    const metrics = () => this.#deps.telemetry.metrics.scrape();
     const fallback = this.#fallback();
     this.port = await this.#serve(PORT, METRICS_PORT === undefined ? { fallback, metrics } : { fallback });
     if (METRICS_PORT !== undefined) await this.#serve(METRICS_PORT, { fallback: undefined, metrics });

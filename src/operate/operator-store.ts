@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import type { Config } from '../config.ts';
-import { type EmbeddedServer, startEmbeddedServer } from '../postgres/embedded-server.ts';
-import { findRunningServer } from '../postgres/running-server.ts';
+import { type EmbeddedServer, findRunningServer, startEmbeddedServer } from '../postgres/embedded-server.ts';
 import { openDatabase } from '../store/database.ts';
 import { Store } from '../store/store.ts';
 

@@ -1,16 +1,8 @@
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Driver,
-  Kysely,
-  PostgresDialect,
-  PostgresDriver,
-  type QueryResult,
-} from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { EmbeddedServer } from '../postgres/embedded-server.ts';
-import { toStoreError } from './errors.ts';
+import { withStoreErrors } from './errors.ts';
 import { migrate } from './migrations.ts';
 import type { Tables } from './schema.ts';
 
@@ -73,8 +65,8 @@ export async function openDatabase(options: {
   );
   let closed: Promise<void> | undefined;
   return {
-    kysely: new Kysely<Tables>({ dialect: new ErrorMappingDialect(pool) }),
-    ackKysely: new Kysely<Tables>({ dialect: new ErrorMappingDialect(ackPool) }),
+    kysely: new Kysely<Tables>({ dialect: dialectOf(pool) }),
+    ackKysely: new Kysely<Tables>({ dialect: dialectOf(ackPool) }),
     pool,
     connectionConfig,
     async close() {
@@ -99,7 +91,7 @@ function openPool(connectionConfig: pg.ClientConfig, max: number, log: Logger): 
 async function migrateOnOwnConnection(connectionConfig: pg.ClientConfig, log: Logger): Promise<void> {
   const pool = new pg.Pool({ ...connectionConfig, max: 1 });
   pool.on('error', () => undefined);
-  const kysely = new Kysely<Tables>({ dialect: new ErrorMappingDialect(pool) });
+  const kysely = new Kysely<Tables>({ dialect: dialectOf(pool) });
   try {
     await migrate(kysely, log);
   } finally {
@@ -115,44 +107,17 @@ function logBrokenConnections(pool: pg.Pool, log: Logger): void {
   });
 }
 
-/** Turns outages, full disks and refusals into StoreErrors. */
-class ErrorMappingDriver extends PostgresDriver {
-  readonly #known = new WeakSet<DatabaseConnection>();
-
-  override async acquireConnection(): Promise<DatabaseConnection> {
-    try {
-      const connection = await super.acquireConnection();
-      if (!this.#known.has(connection)) {
-        this.#known.add(connection);
-        mapErrors(connection);
-      }
-      return connection;
-    } catch (error) {
-      throw toStoreError(error);
-    }
-  }
-}
-
-function mapErrors(connection: DatabaseConnection): void {
-  const execute = connection.executeQuery.bind(connection);
-  connection.executeQuery = async <Row>(query: CompiledQuery): Promise<QueryResult<Row>> => {
-    try {
-      return await execute<Row>(query);
-    } catch (error) {
-      throw toStoreError(error);
-    }
-  };
-}
-
-class ErrorMappingDialect extends PostgresDialect {
-  readonly #pool: pg.Pool;
-
-  constructor(pool: pg.Pool) {
-    super({ pool });
-    this.#pool = pool;
-  }
-
-  override createDriver(): Driver {
-    return new ErrorMappingDriver({ pool: this.#pool });
-  }
+/** PostgreSQL by this pool. Turns outages, full disks and refusals into StoreErrors. */
+function dialectOf(pool: pg.Pool): PostgresDialect {
+  return new PostgresDialect({
+    pool: {
+      options: pool.options,
+      connect: () => withStoreErrors(() => pool.connect()),
+      end: () => pool.end(),
+    },
+    onCreateConnection: async (connection) => {
+      const execute = connection.executeQuery.bind(connection);
+      connection.executeQuery = (...query) => withStoreErrors(() => execute(...query));
+    },
+  });
 }

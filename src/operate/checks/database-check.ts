@@ -1,6 +1,5 @@
 import type { Config } from '../../config.ts';
-import { startEmbeddedServer } from '../../postgres/embedded-server.ts';
-import { findRunningServer } from '../../postgres/running-server.ts';
+import { findRunningServer, startEmbeddedServer } from '../../postgres/embedded-server.ts';
 import { checkSchema, type SchemaCheck } from '../../store/schema-check.ts';
 import { Keyring } from '../../store/workspaces/keyring.ts';
 import { type Check, CheckFailed, type CheckResult, type CheckTools, errorMessage } from './check-result.ts';

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { v7 as nextId } from 'uuid';
 import { z } from 'zod';
 import type { Database } from '../database.ts';
-import { toStoreError } from '../errors.ts';
+import { withStoreErrors } from '../errors.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
 import type { Tables } from '../schema.ts';
 import { NotificationListener } from './notification-listener.ts';
@@ -260,12 +260,4 @@ export class ThreadQueue {
 
 function attemptsOf(jobs: readonly ThreadJob[]): { id: string; retryCount: number }[] {
   return jobs.map(({ id, retryCount }) => ({ id, retryCount }));
-}
-
-async function withStoreErrors<Value>(work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toStoreError(error);
-  }
 }

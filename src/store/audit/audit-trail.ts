@@ -1,35 +1,17 @@
-import { sql, type Transaction } from 'kysely';
+import { type Insertable, type Selectable, sql, type Transaction } from 'kysely';
 import { daysAgo } from '../clock.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import { Queries } from '../queries.ts';
 import type { AuditEventTable, Tables } from '../schema.ts';
 
 /** What somebody did; the database itself records turns, stops and withdrawals. */
-export interface AuditEntry {
-  workspace: string;
-  kind: AuditEventTable['kind'];
-  user_id?: string | undefined;
-  channel?: string | undefined;
-  thread_ts?: string | undefined;
-  turn_id?: string | undefined;
-  task_id?: string | undefined;
+export interface AuditEntry extends Omit<Insertable<AuditEventTable>, 'id' | 'at' | 'details'> {
   /** Numbers and ids; never people's text, names or file names. */
   details?: Record<string, string | number | boolean | null>;
 }
 
 /** An event, as it is printed. */
-export interface AuditRow {
-  id: number;
-  at: Date;
-  workspace: string;
-  kind: string;
-  user_id: string | null;
-  channel: string | null;
-  thread_ts: string | null;
-  turn_id: string | null;
-  task_id: string | null;
-  details: Record<string, unknown>;
-}
+export type AuditRow = Selectable<AuditEventTable>;
 
 /** Which events to read: from `since` on and before `until`. */
 export interface AuditRange {

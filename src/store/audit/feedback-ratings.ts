@@ -1,12 +1,9 @@
 import { sql } from 'kysely';
 import { changesRow, Queries } from '../queries.ts';
+import type { Tables } from '../schema.ts';
 
 /** Identifies one person's rating of one answer. */
-export interface FeedbackKey {
-  workspace: string;
-  turn_id: string;
-  user_id: string;
-}
+export type FeedbackKey = Pick<Tables['feedback'], 'workspace' | 'turn_id' | 'user_id'>;
 
 /** Ratings of answers: one of each person for each answer, which they may change. */
 export class FeedbackRatings extends Queries {

@@ -1,12 +1,8 @@
-import { Queries } from '../queries.ts';
-import type { OneTimeNotice, Turn } from '../schema.ts';
+import { changesRow, Queries } from '../queries.ts';
+import type { OneTimeNotice, Tables, Turn } from '../schema.ts';
 
 /** Names a notice of a channel. */
-export interface NoticeKey {
-  workspace: string;
-  channel: string;
-  notice: OneTimeNotice;
-}
+export type NoticeKey = Pick<Tables['one_time_notices'], 'workspace' | 'channel' | 'notice'>;
 
 /** What channels are told once. */
 export class OneTimeNotices extends Queries {
@@ -39,12 +35,11 @@ export class OneTimeNotices extends Queries {
   }
 
   async #insert(row: NoticeKey & { turn_id: string | null }): Promise<boolean> {
-    const inserted = await this.db
-      .insertInto('one_time_notices')
-      .values(row)
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('notice')
-      .executeTakeFirst();
-    return inserted !== undefined;
+    return changesRow(
+      this.db
+        .insertInto('one_time_notices')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing()),
+    );
   }
 }

@@ -28,7 +28,7 @@ interface SocketLeaseTable {
 }
 
 /** A thread, or (with the thread_ts 0) a channel, to read back after a gap in receiving. */
-interface BackfillTable extends ThreadKey {
+export interface BackfillTable extends ThreadKey {
   /** Nothing before this is missing. */
   since_ts: SlackTs;
   last_used_at: Date;

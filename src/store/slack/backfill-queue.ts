@@ -1,24 +1,16 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { fromNow, millis } from '../clock.ts';
 import { inThread, isUnclaimed } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import { Queries } from '../queries.ts';
+import type { BackfillTable } from '../schema/slack.ts';
 import type { SlackTs } from '../schema.ts';
 
 /** In place of a thread's ts: the top-level messages of the channel. */
 export const CHANNEL_LEVEL: SlackTs = '0.000000';
 
 /** A thread, or a channel, to read back after a gap. */
-export interface PendingBackfill {
-  workspace: string;
-  channel: string;
-  /** The thread's ts, or `CHANNEL_LEVEL`. */
-  thread_ts: SlackTs;
-  /** Nothing before this is missing. */
-  since_ts: SlackTs;
-  /** How many gaps it was queued for. */
-  gap_count: number;
-}
+export type PendingBackfill = Pick<Selectable<BackfillTable>, keyof ThreadKey | 'since_ts' | 'gap_count'>;
 
 /** What to read back after a gap in receiving. Survives a restart; one process reads each thread or channel. */
 export class BackfillQueue extends Queries {

@@ -1,15 +1,12 @@
 import { sql } from 'kysely';
 import { Queries } from '../queries.ts';
-import type { SlackTs } from '../schema.ts';
+import type { Thread, Turn } from '../schema.ts';
 
 /** A turn at work. */
-export interface RunningTurn {
+export interface RunningTurn extends Pick<Turn, 'thread_ts' | 'started_at'>, Pick<Thread, 'task_title'> {
   turn_id: string;
-  thread_ts: SlackTs;
-  task_title: string | null;
   /** A stop was requested. */
   is_stopping: boolean;
-  started_at: Date;
 }
 
 /** The turns at work in a channel. */

@@ -2,25 +2,25 @@ import { sql } from 'kysely';
 import { inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import { Queries } from '../queries.ts';
-import type { SlackTs, TurnOutcome } from '../schema.ts';
+import type { Thread, TurnOutcome } from '../schema.ts';
 
 /** A thread's task, as lists and details show it. */
-export interface TaskRow extends ThreadKey {
-  thread_ts: SlackTs;
-  account_id: string;
-  started_by: string;
+export interface TaskRow
+  extends Pick<
+    Thread,
+    | keyof ThreadKey
+    | 'account_id'
+    | 'started_by'
+    | 'task_title'
+    | 'task_model'
+    | 'project_id'
+    | 'last_used_at'
+    | 'permalink'
+    | 'task_state'
+    | 'task_state_read_at'
+  > {
   task_id: string;
-  /** A person's text; null once erased. */
-  task_title: string | null;
-  /** Null: the service's default. */
-  task_model: string | null;
-  project_id: string | null;
   started_at: Date;
-  last_used_at: Date;
-  permalink: string | null;
-  /** As last read at the service, and when. */
-  task_state: string | null;
-  task_state_read_at: Date | null;
   /** Whether a turn is under way. */
   has_open_turn: boolean;
   /** How the last finished turn ended. */
@@ -34,6 +34,9 @@ export interface TaskPage {
   /** How many there are on all pages. */
   total: number;
 }
+
+/** A thread and its task. */
+type TaskKey = Pick<TaskRow, keyof ThreadKey | 'task_id'>;
 
 /** A page of a list; `from` counts from 0. */
 export interface TaskRange {
@@ -95,18 +98,12 @@ export class TaskRecords extends Queries {
   }
 
   /** Records the state of a task at the service, unless the thread now has another task. */
-  async recordState(
-    row: Pick<TaskRow, 'workspace' | 'channel' | 'thread_ts' | 'task_id'>,
-    state: string,
-  ): Promise<void> {
+  async recordState(row: TaskKey, state: string): Promise<void> {
     await this.#update(row).set({ task_state: state, task_state_read_at: new Date() }).execute();
   }
 
   /** Saves a thread's link in Slack. */
-  async savePermalink(
-    row: Pick<TaskRow, 'workspace' | 'channel' | 'thread_ts' | 'task_id'>,
-    permalink: string,
-  ): Promise<void> {
+  async savePermalink(row: TaskKey, permalink: string): Promise<void> {
     await this.#update(row).set({ permalink }).execute();
   }
 
@@ -117,7 +114,7 @@ export class TaskRecords extends Queries {
     return (await this.#rows(where, { from: 0, most: 1 }))[0];
   }
 
-  #update(row: Pick<TaskRow, 'workspace' | 'channel' | 'thread_ts' | 'task_id'>) {
+  #update(row: TaskKey) {
     return this.db.updateTable('threads').where(inThread(row)).where('task_id', '=', row.task_id);
   }
 

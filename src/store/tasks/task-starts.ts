@@ -4,26 +4,25 @@ import { fromNow } from '../clock.ts';
 import { isUnclaimed } from '../filters.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import { changesRow, Queries } from '../queries.ts';
-import type { MessageContent, SlackTs, TaskStart } from '../schema.ts';
+import type { MessageContent, TaskStart } from '../schema.ts';
 
 /** How long one process has for a post (ms): longer than the call may take. */
 const CLAIM_MS = 20_000;
 
 /** Identifies a form. */
-export interface TaskStartKey {
-  workspace: string;
-  id: string;
-}
+export type TaskStartKey = Pick<TaskStart, 'workspace' | 'id'>;
 
 /** An open form that has not been sent. */
-export interface TaskStartDraft extends TaskStartKey {
-  user_id: string;
-  channel: string;
-  thread_ts: SlackTs | null;
-  message_ts: SlackTs | null;
-  source_turn_id: string | null;
-  source_content: MessageContent | null;
-}
+export type TaskStartDraft = Pick<
+  TaskStart,
+  | keyof TaskStartKey
+  | 'user_id'
+  | 'channel'
+  | 'thread_ts'
+  | 'message_ts'
+  | 'source_turn_id'
+  | 'source_content'
+>;
 
 /** Tasks that people start with a form. Each form takes effect once, however often it is sent. */
 export class TaskStarts extends Queries {

@@ -1,6 +1,7 @@
+import type { Updateable } from 'kysely';
 import { isTurn } from '../filters.ts';
 import { Queries } from '../queries.ts';
-import type { SlackTs, Turn, TurnId } from '../schema.ts';
+import type { SlackTs, Tables, Turn, TurnId } from '../schema.ts';
 
 /** A person's request to stop a turn. */
 export interface StopRequest {
@@ -68,20 +69,7 @@ export class StopRequests extends Queries {
       .execute();
   }
 
-  async #update(
-    turn: TurnId,
-    values: Partial<
-      Pick<
-        Turn,
-        | 'stop_requested_by'
-        | 'stop_requested_at'
-        | 'stop_requested_ts'
-        | 'stop_sent_at'
-        | 'force_stop_requested_at'
-        | 'force_stop_sent_at'
-      >
-    >,
-  ): Promise<Turn> {
+  async #update(turn: TurnId, values: Updateable<Tables['turns']>): Promise<Turn> {
     return this.db
       .updateTable('turns')
       .set(values)

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { Queries } from '../queries.ts';
+import { changesRow, Queries } from '../queries.ts';
 import type { AccountRow, Tables } from '../schema.ts';
 import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
@@ -114,16 +114,17 @@ export class Accounts extends Queries {
     before: string,
     sealed: string,
   ): Promise<boolean> {
-    const row = await this.db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      return trx
-        .updateTable('accounts')
-        .set({ encrypted_api_key: sealed, change_seq: nextChangeSeq })
-        .where((row) => row.and({ workspace, account_id, encrypted_api_key: before }))
-        .returning('account_id')
-        .executeTakeFirst();
+      const set = { encrypted_api_key: sealed, change_seq: nextChangeSeq };
+      const row = { workspace, account_id, encrypted_api_key: before };
+      return changesRow(
+        trx
+          .updateTable('accounts')
+          .set(set)
+          .where((where) => where.and(row)),
+      );
     });
-    return row !== undefined;
   }
 
   /** The encrypted keys of all accounts. */
@@ -159,14 +160,13 @@ export class Accounts extends Queries {
   }
 
   async #retire(trx: Kysely<Tables>, workspace: string, exceptAccount: string): Promise<boolean> {
-    const rows = await trx
-      .updateTable('accounts')
-      .set({ retired_at: sql<Date>`clock_timestamp()`, change_seq: nextChangeSeq })
-      .where('workspace', '=', workspace)
-      .where('account_id', '!=', exceptAccount)
-      .where('retired_at', 'is', null)
-      .returning('account_id')
-      .execute();
-    return rows.length > 0;
+    return changesRow(
+      trx
+        .updateTable('accounts')
+        .set({ retired_at: sql<Date>`clock_timestamp()`, change_seq: nextChangeSeq })
+        .where('workspace', '=', workspace)
+        .where('account_id', '!=', exceptAccount)
+        .where('retired_at', 'is', null),
+    );
   }
 }

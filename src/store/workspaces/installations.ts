@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import { Queries } from '../queries.ts';
+import { changesRow, Queries } from '../queries.ts';
 import type { InstallationRow, Tables } from '../schema.ts';
 import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
@@ -16,19 +16,20 @@ export type NewInstallation = Pick<
   | 'token_expires_at'
 > & { encrypted_tokens: string };
 
-/** A workspace and the installation whose token it uses. */
-export interface InstalledWorkspace {
-  /** The workspace (`T…`). */
-  workspace: string;
+/** A workspace (`T…`) and the installation whose token it uses; without tokens if the app is no longer installed there. */
+export interface InstalledWorkspace
+  extends Pick<
+    InstallationRow,
+    | 'workspace'
+    | 'enterprise_id'
+    | 'is_enterprise_install'
+    | 'bot_user_id'
+    | 'bot_id'
+    | 'encrypted_tokens'
+    | 'change_seq'
+  > {
   /** The workspace or organisation of its installation. */
   installation_id: string;
-  enterprise_id: string | null;
-  is_enterprise_install: boolean;
-  bot_user_id: string;
-  bot_id: string;
-  /** Null if the app is no longer installed there. */
-  encrypted_tokens: string | null;
-  change_seq: number;
 }
 
 /** New tokens after a rotation. */
@@ -237,30 +238,30 @@ export class Installations extends Queries {
   ): Promise<boolean> {
     return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      const attempt = await trx
-        .updateTable('installations')
-        .set({ encrypted_tokens: encryptedTokens, token_expires_at: expiresAt, change_seq: nextChangeSeq })
-        .where('workspace', '=', row.workspace)
-        .where('uninstalled_at', 'is', null)
-        .where('installed_at', '=', sql<Date>`${row.installed}::timestamptz`)
-        .returning('workspace')
-        .executeTakeFirst();
-      return attempt !== undefined;
+      return changesRow(
+        trx
+          .updateTable('installations')
+          .set({ encrypted_tokens: encryptedTokens, token_expires_at: expiresAt, change_seq: nextChangeSeq })
+          .where('workspace', '=', row.workspace)
+          .where('uninstalled_at', 'is', null)
+          .where('installed_at', '=', sql<Date>`${row.installed}::timestamptz`),
+      );
     });
   }
 
   /** Replaces the encrypted text of a row; false if it has changed meanwhile. */
   async replaceEncrypted(workspace: string, before: string, sealed: string): Promise<boolean> {
-    const row = await this.db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      return trx
-        .updateTable('installations')
-        .set({ encrypted_tokens: sealed, change_seq: nextChangeSeq })
-        .where((row) => row.and({ workspace, encrypted_tokens: before }))
-        .returning('workspace')
-        .executeTakeFirst();
+      const set = { encrypted_tokens: sealed, change_seq: nextChangeSeq };
+      const row = { workspace, encrypted_tokens: before };
+      return changesRow(
+        trx
+          .updateTable('installations')
+          .set(set)
+          .where((where) => where.and(row)),
+      );
     });
-    return row !== undefined;
   }
 
   /** The encrypted tokens of all installations. */

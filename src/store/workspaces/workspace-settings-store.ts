@@ -1,16 +1,9 @@
 import { type Selectable, sql } from 'kysely';
 import { Queries } from '../queries.ts';
 import type { WorkspaceSettingsTable } from '../schema/workspaces.ts';
-import type { AllowedUsers } from '../schema.ts';
 
 /** A workspace's settings; null: the operator's setting. */
 export type WorkspaceSettings = Pick<Selectable<WorkspaceSettingsTable>, 'allowed_users' | 'allowed_bots'>;
-
-/** Who may use the agent in a channel, as far as the channel or the workspace has set it. */
-export interface ConfiguredAccess {
-  allowed_users: AllowedUsers | null;
-  allowed_bots: string[] | null;
-}
 
 /** The settings of workspaces. */
 export class WorkspaceSettingsStore extends Queries {
@@ -33,9 +26,9 @@ export class WorkspaceSettingsStore extends Queries {
       .execute();
   }
 
-  /** Who may use the agent in a channel: the channel's setting, else the workspace's. */
-  async accessIn(workspace: string, channel: string): Promise<ConfiguredAccess> {
-    const { rows } = await sql<ConfiguredAccess>`
+  /** Who may use the agent in a channel: the channel's settings, else the workspace's. */
+  async accessIn(workspace: string, channel: string): Promise<WorkspaceSettings> {
+    const { rows } = await sql<WorkspaceSettings>`
       select coalesce(of_channel.allowed_users, of_all.allowed_users) as allowed_users,
         coalesce(of_channel.allowed_bots, of_all.allowed_bots) as allowed_bots
       from (select) as one

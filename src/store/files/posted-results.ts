@@ -52,3 +52,46 @@ export class PostedResults extends Queries {
       .execute();
   }
 }
+
+/** Which turn posts each review: each is posted once per thread. */
+export class PostedReviews extends Queries {
+  /** The ids of the reviews that were posted in the thread. */
+  async postedIn(thread: ThreadKey): Promise<Set<string>> {
+    const rows = await this.db
+      .selectFrom('posted_reviews')
+      .select('review_id')
+      .where(inThread(thread))
+      .where('posted_at', 'is not', null)
+      .execute();
+    return new Set(rows.map(({ review_id }) => review_id));
+  }
+
+  /** Claims a review; returns the turn that posts it: this one, or an earlier one. */
+  async claim(
+    turn: Pick<Turn, 'workspace' | 'channel' | 'thread_ts' | 'id'>,
+    review: string,
+  ): Promise<string> {
+    const { workspace, channel, thread_ts } = turn;
+    const row = await this.db
+      .insertInto('posted_reviews')
+      .values({ workspace, channel, thread_ts, review_id: review, turn_id: turn.id })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['workspace', 'channel', 'thread_ts', 'review_id'])
+          .doUpdateSet((set) => ({ turn_id: set.ref('posted_reviews.turn_id') })),
+      )
+      .returning('turn_id')
+      .executeTakeFirstOrThrow();
+    return row.turn_id;
+  }
+
+  /** The review is in the thread. */
+  async markPosted(thread: ThreadKey, review: string): Promise<void> {
+    await this.db
+      .updateTable('posted_reviews')
+      .set({ posted_at: sql<Date>`now()` })
+      .where(inThread(thread))
+      .where('review_id', '=', review)
+      .execute();
+  }
+}

@@ -75,23 +75,12 @@ export class Turns extends Queries {
 
   /** The thread's turn to work on: the running one, else the first that it forwarded. */
   async open(thread: ThreadKey): Promise<Turn | undefined> {
-    return this.#inThread(thread)
-      .where('finished_at', 'is', null)
-      .orderBy(sql`forwarded_by_turn_id is not null`)
-      .orderBy('id')
-      .limit(1)
-      .executeTakeFirst();
+    return this.#unfinished(thread).executeTakeFirst();
   }
 
   /** The turn at work in a thread that has not settled: the running one, else the first that it forwarded. */
   async running(thread: ThreadKey): Promise<Turn | undefined> {
-    return this.#inThread(thread)
-      .where('finished_at', 'is', null)
-      .where('settled_at', 'is', null)
-      .orderBy(sql`forwarded_by_turn_id is not null`)
-      .orderBy('id')
-      .limit(1)
-      .executeTakeFirst();
+    return this.#unfinished(thread).where('settled_at', 'is', null).executeTakeFirst();
   }
 
   /** The turn at work in a direct channel, in any thread, that has not settled: the one that started last. */
@@ -270,6 +259,15 @@ export class Turns extends Queries {
 
   #update(turn: TurnId) {
     return this.db.updateTable('turns').where(isTurn(turn));
+  }
+
+  /** The running turn of a thread, then those that it forwarded. */
+  #unfinished(thread: ThreadKey) {
+    return this.#inThread(thread)
+      .where('finished_at', 'is', null)
+      .orderBy(sql`forwarded_by_turn_id is not null`)
+      .orderBy('id')
+      .limit(1);
   }
 
   #inThread(thread: ThreadKey) {

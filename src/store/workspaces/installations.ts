@@ -276,6 +276,19 @@ export class Installations extends Queries {
   }
 }
 
+/** The states of OAuth flows: each completes one installation. */
+export class OAuthStates extends Queries {
+  /** Marks a state as used; false if it was used before. */
+  async markUsed(state: string): Promise<boolean> {
+    return changesRow(
+      this.db
+        .insertInto('used_oauth_states')
+        .values({ state })
+        .onConflict((conflict) => conflict.doNothing()),
+    );
+  }
+}
+
 /** The accounts stay, so that their threads can say what is missing, but can no longer be used. */
 async function deleteApiKeysOf(
   trx: Kysely<Tables>,

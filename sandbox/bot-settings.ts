@@ -24,6 +24,7 @@ export function serviceSettings(
     AGENT_API_KEY: agent.apiKey,
     PRIVATE_HOSTS: '127.0.0.1',
     PORT: '0',
+    METRICS_PORT: '0',
     HOST: '127.0.0.1',
   };
 }

@@ -167,6 +167,9 @@ const settingsSchema = z.object({
   BACKGROUND_WAIT_SECONDS: setting('BACKGROUND_WAIT_SECONDS', nonNegativeInteger.default(60), {
     what: "How long a finished reply waits for the task's background work, in seconds.",
   }),
+  RESEND_SECONDS: setting('RESEND_SECONDS', z.coerce.number().positive().default(120), {
+    what: 'After a call to the service whose answer was lost: how long to look for its effect before the call is repeated, in seconds. A slow service may handle it late.',
+  }),
   SILENCE_SECONDS: setting('SILENCE_SECONDS', z.coerce.number().positive().default(120), {
     what: 'After this many seconds without new content, the thread says that the agent is silent.',
   }),

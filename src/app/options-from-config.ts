@@ -89,6 +89,7 @@ export function relaySettings(config: Config, links: ResultLinks | undefined): R
       stableLink: links === undefined ? undefined : (result) => links.create(result),
     },
     maxBackgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
+    resendMs: config.RESEND_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,
     maxReplyMessages: config.REPLY_MESSAGES,
     stopReaction: config.STOP_REACTION,

@@ -53,10 +53,10 @@ export class Projects {
     return row !== undefined;
   }
 
-  /** Gives the claim back: the project was certainly not created. */
-  async release(key: ProjectKey, turn: string): Promise<void> {
+  /** Gives the claim back. Unless `wasNotCreated`, there may be a project that nobody can find. */
+  async release(key: ProjectKey, turn: string, wasNotCreated: boolean): Promise<void> {
     await this.#updateClaimed(key, turn)
-      .set({ create_intended_at: null, claimed_by: null, claimed_until: null })
+      .set({ claimed_by: null, claimed_until: null, ...(wasNotCreated && { create_intended_at: null }) })
       .execute();
   }
 

@@ -81,18 +81,16 @@ function* checkInstallations(
   { installations }: SchemaCheck,
 ): Iterable<CheckResult> {
   if (SLACK_CLIENT_ID === undefined) return;
+  const isAnyAllowed = allowed.length === 0 || allowed.includes('*');
   const others = installations.filter(
     ({ workspace, enterprise_id }) =>
-      allowed.length > 0 && !allowed.includes(workspace) && !allowed.includes(enterprise_id ?? workspace),
+      !isAnyAllowed && !allowed.includes(workspace) && !allowed.includes(enterprise_id ?? workspace),
   );
   const who = others.map(({ workspace }) => workspace).join(', ');
-  const rule =
-    allowed.length === 0
-      ? 'any workspace may install the app (INSTALL_WORKSPACES is not set)'
-      : `only ${allowed.join(', ')} may install the app`;
+  const allowedNames = isAnyAllowed ? 'any workspace' : `only ${allowed.join(', ')}`;
   const message =
     who === ''
-      ? `${installations.length} so far; ${rule}`
+      ? `${installations.length} so far; ${allowedNames} may install the app`
       : `INSTALL_WORKSPACES does not name ${who}, where the app is installed. Add it, or remove the app there in Slack.`;
   yield { what: 'installations', ok: who === '', message };
 }

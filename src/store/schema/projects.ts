@@ -23,6 +23,13 @@ export interface ProjectTable extends ProjectKey {
   created_at: Generated<Date>;
 }
 
+/** A project that a channel has or had: its people may use it. Outlives the tasks. */
+interface ProjectChannelTable {
+  workspace: string;
+  channel: string;
+  project_id: string;
+}
+
 /** A channel's settings. */
 export interface ChannelSettingsTable {
   workspace: string;
@@ -46,5 +53,6 @@ export interface ChannelSettingsTable {
 /** Projects and channel settings. */
 export interface ProjectTables {
   projects: ProjectTable;
+  project_channels: ProjectChannelTable;
   channel_settings: ChannelSettingsTable;
 }

@@ -42,8 +42,8 @@ function parseSafeInteger(text: string): number {
  * @throws StoreError `unavailable`, `denied`, `disk_full`, `migration_failed`
  */
 export async function openDatabase(options: {
-  url?: string;
-  embedded?: Pick<EmbeddedServer, 'connection'>;
+  url?: string | undefined;
+  embedded?: Pick<EmbeddedServer, 'connection'> | undefined;
   log: Logger;
   /** 10 by default. */
   maxConnections?: number;

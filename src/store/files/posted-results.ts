@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import { Queries } from '../queries.ts';
-import type { Turn } from '../schema.ts';
+import type { Turn, TurnLocation } from '../schema.ts';
 
 /** The post that claimed a result. */
 export interface ClaimedResult {
@@ -67,14 +67,10 @@ export class PostedReviews extends Queries {
   }
 
   /** Claims a review; returns the turn that posts it: this one, or an earlier one. */
-  async claim(
-    turn: Pick<Turn, 'workspace' | 'channel' | 'thread_ts' | 'id'>,
-    review: string,
-  ): Promise<string> {
-    const { workspace, channel, thread_ts } = turn;
+  async claim({ workspace, channel, thread_ts, id }: TurnLocation, review: string): Promise<string> {
     const row = await this.db
       .insertInto('posted_reviews')
-      .values({ workspace, channel, thread_ts, review_id: review, turn_id: turn.id })
+      .values({ workspace, channel, thread_ts, review_id: review, turn_id: id })
       .onConflict((conflict) =>
         conflict
           .columns(['workspace', 'channel', 'thread_ts', 'review_id'])

@@ -111,26 +111,15 @@ export class ThreadQueue {
    * job that is held does not count: its holder may have read the thread already.
    */
   async enqueueMissing(threads: readonly ThreadKey[]): Promise<void> {
-    const keys = threads.map(threadKeyText);
-    await withStoreErrors(async () => {
-      const { rows } = await this.#pool.query<{ key: string }>(
-        `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
-          where name = $1 and state < 'active' and not blocked and policy = '${QUEUE_OPTIONS.policy}'
-            and singleton_key = any($2)`,
-        [QUEUE_NAME, keys],
-      );
-      const waiting = new Set(rows.map((row) => row.key));
-      const jobs = threads
-        .filter((thread) => !waiting.has(threadKeyText(thread)))
-        .map((thread) => ({
-          data: threadSchema.parse(thread),
-          id: nextId(),
-          singletonKey: threadKeyText(thread),
-        }));
-      if (jobs.length === 0) return;
-      await this.#boss.insert(QUEUE_NAME, jobs);
-      this.#wake();
-    });
+    const isWaiting = `state < 'active' and not blocked and policy = '${QUEUE_OPTIONS.policy}'`;
+    const jobs = (await this.#withoutJob(threads, isWaiting)).map((thread) => ({
+      data: threadSchema.parse(thread),
+      id: nextId(),
+      singletonKey: threadKeyText(thread),
+    }));
+    if (jobs.length === 0) return;
+    await withStoreErrors(() => this.#boss.insert(QUEUE_NAME, jobs));
+    this.#wake();
   }
 
   /**
@@ -211,10 +200,14 @@ export class ThreadQueue {
 
   /** Those of the threads that have no job, waiting or held. */
   async threadsWithoutJob(threads: readonly ThreadKey[]): Promise<ThreadKey[]> {
+    return this.#withoutJob(threads, "state < 'completed'");
+  }
+
+  async #withoutJob(threads: readonly ThreadKey[], condition: string): Promise<ThreadKey[]> {
     const { rows } = await withStoreErrors(() =>
       this.#pool.query<{ key: string }>(
         `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
-          where name = $1 and state < 'completed' and singleton_key = any($2)`,
+          where name = $1 and ${condition} and singleton_key = any($2)`,
         [QUEUE_NAME, threads.map(threadKeyText)],
       ),
     );

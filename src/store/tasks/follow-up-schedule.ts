@@ -2,16 +2,15 @@ import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { inThread, isUnclaimed } from '../filters.ts';
 import { changesRow, Queries } from '../queries.ts';
-import type { FollowUp, Turn } from '../schema.ts';
+import type { FollowUp, TurnLocation } from '../schema.ts';
 
 /** Tasks to check now and then after their turn has ended; any process may check. */
 export class FollowUpSchedule extends Queries {
   /** Schedules checks of an ended turn's thread: the first in `firstMs`, the last in `forMs`. */
   async schedule(
-    turn: Pick<Turn, 'workspace' | 'channel' | 'thread_ts' | 'id'>,
+    { workspace, channel, thread_ts, id }: TurnLocation,
     times: { firstMs: number; forMs: number },
   ): Promise<void> {
-    const { workspace, channel, thread_ts, id } = turn;
     const row = {
       turn_id: id,
       checks: 0,

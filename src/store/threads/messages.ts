@@ -21,20 +21,11 @@ export interface NewMessage {
 /** People's messages for the agent: the inbox. */
 export class Messages extends Queries {
   /** Adds a message once; false if this workspace, channel and ts is known. */
-  async add(key: MessageKey, message: NewMessage): Promise<boolean> {
+  async add(key: MessageKey, { content, editedTs, ...message }: NewMessage): Promise<boolean> {
     return changesRow(
       this.db
         .insertInto('messages')
-        .values({
-          ...key,
-          thread_ts: message.thread_ts,
-          user_id: message.user_id,
-          state: message.state,
-          content: toPostgresJson(message.content),
-          edited_ts: message.editedTs,
-          resends_turn_id: message.resends_turn_id ?? null,
-          revises_turn_id: message.revises_turn_id ?? null,
-        })
+        .values({ ...key, ...message, content: toPostgresJson(content), edited_ts: editedTs })
         .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'ts']).doNothing()),
     );
   }

@@ -11,9 +11,7 @@ export class Workspaces extends Queries {
       .values(row)
       .onConflict((conflict) =>
         conflict.column('workspace').doUpdateSet({
-          name: row.name,
-          bot_user_id: row.bot_user_id,
-          bot_id: row.bot_id,
+          ...row,
           installation_id: null,
           uninstalled_at: null,
           access_revoked_at: null,

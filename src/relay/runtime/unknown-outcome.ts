@@ -9,9 +9,9 @@ export const SLACK_CALL_LIFETIME_MS = CALL_TIMEOUT_MS + NETWORK_MARGIN_MS;
 /** How often the service is searched (ms), unless it settles sooner. */
 const SEARCH_INTERVAL_MS = 5_000;
 
-/** Milliseconds until a call that was intended then has surely ended; 0 or less if it has. */
+/** Milliseconds until a call that was intended then has surely ended; 0 or less if it has. A clock may have been set. */
 export function msUntilCallEnded(intendedAt: Date, lifetimeMs: number): number {
-  return intendedAt.getTime() + lifetimeMs - Date.now();
+  return Math.min(lifetimeMs, intendedAt.getTime() + lifetimeMs - Date.now());
 }
 
 /** Waits until a call that was intended then has surely ended. Throws like `sleepWithLease`. */

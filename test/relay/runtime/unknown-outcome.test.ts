@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { searchUntilSettled } from '../../../src/relay/runtime/unknown-outcome.ts';
+import { msUntilCallEnded, searchUntilSettled } from '../../../src/relay/runtime/unknown-outcome.ts';
 
 const never = new AbortController().signal;
 const lease = { signal: never, draining: never, remainingMs: () => 8_000 };
@@ -36,4 +36,8 @@ test('an effect that appears within two minutes is found, however slow each step
 test('nothing is found only after two minutes and two equal lists', async () => {
   expect(await search(Number.POSITIVE_INFINITY, 0)).toEqual({ found: undefined, looks: 25 });
   expect(await search(Number.POSITIVE_INFINITY, 0, 40)).toEqual({ found: undefined, looks: 41 });
+});
+
+test('a clock that was set back does not make the wait for a call longer than the call', () => {
+  expect(msUntilCallEnded(new Date(Date.now() + 3_600_000), 10_000)).toBe(10_000);
 });

@@ -64,7 +64,7 @@ it('continues after a poll that failed', async () => {
 });
 
 it('polls only when it is asked to, and without a start, if it has no interval', async () => {
-  const poll = vi.fn(async () => undefined);
+  const poll = vi.fn<() => Promise<void>>(async () => undefined);
   const poller = new Poller({ poll, onError: () => undefined });
   await vi.advanceTimersByTimeAsync(10_000);
   expect(poll).not.toHaveBeenCalled();

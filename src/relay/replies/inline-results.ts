@@ -31,7 +31,7 @@ export async function postInlineResults(
   posts: ThreadPosts,
   results: readonly ResultFile[],
 ): Promise<void> {
-  const { deps, workspace, turn, lease } = context;
+  const { deps, turn } = context;
   const { maxInlineBytes, maxTableBytes } = deps.settings.results;
   const known = await deps.store.slackFiles.ofTurn(turn);
   const chosen = (
@@ -58,7 +58,7 @@ export async function postInlineResults(
   const tables = chosen('table:', TABLE_TYPES, maxTableBytes, MAX_TABLES);
   for (const table of tables) await postTablePreview(context, posts, table);
   const files = [...pictures, ...tables].map((one) => toFileToShare(context, one));
-  await new ThreadFiles(deps, workspace, turn, lease).share(files);
+  await new ThreadFiles(context, turn).share(files);
 }
 
 function isOfType({ name, mimeType }: ResultFile, kinds: Readonly<Record<string, string>>): boolean {

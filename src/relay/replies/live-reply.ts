@@ -2,8 +2,7 @@ import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { breakPoint } from '../../render/splitting/break-point.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import {
   backoffMs,
   sleepUnlessAborted,
@@ -28,10 +27,9 @@ const FINALIZE_TIMEOUT_MS = 10 * 60_000;
  * gets one, so that the latest state wins.
  */
 export class LiveReply {
-  readonly #deps: RelayDeps;
+  readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   readonly #state: ReplyState;
-  readonly #lease: Lease;
   readonly #messages: ReplyMessages;
   readonly #files: ThreadFiles;
   /** Withdraws the edits that wait for a permit. */
@@ -47,19 +45,12 @@ export class LiveReply {
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
-  constructor(
-    deps: RelayDeps,
-    workspace: WorkspaceClient,
-    turn: TurnLocation,
-    state: ReplyState,
-    lease: Lease,
-  ) {
-    this.#deps = deps;
+  constructor(work: ThreadWork, turn: TurnLocation, state: ReplyState) {
+    this.#work = work;
     this.#turn = turn;
     this.#state = state;
-    this.#lease = lease;
-    this.#messages = new ReplyMessages(state, new ThreadPosts(deps, workspace, turn, lease));
-    this.#files = new ThreadFiles(deps, workspace, turn, lease);
+    this.#messages = new ReplyMessages(state, new ThreadPosts(work, turn));
+    this.#files = new ThreadFiles(work, turn);
   }
 
   /** Posts the first message, or finds the one that an earlier process posted; then shows every change. */
@@ -67,7 +58,7 @@ export class LiveReply {
     if (this.#showLoop !== undefined) return;
     await this.#messages.load();
     if (!this.#messages.has(0)) await this.#messages.post(0, 'first');
-    this.#lease.signal.addEventListener('abort', () => this.#wake?.(), { once: true });
+    this.#work.lease.signal.addEventListener('abort', () => this.#wake?.(), { once: true });
     this.#showLoop = this.#showChanges();
   }
 
@@ -108,8 +99,8 @@ export class LiveReply {
       await this.#withRetry(finalize, FINALIZE_TIMEOUT_MS);
     } catch (error) {
       if (!(error instanceof SlackError) || transientFailure(error) === undefined) throw error;
-      if (this.#lease.signal.aborted) throw error;
-      this.#deps.log.warn({ err: error, turn: this.#turn.id }, 'the reply keeps its progress line');
+      if (this.#work.lease.signal.aborted) throw error;
+      this.#work.deps.log.warn({ err: error, turn: this.#turn.id }, 'the reply keeps its progress line');
     }
   }
 
@@ -120,7 +111,7 @@ export class LiveReply {
     this.#wake?.();
     await this.#showLoop?.catch(() => undefined);
     const { uncountedEdits: edits } = this.#messages;
-    if (edits > 0) await this.#deps.store.turns.countEdits(this.#turn, edits);
+    if (edits > 0) await this.#work.deps.store.turns.countEdits(this.#turn, edits);
     this.#messages.uncountedEdits = 0;
   }
 
@@ -131,7 +122,7 @@ export class LiveReply {
   }
 
   get #isOver(): boolean {
-    return this.#isFinal || this.#isClosed || this.#lease.signal.aborted;
+    return this.#isFinal || this.#isClosed || this.#work.lease.signal.aborted;
   }
 
   async #showChanges(): Promise<void> {
@@ -152,7 +143,7 @@ export class LiveReply {
           this.unreachable = error;
           return;
         }
-        this.#deps.log.warn(
+        this.#work.deps.log.warn(
           { err: error, turn: this.#turn.id },
           'the live reply could not be shown; trying again',
         );
@@ -160,7 +151,7 @@ export class LiveReply {
         this.#unseenSince ??= Date.now();
         await sleepUnlessAborted(
           Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(failures)),
-          AbortSignal.any([this.#lease.signal, this.#pendingEdits.signal]),
+          AbortSignal.any([this.#work.lease.signal, this.#pendingEdits.signal]),
         );
       }
     }
@@ -215,7 +206,7 @@ export class LiveReply {
     const at = fits ? breakPoint(this.#state.answer, from, displayedUpTo) : from;
     if (at <= from) return this.#messages.markReplaced(index);
     const breaks = this.#state.breaksWith(at);
-    await this.#deps.store.turns.record(this.#turn, { split_offsets: breaks });
+    await this.#work.deps.store.turns.record(this.#turn, { split_offsets: breaks });
     this.#state.setBreaks(breaks);
   }
 
@@ -239,8 +230,11 @@ export class LiveReply {
   async #withRetry<T>(step: () => Promise<T>, giveUpAfterMs?: number): Promise<T> {
     const onWait = (cause: WaitCause | undefined, error: unknown) => {
       if (cause !== undefined)
-        this.#deps.log.warn({ err: error, turn: this.#turn.id, cause }, 'retrying to show the final reply');
+        this.#work.deps.log.warn(
+          { err: error, turn: this.#turn.id, cause },
+          'retrying to show the final reply',
+        );
     };
-    return withRetry(this.#lease, step, onWait, { giveUpAfterMs });
+    return withRetry(this.#work.lease, step, onWait, { giveUpAfterMs });
   }
 }

@@ -76,14 +76,14 @@ async function postResultBatch(
   batch: string,
   all: ResultFile[],
 ): Promise<number> {
-  const { deps, workspace, turn, lease } = context;
+  const { deps, turn } = context;
   const claimed = await deps.store.results.ofThread(turn);
   const mine = all.filter(({ id }) => {
     const claim = claimed.get(id);
     return claim?.turn_id === turn.id && claim.batch === batch;
   });
   if (mine.length > 0) {
-    const posts = new ThreadPosts(deps, workspace, turn, lease);
+    const posts = new ThreadPosts(context, turn);
     await posts.load();
     const { stableLink } = deps.settings.results;
     const link = stableLink === undefined ? undefined : (id: string) => stableLink(linkTarget(turn, id));

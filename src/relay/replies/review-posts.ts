@@ -81,14 +81,13 @@ async function renderReview(
 }
 
 async function postReview(context: SettledTurnContext, key: string, review: DisplayedReview): Promise<void> {
-  const { deps, workspace, turn, lease } = context;
-  const posts = new ThreadPosts(deps, workspace, turn, lease);
+  const posts = new ThreadPosts(context, context.turn);
   const part = `review:${key}`;
   for (const [index, message] of review.messages.entries()) {
     await posts.post(`${part}:${index}`, message, 'result', REVIEW_FORMS);
   }
   if (review.rest === undefined) return;
-  if (await new ThreadFiles(deps, workspace, turn, lease).attachOverflow(part, review.rest)) return;
+  if (await new ThreadFiles(context, context.turn).attachOverflow(part, review.rest)) return;
   for (const [index, message] of review.restAsMessages().entries()) {
     await posts.post(`${part}:${review.messages.length + index}`, message, 'result', REVIEW_FORMS);
   }

@@ -5,8 +5,7 @@ import { externalLink, FileRefusedError, type SlackFile, slackFileName } from '.
 import type { FileNote, MessageContent, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { filesOf } from '../reading/message-files.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { serviceFileName } from './file-name.ts';
@@ -32,14 +31,11 @@ export interface Attachments {
 export type UploadProgressListener = (files: readonly FileProgress[]) => void;
 
 /** What uploading a message's files needs. */
-export interface AttachmentsUploadRequest {
-  deps: RelayDeps;
-  workspace: WorkspaceClient;
+export interface AttachmentsUploadRequest extends ThreadWork {
   thread: Thread;
   turn: Turn;
   projectId: string;
   content: MessageContent;
-  lease: Lease;
   /** Ends the upload. Its reason is thrown. */
   stopSignal: AbortSignal;
   onProgress: UploadProgressListener;
@@ -145,7 +141,7 @@ class AttachmentBatch {
   }
 
   async #upload(item: AttachmentItem): Promise<{ sizeBytes: number }> {
-    const { workspace, deps, turn, thread, projectId } = this.#request;
+    const { workspace, turn, thread, projectId } = this.#request;
     const { file, decision } = await workspace.downloads.resolve(item.file, {
       signal: this.#signal,
       onWait: () => this.#setProgress(item, { state: 'processing', name: displayName(item.file) }),
@@ -158,7 +154,7 @@ class AttachmentBatch {
     const sizeBytes = decision.sizeBytes ?? (await this.#probeSize(file));
     if (this.#promisedBytes + sizeBytes > this.#limits.maxMessageBytes) throw new FileOmitted('message_full');
     this.#promisedBytes += sizeBytes;
-    const upload = new FileUpload(deps, workspace, {
+    const upload = new FileUpload(this.#request, {
       account_id: thread.account_id,
       turn,
       projectId,
@@ -166,7 +162,6 @@ class AttachmentBatch {
       name,
       mime,
       sizeBytes,
-      lease: this.#request.lease,
       signal: this.#signal,
       onUploadedElsewhere: () =>
         this.#setProgress(item, { state: 'elsewhere', name: displayName(file), sizeBytes }),

@@ -3,8 +3,7 @@ import type { ResumableUpload } from '../../agent/upload-request.ts';
 import type { SlackFile } from '../../slack/shared-file.ts';
 import type { UploadKey, UploadProgress } from '../../store/files/service-uploads.ts';
 import type { Turn } from '../../store/schema.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 
 /** How long a turn's claim to upload a file lasts (ms), and how often the turn renews it. */
@@ -22,7 +21,6 @@ export interface FileUploadRequest {
   name: string;
   mime: string;
   sizeBytes: number;
-  lease: Lease;
   /** Ends the upload. The uploaded parts are kept for the next attempt. */
   signal: AbortSignal;
   /** Called while another thread uploads the same file. */
@@ -32,14 +30,12 @@ export interface FileUploadRequest {
 
 /** The upload of one Slack file into a project: once for all threads that need it, and resumed after a crash. */
 export class FileUpload {
-  readonly #deps: RelayDeps;
-  readonly #workspace: WorkspaceClient;
+  readonly #work: ThreadWork;
   readonly #request: FileUploadRequest;
   readonly #key: UploadKey;
 
-  constructor(deps: RelayDeps, workspace: WorkspaceClient, request: FileUploadRequest) {
-    this.#deps = deps;
-    this.#workspace = workspace;
+  constructor(work: ThreadWork, request: FileUploadRequest) {
+    this.#work = work;
     this.#request = request;
     this.#key = {
       workspace: request.turn.workspace,
@@ -50,10 +46,10 @@ export class FileUpload {
 
   /** The service's file id, and how many bytes were sent for it. */
   async run(): Promise<{ fileId: string; sentBytes: number }> {
-    const { turn, lease, signal, sizeBytes } = this.#request;
+    const { turn, signal, sizeBytes } = this.#request;
     for (;;) {
       signal.throwIfAborted();
-      const claim = await this.#deps.store.uploads.claim(this.#key, turn.id, CLAIM_MS, sizeBytes);
+      const claim = await this.#work.deps.store.uploads.claim(this.#key, turn.id, CLAIM_MS, sizeBytes);
       if (claim.kind === 'done') return { fileId: claim.fileId, sentBytes: 0 };
       if (claim.kind === 'ours') {
         const done = await this.#uploadWhileClaimed(claim.begun);
@@ -61,7 +57,7 @@ export class FileUpload {
         continue;
       }
       this.#request.onUploadedElsewhere();
-      await sleepWithLease(CLAIM_RETRY_DELAY_MS, lease);
+      await sleepWithLease(CLAIM_RETRY_DELAY_MS, this.#work.lease);
     }
   }
 
@@ -69,7 +65,7 @@ export class FileUpload {
   async #uploadWhileClaimed(
     begun: UploadProgress | undefined,
   ): Promise<{ fileId: string; sentBytes: number } | undefined> {
-    const { uploads } = this.#deps.store;
+    const { uploads } = this.#work.deps.store;
     const { turn, signal } = this.#request;
     const lost = new AbortController();
     const timer = setInterval(() => {
@@ -77,7 +73,8 @@ export class FileUpload {
         (ours) => {
           if (!ours) lost.abort(new Error('Another turn has taken over the upload.'));
         },
-        (error: unknown) => this.#deps.log.debug({ err: error }, 'renewing the claim to an upload failed'),
+        (error: unknown) =>
+          this.#work.deps.log.debug({ err: error }, 'renewing the claim to an upload failed'),
       );
     }, CLAIM_RENEW_INTERVAL_MS);
     try {
@@ -95,17 +92,17 @@ export class FileUpload {
     begun: UploadProgress | undefined,
     signal: AbortSignal,
   ): Promise<{ fileId: string; sentBytes: number }> {
-    const { uploads } = this.#deps.store;
+    const { uploads } = this.#work.deps.store;
     const { account_id, projectId, file, name, sizeBytes, onProgress } = this.#request;
     const resume = resumableUpload(begun, sizeBytes);
     const before = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
     let sentBytes = 0;
-    const uploaded = await uploadFile(this.#deps.agent(account_id), {
+    const uploaded = await uploadFile(this.#work.deps.agent(account_id), {
       projectId,
       filename: name,
       sizeBytes,
       mimeType: /^[\w.+-]+\/[\w.+-]+/.exec(this.#request.mime)?.[0] ?? 'application/octet-stream',
-      open: async (offset) => (await this.#workspace.downloads.read(file, { offset, signal })).stream,
+      open: async (offset) => (await this.#work.workspace.downloads.read(file, { offset, signal })).stream,
       resume,
       signal,
       onStart: (started) => uploads.recordStart(this.#key, toUploadRecord(started, sizeBytes)),

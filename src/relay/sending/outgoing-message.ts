@@ -7,7 +7,7 @@ import { lookUpNames } from '../reading/name-lookup.ts';
 import { readableText } from '../reading/readable-text.ts';
 import { taskTitle } from '../reading/task-title.ts';
 import { buildTranscript, withTranscript } from '../reading/transcript.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
@@ -34,11 +34,9 @@ export async function messageOfTurn(deps: RelayDeps, turn: Turn): Promise<Messag
 
 /** Reads a waiting message as people read it. */
 export async function readOutgoingMessage(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
+  { deps, workspace, lease }: ThreadWork,
   thread: Thread,
   message: Message,
-  lease: Lease,
 ): Promise<OutgoingMessage> {
   const content = message.content ?? { text: '' };
   const parsed = parseMessage(content);

@@ -20,8 +20,8 @@ export interface SettledReply {
  * outlasts it. Throws TurnEnded where the task settles without a reply.
  */
 export async function followReply(context: TurnContext): Promise<SettledReply> {
-  const { deps, workspace, lease, state, reply, stopSignal } = context;
-  const forwarding = new MidRunForwarding(deps, workspace, turnLocationOf(context.turn), lease, {
+  const { deps, state, reply, stopSignal } = context;
+  const forwarding = new MidRunForwarding(context, turnLocationOf(context.turn), {
     stopSignal,
     onForwarded: (writer, notes) => {
       state.onForwarded(writer, notes);

@@ -50,9 +50,9 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
 
 /** Ends a turn with nothing left to show. */
 export async function closeTurn(context: TurnContext, outcome: TurnOutcome): Promise<void> {
-  const { deps, workspace, turn, lease } = context;
+  const { deps, turn } = context;
   await context.reply.close();
-  const posts = new ThreadPosts(deps, workspace, turn, lease);
+  const posts = new ThreadPosts(context, turn);
   await context.withRetry(() => postPausedNoticeAndFinish(deps, posts, turn, outcome));
 }
 
@@ -75,7 +75,7 @@ async function postResultsOrEndLine(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   const { agent, taskId } = await context.task();
   const settled = { deps, workspace, agent, turn, taskId, lease };
-  const posts = new ThreadPosts(deps, workspace, turn, lease);
+  const posts = new ThreadPosts(context, turn);
   const count = await context
     .withRetry(() => postResults(settled))
     .catch(async (error: unknown) => {

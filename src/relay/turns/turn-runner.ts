@@ -6,7 +6,7 @@ import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { recoverOrphanReplies } from '../inbox/orphan-replies.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { drainOnUninstall, type Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
 import { HandOver } from '../runtime/turn-interruptions.ts';
@@ -60,15 +60,15 @@ export class TurnRunner {
     }
     const { lease, dispose } = drainOnUninstall(jobLease, workspace.uninstalled);
     try {
-      const context = await this.#nextTurn(workspace, thread, lease);
+      const context = await this.#nextTurn({ deps: this.#deps, workspace, lease }, thread);
       if (context === undefined) return;
       const turn = turnLocationOf(context.turn);
       this.#running.set(turn.id, context);
       try {
-        await withAgentSession(this.#deps, workspace, thread, lease, () =>
+        await withAgentSession(context, thread, () =>
           isPoisoned(context.turn)
             ? abandonTurn(context)
-            : runAndMarkStable(this.#deps, turn, lease, () => runTurn(context)),
+            : runAndMarkStable(context, turn, () => runTurn(context)),
         );
       } finally {
         // After a lost lease, this process may already run the turn again.
@@ -83,12 +83,8 @@ export class TurnRunner {
     }
   }
 
-  async #nextTurn(
-    workspace: WorkspaceClient,
-    thread: ThreadKey,
-    lease: Lease,
-  ): Promise<TurnContext | undefined> {
-    const turn = await this.#resumeOrBeginTurn(workspace, thread, lease);
+  async #nextTurn(work: ThreadWork, thread: ThreadKey): Promise<TurnContext | undefined> {
+    const turn = await this.#resumeOrBeginTurn(work, thread);
     if (turn === undefined) return undefined;
     const { task_id } = await this.#deps.store.threads.getOrThrow(thread);
     // Every log line about the turn names its thread and task.
@@ -96,14 +92,8 @@ export class TurnRunner {
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
     this.#waitingReactions.addToWaiting(thread);
     this.#waitingReactions.cleanUp();
-    return new TurnContext(
-      { ...this.#deps, log },
-      workspace,
-      turn,
-      lease,
-      this.#readRateFor,
-      this.#waitingReactions,
-    );
+    const logged = { ...work, deps: { ...this.#deps, log } };
+    return new TurnContext(logged, turn, this.#readRateFor, this.#waitingReactions);
   }
 
   /**
@@ -117,19 +107,14 @@ export class TurnRunner {
     return (await messages.nextWaiting(thread)) !== undefined;
   }
 
-  async #resumeOrBeginTurn(
-    workspace: WorkspaceClient,
-    thread: ThreadKey,
-    lease: Lease,
-  ): Promise<Turn | undefined> {
-    const { store } = this.#deps;
-    const open = await store.turns.open(thread);
-    if (open !== undefined) return countTakeover(this.#deps, open, lease);
-    await recoverOrphanReplies(this.#deps, workspace, thread, lease);
+  async #resumeOrBeginTurn(work: ThreadWork, thread: ThreadKey): Promise<Turn | undefined> {
+    const open = await this.#deps.store.turns.open(thread);
+    if (open !== undefined) return countTakeover(work, open);
+    await recoverOrphanReplies(work, thread);
     for (;;) {
-      const next = await nextAllowedMessage(this.#deps, workspace, thread, lease);
+      const next = await nextAllowedMessage(work, thread);
       if (next === undefined) return undefined;
-      const turn = await beginTurnOrRefuse(this.#deps, workspace, this.#nextTurnId(), next);
+      const turn = await beginTurnOrRefuse(work, this.#nextTurnId(), next);
       if (turn !== undefined) return turn;
     }
   }

@@ -69,7 +69,7 @@ export function createListeners(deps: RelayDeps, handlers: ListenerHandlers): Sl
   };
   return [
     (app) => registerStepsListener(app, new StepsModal(deps), tell, log),
-    (app) => registerAccountListeners(app, handlers.accountSection, log),
+    (app) => registerAccountListeners(app, handlers.workspaceAccount, log),
     (app) => registerWorkspaceAccessListeners(app, handlers.workspaceAccess, log),
     (app) => registerFeedbackListeners(app, new AnswerFeedback(deps), tell, log),
     (app) => registerControlButtonListeners(app, buttons, tell, log),

@@ -1,12 +1,14 @@
-import { type ControlUse, controlRefusal, mayUseControl } from '../../relay/access/control-permission.ts';
+import { controlRefusal, permittedTurn, useOnTurn } from '../../relay/access/control-permission.ts';
 import { type ControlOutcome, type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { trySendEphemeral } from '../../relay/runtime/ephemeral-messages.ts';
 import { feedbackThanksMessage } from '../../render/messages/feedback-buttons.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { Turn } from '../../store/schema.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
 import { commentNoticeView, commentView } from './comment-view.ts';
+
+/** The control's name in the audit trail. */
+const CONTROL = 'feedback';
 
 /** Feedback on answers: one thumb per person and answer, and an optional comment. */
 export class AnswerFeedback {
@@ -19,9 +21,8 @@ export class AnswerFeedback {
   /** Saves a thumb in place of the person's earlier one. */
   async rate({ good, ...request }: ControlRequest & { good: boolean }): Promise<ControlOutcome> {
     const { workspace, turnId, person } = request;
-    const turn = await turnOf(this.#deps.store, request);
-    if (turn === undefined) return 'unknown';
-    if (!(await mayUseControl(this.#deps, controlUseOf(turn, person)))) return 'refused';
+    const turn = await permittedTurn(this.#deps, request, CONTROL, true);
+    if (typeof turn === 'string') return turn;
     await this.#deps.store.feedback.rate({ workspace, turn_id: turnId, user_id: person }, good);
     this.#deps.log.info({ turn: turnId, good }, 'feedback received');
     const { channel, thread_ts: threadTs } = turn;
@@ -40,7 +41,10 @@ export class AnswerFeedback {
     const { workspace, turnId, person } = request;
     const turn = await turnOf(this.#deps.store, request);
     if (turn === undefined) return commentNoticeView(strings.controlFailed.unknown);
-    const refusal = await controlRefusal(this.#deps, controlUseOf(turn, person));
+    const refusal = await controlRefusal(this.#deps, {
+      ...useOnTurn(turn, person, CONTROL),
+      isReadOnly: true,
+    });
     if (refusal !== undefined) return commentNoticeView(refusal);
     const given = await this.#deps.store.feedback.get({ workspace, turn_id: turnId, user_id: person });
     return commentView(turnId, given?.comment ?? null);
@@ -53,9 +57,4 @@ export class AnswerFeedback {
   ): Promise<boolean> {
     return this.#deps.store.feedback.addComment({ workspace, turn_id: turnId, user_id: person }, text);
   }
-}
-
-function controlUseOf(turn: Turn, person: string): ControlUse {
-  const { workspace, channel, thread_ts } = turn;
-  return { workspace, channel, thread_ts, person, turn, control: 'feedback', isReadOnly: true };
 }

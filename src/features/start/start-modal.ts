@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { controlRefusal } from '../../relay/access/control-permission.ts';
+import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { idsToResolve } from '../../relay/reading/display-names.ts';
 import { choicesIn, parseFlags } from '../../relay/reading/message-flags.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
@@ -93,9 +93,8 @@ export class StartModal {
       if (inThread && turn.button_used_at !== null)
         return startNoticeView(strings.startForm.alreadyAskedAgain);
       const { channel, thread_ts } = turn;
-      const permissionRequest = { workspace: workspace.id, channel, thread_ts, person: request.person, turn };
       const control = inThread ? 'choose_again' : 'new_thread';
-      const refusal = await controlRefusal(this.#deps, { ...permissionRequest, control });
+      const refusal = await controlRefusal(this.#deps, useOnTurn(turn, request.person, control));
       if (refusal !== undefined) return startNoticeView(refusal);
       const source = (await store.messages.get(messageKeyOf(turn)))?.content;
       if (source == null) return startNoticeView(strings.startForm.gone);

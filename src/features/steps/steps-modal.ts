@@ -1,5 +1,5 @@
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import { controlRefusal } from '../../relay/access/control-permission.ts';
+import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { toReplyBlock } from '../../relay/replies/reply-blocks.ts';
 import { type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
@@ -41,12 +41,11 @@ export class StepsModal {
   }
 
   async #renderView(press: StepsPress): Promise<StepsView> {
-    const { workspace, turnId, person, page } = press;
+    const { turnId, person, page } = press;
     const { store } = this.#deps;
     const turn = await turnOf(store, press);
     if (turn === undefined) return stepsNoticeView(strings.stepsNotFound);
-    const { channel, thread_ts } = turn;
-    const use = { workspace, channel, thread_ts, person, turn, control: 'steps', isReadOnly: true };
+    const use = { ...useOnTurn(turn, person, 'steps'), isReadOnly: true };
     const refusal = await controlRefusal(this.#deps, use);
     if (refusal !== undefined) return stepsNoticeView(refusal);
     if (turn.assistant_message_id === null) return stepsNoticeView(strings.stepsNotFound);

@@ -2,7 +2,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import { uuidV7Generator } from '../../store/queue/uuid-v7.ts';
 import type { Turn } from '../../store/schema.ts';
-import { mayUseControl } from '../access/control-permission.ts';
+import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
 import type { StopOutcome } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -138,18 +138,8 @@ export class StopTriggers {
       return this.#stopControl.requestStop({ workspace, channel, turnId: turn.id, person, ts, control });
     const message = await store.messages.get(key);
     if (message?.state !== 'waiting') return 'ignored';
-    const { thread_ts, user_id: asker } = message;
-    if (
-      !(await mayUseControl(this.#deps, {
-        workspace,
-        channel,
-        thread_ts,
-        person,
-        turn: { asked_by: asker },
-        control,
-      }))
-    )
-      return 'refused';
+    const use = useOnTurn({ ...message, asked_by: message.user_id }, person, control);
+    if (!(await mayUseControl(this.#deps, use))) return 'refused';
     if (!(await store.messages.withdraw(key))) return 'over';
     this.#waitingReactions.cleanUp();
     return 'withdrawn';
@@ -190,8 +180,7 @@ export class StopTriggers {
   ): Promise<Turn | 'refused' | undefined> {
     const next = await this.#deps.store.messages.nextWaiting(thread);
     if (next === undefined || !isEarlierTs(next.ts, ts)) return undefined;
-    const { workspace, channel, thread_ts } = thread;
-    const use = { workspace, channel, thread_ts, person, turn: { asked_by: next.user_id }, control };
+    const use = useOnTurn({ ...thread, asked_by: next.user_id }, person, control);
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
     return this.#deps.store.transaction(async (store) => {
       const now = await store.messages.nextWaiting(thread);

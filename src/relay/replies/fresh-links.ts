@@ -1,8 +1,8 @@
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { resultMessages } from '../../render/messages/result-list.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
-import { mayUseControl } from '../access/control-permission.ts';
-import { type ControlOutcome, type ControlRequest, turnOf } from '../runtime/control-types.ts';
+import { permittedTurn } from '../access/control-permission.ts';
+import type { ControlOutcome, ControlRequest } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { sendEphemeral } from '../runtime/ephemeral-messages.ts';
 import { toShownResult } from './result-posts.ts';
@@ -11,11 +11,9 @@ import { toShownResult } from './result-posts.ts';
 export async function sendFreshLinks(deps: RelayDeps, request: ControlRequest): Promise<ControlOutcome> {
   const { workspace, person } = request;
   const { store } = deps;
-  const turn = await turnOf(store, request);
-  if (turn === undefined) return 'unknown';
+  const turn = await permittedTurn(deps, request, 'fresh_links', true);
+  if (typeof turn === 'string') return turn;
   const { id, channel, thread_ts } = turn;
-  const use = { workspace, channel, thread_ts, person, turn, control: 'fresh_links', isReadOnly: true };
-  if (!(await mayUseControl(deps, use))) return 'refused';
   const thread = await store.threads.getOrThrow(turn);
   const taskId = taskIdOf(turn, thread);
   if (taskId === null) return 'unknown';

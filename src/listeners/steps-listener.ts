@@ -1,7 +1,6 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
-import type { StepsModal } from '../features/steps/steps-modal.ts';
-import { parseStepsPage } from '../features/steps/steps-view.ts';
+import { parseStepsPage, type StepsModal } from '../features/steps/steps-modal.ts';
 import * as strings from '../render/strings/index.ts';
 import { type ButtonPress, parsePress, runAfterAck, type SendEphemeral } from './press.ts';
 

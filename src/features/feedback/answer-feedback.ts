@@ -1,11 +1,13 @@
 import { controlRefusal, permittedTurn, useOnTurn } from '../../relay/access/control-permission.ts';
 import { type ControlOutcome, type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { trySendEphemeral } from '../../relay/runtime/ephemeral-messages.ts';
+import { trySendEphemeral } from '../../relay/runtime/private-messages.ts';
+import { type FormView, inputBlock } from '../../render/blocks/form-inputs.ts';
+import { createModal, noticeModal } from '../../render/blocks/modal.ts';
+import { plainText } from '../../render/blocks/slack-blocks.ts';
 import { feedbackThanksMessage } from '../../render/messages/feedback-buttons.ts';
 import * as strings from '../../render/strings/index.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
-import { commentNoticeView, commentView } from './comment-view.ts';
 
 /** The control's name in the audit trail. */
 const CONTROL = 'feedback';
@@ -57,4 +59,33 @@ export class AnswerFeedback {
   ): Promise<boolean> {
     return this.#deps.store.feedback.addComment({ workspace, turn_id: turnId, user_id: person }, text);
   }
+}
+
+/** The most that a plain-text input takes. */
+export const MAX_COMMENT_CHARACTERS = 3_000;
+
+/** The modal with one sentence: while the form loads, or in place of it. */
+function commentNoticeView(sentence: string): FormView {
+  return noticeModal(strings.commentTitle, sentence);
+}
+
+/** The form for a comment on a turn's answer; `written` is the person's earlier comment. */
+export function commentView(turnId: string, written: string | null): FormView {
+  const comment = inputBlock(
+    {
+      type: 'plain_text_input',
+      action_id: 'comment',
+      multiline: true,
+      max_length: MAX_COMMENT_CHARACTERS,
+      ...(written === null ? {} : { initial_value: written }),
+    },
+    { label: strings.commentLabel, hint: strings.commentHint, optional: false },
+  );
+  return {
+    ...createModal(strings.commentTitle, [comment]),
+    callback_id: 'feedback_comment',
+    private_metadata: turnId,
+    submit: plainText(strings.buttons.send),
+    close: plainText(strings.buttons.cancel),
+  };
 }

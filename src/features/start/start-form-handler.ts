@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startRefusal } from '../../relay/access/start-permission.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
 import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
@@ -9,8 +8,8 @@ import * as strings from '../../render/strings/index.ts';
 import type { MessageKey } from '../../store/keys.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';
 import type { PostOutcome, QuestionPoster } from './question-poster.ts';
-import { type StartChannelRefusal, startChannelRefusal } from './start-channel.ts';
 import { contentOfForm, type StartFormValues } from './start-form-content.ts';
+import { type StartChannelRefusal, startChannelRefusal, startRefusal } from './start-permission.ts';
 import { emptyStartForm, type StartFormMetadata, startNoticeView, startView } from './start-view.ts';
 
 /** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
@@ -56,8 +55,7 @@ export class StartFormHandler {
     const workspace = this.#deps.workspace(submission.workspace);
     const start = await store.taskStarts.get(submission);
     const channel = submission.values.channel ?? start?.channel ?? submission.channel;
-    if (workspace === undefined || channel === undefined)
-      return { do: 'show_view', view: startNoticeView(strings.startForm.gone) };
+    if (workspace === undefined || channel === undefined) return showNotice(strings.startForm.gone);
     if (start === undefined && submission.drafted === true)
       return this.#reopenExpired(workspace, submission, channel);
     const startedAt = performance.now();
@@ -123,8 +121,7 @@ export class StartFormHandler {
     const posted = await Promise.race([posting, sleep(leftMs, 'slow' as const, { ref: false })]);
     if (posted === 'posted') return { do: 'close' };
     if (posted === 'slow') this.#updateModalLater(workspace, submission, start, posting, content);
-    if (posted === 'slow' || posted === 'later')
-      return { do: 'show_view', view: startNoticeView(strings.startForm.slow) };
+    if (posted === 'slow' || posted === 'later') return showNotice(strings.startForm.slow);
     const sentence = await postRefusalText(workspace, channel, posted);
     const isElsewhere = sentence === strings.startForm.elsewhere;
     await this.#deps.store.taskStarts.returnToDraft(start, isElsewhere ? 'anew' : 'open');
@@ -217,13 +214,7 @@ export class StartFormHandler {
       note,
       question: question === undefined ? 'long' : { text: question, optional: content.about !== undefined },
       files: fileNamesOf(parseMessage(content)),
-      chosen: {
-        ...(title === undefined ? {} : { title }),
-        ...(model === undefined ? {} : { model }),
-        ...(skill === undefined ? {} : { skill }),
-        ...(mode === undefined ? {} : { mode }),
-        noFallback,
-      },
+      chosen: { title, model, skill, mode, noFallback },
     });
   }
 
@@ -236,8 +227,7 @@ export class StartFormHandler {
   ): Promise<StartFormAnswer> {
     const { channel, thread_ts, message_ts, user_id, source_turn_id, id } = start;
     if (start.state === 'done') return { do: 'close' };
-    if (thread_ts === null || message_ts === null)
-      return { do: 'show_view', view: startNoticeView(strings.startForm.gone) };
+    if (thread_ts === null || message_ts === null) return showNotice(strings.startForm.gone);
     const isBotThere = source_turn_id !== null || (await isBotInChannel(workspace, channel, leftMs));
     if (isBotThere === undefined)
       return { do: 'show_error', sentence: strings.startForm.botMembershipUnknown };
@@ -255,7 +245,7 @@ export class StartFormHandler {
         source_turn_id !== null &&
         (await store.turns.claimButton(workspace.id, source_turn_id, message_ts)) === undefined
       )
-        return { do: 'show_view', view: startNoticeView(strings.startForm.alreadyAskedAgain) };
+        return showNotice(strings.startForm.alreadyAskedAgain);
       const account_id = this.#deps.accountOf(workspace.id);
       await store.threads.adopt(thread, { account_id, user_id, ts: message_ts });
       const again = source_turn_id === null ? {} : { revises_turn_id: source_turn_id };
@@ -267,6 +257,10 @@ export class StartFormHandler {
     this.#onMessageAdded({ workspace: workspace.id, channel, ts: message_ts });
     return result;
   }
+}
+
+function showNotice(sentence: string): StartFormAnswer {
+  return { do: 'show_view', view: startNoticeView(sentence) };
 }
 
 async function postRefusalText(

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
-import { idsToResolve } from '../../relay/reading/display-names.ts';
+import { idsToResolve, lookUpNames } from '../../relay/reading/display-names.ts';
 import { choicesIn, parseFlags } from '../../relay/reading/message-flags.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
-import { lookUpNames } from '../../relay/reading/name-lookup.ts';
 import { readableText } from '../../relay/reading/readable-text.ts';
 import { turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';

@@ -9,8 +9,8 @@ import type { TaskControl, Turn } from '../../store/schema.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
 import { type ControlRequest, turnOf } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
-import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
+import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { type AccessDeps, accessPolicyFor, isKindAllowed } from './access-policy.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { QuotaExceeded } from '../../store/threads/turn-usage.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
-import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
+import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { WAITING_EMOJI } from '../runtime/waiting-emoji.ts';
 import type { AccessDenial } from './access-policy.ts';
 

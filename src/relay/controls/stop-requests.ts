@@ -6,13 +6,13 @@ import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
 import type { StopOutcome } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
-import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
 import {
   type InboxOutcome,
   type IncomingMessage,
   isDirectChannel,
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
+import { trySendEphemeral } from '../runtime/private-messages.ts';
 import type { PausedMessages } from './paused-messages.ts';
 import type { StopControl } from './stop-delivery.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';

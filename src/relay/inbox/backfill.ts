@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { CHANNEL_LEVEL, type PendingBackfill } from '../../store/slack/backfill-queue.ts';
-import { isUserMessageSubtype } from '../reading/message-subtypes.ts';
+import { isUserMessageSubtype } from '../reading/message-parser.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import {
   type InboxOutcome,

@@ -10,7 +10,7 @@ import {
   type WaitCause,
   withRetry,
 } from '../runtime/retry.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
+import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { ReplyMessages } from './reply-messages.ts';
 import type { ReplyReader } from './reply-reader.ts';
 import type { ReplyState } from './reply-state.ts';

@@ -4,8 +4,8 @@ import type { EditRequest, PostKind } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
+import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
 import { asRendered, type MessageForm, sendInAcceptedForm } from './fallback-forms.ts';
 import { messageDigest } from './message-digest.ts';
 

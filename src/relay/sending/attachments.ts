@@ -4,7 +4,7 @@ import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import { externalLink, FileRefusedError, type SlackFile, slackFileName } from '../../slack/shared-file.ts';
 import type { FileNote, MessageContent, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { filesOf } from '../reading/message-files.ts';
+import { filesOf } from '../reading/message-parser.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';

@@ -9,8 +9,7 @@ import type { ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
 import { fileLinkLines, isNoteResent, keptFileNotes } from './file-notes.ts';
-import { type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
-import { findResentMessage } from './resent-message.ts';
+import { findResentMessage, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { unlessStopped } from './stop-check.ts';
 
 /**

@@ -6,14 +6,13 @@ import type { FileNote, TaskChoices, Thread, Turn } from '../../store/schema.ts'
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
 import { choicesIn } from '../reading/message-flags.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
+import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce } from './delivery.ts';
 import { freezeMessage } from './message-freeze.ts';
-import { messageOfTurn, readOutgoingMessage } from './outgoing-message.ts';
-import { findResentMessage } from './resent-message.ts';
+import { findResentMessage, messageOfTurn, readOutgoingMessage } from './outgoing-message.ts';
 import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
 
 /** The service's status for a value that it does not know. */

@@ -30,20 +30,14 @@ export interface TurnRunnerDeps {
 /** Runs a thread's next turn, and queues the thread again if more messages wait. */
 export class TurnRunner {
   readonly #deps: RelayDeps;
-  readonly #waitingReactions: WaitingReactions;
-  readonly #readRateFor: TurnRunnerDeps['readRateFor'];
-  readonly #findWorkspace: TurnRunnerDeps['findWorkspace'];
-  readonly #requeue: TurnRunnerDeps['requeue'];
+  readonly #options: Omit<TurnRunnerDeps, 'deps'>;
   readonly #nextTurnId = uuidV7Generator();
   /** The turns that this process runs, by id. */
   readonly #running = new Map<string, TurnContext>();
 
-  constructor({ deps, waitingReactions, readRateFor, findWorkspace, requeue }: TurnRunnerDeps) {
+  constructor({ deps, ...options }: TurnRunnerDeps) {
     this.#deps = deps;
-    this.#waitingReactions = waitingReactions;
-    this.#readRateFor = readRateFor;
-    this.#findWorkspace = findWorkspace;
-    this.#requeue = requeue;
+    this.#options = options;
   }
 
   /** Stops a turn if this process runs it. */
@@ -53,7 +47,7 @@ export class TurnRunner {
 
   /** Continues the thread's open turn, or begins one for the waiting message with the lowest ts. */
   async run(thread: ThreadKey, jobLease: Lease): Promise<void> {
-    const workspace = await this.#findWorkspace(thread.workspace);
+    const workspace = await this.#options.findWorkspace(thread.workspace);
     if (workspace === undefined) {
       this.#deps.log.warn({ ...thread }, 'the app is not installed in this workspace; the turn waits');
       return;
@@ -74,7 +68,7 @@ export class TurnRunner {
         // After a lost lease, this process may already run the turn again.
         if (this.#running.get(turn.id) === context) this.#running.delete(turn.id);
       }
-      if (await this.#hasMoreWork(thread, turn)) await this.#requeue(thread);
+      if (await this.#hasMoreWork(thread, turn)) await this.#options.requeue(thread);
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;
@@ -90,10 +84,11 @@ export class TurnRunner {
     // Every log line about the turn names its thread and task.
     const log = this.#deps.log.child({ ...thread, ...(task_id === null ? {} : { task: task_id }) });
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
-    this.#waitingReactions.addToWaiting(thread);
-    this.#waitingReactions.cleanUp();
+    const { waitingReactions, readRateFor } = this.#options;
+    waitingReactions.addToWaiting(thread);
+    waitingReactions.cleanUp();
     const logged = { ...work, deps: { ...this.#deps, log } };
-    return new TurnContext(logged, turn, this.#readRateFor, this.#waitingReactions);
+    return new TurnContext(logged, turn, readRateFor, waitingReactions);
   }
 
   /**

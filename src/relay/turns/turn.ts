@@ -4,13 +4,11 @@ import { StoreError } from '../../store/errors.ts';
 import { sendStop } from '../controls/stop-delivery.ts';
 import { SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { ThreadPosts } from '../replies/thread-posts.ts';
-import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
+import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-turn.ts';
 import { closeMessage, putBack } from '../sending/put-back.ts';
 import { Sender } from '../sending/sender.ts';
 import { followReply } from './reply-follower.ts';
-import { showSettledReply } from './settled-reply.ts';
 import type { TurnContext } from './turn-context.ts';
 import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
 import { handleUnreachableThread } from './unreachable-thread.ts';
@@ -75,7 +73,7 @@ async function takeSteps(context: TurnContext): Promise<void> {
   }
   state.setFileNotes(context.turn.file_notes ?? []);
   state.setStep('working');
-  await showSettledReply(context, await followReply(context));
+  await followReply(context);
   await endSettledTurn(context);
 }
 

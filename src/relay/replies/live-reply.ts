@@ -3,6 +3,7 @@ import { breakPoint } from '../../render/splitting/break-point.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import { Poller } from '../runtime/poller.ts';
 import {
   backoffMs,
   sleepUnlessAborted,
@@ -38,8 +39,10 @@ export class LiveReply {
   #isClosed = false;
   #isFinalizing = false;
   #unseenSince: number | undefined;
-  #wake: (() => void) | undefined;
-  #showLoop: Promise<void> | undefined;
+  #isOpen = false;
+  /** Shows the changes until the reply is final. */
+  readonly #changes: Poller;
+  #failures = 0;
   /** Reads the agent's reply just before an edit shows it. */
   reader: ReplyReader | undefined;
   /** Why Slack has no place for the reply, once that is known. */
@@ -51,21 +54,25 @@ export class LiveReply {
     this.#state = state;
     this.#messages = new ReplyMessages(state, new ThreadPosts(work, turn));
     this.#files = new ThreadFiles(work, turn);
+    this.#changes = new Poller({
+      poll: () => this.#showChanges(),
+      onError: (error) => work.deps.log.error({ err: error, turn: turn.id }, 'the live reply stopped'),
+    });
   }
 
   /** Posts the first message, or finds the one that an earlier process posted; then shows every change. */
   async open(): Promise<void> {
-    if (this.#showLoop !== undefined) return;
+    if (this.#isOpen) return;
     await this.#messages.load();
     if (!this.#messages.has(0)) await this.#messages.post(0, 'first');
-    this.#work.lease.signal.addEventListener('abort', () => this.#wake?.(), { once: true });
-    this.#showLoop = this.#showChanges();
+    this.#isOpen = true;
+    if (this.#unseenSince !== undefined) this.#changes.pollNow();
   }
 
   /** The state has changed. */
   onChanged(): void {
     this.#unseenSince ??= Date.now();
-    this.#wake?.();
+    if (this.#isOpen) this.#changes.pollNow();
   }
 
   /**
@@ -77,8 +84,8 @@ export class LiveReply {
     // A live edit that still waits gives way to the final ones.
     this.#pendingEdits.abort();
     if (!this.#isClosed) this.#pendingEdits = new AbortController();
-    this.onChanged();
-    await this.#showLoop;
+    this.#unseenSince ??= Date.now();
+    await this.#changes.stop();
     await this.#withRetry(() => this.#showWholeText());
     const overflow = this.#state.overflow();
     if (overflow === undefined) return;
@@ -108,8 +115,7 @@ export class LiveReply {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#pendingEdits.abort();
-    this.#wake?.();
-    await this.#showLoop?.catch(() => undefined);
+    await this.#changes.stop();
     const { uncountedEdits: edits } = this.#messages;
     if (edits > 0) await this.#work.deps.store.turns.countEdits(this.#turn, edits);
     this.#messages.uncountedEdits = 0;
@@ -126,34 +132,24 @@ export class LiveReply {
   }
 
   async #showChanges(): Promise<void> {
-    let failures = 0;
-    while (!this.#isOver) {
-      if (this.#unseenSince === undefined) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-        continue;
+    if (this.#isOver || this.unreachable !== undefined) return;
+    const { log } = this.#work.deps;
+    try {
+      await this.#showLatest();
+      this.#failures = 0;
+    } catch (error) {
+      if (this.#isOver) return;
+      if (isThreadUnreachable(error)) {
+        this.unreachable = error;
+        return;
       }
-      try {
-        await this.#showLatest();
-        failures = 0;
-      } catch (error) {
-        if (this.#isOver) return;
-        if (isThreadUnreachable(error)) {
-          this.unreachable = error;
-          return;
-        }
-        this.#work.deps.log.warn(
-          { err: error, turn: this.#turn.id },
-          'the live reply could not be shown; trying again',
-        );
-        failures += 1;
-        this.#unseenSince ??= Date.now();
-        await sleepUnlessAborted(
-          Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(failures)),
-          AbortSignal.any([this.#work.lease.signal, this.#pendingEdits.signal]),
-        );
-      }
+      log.warn({ err: error, turn: this.#turn.id }, 'the live reply could not be shown; trying again');
+      this.#failures += 1;
+      this.onChanged();
+      await sleepUnlessAborted(
+        Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(this.#failures)),
+        AbortSignal.any([this.#work.lease.signal, this.#pendingEdits.signal]),
+      );
     }
   }
 

@@ -43,8 +43,13 @@ export async function followReply(context: TurnContext): Promise<void> {
     if (reader.endedWithTask) deps.log.warn({ turn: context.turn.id }, 'a task settled without its reply');
     return { reply: settled, endedWithTask: reader.endedWithTask };
   };
-  const settled = await readToEnd().finally(() => forwarding.stop());
-  await showSettledReply(context, { ...settled, hasForwarded: forwarding.hasForwarded });
+  try {
+    const settled = await readToEnd();
+    await forwarding.stop();
+    await showSettledReply(context, { ...settled, hasForwarded: forwarding.hasForwarded });
+  } finally {
+    await forwarding.stop();
+  }
 }
 
 const ANSWERED_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);

@@ -3,7 +3,7 @@ import { listRunningTasks } from '../features/commands/running-tasks.ts';
 import type { DirectMessages } from '../features/direct-messages/direct-messages.ts';
 import { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
 import { StartModal } from '../features/start/start-modal.ts';
-import { StepsModal } from '../features/steps/steps-modal.ts';
+import { showSteps } from '../features/steps/steps-modal.ts';
 import { TaskModal } from '../features/tasks/task-modal.ts';
 import { registerAccountListeners } from '../listeners/account-listener.ts';
 import { registerChannelSettingsListener } from '../listeners/channel-settings-listener.ts';
@@ -65,7 +65,7 @@ export function createListeners(deps: RelayDeps, handlers: ListenerHandlers): Sl
     settings: (command) => channelSettings.open(command),
   };
   return [
-    (app) => registerStepsListener(app, new StepsModal(deps), tell, log),
+    (app) => registerStepsListener(app, (press) => showSteps(deps, press), tell, log),
     (app) => registerAccountListeners(app, handlers.workspaceAccount, log),
     (app) => registerWorkspaceAccessListeners(app, handlers.workspaceAccess, log),
     (app) => registerFeedbackListeners(app, new AnswerFeedback(deps), tell, log),

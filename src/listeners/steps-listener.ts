@@ -1,6 +1,7 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
-import { parseStepsPage, type StepsModal } from '../features/steps/steps-modal.ts';
+import type { ModalOutcome } from '../features/open-modal.ts';
+import { parseStepsPage, type StepsPress } from '../features/steps/steps-modal.ts';
 import * as strings from '../render/strings/index.ts';
 import { type ButtonPress, parsePress, runAfterAck, type SendEphemeral } from './press.ts';
 
@@ -10,7 +11,7 @@ const STEPS_ACTION_IDS = /^steps(?:_page|_next_page)?$/;
 /** Handles the buttons that show steps. They change nothing, so each press is acknowledged at once. */
 export function registerStepsListener(
   app: App,
-  steps: Pick<StepsModal, 'show'>,
+  showSteps: (press: StepsPress) => Promise<ModalOutcome>,
   sendEphemeral: SendEphemeral,
   log: Logger,
 ): void {
@@ -25,7 +26,7 @@ export function registerStepsListener(
     // In a message or in the modal itself; neither means that the press is not for us.
     if (target === undefined || (location === undefined && view === undefined)) return;
     const modal = view === undefined ? { triggerId } : { viewId: view.id };
-    const outcome = await steps.show({ ...actor, channel: location?.channel, ...target, modal });
+    const outcome = await showSteps({ ...actor, channel: location?.channel, ...target, modal });
     if (outcome !== 'done' && location !== undefined)
       await sendEphemeral(location, strings.controlFailed[outcome]);
   }

@@ -28,50 +28,42 @@ export interface StepsPress extends ControlRequest {
   modal: { triggerId: string } | { viewId: string };
 }
 
-/** The modal with the steps of a turn, read from the service when it opens. */
-export class StepsModal {
-  readonly #deps: RelayDeps;
-
-  constructor(deps: RelayDeps) {
-    this.#deps = deps;
+/**
+ * Opens the modal with a turn's steps, which the service is asked for, or with a refusal; or shows another page in it.
+ * Throws a SlackError.
+ */
+export async function showSteps(deps: RelayDeps, press: StepsPress): Promise<ModalOutcome> {
+  const { modal, workspace } = press;
+  const render = () => renderView(deps, press);
+  if ('triggerId' in modal) {
+    const trigger = { workspace, triggerId: modal.triggerId };
+    return openAndFillModal(deps, trigger, stepsNoticeView, strings.stepsUnavailable, render);
   }
+  const views = deps.workspace(workspace)?.views;
+  if (views === undefined) return 'unknown';
+  await views.update(modal.viewId, await render());
+  return 'done';
+}
 
-  /** Opens the modal with the steps or a refusal, or shows another page in it. Throws a SlackError. */
-  async show(press: StepsPress): Promise<ModalOutcome> {
-    const { modal, workspace } = press;
-    if ('triggerId' in modal) {
-      const trigger = { workspace, triggerId: modal.triggerId };
-      return openAndFillModal(this.#deps, trigger, stepsNoticeView, strings.stepsUnavailable, () =>
-        this.#renderView(press),
-      );
-    }
-    const views = this.#deps.workspace(workspace)?.views;
-    if (views === undefined) return 'unknown';
-    await views.update(modal.viewId, await this.#renderView(press));
-    return 'done';
-  }
-
-  async #renderView(press: StepsPress): Promise<StepsView> {
-    const { turnId, person, page } = press;
-    const { store } = this.#deps;
-    const turn = await turnOf(store, press);
-    if (turn === undefined) return stepsNoticeView(strings.stepsNotFound);
-    const use = { ...useOnTurn(turn, person, 'steps'), isReadOnly: true };
-    const refusal = await controlRefusal(this.#deps, use);
-    if (refusal !== undefined) return stepsNoticeView(refusal);
-    if (turn.assistant_message_id === null) return stepsNoticeView(strings.stepsNotFound);
-    const thread = await store.threads.getOrThrow(turn);
-    const taskId = taskIdOf(turn, thread);
-    if (taskId === null) return stepsNoticeView(strings.stepsNotFound);
-    try {
-      const message = await this.#deps.agent(thread.account_id).getMessage(taskId, turn.assistant_message_id);
-      return stepsView(toolSteps(message.content.map(toReplyBlock)), turnId, page);
-    } catch (error) {
-      if (!(error instanceof AgentError)) throw error;
-      if (error instanceof AgentNotFoundError) return stepsNoticeView(strings.stepsNotFound);
-      this.#deps.log.warn({ err: error, turn: turnId }, "could not read a turn's steps");
-      return stepsNoticeView(strings.stepsUnavailable);
-    }
+async function renderView(deps: RelayDeps, press: StepsPress): Promise<StepsView> {
+  const { turnId, person, page } = press;
+  const turn = await turnOf(deps.store, press);
+  if (turn === undefined) return stepsNoticeView(strings.stepsNotFound);
+  const use = { ...useOnTurn(turn, person, 'steps'), isReadOnly: true };
+  const refusal = await controlRefusal(deps, use);
+  if (refusal !== undefined) return stepsNoticeView(refusal);
+  const thread = await deps.store.threads.getOrThrow(turn);
+  const taskId = taskIdOf(turn, thread);
+  const replyId = turn.assistant_message_id;
+  if (taskId === null || replyId === null) return stepsNoticeView(strings.stepsNotFound);
+  try {
+    const message = await deps.agent(thread.account_id).getMessage(taskId, replyId);
+    return stepsView(toolSteps(message.content.map(toReplyBlock)), turnId, page);
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    if (error instanceof AgentNotFoundError) return stepsNoticeView(strings.stepsNotFound);
+    deps.log.warn({ err: error, turn: turnId }, "could not read a turn's steps");
+    return stepsNoticeView(strings.stepsUnavailable);
   }
 }
 

@@ -1,4 +1,4 @@
-import { AgentNotFoundError } from '../../agent/errors.ts';
+import { undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
 import { withPlainText } from '../../render/messages/plain-text-message.ts';
 import {
@@ -70,14 +70,11 @@ async function renderReview(
 ): Promise<DisplayedReview | undefined> {
   if (status === 'failed')
     return { messages: [failedReviewMessage(errorMessage ?? '')], rest: undefined, restAsMessages: () => [] };
-  try {
-    const message = await agent.getMessage(taskId, messageId ?? '', { signal: lease.signal });
-    if (UNFINISHED_STATUSES.includes(message.status)) return undefined;
-    return reviewMessages(message.content.map(toReplyBlock), deps.settings.maxReplyMessages);
-  } catch (error) {
-    if (error instanceof AgentNotFoundError) return undefined;
-    throw error;
-  }
+  const message = await undefinedIfNotFound(() =>
+    agent.getMessage(taskId, messageId ?? '', { signal: lease.signal }),
+  );
+  if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
+  return reviewMessages(message.content.map(toReplyBlock), deps.settings.maxReplyMessages);
 }
 
 async function postReview(context: SettledTurnContext, key: string, review: DisplayedReview): Promise<void> {

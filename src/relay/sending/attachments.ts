@@ -11,7 +11,7 @@ import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { serviceFileName } from './file-name.ts';
 import { UNNAMED_FILE } from './file-notes.ts';
 import { isTypeAllowed } from './file-types.ts';
-import { FileUpload } from './file-upload.ts';
+import { uploadSlackFile } from './file-upload.ts';
 
 /** How many files of one message are uploaded at a time. */
 const MAX_CONCURRENT_UPLOADS = 3;
@@ -154,7 +154,7 @@ class AttachmentBatch {
     const sizeBytes = decision.sizeBytes ?? (await this.#probeSize(file));
     if (this.#promisedBytes + sizeBytes > this.#limits.maxMessageBytes) throw new FileOmitted('message_full');
     this.#promisedBytes += sizeBytes;
-    const upload = new FileUpload(this.#request, {
+    const { fileId, sentBytes } = await uploadSlackFile(this.#request, {
       account_id: thread.account_id,
       turn,
       projectId,
@@ -168,7 +168,6 @@ class AttachmentBatch {
       onProgress: (sentBytes) =>
         this.#setProgress(item, { state: 'moving', name: displayName(file), sizeBytes, sentBytes }),
     });
-    const { fileId, sentBytes } = await upload.run();
     item.fileId = fileId;
     this.#uploadedBytes += sentBytes;
     return { sizeBytes };

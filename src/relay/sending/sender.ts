@@ -1,5 +1,9 @@
-import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentBusyError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
+import {
+  AgentBusyError,
+  AgentNotFoundError,
+  AgentRejectedError,
+  undefinedIfNotFound,
+} from '../../agent/errors.ts';
 import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, TaskChoices, Thread, Turn } from '../../store/schema.ts';
@@ -189,7 +193,11 @@ export class Sender {
         }
       }
       const skill = turn.skill ?? this.#work.deps.settings.skill;
-      if (error instanceof AgentNotFoundError && skill !== undefined && (await taskExists(agent, taskId))) {
+      if (
+        error instanceof AgentNotFoundError &&
+        skill !== undefined &&
+        (await undefinedIfNotFound(() => agent.getTask(taskId))) !== undefined
+      ) {
         if (skill === this.#work.deps.settings.skill)
           throw new TurnEnded('refused', strings.unknownSkill(skill), error);
         throw new TurnEnded('refused', strings.unknownChosenSkill(skill), error, 'choose');
@@ -241,14 +249,4 @@ function requireProjectId({ project_id: projectId }: Thread): string {
 /** Whether an earlier message started the thread's task: options of the whole task are fixed. */
 function isTaskStarted({ task_id, participant_ids }: Thread): boolean {
   return task_id !== null && participant_ids.length > 0;
-}
-
-async function taskExists(agent: AgentClient, taskId: string): Promise<boolean> {
-  try {
-    await agent.getTask(taskId);
-    return true;
-  } catch (error) {
-    if (error instanceof AgentNotFoundError) return false;
-    throw error;
-  }
 }

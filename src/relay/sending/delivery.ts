@@ -3,15 +3,14 @@ import { type Message as AgentMessage, messageText, type SendResult } from '../.
 import type { Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { RelayDeps, TaskWork } from '../runtime/deps.ts';
-import { LEASE_MS } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { SERVICE_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 import { unlessStopped } from './stop-check.ts';
 
 /** How often the task's messages are listed while the service holds a send open (ms). */
 const LIST_POLL_INTERVAL_MS = 1_000;
-/** A send whose message is not listed after this time (ms) is given up, within the lease that it began under. */
-const SEND_WINDOW_MS = LEASE_MS;
+/** A send that is open for this long (ms) without its message in the task's list is given up. */
+const SEND_WINDOW_MS = 600_000;
 
 /** A turn's message at the service. */
 export interface DeliveredMessage {
@@ -36,8 +35,11 @@ export async function deliverOnce(
   const { deps, agent, taskId, lease } = task;
   // An earlier attempt may have recorded it although the commit's answer was lost.
   if (turn.user_message_id !== null) return { turn, reply: null };
-  const earlierId = await resolveEarlierSend(task, turn);
-  if (earlierId !== undefined) return { turn: await recordDelivery(task, turn, earlierId), reply: null };
+  if (turn.send_intended_at !== null) {
+    const look = () => lookForMessage(task, turn);
+    const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
+    if (found !== undefined) return { turn: await recordDelivery(task, turn, found), reply: null };
+  }
   const [last] = await agent.lastMessages(taskId, 1);
   stopSignal.throwIfAborted();
   const skill = turn.skill ?? deps.settings.skill;
@@ -61,7 +63,7 @@ export async function deliverOnce(
     ]);
     const { id, reply } = readSendResult(first);
     if (id !== undefined) return { turn: await recordDelivery(task, intended, id), reply };
-    const found = await findOurMessage(task, intended);
+    const { found } = await lookForMessage(task, intended);
     if (found !== undefined) return { turn: await recordDelivery(task, intended, found), reply };
     throw new Error('The service answered a send without its message and does not list the message.');
   } catch (error) {
@@ -102,22 +104,13 @@ async function pollUntilListed(
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, LIST_POLL_INTERVAL_MS));
     if (signal.aborted) return new Promise(() => undefined);
-    const id = await findOurMessage(task, turn).catch(() => undefined);
-    if (id !== undefined) return id;
+    const look = await lookForMessage(task, turn).catch(() => undefined);
+    if (look?.found !== undefined) return look.found;
     if (performance.now() - startedAt > SEND_WINDOW_MS) {
       giveUp();
       return new Promise(() => undefined);
     }
   }
-}
-
-/** The message id of an earlier send; undefined where there was none, or it certainly did not arrive. */
-async function resolveEarlierSend(task: TaskWork, turn: Turn): Promise<string | undefined> {
-  if (turn.send_intended_at === null) return undefined;
-  const found = await findOurMessage(task, turn);
-  if (found !== undefined) return found;
-  await waitUntilCallEnded(turn.send_intended_at, SERVICE_CALL_LIFETIME_MS, task.lease);
-  return findOurMessage(task, turn);
 }
 
 /**
@@ -142,13 +135,16 @@ async function recordIntent(
   });
 }
 
-/** The id of our message at the service: after the intent's last message, same content, bound to no other turn. */
-async function findOurMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Promise<string | undefined> {
+/** Looks for our message at the service: after the intent's last message, same content, bound to no other turn. */
+async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Promise<ServiceLook<string>> {
+  let listing = '';
   for await (const message of agent.messagesAfter(taskId, turn.sent_after_message_id || null)) {
+    listing = message.id;
     if (message.role !== 'user' || messageText(message) !== turn.prompt) continue;
-    if (!(await deps.store.turns.isUserMessageBound(turn.workspace, message.id))) return message.id;
+    if (!(await deps.store.turns.isUserMessageBound(turn.workspace, message.id)))
+      return { found: message.id, listing };
   }
-  return undefined;
+  return { found: undefined, listing };
 }
 
 /** Records that the message is at the service. */

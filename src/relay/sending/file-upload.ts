@@ -38,7 +38,9 @@ export interface UploadedFile {
 export async function uploadSlackFile(work: ThreadWork, request: FileUploadRequest): Promise<UploadedFile> {
   const { turn, projectId, file, signal, sizeBytes } = request;
   const { uploads } = work.deps.store;
-  const key = { workspace: turn.workspace, slack_file_id: file.id, project_id: projectId };
+  // A snippet can be edited without a new id or another size, so each message uploads it anew.
+  const slack_file_id = file.mode === 'snippet' ? `${file.id}/${turn.message_ts}` : file.id;
+  const key = { workspace: turn.workspace, slack_file_id, project_id: projectId };
   for (;;) {
     signal.throwIfAborted();
     const claim = await uploads.claim(key, turn.id, CLAIM_MS, sizeBytes);

@@ -56,8 +56,7 @@ export class StartFormHandler {
     const start = await store.taskStarts.get(submission);
     const channel = submission.values.channel ?? start?.channel ?? submission.channel;
     if (workspace === undefined || channel === undefined) return showNotice(strings.startForm.gone);
-    if (start === undefined && submission.drafted === true)
-      return this.#reopenExpired(workspace, submission, channel);
+    if (start === undefined && submission.drafted === true) return this.#reopenExpired(submission, channel);
     const startedAt = performance.now();
     const { person } = submission;
     const actor = { workspace: workspace.id, channel, person };
@@ -71,7 +70,7 @@ export class StartFormHandler {
     const openedThere = channel === submission.channel || channel === submission.from;
     const target = { channel, person, openedThere };
     const why = await startChannelRefusal(this.#deps, workspace, target, PERSON_LOOKUP_TIMEOUT_MS);
-    if (why !== undefined) return this.#refuseChannel(workspace, submission, start, why, content);
+    if (why !== undefined) return this.#refuseChannel(submission, start, why, content);
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
     if (start?.thread_ts != null) return this.#addToThread(workspace, submission, start, content, leftMs);
     return this.#postToChannel(workspace, submission, channel, content, leftMs);
@@ -79,7 +78,6 @@ export class StartFormHandler {
 
   /** Shows the error at the form's channel; a form without that field is shown again with one. */
   async #refuseChannel(
-    workspace: WorkspaceClient,
     submission: StartFormSubmission,
     start: TaskStart | undefined,
     why: StartChannelRefusal,
@@ -87,11 +85,11 @@ export class StartFormHandler {
   ): Promise<StartFormAnswer> {
     const sentence = strings.startForm[why];
     const { taskStarts } = this.#deps.store;
-    const { id, person, channel, values } = submission;
+    const { channel, values } = submission;
     if (why !== 'foreign' || channel === undefined || values.channel !== undefined)
       return { do: 'show_error', sentence };
     if (start !== undefined) await taskStarts.detachFromThread(start);
-    else await this.#saveFilesAsDraft(workspace, id, person, channel, content);
+    else await this.#saveFilesAsDraft(submission, channel, content);
     return { do: 'show_view', view: this.#refilledView(submission, sentence, content) };
   }
 
@@ -103,13 +101,8 @@ export class StartFormHandler {
     leftMs: number,
   ): Promise<StartFormAnswer> {
     const { id, person } = submission;
-    const start = await this.#deps.store.taskStarts.claimForPosting({
-      workspace: workspace.id,
-      id,
-      user_id: person,
-      channel,
-      content,
-    });
+    const question = { workspace: workspace.id, id, user_id: person, channel, content };
+    const start = await this.#deps.store.taskStarts.claimForPosting(question);
     // The form was submitted before.
     if (start === undefined) return { do: 'close' };
     const posting: Promise<PostOutcome | 'later'> = this.#questionPoster
@@ -161,14 +154,10 @@ export class StartFormHandler {
   }
 
   /** The draft of a form that stayed open for hours has been deleted: it becomes a form with a question of its own. */
-  async #reopenExpired(
-    workspace: WorkspaceClient,
-    submission: StartFormSubmission,
-    channel: string,
-  ): Promise<StartFormAnswer> {
-    const { id, person, values } = submission;
+  async #reopenExpired(submission: StartFormSubmission, channel: string): Promise<StartFormAnswer> {
+    const { values } = submission;
     const content = contentOfForm(values, null, this.#deps.settings.supportedTaskOptions);
-    await this.#saveFilesAsDraft(workspace, id, person, channel, content);
+    await this.#saveFilesAsDraft(submission, channel, content);
     const asked = { ...submission, values: { ...values, channel, question: values.question ?? '' } };
     // The form's list cannot offer direct conversations: this one stays.
     const fixed = isDirectChannel(channel) ? channel : undefined;
@@ -180,23 +169,13 @@ export class StartFormHandler {
 
   /** Keeps the form's files, so that the next submission of the form sends them too. */
   async #saveFilesAsDraft(
-    workspace: WorkspaceClient,
-    id: string,
-    person: string,
+    { workspace, id, person }: StartFormSubmission,
     channel: string,
     { files }: MessageContent,
   ): Promise<void> {
-    const source = { text: '', ...(files === undefined ? {} : { files }) };
-    const draft = {
-      workspace: workspace.id,
-      id,
-      user_id: person,
-      channel,
-      thread_ts: null,
-      message_ts: null,
-      source_turn_id: null,
-      source_content: source,
-    };
+    const source_content = { text: '', ...(files === undefined ? {} : { files }) };
+    const nowhere = { thread_ts: null, message_ts: null, source_turn_id: null };
+    const draft = { workspace, id, user_id: person, channel, ...nowhere, source_content };
     await this.#deps.store.taskStarts.saveDraft(draft);
   }
 

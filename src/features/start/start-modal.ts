@@ -53,20 +53,13 @@ export class StartModal {
   ): Promise<ModalOutcome> {
     return this.#openFilled(request, async (workspace) => {
       const { channel, thread_ts, ts, message } = about;
-      const thread = await this.#deps.store.threads.get({
-        workspace: workspace.id,
-        channel,
-        thread_ts,
-      });
+      const key = { workspace: workspace.id, channel, thread_ts };
+      const thread = await this.#deps.store.threads.get(key);
       const isTaken = thread !== undefined && thread.task_id !== null;
       const source: MessageContent = { text: '', about: message, files: rawFilesOf(message) };
       const id = randomUUID();
-      const location = {
-        channel,
-        thread_ts: isTaken ? null : thread_ts,
-        message_ts: ts,
-        source_turn_id: null,
-      };
+      const root = isTaken ? null : thread_ts;
+      const location = { channel, thread_ts: root, message_ts: ts, source_turn_id: null };
       await this.#saveDraft(request, id, { ...location, source_content: source });
       const { text, files } = await readableMessage(workspace, message);
       return startView({

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import { isLastingRefusal, SlackAuthError } from '../../slack/errors.ts';
-import { TtlCache } from '../../slack/ttl-cache.ts';
 import type { Store } from '../../store/store.ts';
 import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';
 import { decryptTokens } from './installation-tokens.ts';
@@ -21,7 +21,12 @@ const CACHE_TTL_MS = 10_000;
 /** Which workspaces an organisation's installation is for: only Slack's own list counts. */
 export class OrganisationWorkspaces {
   readonly #deps: OrganisationWorkspacesDeps;
-  readonly #known = new TtlCache<ReadonlySet<string>>({ maxEntries: 200, ttlMs: CACHE_TTL_MS });
+  readonly #known = new LRUCache<string, ReadonlySet<string>, { organisation: string; tokens: string }>({
+    max: 200,
+    ttl: CACHE_TTL_MS,
+    ignoreFetchAbort: true,
+    fetchMethod: (_key, _stale, { context }) => this.#ask(context.organisation, context.tokens),
+  });
 
   constructor(deps: OrganisationWorkspacesDeps) {
     this.#deps = deps;
@@ -32,9 +37,9 @@ export class OrganisationWorkspaces {
     const row = await this.#deps.store.installations.get(organisation);
     if (row === undefined || !row.is_enterprise_install || row.encrypted_tokens === null) return false;
     const { encrypted_tokens } = row;
-    const reached = await this.#known.get(`${organisation}/${encrypted_tokens}`, () =>
-      this.#ask(organisation, encrypted_tokens),
-    );
+    const reached = await this.#known.forceFetch(`${organisation}/${encrypted_tokens}`, {
+      context: { organisation, tokens: encrypted_tokens },
+    });
     return reached.has(workspace);
   }
 

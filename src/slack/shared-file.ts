@@ -12,7 +12,6 @@ export const slackFileSchema = z.looseObject({
   /** In bytes. */
   size: z.number().nullish(),
   is_external: z.boolean().nullish(),
-  external_type: z.string().nullish(),
   external_url: z.string().nullish(),
   file_access: z.string().nullish(),
   url_private: z.string().nullish(),
@@ -22,25 +21,7 @@ export const slackFileSchema = z.looseObject({
 });
 export type SlackFile = z.infer<typeof slackFileSchema>;
 
-/** Why a shared file cannot be read. */
-export type FileRefusalReason =
-  | 'missing_scope'
-  | 'external'
-  | 'deleted'
-  | 'hidden_by_plan'
-  | 'too_large'
-  | 'empty'
-  | 'canvas'
-  | 'list'
-  | 'post'
-  | 'not_a_file'
-  | 'access_denied'
-  | 'processing'
-  | 'broken_off'
-  | 'changed'
-  | 'other_host';
-
-const FILE_REFUSAL_SENTENCES: Record<FileRefusalReason, string> = {
+const FILE_REFUSAL_SENTENCES = {
   missing_scope: 'Slack showed its sign-in page: add the files:read scope and install the app again.',
   external: 'The file is hosted elsewhere; share the file itself instead of a link to it.',
   deleted: 'The file was deleted; share it again.',
@@ -58,6 +39,9 @@ const FILE_REFUSAL_SENTENCES: Record<FileRefusalReason, string> = {
   other_host:
     "The file's address does not belong to Slack, so the token was not sent there; check SLACK_API_URL.",
 };
+
+/** Why a shared file cannot be read. */
+export type FileRefusalReason = keyof typeof FILE_REFUSAL_SENTENCES;
 
 /** A shared file that cannot be read, and why. */
 export class FileRefusedError extends SlackError {

@@ -66,11 +66,7 @@ export class AgentClient {
     this.#timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
     this.#responseReader = new ResponseReader(options.responseLimits ?? OPERATOR_RESPONSE_LIMITS);
     const lookup = options.lookup ?? publicLookup;
-    const transport = {
-      timeouts: this.#timeouts,
-      retry: { ...DEFAULT_RETRY_POLICY, ...options.retry },
-      dispatcher: options.dispatcher,
-    };
+    const transport = { timeouts: this.#timeouts, retry: { ...DEFAULT_RETRY_POLICY, ...options.retry } };
     this.#http = new ServiceHttp({
       ...options,
       ...transport,

@@ -84,7 +84,7 @@ export interface AgentClientOptions {
   readonly responseLimits?: ResponseLimits;
   /** Resolves public host names; the system resolver without private addresses if left out. */
   readonly lookup?: LookupFunction;
-  /** Replaces the connection pools, for proxies and tests. */
+  /** Replaces the connection pool of the calls, so that many clients can share one. */
   readonly dispatcher?: Dispatcher;
 }
 
@@ -98,17 +98,12 @@ export interface GuardedCallOptions extends AgentCallOptions {
   readonly guard?: LeaseGuard | undefined;
 }
 
-/** A content block of a sent message. */
-export type SentBlock = { readonly type: 'text'; readonly text: string } | Readonly<Record<string, unknown>>;
-
 /** A task to start. */
 export interface NewTask {
   readonly projectId: string;
   readonly title: string;
   /** `standard`, `fast` or `max`; the default if left out. */
   readonly model?: string | undefined;
-  /** At most 20. The service does not document their shape; an idle task and a send are safer. */
-  readonly initialMessages?: readonly { readonly role: string; readonly content: string }[] | undefined;
   /** Fail rather than use a fallback model; sent only if AGENT_DIALECT names the flag. */
   readonly noFallback?: boolean | undefined;
   /** Work without asking back; sent only if AGENT_DIALECT names the field. */
@@ -119,7 +114,7 @@ export interface NewTask {
 
 /** A message to send to a task. */
 export interface NewMessage {
-  readonly content: string | readonly SentBlock[];
+  readonly content: string;
   /** Finalized files of the task's project. */
   readonly fileIds?: readonly string[] | undefined;
   /** Id or name. */

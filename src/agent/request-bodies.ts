@@ -11,10 +11,6 @@ export function newTaskBody(task: NewTask, serviceOptions: ServiceOptions): Reco
     [serviceOptions.autoModeField]: task.autoMode,
     [serviceOptions.planModeField]: task.planMode,
     [serviceOptions.noFallbackField]: task.noFallback,
-    initial_messages: task.initialMessages?.map(({ role, content }) => ({
-      [serviceOptions.initialMessageRoleField]: role,
-      [serviceOptions.initialMessageContentField]: content,
-    })),
   });
 }
 

@@ -15,8 +15,6 @@ export const serviceOptionsSchema = z.strictObject({
     .regex(/^\/.*\{task_id\}/, 'must start with / and hold {task_id}')
     .default('/experimental/tasks/{task_id}/messages'),
   sendMessageModelField: z.string().default(''),
-  initialMessageRoleField: nameSchema.default('role'),
-  initialMessageContentField: nameSchema.default('content'),
   noFallbackField: z.string().default(''),
   autoModeField: z.string().default(''),
   planModeField: z.string().default(''),

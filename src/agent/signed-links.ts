@@ -28,8 +28,6 @@ export interface SignedLinksOptions {
   readonly lookup: LookupFunction;
   readonly timeouts: Pick<AgentTimeouts, 'connectMs' | 'idleMs'>;
   readonly retry: RetryPolicy;
-  /** Replaces both connection pools, for proxies and tests. */
-  readonly dispatcher?: Dispatcher | undefined;
 }
 
 /** A request body sent to a signed link. */
@@ -41,8 +39,6 @@ export interface LinkUpload {
   /** Creates a new body for each attempt. */
   readonly body: () => Uint8Array | Readable;
   readonly sizeBytes: number;
-  /** Whether `body` can be called again after a failure. */
-  readonly mayRepeat: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -56,16 +52,16 @@ type LinkRequest = Omit<HttpRequest, 'signal' | 'idleMs'> & { readonly signal: A
 /** Uses the service's signed links: without its key, and never into a private network. */
 export class SignedLinks {
   readonly #options: SignedLinksOptions;
-  readonly #allowedHostsDispatcher: Dispatcher;
-  readonly #publicDispatcher: Dispatcher;
+  readonly #allowedHostsDispatcher: Agent;
+  readonly #publicDispatcher: Agent;
   readonly #retry: RetryPolicy;
 
   constructor(options: SignedLinksOptions) {
     this.#options = options;
-    const { dispatcher, lookup, timeouts } = options;
+    const { lookup, timeouts } = options;
     const timeout = timeouts.connectMs;
-    this.#allowedHostsDispatcher = dispatcher ?? new Agent({ allowH2: false, connect: { timeout } });
-    this.#publicDispatcher = dispatcher ?? new Agent({ allowH2: false, connect: { timeout, lookup } });
+    this.#allowedHostsDispatcher = new Agent({ allowH2: false, connect: { timeout } });
+    this.#publicDispatcher = new Agent({ allowH2: false, connect: { timeout, lookup } });
     // For storage, a 500 is transient.
     this.#retry = { ...options.retry, retryStatuses: [...options.retry.retryStatuses, 500] };
   }
@@ -87,9 +83,8 @@ export class SignedLinks {
       await readText(response.body, MAX_DISCARDED_BYTES).catch(() => undefined);
       return { etag: response.header('etag') };
     };
-    const policy = upload.mayRepeat ? this.#retry : { ...this.#retry, maxAttempts: 1 };
     try {
-      return await retryCall(once, policy, upload.signal);
+      return await retryCall(once, this.#retry, upload.signal);
     } catch (error) {
       throw error instanceof RequestBodyError ? error.cause : error;
     }
@@ -124,9 +119,8 @@ export class SignedLinks {
     });
   }
 
-  /** Closes the connections, unless they were passed in; transfers in progress fail. */
+  /** Closes the connections; transfers in progress fail. */
   async close(): Promise<void> {
-    if (this.#options.dispatcher !== undefined) return;
     await Promise.all([this.#allowedHostsDispatcher.destroy(), this.#publicDispatcher.destroy()]);
   }
 
@@ -138,11 +132,7 @@ export class SignedLinks {
       if (response.status >= 200 && response.status < 400) return response;
       throw await errorForResponse(context, response);
     } catch (error) {
-      throw errorForBrokenRequest(context, error, {
-        isTimedOut: false,
-        isAborted: signal.aborted,
-        isLeaseLost: false,
-      });
+      throw errorForBrokenRequest(context, error, signal.aborted ? 'caller' : undefined);
     }
   }
 

@@ -12,7 +12,7 @@ import {
 import type { LeaseGuard } from './lease-guard.ts';
 import type { Permit, Priority } from './permit-queue.ts';
 import { PostSpacing } from './post-spacing.ts';
-import type { RateLimitedClient, RateLimitedMethod } from './rate-limited-client.ts';
+import type { RateLimitedClient } from './rate-limited-client.ts';
 import { anyResponseSchema } from './slack-client.ts';
 import { clientMsgId, METADATA_TYPE, type SlackMessage } from './slack-message.ts';
 
@@ -121,7 +121,7 @@ export class Posting {
       channel,
       priority: () => ({ order: POST_PRIORITY[request.kind], since }),
     };
-    const { ts, message } = await this.#runRequired('chat.postMessage', permitRequest, () =>
+    const { ts, message } = await this.#client.runRequired('chat.postMessage', permitRequest, () =>
       this.#postSpacing.run(channel, async () => {
         await request.beforeSend?.();
         return await this.#client.slackClient.call('chat.postMessage', args, { schema: postedSchema, guard });
@@ -243,16 +243,6 @@ export class Posting {
         return this.#log.error({ err: error, channel, ts }, 'could not delete a post outside its thread');
       }
     }
-  }
-
-  async #runRequired<T>(
-    method: RateLimitedMethod,
-    permitRequest: Parameters<RateLimitedClient['run']>[1],
-    call: (permit: Permit) => Promise<T>,
-  ): Promise<T> {
-    const done = await this.#client.run(method, permitRequest, call);
-    if (done === undefined) throw new Error(`${method} was skipped although it has no time limit.`);
-    return done.value;
   }
 
   async #runOptionalReaction(

@@ -9,28 +9,21 @@ import type { Page } from './service-schema.ts';
 import type { UploadMemory } from './upload-memory.ts';
 
 /** Time limits in milliseconds. */
-export interface AgentTimeouts {
-  readonly connectMs: number;
-  /** One attempt of an ordinary call. */
-  readonly requestMs: number;
-  /** One attempt of List results, which may collect files first. */
-  readonly resultsMs: number;
-  /** One attempt of finalize, during which the storage joins the parts. */
-  readonly finalizeMs: number;
-  /** How long the service may hold a send open. */
-  readonly sendMs: number;
-  /** Without a byte in either direction during an upload or download. */
-  readonly idleMs: number;
-}
-
-export const DEFAULT_TIMEOUTS: AgentTimeouts = {
+export const DEFAULT_TIMEOUTS = {
   connectMs: 10_000,
+  /** One attempt of an ordinary call. */
   requestMs: 30_000,
+  /** One attempt of List results, which may collect files first. */
   resultsMs: 120_000,
+  /** One attempt of finalize, during which the storage joins the parts. */
   finalizeMs: 300_000,
+  /** How long the service may hold a send open. */
   sendMs: 3_600_000,
+  /** Without a byte in either direction during an upload or download. */
   idleMs: 60_000,
 };
+
+export type AgentTimeouts = Readonly<typeof DEFAULT_TIMEOUTS>;
 
 /** One attempt of a call to the service, for metrics. */
 export interface CallAttempt {

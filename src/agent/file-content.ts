@@ -3,7 +3,7 @@ import { AgentResponseError } from './errors.ts';
 import type { HttpResponse } from './http-request.ts';
 import { firstTextAt, parseJson } from './json-path.ts';
 import type { ServiceOptions } from './service-options.ts';
-import { linkCallContext, type SignedLinks } from './signed-links.ts';
+import type { SignedLinks } from './signed-links.ts';
 
 /** Bytes of a JSON response that may be a link instead of the contents. */
 const MAX_LINK_RESPONSE_BYTES = 64 * 1024;
@@ -32,7 +32,7 @@ export async function openContent(response: HttpResponse, context: ContentContex
   const location = response.header('location');
   if (response.status >= 300 && location !== undefined) {
     response.body.destroy();
-    return await openLink(links, serviceOptions, location, signal, context.serviceUrl);
+    return await openLink(links, location, signal, context.serviceUrl);
   }
   const json = response.header('content-type')?.includes('json') === true;
   const size = contentLength(response);
@@ -47,7 +47,7 @@ export async function openContent(response: HttpResponse, context: ContentContex
     (serviceOptions.fileContent === 'link' || head.length !== (await context.sizeBytes()))
   ) {
     body.destroy();
-    return await openLink(links, serviceOptions, link, signal);
+    return await openLink(links, link, signal);
   }
   if (serviceOptions.fileContent === 'link') {
     body.destroy();
@@ -62,15 +62,14 @@ export async function openContent(response: HttpResponse, context: ContentContex
   return toFileContent(response, body);
 }
 
-/** Opens a signed link. */
+/** Opens a signed link; `base` resolves a relative one. */
 export async function openLink(
   links: SignedLinks,
-  serviceOptions: ServiceOptions,
   link: string,
   signal: AbortSignal | undefined,
   base?: URL,
 ): Promise<FileContent> {
-  return toFileContent(await links.get(linkCallContext('download link', serviceOptions), link, signal, base));
+  return toFileContent(await links.get(link, signal, base));
 }
 
 function toFileContent(response: HttpResponse, body: Readable = response.body): FileContent {

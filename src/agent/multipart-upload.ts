@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import type { UploadedPart } from './client-options.ts';
 import { AgentRejectedError, AgentResponseError } from './errors.ts';
 import { openSource, PartReader } from './part-reader.ts';
-import { linkCallContext } from './signed-links.ts';
 import type { PartBuffer } from './upload-memory.ts';
 import { type PartPlan, partSize, planParts } from './upload-parts.ts';
 import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload-request.ts';
@@ -136,7 +135,7 @@ export class MultipartUpload {
 
   async #putPart(number: number, url: string, piece: Buffer): Promise<string> {
     const { etag } = await this.#client.uploadToLink({
-      context: linkCallContext(`upload link of part ${number}`, this.#client.serviceOptions),
+      name: `upload link of part ${number}`,
       method: 'PUT',
       url,
       headers: this.#upload.headers ?? {},

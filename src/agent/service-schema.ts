@@ -218,9 +218,4 @@ export function listSchema<Item extends z.ZodType>(item: Item) {
 }
 
 /** One page of a list. */
-export interface Page<Item> {
-  readonly items: Item[];
-  readonly hasMore: boolean;
-  readonly firstId: string | null;
-  readonly lastId: string | null;
-}
+export type Page<Item> = z.output<ReturnType<typeof listSchema<z.ZodType<Item>>>>;

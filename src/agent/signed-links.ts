@@ -27,12 +27,14 @@ export interface SignedLinksOptions {
   /** Resolves the names of public hosts. */
   readonly lookup: LookupFunction;
   readonly timeouts: Pick<AgentTimeouts, 'connectMs' | 'idleMs'>;
+  readonly serviceOptions: ServiceOptions;
   readonly retry: RetryPolicy;
 }
 
 /** A request body sent to a signed link. */
 export interface LinkUpload {
-  readonly context: CallContext;
+  /** What the link is for, in error sentences. */
+  readonly name: string;
   readonly method: 'PUT' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -40,11 +42,6 @@ export interface LinkUpload {
   readonly body: () => Uint8Array | Readable;
   readonly sizeBytes: number;
   readonly signal: AbortSignal | undefined;
-}
-
-/** The context of a call to a signed link; `name` says what the link is for. */
-export function linkCallContext(name: string, serviceOptions: ServiceOptions): CallContext {
-  return { name, target: 'link', serviceOptions, redact: (text) => text };
 }
 
 type LinkRequest = Omit<HttpRequest, 'signal' | 'idleMs'> & { readonly signal: AbortSignal | undefined };
@@ -68,18 +65,18 @@ export class SignedLinks {
 
   /** Sends a body. Returns the response's ETag exactly as received. */
   async put(upload: LinkUpload): Promise<{ etag: string | undefined }> {
-    const { url, dispatcher } = this.#resolveTarget(upload.context, upload.url, undefined);
+    const context = this.#contextOf(upload.name);
+    const { url, dispatcher } = this.#resolveTarget(context, upload.url, undefined);
     const once = async () => {
-      const body = upload.body();
-      const response = await this.#attempt(upload.context, {
+      const response = await this.#attempt(context, {
         dispatcher,
         method: upload.method,
         url,
         headers: { ...upload.headers, 'content-length': String(upload.sizeBytes) },
-        body,
+        body: upload.body(),
         signal: upload.signal,
       });
-      if (response.status >= 300) throw await errorForResponse(upload.context, response);
+      if (response.status >= 300) throw await errorForResponse(context, response);
       await readText(response.body, MAX_DISCARDED_BYTES).catch(() => undefined);
       return { etag: response.header('etag') };
     };
@@ -91,12 +88,8 @@ export class SignedLinks {
   }
 
   /** Opens a download, following redirects to hosts that are allowed. `base` resolves a relative link. */
-  async get(
-    context: CallContext,
-    link: string,
-    signal: AbortSignal | undefined,
-    base?: URL,
-  ): Promise<HttpResponse> {
+  async get(link: string, signal: AbortSignal | undefined, base?: URL): Promise<HttpResponse> {
+    const context = this.#contextOf('download link');
     let from = base;
     let to = link;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
@@ -134,6 +127,11 @@ export class SignedLinks {
     } catch (error) {
       throw errorForBrokenRequest(context, error, signal.aborted ? 'caller' : undefined);
     }
+  }
+
+  #contextOf(name: string): CallContext {
+    const { serviceOptions } = this.#options;
+    return { name, target: 'link', serviceOptions, redact: (text) => text };
   }
 
   #resolveTarget(

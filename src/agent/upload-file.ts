@@ -10,7 +10,6 @@ import {
 import { MultipartUpload } from './multipart-upload.ts';
 import { openSource, PartReader } from './part-reader.ts';
 import type { FileRecord } from './service-schema.ts';
-import { linkCallContext } from './signed-links.ts';
 import { assertUploadableSize } from './upload-parts.ts';
 import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload-request.ts';
 
@@ -84,9 +83,8 @@ async function sendInOnePiece(
   { url, headers }: { readonly url: string | null; readonly headers: Readonly<Record<string, string>> },
 ): Promise<void> {
   const { sizeBytes, mimeType, signal } = request;
-  const context = linkCallContext('upload link', client.serviceOptions);
   await client.uploadToLink({
-    context,
+    name: 'upload link',
     method: client.serviceOptions.uploadMethod,
     url: url ?? '',
     headers: { 'content-type': mimeType, ...headers },

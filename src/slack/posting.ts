@@ -44,25 +44,22 @@ export interface EditState {
   unseenSinceMs: number;
 }
 
-/** A change of one of the bot's messages. */
-export interface EditRequest {
-  channel: string;
-  ts: string;
-  /** Called with the permit, so that the latest state is sent. Undefined: nothing to change; the permit is returned. */
-  render: () => SlackMessage | undefined | Promise<SlackMessage | undefined>;
-  state: () => EditState;
-  guard?: LeaseGuard | undefined;
-  /** Skipped without a permit within this time (ms), counted from the message's earliest next edit. */
-  maxWaitMs?: number | undefined;
-  /** Withdraws a waiting edit, which then rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
-}
-
 /** A call about an existing message. */
 export interface MessageRequest {
   channel: string;
   ts: string;
   guard?: LeaseGuard | undefined;
+}
+
+/** A change of one of the bot's messages. */
+export interface EditRequest extends MessageRequest {
+  /** Called with the permit, so that the latest state is sent. Undefined: nothing to change; the permit is returned. */
+  render: () => SlackMessage | undefined | Promise<SlackMessage | undefined>;
+  state: () => EditState;
+  /** Skipped without a permit within this time (ms), counted from the message's earliest next edit. */
+  maxWaitMs?: number | undefined;
+  /** Withdraws a waiting edit, which then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
 }
 
 /**

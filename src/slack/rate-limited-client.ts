@@ -5,7 +5,7 @@ import type { LeaseGuard } from './lease-guard.ts';
 import type { Permit, PermitRequest } from './permit-queue.ts';
 import type { RateLimiter, ScopedPermitRequest } from './rate-limiter.ts';
 import type { RateLimitName } from './rate-limits.ts';
-import type { SlackClient } from './slack-client.ts';
+import type { SlackCallOptions, SlackClient } from './slack-client.ts';
 
 /** A method with a rate limit. */
 export type RateLimitedMethod = Exclude<RateLimitName, 'chat.postMessage.channel'>;
@@ -17,10 +17,7 @@ interface RateLimitedRequest extends PermitRequest {
 }
 
 /** The schema and lease of a call, and how it waits for its permit. */
-interface RateLimitedCallOptions<S extends z.ZodType> extends PermitRequest {
-  schema: S;
-  guard?: LeaseGuard | undefined;
-}
+type RateLimitedCallOptions<S extends z.ZodType> = PermitRequest & SlackCallOptions<S>;
 
 /** Slack's Web API under its rate limits: waits for a permit of the method, then calls. */
 export class RateLimitedClient {

@@ -71,14 +71,8 @@ const channelResponseSchema = z.looseObject({
     is_mpim: flagSchema,
     is_private: flagSchema,
     is_ext_shared: flagSchema,
-  }),
-});
-const membershipResponseSchema = z.looseObject({
-  channel: z.looseObject({
     is_archived: flagSchema,
     is_member: flagSchema,
-    is_im: flagSchema,
-    is_mpim: flagSchema,
   }),
 });
 type SlackChannel = z.infer<typeof channelResponseSchema>['channel'];
@@ -159,7 +153,7 @@ export class SlackDirectory {
       const { channel } = await this.#client.call(
         'conversations.info',
         { channel: id },
-        { schema: membershipResponseSchema },
+        { schema: channelResponseSchema },
       );
       return (
         !channel.is_archived &&

@@ -73,14 +73,14 @@ export type FileDecision =
   | { do: 'refuse'; reason: FileRefusalReason };
 
 /** Items that Slack treats like files but that cannot be downloaded, by mode or file type. */
-const NON_FILE_KINDS: Readonly<Record<string, FileRefusalReason>> = {
-  quip: 'canvas',
-  canvas: 'canvas',
-  list: 'list',
-  post: 'post',
-  space: 'post',
-  docs: 'post',
-};
+const NON_FILE_KINDS = new Map<string | null | undefined, FileRefusalReason>([
+  ['quip', 'canvas'],
+  ['canvas', 'canvas'],
+  ['list', 'list'],
+  ['post', 'post'],
+  ['space', 'post'],
+  ['docs', 'post'],
+]);
 const DOWNLOADABLE_MODES = new Set(['hosted', 'snippet']);
 
 /** Decides before anything is downloaded. Pure. */
@@ -92,7 +92,7 @@ export function decideOnFile(file: SlackFile, limits: { maxBytes: number }): Fil
   if (access === 'access_denied') return refuse('access_denied');
   if (access === 'check_file_info' || mode === 'file_access') return { do: 'ask' };
   if (file.is_external || mode === 'external') return refuse('external');
-  const nonFile = nonFileReason(mode) ?? nonFileReason(file.filetype);
+  const nonFile = NON_FILE_KINDS.get(mode) ?? NON_FILE_KINDS.get(file.filetype);
   if (nonFile !== undefined) return refuse(nonFile);
   if (mode !== undefined && mode !== null && !DOWNLOADABLE_MODES.has(mode)) return refuse('not_a_file');
   const url = file.url_private_download || file.url_private;
@@ -101,10 +101,6 @@ export function decideOnFile(file: SlackFile, limits: { maxBytes: number }): Fil
   const sizeBytes = file.size ?? undefined;
   if (sizeBytes !== undefined && sizeBytes > limits.maxBytes) return refuse('too_large');
   return { do: 'download', url, sizeBytes, mime: file.mimetype ?? undefined };
-}
-
-function nonFileReason(kind: string | null | undefined): FileRefusalReason | undefined {
-  return kind && Object.hasOwn(NON_FILE_KINDS, kind) ? NON_FILE_KINDS[kind] : undefined;
 }
 
 /** A file's name for people. */

@@ -95,7 +95,7 @@ export class AgentClient {
     const body = { title, description };
     return await this.#http.call('POST', PROJECTS_PATH, schemas.projectSchema, {
       body,
-      endsWithLease: true,
+      timeoutMs: this.#timeouts.createMs,
       ...options,
     });
   }
@@ -132,7 +132,7 @@ export class AgentClient {
     const body = newTaskBody(task, this.serviceOptions);
     return await this.#http.call('POST', TASKS_PATH, schemas.taskSchema, {
       body,
-      endsWithLease: true,
+      timeoutMs: this.#timeouts.createMs,
       ...options,
     });
   }
@@ -306,7 +306,8 @@ export class AgentClient {
   async startUpload(file: NewFile, options: GuardedCallOptions = {}): Promise<StartedUpload> {
     const body = newFileBody(file, this.serviceOptions);
     const schema = startedUploadSchema(this.serviceOptions);
-    return await this.#http.call('POST', FILES_PATH, schema, { body, endsWithLease: true, ...options });
+    const timeoutMs = this.#timeouts.createMs;
+    return await this.#http.call('POST', FILES_PATH, schema, { body, timeoutMs, ...options });
   }
 
   /** The upload links of these parts, by part number. Retried. */

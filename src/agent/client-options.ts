@@ -11,8 +11,10 @@ import type { UploadMemory } from './upload-memory.ts';
 /** Time limits in milliseconds. */
 export const DEFAULT_TIMEOUTS = {
   connectMs: 10_000,
-  /** One attempt of an ordinary call. */
-  requestMs: 30_000,
+  /** One attempt of an ordinary call; some services take a minute. */
+  requestMs: 70_000,
+  /** A call that creates a project, a task or a file, which is never retried. */
+  createMs: 120_000,
   /** One attempt of List results, which may collect files first. */
   resultsMs: 120_000,
   /** One attempt of finalize, during which the storage joins the parts. */

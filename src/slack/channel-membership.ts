@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { ChannelGoneError, isLastingRefusal } from './errors.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
+import { ttlCache } from './ttl-cache.ts';
 
 /** Whether a person is in a channel; `unknown` if Slack does not say, because the bot cannot see the channel. */
 export type MembershipStatus = 'member' | 'outsider' | 'unknown';
@@ -19,12 +19,11 @@ const pageSchema = z.looseObject({
 /** Who is in which channel of one workspace, cached for half a minute. */
 export class ChannelMembership {
   readonly #client: RateLimitedClient;
-  readonly #cache = new LRUCache<string, MembershipStatus, { channel: string; person: string }>({
-    max: 2_000,
-    ttl: CACHE_TTL_MS,
-    ignoreFetchAbort: true,
-    fetchMethod: (_key, _stale, { context }) => this.#lookUp(context.channel, context.person),
-  });
+  readonly #cache = ttlCache<MembershipStatus, { channel: string; person: string }>(
+    2_000,
+    CACHE_TTL_MS,
+    (_key, { channel, person }) => this.#lookUp(channel, person),
+  );
 
   constructor(client: RateLimitedClient) {
     this.#client = client;

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import {
@@ -11,6 +10,7 @@ import {
   SlackUnavailableError,
 } from './errors.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
+import { ttlCache } from './ttl-cache.ts';
 
 /** A person's relation to this workspace. `unknown` if Slack does not say: an unknown person has no access. */
 export type PersonKind = 'member' | 'guest' | 'stranger' | 'bot' | 'deactivated' | 'unknown';
@@ -92,9 +92,9 @@ const SLACKBOT_ID = 'USLACKBOT';
 export class SlackDirectory {
   readonly #client: RateLimitedClient;
   readonly #log: Logger;
-  readonly #people = cache(5_000, CACHE_TTL_MS, (id) => this.#loadPerson(id));
-  readonly #channels = cache(2_000, CACHE_TTL_MS, (id) => this.#loadChannel(id));
-  readonly #groups = cache(1, 12 * CACHE_TTL_MS, () => this.#loadGroups());
+  readonly #people = ttlCache(5_000, CACHE_TTL_MS, (id) => this.#loadPerson(id));
+  readonly #channels = ttlCache(2_000, CACHE_TTL_MS, (id) => this.#loadChannel(id));
+  readonly #groups = ttlCache(1, 12 * CACHE_TTL_MS, () => this.#loadGroups());
 
   constructor(client: RateLimitedClient, log: Logger) {
     this.#client = client;
@@ -213,11 +213,6 @@ export class SlackDirectory {
       return unknown;
     }
   }
-}
-
-/** Simultaneous requests for a key share one load. Failures are not cached. */
-function cache<T extends object>(max: number, ttl: number, load: (key: string) => Promise<T>) {
-  return new LRUCache<string, T>({ max, ttl, ignoreFetchAbort: true, fetchMethod: load });
 }
 
 /**

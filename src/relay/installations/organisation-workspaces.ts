@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { isLastingRefusal, SlackAuthError } from '../../slack/errors.ts';
+import { ttlCache } from '../../slack/ttl-cache.ts';
 import type { Store } from '../../store/store.ts';
 import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';
 import { decryptTokens } from './installation-tokens.ts';
@@ -21,12 +21,11 @@ const CACHE_TTL_MS = 10_000;
 /** Which workspaces an organisation's installation is for: only Slack's own list counts. */
 export class OrganisationWorkspaces {
   readonly #deps: OrganisationWorkspacesDeps;
-  readonly #known = new LRUCache<string, ReadonlySet<string>, { organisation: string; tokens: string }>({
-    max: 200,
-    ttl: CACHE_TTL_MS,
-    ignoreFetchAbort: true,
-    fetchMethod: (_key, _stale, { context }) => this.#ask(context.organisation, context.tokens),
-  });
+  readonly #known = ttlCache<ReadonlySet<string>, { organisation: string; tokens: string }>(
+    200,
+    CACHE_TTL_MS,
+    (_key, { organisation, tokens }) => this.#ask(organisation, tokens),
+  );
 
   constructor(deps: OrganisationWorkspacesDeps) {
     this.#deps = deps;

@@ -1,0 +1,21 @@
+import { LRUCache } from 'lru-cache';
+
+/**
+ * Caches values for a while (ms); over `max`, the least recently used one is dropped. `forceFetch` returns the cached
+ * value, or else what `load` returns or throws: simultaneous requests for a key share one load, and failures are not
+ * cached.
+ */
+export function ttlCache<Value extends object | string, Context = unknown>(
+  max: number,
+  ttl: number,
+  load: (key: string, context: Context) => Promise<Value>,
+): LRUCache<string, Value, Context> {
+  return new LRUCache<string, Value, Context>({
+    max,
+    ttl,
+    ttlAutopurge: true,
+    // A value that is dropped while it loads still reaches those who wait for it.
+    ignoreFetchAbort: true,
+    fetchMethod: (key, _stale, { context }) => load(key, context),
+  });
+}

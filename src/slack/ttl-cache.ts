@@ -14,6 +14,8 @@ export function ttlCache<Value extends object | string, Context = unknown>(
     max,
     ttl,
     ttlAutopurge: true,
+    // Not lru-cache's own reference to the clock, so that a test can replace it.
+    perf: performance,
     // A value that is dropped while it loads still reaches those who wait for it.
     ignoreFetchAbort: true,
     fetchMethod: (key, _stale, { context }) => load(key, context),

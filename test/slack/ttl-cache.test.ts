@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ttlCache } from '../../src/slack/ttl-cache.ts';
 
-beforeEach(() => void vi.useFakeTimers());
+// The clock starts at 1: lru-cache takes an entry of the time 0 for one without an end.
+beforeEach(() => void vi.useFakeTimers().advanceTimersByTime(1));
 afterEach(() => void vi.useRealTimers());
 
 test('a cache forgets what was not used while it was valid', async () => {

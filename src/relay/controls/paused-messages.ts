@@ -1,5 +1,5 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { pausedNotice, pauseEndedNotice } from '../../render/messages/paused-notice.ts';
+import { pausedNotice, pauseEndedNotice } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Turn, TurnOutcome } from '../../store/schema.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { isLastingRefusal, SlackAuthError } from '../../slack/errors.ts';
 import type { Installation } from '../../slack/installation.ts';
-import { TtlCache } from '../../slack/ttl-cache.ts';
+import { ttlCache } from '../../slack/ttl-cache.ts';
 import type { Store } from '../../store/store.ts';
 import type { InstalledWorkspace } from '../../store/workspaces/installations.ts';
 import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';
@@ -235,7 +235,11 @@ const CACHE_TTL_MS = 10_000;
 /** Which workspaces an organisation's installation is for: only Slack's own list counts. */
 export class OrganisationWorkspaces {
   readonly #deps: OrganisationWorkspacesDeps;
-  readonly #known = new TtlCache<ReadonlySet<string>>({ maxEntries: 200, ttlMs: CACHE_TTL_MS });
+  readonly #known = ttlCache<ReadonlySet<string>, { organisation: string; tokens: string }>(
+    200,
+    CACHE_TTL_MS,
+    (_key, { organisation, tokens }) => this.#ask(organisation, tokens),
+  );
 
   constructor(deps: OrganisationWorkspacesDeps) {
     this.#deps = deps;
@@ -246,9 +250,9 @@ export class OrganisationWorkspaces {
     const row = await this.#deps.store.installations.get(organisation);
     if (row === undefined || !row.is_enterprise_install || row.encrypted_tokens === null) return false;
     const { encrypted_tokens } = row;
-    const reached = await this.#known.get(`${organisation}/${encrypted_tokens}`, () =>
-      this.#ask(organisation, encrypted_tokens),
-    );
+    const reached = await this.#known.forceFetch(`${organisation}/${encrypted_tokens}`, {
+      context: { organisation, tokens: encrypted_tokens },
+    });
     return reached.has(workspace);
   }
 

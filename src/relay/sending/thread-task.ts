@@ -5,7 +5,7 @@ import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 
 /** What a task is started with, besides its project. */
-export type TaskOptions = Omit<NewTask, 'projectId' | 'initialMessages'>;
+export type TaskOptions = Omit<NewTask, 'projectId'>;
 
 /** How far the service's clock may lag behind ours (ms). */
 const MAX_CLOCK_SKEW_MS = 2_000;

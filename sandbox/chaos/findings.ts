@@ -7,6 +7,8 @@ import type { DatabaseObserver } from './database-observer.ts';
 
 /** The reaction on a waiting message. */
 const WAITING_REACTION = 'hourglass_flowing_sand';
+/** Buttons of an unfinished turn, and of messages that wait behind a stop. */
+const UNFINISHED_BUTTON = /"action_id":"(stop|go)"/;
 /** Text of an unfinished turn. */
 const UNFINISHED_TEXT =
   /getting started|Sending your file|The agent is working|as soon as it can|Stopping…|can't reach|very busy|rejected this app's API key|limiting my messages/;
@@ -123,7 +125,7 @@ function botPost(slack: SlackWorkspace, message: Message): BotPost {
     otherText,
     key: typeof key === 'string' ? key : undefined,
     history: message.versions.map(({ at, text }) => ({ at, text: text.slice(0, 60) })),
-    looksUnfinished: JSON.stringify(others).includes('"action_id":"stop"') || UNFINISHED_TEXT.test(otherText),
+    looksUnfinished: UNFINISHED_BUTTON.test(JSON.stringify(others)) || UNFINISHED_TEXT.test(otherText),
   };
 }
 

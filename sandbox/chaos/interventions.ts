@@ -5,6 +5,8 @@ import { oneOf } from './random-streams.ts';
 
 /** People change their mind about one of this many newest messages. */
 const RECENT_MESSAGES = 12;
+/** A notice shows for a moment what was pressed. */
+const SEND_PAUSED_INTERVAL_MS = 3_000;
 
 /** What people do besides writing: they edit, delete, stop, and press buttons. */
 export class Interventions {
@@ -13,6 +15,7 @@ export class Interventions {
   readonly #slack: SlackWorkspace;
   readonly #conversation: Pick<Conversation, 'said'>;
   readonly #random: () => number;
+  #sentPausedAt = Number.NEGATIVE_INFINITY;
 
   constructor(slack: SlackWorkspace, conversation: Pick<Conversation, 'said'>, random: () => number) {
     this.#slack = slack;
@@ -34,8 +37,11 @@ export class Interventions {
     else await this.#press(message, this.#random() < 0.2 ? 'take_back' : 'go');
   }
 
-  /** Presses the button that sends the paused messages in each thread that has one. */
+  /** Presses the button that sends the paused messages in each thread that has one, at most every few seconds. */
   async sendPaused(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#sentPausedAt < SEND_PAUSED_INTERVAL_MS) return;
+    this.#sentPausedAt = now;
     for (const message of this.#oneOfEachThread()) await this.#press(message, 'go');
   }
 

@@ -235,6 +235,7 @@ export async function startApp(
   const features = createFeatures(deps, config, {
     keyring,
     redactSecret: onSecret,
+    ownAccountOptions: (id) => accounts.ownAccountOptions(id),
     onAccountChanged: () => accounts.refresh(),
     onProjectNameDue: () => projectNameSync.runSoon(),
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),

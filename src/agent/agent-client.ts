@@ -64,7 +64,10 @@ export class AgentClient {
     this.serviceOptions = options.serviceOptions ?? DEFAULT_SERVICE_OPTIONS;
     this.uploadMemory = options.uploadMemory ?? new SharedUploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
     this.#timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
-    this.#responseReader = new ResponseReader(options.responseLimits ?? OPERATOR_RESPONSE_LIMITS);
+    this.#responseReader = new ResponseReader(
+      options.responseLimits ?? OPERATOR_RESPONSE_LIMITS,
+      options.responseMemory,
+    );
     const lookup = options.lookup ?? publicLookup;
     const transport = {
       timeouts: this.#timeouts,

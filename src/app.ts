@@ -35,7 +35,7 @@ import { Inbox } from './relay/inbox/inbox.ts';
 import { InstallationRefresh } from './relay/installations/installation-refresh.ts';
 import { openRegistry } from './relay/installations/open-registry.ts';
 import { ServiceAccounts } from './relay/installations/service-accounts.ts';
-import { resolveResultLink } from './relay/replies/result-links.ts';
+import { ResultLinkResolver, resolveResult } from './relay/replies/result-link-resolver.ts';
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
 import type { RelayDeps } from './relay/runtime/deps.ts';
@@ -264,6 +264,8 @@ export async function startApp(
     onConnected: () => gapDetector.heartbeatNow(),
     log,
   });
+  const resultLinks =
+    links && new ResultLinkResolver(links, (target, signal) => resolveResult(deps, target, signal));
   const pages = new HttpEndpoints({
     config,
     database,
@@ -273,7 +275,7 @@ export async function startApp(
     telemetry,
     slackApp,
     events: transport.kind,
-    findResult: links && ((token) => resolveResultLink(deps, links, token)),
+    findResult: resultLinks && ((token, signal) => resultLinks.find(token, signal)),
     workspace: identity?.installation.workspace,
   });
 

@@ -57,7 +57,8 @@ export class ResponseMemoryShare {
   async add(read: PendingRead, size: number, maxOtherBytes: number): Promise<void> {
     read.bytes += size;
     this.#memory?.onChanged(this);
-    while (!this.#mayContinue(read, maxOtherBytes) && !read.body.destroyed) await this.#waitForRoom(read.body);
+    while (!this.#mayContinue(read, maxOtherBytes) && !read.body.destroyed)
+      await this.#waitForRoom(read.body);
   }
 
   end(read: PendingRead): void {

@@ -124,6 +124,12 @@ export class SignedLinks {
     });
   }
 
+  /** Whether a link may be passed on: by https to a public host, or to an allowed one. */
+  isAllowed(link: string): boolean {
+    const url = URL.parse(link);
+    return url !== null && this.#dispatcherFor(url) !== undefined;
+  }
+
   /** Closes the connections, unless they were passed in; transfers in progress fail. */
   async close(): Promise<void> {
     if (this.#options.dispatcher !== undefined) return;
@@ -146,18 +152,21 @@ export class SignedLinks {
     }
   }
 
+  #dispatcherFor(url: URL): Dispatcher | undefined {
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined;
+    const host = hostNameOf(url);
+    if (this.#options.allowedHosts.has(host)) return this.#allowedHostsDispatcher;
+    return url.protocol === 'https:' && !isPrivateAddress(host) ? this.#publicDispatcher : undefined;
+  }
+
   #resolveTarget(
     context: CallContext,
     link: string,
     base: URL | undefined,
   ): { url: URL; dispatcher: Dispatcher } {
     const url = URL.parse(link, base?.href);
-    if (url !== null && (url.protocol === 'https:' || url.protocol === 'http:')) {
-      const host = hostNameOf(url);
-      if (this.#options.allowedHosts.has(host)) return { url, dispatcher: this.#allowedHostsDispatcher };
-      if (url.protocol === 'https:' && !isPrivateAddress(host))
-        return { url, dispatcher: this.#publicDispatcher };
-    }
+    const dispatcher = url === null ? undefined : this.#dispatcherFor(url);
+    if (url !== null && dispatcher !== undefined) return { url, dispatcher };
     throw new AgentRejectedError({
       sentence:
         `A link of the agent service leads to a host that is not allowed (${context.name}` +

@@ -70,14 +70,13 @@ export class AgentClient {
     const transport = {
       timeouts: this.#timeouts,
       retry: { ...DEFAULT_RETRY_POLICY, ...options.retry },
-      dispatcher: options.dispatcher,
+      serviceOptions: this.serviceOptions,
     };
     this.#http = new ServiceHttp({
       ...options,
       ...transport,
       baseUrl,
       apiKey: () => options.apiKey,
-      serviceOptions: this.serviceOptions,
       responseReader: this.#responseReader,
       lookup: allowedHosts.has(hostNameOf(baseUrl)) ? undefined : lookup,
     });
@@ -97,7 +96,7 @@ export class AgentClient {
     const body = { title, description };
     return await this.#http.call('POST', PROJECTS_PATH, schemas.projectSchema, {
       body,
-      endsWithLease: true,
+      timeoutMs: this.#timeouts.createMs,
       ...options,
     });
   }
@@ -134,7 +133,7 @@ export class AgentClient {
     const body = newTaskBody(task, this.serviceOptions);
     return await this.#http.call('POST', TASKS_PATH, schemas.taskSchema, {
       body,
-      endsWithLease: true,
+      timeoutMs: this.#timeouts.createMs,
       ...options,
     });
   }
@@ -296,7 +295,7 @@ export class AgentClient {
 
   /** Opens a signed download link of a result, without the key. The caller reads `body` to its end or destroys it. */
   async openSignedLink(link: string, options: AgentCallOptions = {}): Promise<FileContent> {
-    return await openLink(this.links, this.serviceOptions, link, options.signal);
+    return await openLink(this.links, link, options.signal);
   }
 
   /** Sends bytes to a signed upload link, without the key. */
@@ -308,7 +307,8 @@ export class AgentClient {
   async startUpload(file: NewFile, options: GuardedCallOptions = {}): Promise<StartedUpload> {
     const body = newFileBody(file, this.serviceOptions);
     const schema = startedUploadSchema(this.serviceOptions);
-    return await this.#http.call('POST', FILES_PATH, schema, { body, endsWithLease: true, ...options });
+    const timeoutMs = this.#timeouts.createMs;
+    return await this.#http.call('POST', FILES_PATH, schema, { body, timeoutMs, ...options });
   }
 
   /** The upload links of these parts, by part number. Retried. */

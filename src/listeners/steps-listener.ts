@@ -1,9 +1,8 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
-import type { StepsModal } from '../features/steps/steps-modal.ts';
-import { parseStepsPage } from '../features/steps/steps-view.ts';
-import * as strings from '../render/strings/index.ts';
-import { type ButtonPress, parsePress, runAfterAck, type SendEphemeral } from './press.ts';
+import type { ModalOutcome } from '../features/open-modal.ts';
+import { parseStepsPage, type StepsPress } from '../features/steps/steps-modal.ts';
+import { explainOutcome, onPress, type SendEphemeral } from './press.ts';
 
 /** The buttons that show steps: below a reply, and within the modal. */
 const STEPS_ACTION_IDS = /^steps(?:_page|_next_page)?$/;
@@ -11,23 +10,16 @@ const STEPS_ACTION_IDS = /^steps(?:_page|_next_page)?$/;
 /** Handles the buttons that show steps. They change nothing, so each press is acknowledged at once. */
 export function registerStepsListener(
   app: App,
-  steps: Pick<StepsModal, 'show'>,
+  showSteps: (press: StepsPress) => Promise<ModalOutcome>,
   sendEphemeral: SendEphemeral,
   log: Logger,
 ): void {
-  app.action(STEPS_ACTION_IDS, async ({ ack, body }) => {
-    const press = parsePress(body);
-    await ack();
-    if (press !== undefined) runAfterAck(show(press), log, 'could not show steps');
-  });
-
-  async function show({ actor, location, view, triggerId, turnId, value }: ButtonPress): Promise<void> {
+  onPress(app, STEPS_ACTION_IDS, log, async ({ actor, location, view, triggerId, turnId, value }) => {
     const target = turnId === undefined ? parseStepsPage(value) : { turnId, page: 0 };
     // In a message or in the modal itself; neither means that the press is not for us.
     if (target === undefined || (location === undefined && view === undefined)) return;
     const modal = view === undefined ? { triggerId } : { viewId: view.id };
-    const outcome = await steps.show({ ...actor, channel: location?.channel, ...target, modal });
-    if (outcome !== 'done' && location !== undefined)
-      await sendEphemeral(location, strings.controlFailed[outcome]);
-  }
+    const outcome = await showSteps({ ...actor, channel: location?.channel, ...target, modal });
+    await explainOutcome(sendEphemeral, location, outcome);
+  });
 }

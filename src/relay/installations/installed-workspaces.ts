@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
-import { SlackAuthError } from '../../slack/errors.ts';
+import { isLastingRefusal, SlackAuthError } from '../../slack/errors.ts';
 import type { Installation } from '../../slack/installation.ts';
+import { ttlCache } from '../../slack/ttl-cache.ts';
 import type { Store } from '../../store/store.ts';
 import type { InstalledWorkspace } from '../../store/workspaces/installations.ts';
 import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import { decryptTokens } from './installation-tokens.ts';
 import type { ObservedGate } from './observed-gate.ts';
-import type { OrganisationWorkspaces } from './organisation-workspaces.ts';
 import type { BotAuthorization, InstallationQuery, WorkspaceRegistry } from './workspace-registry.ts';
 
 /** What the installed workspaces need. */
@@ -33,9 +33,16 @@ interface WorkspaceEntry {
   installation: Installation;
   gate: ObservedGate;
   uninstalled: AbortController;
-  /** Created at its first use. */
+  /** Created at its first use; undefined again when nobody has asked for it for an hour. */
   workspace: WorkspaceClient | undefined;
+  /** The same, for as long as a turn still has it. */
+  lastWorkspace: WeakRef<WorkspaceClient> | undefined;
+  /** As `performance.now()`. */
+  usedAt: number;
 }
+
+/** After this time without use (ms), a workspace's clients and caches are given up. */
+const UNUSED_AFTER_MS = 3_600_000;
 
 /** The workspaces that have installed the app by OAuth. */
 export class InstalledWorkspaces implements WorkspaceRegistry {
@@ -55,7 +62,10 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
   workspace(id: string): WorkspaceClient | undefined {
     const entry = this.#entries.get(id);
     if (entry === undefined) return undefined;
-    entry.workspace ??= this.#deps.createWorkspace(entry.installation, entry.gate, entry.uninstalled.signal);
+    entry.usedAt = performance.now();
+    entry.workspace ??=
+      entry.lastWorkspace?.deref() ??
+      this.#deps.createWorkspace(entry.installation, entry.gate, entry.uninstalled.signal);
     return entry.workspace;
   }
 
@@ -95,8 +105,17 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
       this.#apply(row);
     }
     if (!isFull) return;
+    this.#giveUpUnused();
     const present = new Set(rows.map(({ workspace }) => workspace));
     for (const id of this.#entries.keys()) if (!present.has(id)) this.#remove(id);
+  }
+
+  #giveUpUnused(): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.workspace === undefined || performance.now() - entry.usedAt < UNUSED_AFTER_MS) continue;
+      entry.lastWorkspace = new WeakRef(entry.workspace);
+      entry.workspace = undefined;
+    }
   }
 
   async #findEntry(query: InstallationQuery): Promise<WorkspaceEntry | undefined> {
@@ -138,6 +157,8 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
       gate: this.#deps.tokenGateFor(row.installation_id),
       uninstalled: new AbortController(),
       workspace: undefined,
+      lastWorkspace: undefined,
+      usedAt: 0,
     };
     this.#entries.set(row.workspace, entry);
     this.#deps.log.info({ workspace: row.workspace }, 'serving a workspace');
@@ -195,4 +216,55 @@ function installationOf(row: InstalledWorkspace, currentToken: () => string | un
       throw new SlackAuthError(call, 'The app was uninstalled from this workspace.', true);
     },
   };
+}
+
+/** What looking up an organisation's workspaces needs. */
+interface OrganisationWorkspacesDeps {
+  store: Pick<Store, 'installations'>;
+  keyring: Keyring;
+  /** The workspaces that Slack lists for a token. Throws a SlackError. */
+  workspacesOfToken: (token: string) => Promise<ReadonlySet<string>>;
+}
+
+/**
+ * How long Slack's list is kept (ms): every event of a foreign workspace needs it, and a workspace that the organisation
+ * has just added must be found soon.
+ */
+const CACHE_TTL_MS = 10_000;
+
+/** Which workspaces an organisation's installation is for: only Slack's own list counts. */
+export class OrganisationWorkspaces {
+  readonly #deps: OrganisationWorkspacesDeps;
+  readonly #known = ttlCache<ReadonlySet<string>, { organisation: string; tokens: string }>(
+    200,
+    CACHE_TTL_MS,
+    (_key, { organisation, tokens }) => this.#ask(organisation, tokens),
+  );
+
+  constructor(deps: OrganisationWorkspacesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Throws StoreError, and a SlackError where Slack cannot be asked. */
+  async includes(organisation: string, workspace: string): Promise<boolean> {
+    const row = await this.#deps.store.installations.get(organisation);
+    if (row === undefined || !row.is_enterprise_install || row.encrypted_tokens === null) return false;
+    const { encrypted_tokens } = row;
+    const reached = await this.#known.forceFetch(`${organisation}/${encrypted_tokens}`, {
+      context: { organisation, tokens: encrypted_tokens },
+    });
+    return reached.has(workspace);
+  }
+
+  async #ask(organisation: string, sealed: string): Promise<ReadonlySet<string>> {
+    try {
+      return await this.#deps.workspacesOfToken(
+        decryptTokens(this.#deps.keyring, organisation, sealed).bot.token,
+      );
+    } catch (error) {
+      if (error instanceof DecryptionError || error instanceof SlackAuthError || isLastingRefusal(error))
+        return new Set();
+      throw error;
+    }
+  }
 }

@@ -1,18 +1,16 @@
-import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentAbortedError, AgentError, AgentUnavailableError } from '../../agent/errors.ts';
 import { type Message as AgentMessage, messageText, type SendResult } from '../../agent/service-schema.ts';
 import type { Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import type { RelayDeps } from '../runtime/deps.ts';
-import { LEASE_MS, type Lease } from '../runtime/lease.ts';
+import type { RelayDeps, TaskWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { SERVICE_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 import { unlessStopped } from './stop-check.ts';
 
 /** How often the task's messages are listed while the service holds a send open (ms). */
 const LIST_POLL_INTERVAL_MS = 1_000;
-/** A send whose message is not listed after this time (ms) is given up, within the lease that it began under. */
-const SEND_WINDOW_MS = LEASE_MS;
+/** A send that is open for this long (ms) without its message in the task's list is given up. */
+const SEND_WINDOW_MS = 600_000;
 
 /** A turn's message at the service. */
 export interface DeliveredMessage {
@@ -30,19 +28,18 @@ export interface DeliveredMessage {
  * a stop that was recorded before the intent.
  */
 export async function deliverOnce(
-  deps: RelayDeps,
-  agent: AgentClient,
-  taskId: string,
+  task: TaskWork,
   turn: Turn,
-  lease: Lease,
   stopSignal: AbortSignal,
 ): Promise<DeliveredMessage> {
-  const { store } = deps;
+  const { deps, agent, taskId, lease } = task;
   // An earlier attempt may have recorded it although the commit's answer was lost.
   if (turn.user_message_id !== null) return { turn, reply: null };
-  const earlierId = await resolveEarlierSend(deps, agent, taskId, turn, lease);
-  if (earlierId !== undefined)
-    return { turn: await recordDelivery(deps, turn, taskId, earlierId), reply: null };
+  if (turn.send_intended_at !== null) {
+    const look = () => lookForMessage(task, turn);
+    const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
+    if (found !== undefined) return { turn: await recordDelivery(task, turn, found), reply: null };
+  }
   const [last] = await agent.lastMessages(taskId, 1);
   stopSignal.throwIfAborted();
   const skill = turn.skill ?? deps.settings.skill;
@@ -62,14 +59,12 @@ export async function deliverOnce(
   try {
     const first = await Promise.race([
       sending,
-      pollUntilListed(deps, agent, taskId, intended, AbortSignal.any([signal, stopPolling.signal]), () =>
-        abort.abort(),
-      ),
+      pollUntilListed(task, intended, AbortSignal.any([signal, stopPolling.signal]), () => abort.abort()),
     ]);
     const { id, reply } = readSendResult(first);
-    if (id !== undefined) return { turn: await recordDelivery(deps, intended, taskId, id), reply };
-    const found = await findOurMessage(deps, agent, taskId, intended);
-    if (found !== undefined) return { turn: await recordDelivery(deps, intended, taskId, found), reply };
+    if (id !== undefined) return { turn: await recordDelivery(task, intended, id), reply };
+    const { found } = await lookForMessage(task, intended);
+    if (found !== undefined) return { turn: await recordDelivery(task, intended, found), reply };
     throw new Error('The service answered a send without its message and does not list the message.');
   } catch (error) {
     if (error instanceof AgentAbortedError && abort.signal.aborted) throw notListedError(error);
@@ -77,7 +72,7 @@ export async function deliverOnce(
       error instanceof AgentError && (error.outcome === 'refused' || error.outcome === 'not_sent');
     // Without the lease the intent may belong to the process that has the turn now.
     if (wasNotSent && lease.remainingMs() > 0) {
-      await store.turns.record(intended, { send_intended_at: null });
+      await deps.store.turns.record(intended, { send_intended_at: null });
     }
     throw error;
   } finally {
@@ -100,9 +95,7 @@ function readSendResult(first: SendResult | string): { id: string | undefined; r
 
 /** Lists the task's messages while a send is open. Gives the send up if ours is not listed within the window. */
 async function pollUntilListed(
-  deps: RelayDeps,
-  agent: AgentClient,
-  taskId: string,
+  task: TaskWork,
   turn: Turn,
   signal: AbortSignal,
   giveUp: () => void,
@@ -111,28 +104,13 @@ async function pollUntilListed(
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, LIST_POLL_INTERVAL_MS));
     if (signal.aborted) return new Promise(() => undefined);
-    const id = await findOurMessage(deps, agent, taskId, turn).catch(() => undefined);
-    if (id !== undefined) return id;
+    const look = await lookForMessage(task, turn).catch(() => undefined);
+    if (look?.found !== undefined) return look.found;
     if (performance.now() - startedAt > SEND_WINDOW_MS) {
       giveUp();
       return new Promise(() => undefined);
     }
   }
-}
-
-/** The message id of an earlier send; undefined where there was none, or it certainly did not arrive. */
-async function resolveEarlierSend(
-  deps: RelayDeps,
-  agent: AgentClient,
-  taskId: string,
-  turn: Turn,
-  lease: Lease,
-): Promise<string | undefined> {
-  if (turn.send_intended_at === null) return undefined;
-  const found = await findOurMessage(deps, agent, taskId, turn);
-  if (found !== undefined) return found;
-  await waitUntilCallEnded(turn.send_intended_at, SERVICE_CALL_LIFETIME_MS, lease);
-  return findOurMessage(deps, agent, taskId, turn);
 }
 
 /**
@@ -157,27 +135,20 @@ async function recordIntent(
   });
 }
 
-/** The id of our message at the service: after the intent's last message, same content, bound to no other turn. */
-async function findOurMessage(
-  deps: RelayDeps,
-  agent: AgentClient,
-  taskId: string,
-  turn: Turn,
-): Promise<string | undefined> {
+/** Looks for our message at the service: after the intent's last message, same content, bound to no other turn. */
+async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Promise<ServiceLook<string>> {
+  let listing = '';
   for await (const message of agent.messagesAfter(taskId, turn.sent_after_message_id || null)) {
+    listing = message.id;
     if (message.role !== 'user' || messageText(message) !== turn.prompt) continue;
-    if (!(await deps.store.turns.isUserMessageBound(turn.workspace, message.id))) return message.id;
+    if (!(await deps.store.turns.isUserMessageBound(turn.workspace, message.id)))
+      return { found: message.id, listing };
   }
-  return undefined;
+  return { found: undefined, listing };
 }
 
 /** Records that the message is at the service. */
-async function recordDelivery(
-  deps: RelayDeps,
-  turn: Turn,
-  taskId: string,
-  userMessageId: string,
-): Promise<Turn> {
+async function recordDelivery({ deps, taskId }: TaskWork, turn: Turn, userMessageId: string): Promise<Turn> {
   return deps.store.transaction(async (store) => {
     await store.messages.markSent(messageKeyOf(turn));
     return store.turns.record(turn, { user_message_id: userMessageId, task_id: taskId });

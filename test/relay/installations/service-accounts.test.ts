@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { AccountGone } from '../../../src/relay/installations/account-check.ts';
 import { ServiceAccounts } from '../../../src/relay/installations/service-accounts.ts';
 import { Accounts, NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
-import { encryptionContext } from '../../../src/store/workspaces/encryption-context.ts';
-import { Keyring } from '../../../src/store/workspaces/keyring.ts';
+import { encryptionContext, Keyring } from '../../../src/store/workspaces/keyring.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
 

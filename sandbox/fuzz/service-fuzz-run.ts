@@ -128,7 +128,12 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
   await chmod(folder, 0o711);
   const database = await startPostgresServer(join(folder, 'data'), undo);
   const teams = [...HONEST_TEAMS, ...HOSTILE_TEAMS].map((id) => ({ id, name: id }));
-  const slack = await startSlackWorkspace({ teams, limits: 'off', random: seededRandom(seed) });
+  const slack = await startSlackWorkspace({
+    teams,
+    limits: 'off',
+    retryScale: 0.02,
+    random: seededRandom(seed),
+  });
   undo.defer(() => slack.stop());
   const honest = await startAgentService({ script: honestScript });
   undo.defer(() => honest.stop());

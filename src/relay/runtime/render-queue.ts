@@ -3,10 +3,12 @@ import { sleepUnlessAborted } from './retry.ts';
 /** A workspace's share of the process's time, and how much it may use at once (ms). */
 const WORKSPACE_SHARE = 0.1;
 const BURST_MS = 2_000;
+/** After a shorter slice (ms), the next one need not wait. */
+const SHORT_SLICE_MS = 5;
 
 /**
  * Shares this process's time for rendering. One slice runs at a time, that of the workspace which used least first. After
- * each slice, everything else gets as much time.
+ * a long slice, everything else gets as much time.
  */
 export class RenderQueue {
   readonly #now: () => number;
@@ -35,7 +37,9 @@ export class RenderQueue {
       const usedMs = this.#now() - begun;
       const withinShareAt = this.#now() + this.#debtMs(workspace) + usedMs / WORKSPACE_SHARE;
       this.#withinShareAt.set(workspace, withinShareAt);
-      setTimeout(() => this.#startNext(), usedMs);
+      const next = () => this.#startNext();
+      if (usedMs < SHORT_SLICE_MS) setImmediate(next);
+      else setTimeout(next, usedMs);
     }
   }
 

@@ -3,7 +3,7 @@ import { RenderQueue } from '../../../src/relay/runtime/render-queue.ts';
 
 const { signal } = new AbortController();
 
-beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] }));
 afterEach(() => vi.useRealTimers());
 
 /** A queue on a clock that only its slices and its waits for a share move. */
@@ -56,7 +56,7 @@ test('the next slice is that of the workspace which rendered least', async () =>
   expect(order).toEqual(['T1', 'T2', 'T1', 'T1']);
 });
 
-test('everything else gets as much time as a slice took', async () => {
+test('after a long slice, everything else gets as much time', async () => {
   const { queue, slice } = queueOnClock();
   const finished = vi.fn<() => void>();
   await queue.run('T1', slice(40), signal);

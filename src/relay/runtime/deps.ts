@@ -66,6 +66,8 @@ export interface RelaySettings {
   /** Which of people's files are sent. */
   fileLimits: FileLimits;
   results: ResultSettings;
+  /** How long a task must show itself settled to count as settled: its status may lag behind a message. */
+  settledTaskMs: number;
   /** How long a settled reply waits for its task to finish background work. */
   maxBackgroundWaitMs: number;
   /** After this time without new content, the thread says that the agent is silent. */

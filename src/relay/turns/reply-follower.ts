@@ -1,7 +1,7 @@
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import * as strings from '../../render/strings/index.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import { SETTLED_TASK_MS, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
+import { SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { MidRunForwarding } from '../sending/mid-run-forwarding.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -36,7 +36,7 @@ export async function followReply(context: TurnContext): Promise<SettledReply> {
       if (state.silence !== undefined) forwarding.offer(state.silence);
     });
     reply.reader = reader;
-    const settledMs = () => (stopSignal.aborted ? SETTLED_TASK_SHORT_MS : SETTLED_TASK_MS);
+    const settledMs = () => (stopSignal.aborted ? SETTLED_TASK_SHORT_MS : deps.settings.settledTaskMs);
     const found = await context.withRetry(() => reader.find(context.knownReply, settledMs));
     if (found === undefined)
       throw new TurnEnded(stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);

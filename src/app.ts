@@ -265,6 +265,7 @@ export async function startApp(
   });
   const pages = new HttpEndpoints({
     config,
+    log,
     database,
     installations,
     accounts,

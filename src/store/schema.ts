@@ -8,7 +8,7 @@ import type {
   UploadPartTable,
   UploadTable,
 } from './schema/files.ts';
-import type { ChannelSettingsTable, ProjectTable } from './schema/projects.ts';
+import type { ChannelSettingsTable, ProjectChannelTable, ProjectTable } from './schema/projects.ts';
 import type { BackfillTable, SharedRateLimitTable, SocketLeaseTable } from './schema/slack.ts';
 import type { FollowUpTable, TaskDeletionTable, TaskStartTable } from './schema/tasks.ts';
 import type {
@@ -50,6 +50,7 @@ export interface Tables {
   workspace_settings: WorkspaceSettingsTable;
   channel_settings: ChannelSettingsTable;
   projects: ProjectTable;
+  project_channels: ProjectChannelTable;
   threads: ThreadTable;
   messages: MessageTable;
   early_edits: EarlyEditTable;

@@ -115,8 +115,8 @@ function checkInstallations(
   const { SLACK_CLIENT_ID, INSTALL_WORKSPACES: allowed } = config;
   if (SLACK_CLIENT_ID === undefined) return [];
   const count = `${installations.length} so far`;
-  if (allowed.length === 0)
-    return [passed(what, `${count}; any workspace may install the app (INSTALL_WORKSPACES is not set)`)];
+  if (allowed.length === 0 || allowed.includes('*'))
+    return [passed(what, `${count}; any workspace may install the app`)];
   const others = installations.filter(
     ({ workspace, enterprise_id }) =>
       !allowed.includes(workspace) && !allowed.includes(enterprise_id ?? workspace),

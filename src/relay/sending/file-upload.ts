@@ -43,7 +43,9 @@ export class FileUpload {
     this.#request = request;
     this.#key = {
       workspace: request.turn.workspace,
-      slack_file_id: request.file.id,
+      // A snippet can be edited without a new id or another size, so each message uploads it anew.
+      slack_file_id:
+        request.file.mode === 'snippet' ? `${request.file.id}/${request.turn.message_ts}` : request.file.id,
       project_id: request.projectId,
     };
   }

@@ -26,6 +26,13 @@ export interface ProjectTable {
   created_at: Generated<Date>;
 }
 
+/** A project that a channel has or had: its people may use it. Outlives the tasks. */
+export interface ProjectChannelTable {
+  workspace: string;
+  channel: string;
+  project_id: string;
+}
+
 /** A channel's settings. */
 export interface ChannelSettingsTable {
   workspace: string;

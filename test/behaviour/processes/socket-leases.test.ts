@@ -43,6 +43,7 @@ function program(scene: AppScene, whenDone: WhenDone) {
       AGENT_API_KEY: scene.agent.apiKey,
       PRIVATE_HOSTS: '127.0.0.1',
       PORT: '0',
+      METRICS_PORT: '0',
       HOST: '127.0.0.1',
     },
     stdio: 'ignore',

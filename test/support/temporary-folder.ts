@@ -8,7 +8,7 @@ const ENOUGH_MEMORY = 2 * 2 ** 30;
 
 /**
  * A temporary folder for everything in the run, in memory if there is room: on ext4, creating a test's database takes
- * twenty times as much CPU, because each new file searches past those that were just deleted.
+ * many times as much CPU, because each new file searches past those that were just deleted.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   const parent = (await freeBytes(MEMORY_FOLDER)) < ENOUGH_MEMORY ? tmpdir() : MEMORY_FOLDER;

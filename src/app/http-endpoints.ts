@@ -44,7 +44,7 @@ export class HttpEndpoints {
   /** Listens on PORT, and on METRICS_PORT if that is another one. Throws if PORT is taken. */
   async start(): Promise<void> {
     const { PORT, METRICS_PORT } = this.#deps.config;
-    const metrics = this.#deps.telemetry.metricsPage;
+    const metrics = () => this.#deps.telemetry.metrics.scrape();
     const fallback = this.#fallback();
     if (METRICS_PORT === PORT) {
       this.port = await this.#serve(PORT, { fallback, metrics });

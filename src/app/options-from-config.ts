@@ -4,7 +4,7 @@ import { supportedTaskOptions } from '../agent/service-options.ts';
 import type { Config } from '../config.ts';
 import type { OAuthPagesDeps } from '../listeners/oauth-pages.ts';
 import type { EventTransport } from '../listeners/slack-app.ts';
-import { createSocketLease } from '../listeners/socket-lease.ts';
+import { createSocketLease } from '../listeners/socket-mode-pool.ts';
 import type { OAuthInstallations } from '../relay/installations/oauth-installations.ts';
 import type { ServiceCredentials } from '../relay/installations/service-client.ts';
 import { ResultLinks } from '../relay/replies/result-links.ts';

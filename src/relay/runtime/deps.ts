@@ -67,6 +67,8 @@ export interface RelaySettings {
   /** Which of people's files are sent. */
   fileLimits: FileLimits;
   results: ResultSettings;
+  /** How long a task must show itself settled to count as settled: its status may lag behind a message. */
+  settledTaskMs: number;
   /** How long a settled reply waits for its task to finish background work. */
   maxBackgroundWaitMs: number;
   /** How long the service is searched for what a call with an unknown outcome has made, before the call is repeated. */

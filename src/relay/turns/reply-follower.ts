@@ -3,7 +3,7 @@ import { type Message as AgentMessage, messageText } from '../../agent/service-s
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import { isTaskSettled, SETTLED_TASK_MS, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
+import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { withSkippedFiles } from '../sending/file-notes.ts';
@@ -34,7 +34,7 @@ export async function followReply(context: TurnContext): Promise<void> {
       if (state.silence !== undefined) forwarding.offer(state.silence);
     });
     reply.reader = reader;
-    const settledMs = () => (stopSignal.aborted ? SETTLED_TASK_SHORT_MS : SETTLED_TASK_MS);
+    const settledMs = () => (stopSignal.aborted ? SETTLED_TASK_SHORT_MS : deps.settings.settledTaskMs);
     const found = await context.withRetry(() => reader.find(context.knownReply, settledMs));
     if (found === undefined)
       throw new TurnEnded(stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);

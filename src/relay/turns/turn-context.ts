@@ -96,6 +96,7 @@ export class TurnContext implements ThreadWork {
     if (userMessageId === null) throw new Error('The message of the turn was not sent.');
     const { account_id, agent, taskId } = await this.task();
     const rate = this.#readRateFor(account_id);
-    return new ReplyReader({ agent, taskId, userMessageId, rate, lease: this.lease, onRead });
+    const { settledTaskMs } = this.deps.settings;
+    return new ReplyReader({ agent, taskId, userMessageId, rate, lease: this.lease, settledTaskMs, onRead });
   }
 }

@@ -5,6 +5,7 @@ import { UsageError } from '../src/operate/error-messages.ts';
 import { AnswerError, AnswerFile } from './connect/answer-file.ts';
 import { connectDatabase } from './connect/database-step.ts';
 import { runUntilStopped } from './connect/first-answer.ts';
+import { Interruption } from './connect/interruption.ts';
 import { connectService } from './connect/service-step.ts';
 import type { Session } from './connect/session.ts';
 import { appPage } from './connect/session.ts';
@@ -27,6 +28,11 @@ It exits with 0 if everything worked, with 1 if something did not, with 2 if an 
 const INTERRUPTED = 130;
 
 const say = (line: string) => console.log(line);
+
+function sayGoodbye(): number {
+  say('\nStopped. What was saved stays; run npm run connect again to go on.');
+  return INTERRUPTED;
+}
 
 function readArguments(args: string[]): { from: string | undefined; help: boolean } {
   try {
@@ -64,7 +70,9 @@ async function connect(from: string | undefined): Promise<number> {
     ],
     default: settings.secretPlace ?? 'env',
   });
-  const session: Session = { questions, settings, secretPlace, say };
+  const interruption = new Interruption(() => process.exit(sayGoodbye()));
+  interruption.listen();
+  const session: Session = { questions, settings, secretPlace, say, interruption };
   for (const step of [connectSlack, connectService, connectDatabase]) {
     await step(session);
     say(`Saved in ${settings.path}\n`);
@@ -86,6 +94,7 @@ async function start(session: Session): Promise<number> {
     say('Start it with npm start.');
     return 0;
   }
+  session.interruption.ignore();
   return runUntilStopped(session, () => {
     if (isHttp) void checkFromOutside(session);
   });
@@ -124,8 +133,7 @@ function exitCodeFor(error: unknown): number {
     return 2;
   }
   if (!(error instanceof Error) || error.name !== 'ExitPromptError') throw error;
-  say('\nStopped. What was saved stays; run npm run connect again to go on.');
-  return INTERRUPTED;
+  return sayGoodbye();
 }
 
 await runCommand(async () => {

@@ -30,16 +30,11 @@ export async function createApp(session: Session, publicUrl: string | undefined)
   const apps = new AppManifests({ token, slackApiUrl: slackApiUrl(session), log: SILENT_LOG });
   const known = await findKnownApp(session, apps, manifest);
   if (known !== undefined) return known;
-  const { say, settings, secretPlace } = session;
-  const created = await create(apps, manifest);
-  const { appId, signingSecret } = created;
-  try {
-    const secret = publicUrl === undefined ? {} : { SLACK_SIGNING_SECRET: signingSecret };
-    await settings.save({ SLACK_APP_ID: appId, ...secret }, secretPlace);
-  } catch (error) {
-    await apps.delete(appId);
-    throw error;
-  }
+  const { say, interruption } = session;
+  const created = await interruption.hold(() =>
+    createAndSave(session, apps, manifest, publicUrl !== undefined),
+  );
+  const { appId } = created;
   say(`The app ${appId} is made.`);
   const iconProblem = await setAppIcon(slackApiUrl(session), token, appId);
   if (iconProblem !== undefined) {
@@ -118,6 +113,24 @@ function signingSecretOf(secret: string | undefined): { signingSecret?: string }
 function undefinedIfRefused(error: unknown): undefined {
   if (error instanceof SlackError && error.code === 'refused') return undefined;
   throw error;
+}
+
+async function createAndSave(
+  { settings, secretPlace }: Session,
+  apps: AppManifests,
+  manifest: ManifestFile,
+  needsSigningSecret: boolean,
+): Promise<CreatedApp> {
+  const created = await create(apps, manifest);
+  const { appId, signingSecret } = created;
+  try {
+    const secret = needsSigningSecret ? { SLACK_SIGNING_SECRET: signingSecret } : {};
+    await settings.save({ SLACK_APP_ID: appId, ...secret }, secretPlace);
+  } catch (error) {
+    await apps.delete(appId);
+    throw error;
+  }
+  return created;
 }
 
 async function create(apps: AppManifests, manifest: ManifestFile): Promise<CreatedApp> {

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { pino } from 'pino';
 import { SlackError } from '../../src/slack/errors.ts';
 import { SLACK_API_URL } from '../../src/slack/slack-client.ts';
+import type { Interruption } from './interruption.ts';
 import type { Questions } from './questions.ts';
 import type { SecretPlace, SettingsFile } from './settings-file.ts';
 
@@ -11,6 +12,7 @@ export interface Session {
   settings: SettingsFile;
   secretPlace: SecretPlace;
   say: (line: string) => void;
+  interruption: Interruption;
 }
 
 /** Nothing that the steps call is logged: they say themselves what matters. */

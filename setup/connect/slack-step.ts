@@ -113,9 +113,10 @@ async function askBotToken(
   madeAppId: string | undefined,
 ): Promise<{ botToken: string; appId: string | undefined }> {
   let appId: string | undefined;
+  const page = appPage(madeAppId ?? session.settings.get('SLACK_APP_ID'), 'oauth');
   const botToken = await session.questions.ask({
     key: 'bot_token',
-    message: `Bot token, after you have installed the app (${appPage(madeAppId, 'oauth')}, "OAuth & Permissions")`,
+    message: `Bot token, after you have installed the app (${page}, "OAuth & Permissions")`,
     default: session.settings.get('SLACK_BOT_TOKEN'),
     ...credentialQuestion(BOT_TOKEN),
     check: async (token) => {
@@ -125,7 +126,7 @@ async function askBotToken(
         const options = { token, slackApiUrl: slackApiUrl(session), log: SILENT_LOG };
         const identity = await identifyToken(options);
         if (madeAppId !== undefined && identity.appId !== undefined && identity.appId !== madeAppId)
-          return `This token belongs to another app (${identity.appId}). Copy it from ${appPage(madeAppId, 'oauth')}.`;
+          return `This token belongs to another app (${identity.appId}). Copy it from ${page}.`;
         appId = identity.appId ?? madeAppId;
         return missingScopes(identity.scopes);
       } catch (error) {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runCommand } from '../src/operate/command-runner.ts';
@@ -30,6 +31,8 @@ function print(value: unknown, boundary: string | undefined): number {
 
 /** Runs the app with the tokens of the app that the CLI has made and installed; resolves to its exit code. */
 async function start(): Promise<number> {
+  // The agent service's settings; newer versions of the CLI have read them already.
+  if (existsSync('.env')) process.loadEnvFile('.env');
   const { SLACK_CLI_XOXB, SLACK_CLI_XAPP, ...others } = process.env;
   const env = {
     ...others,

@@ -19,7 +19,7 @@ database, tries each answer at once, and writes them to .env. Run it again to ch
 
 Usage: ${USAGE}
 
-  --from   takes the answers from a YAML file and asks nothing: docs/install.md lists them
+  --from   takes the answers from a YAML file and asks nothing; setup/answers.example.yaml explains them
 
 It exits with 0 if everything worked, with 1 if something did not, with 2 if an answer is missing or wrong, and with
 130 if you press Ctrl+C before the bot runs.`;

@@ -22,6 +22,8 @@ const answersSchema = z.strictObject({
   doctor: z.string().optional(),
   start: z.boolean().optional(),
 });
+/** The names of all answers. */
+export const ANSWER_KEYS: readonly string[] = Object.keys(answersSchema.shape);
 type Answers = z.infer<typeof answersSchema>;
 
 /** An answer file is missing an answer, or has one that cannot be used; `message` names it and how to mend it. */
@@ -102,7 +104,6 @@ function readAnswers(path: string): Answers {
   }
   const answers = answersSchema.safeParse(value ?? {});
   if (answers.success) return answers.data;
-  const names = Object.keys(answersSchema.shape).join(', ');
   const problems = answers.error.issues.map(({ path: at, message }) => [...at, message].join(': '));
-  throw new AnswerError(`${path}: ${problems.join('; ')}. It may contain: ${names}.`);
+  throw new AnswerError(`${path}: ${problems.join('; ')}. It may contain: ${ANSWER_KEYS.join(', ')}.`);
 }

@@ -53,7 +53,8 @@ export class SettingsFile {
 
   /** Settings whose value in the environment takes precedence over a different one in `.env`, at `npm start`. */
   conflicts(): string[] {
-    return Object.keys(this.#values()).filter((name) => {
+    const names = Object.keys(this.#values()).map((name) => name.replace(/_FILE$/, ''));
+    return names.filter((name) => {
       const outside = this.#environment[name];
       return outside !== undefined && outside !== '' && outside !== this.get(name);
     });

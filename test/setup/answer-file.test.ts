@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { AnswerFile } from '../../setup/connect/answer-file.ts';
+import { parse } from 'yaml';
+import { ANSWER_KEYS, AnswerFile } from '../../setup/connect/answer-file.ts';
 
 function answersFrom(text: string): { file: AnswerFile; said: string[] } {
   const folder = mkdtempSync(path.join(tmpdir(), 'taskthread-answers-'));
@@ -58,6 +59,11 @@ describe('an answer file', () => {
     ['a: [', /cannot be read/],
   ])('%j is refused as a whole', (text, problem) => {
     expect(() => answersFrom(text)).toThrow(problem);
+  });
+
+  it('has an example that explains every answer', () => {
+    const example = readFileSync(new URL('../../setup/answers.example.yaml', import.meta.url), 'utf8');
+    expect(Object.keys(parse(example))).toEqual(ANSWER_KEYS);
   });
 
   it('says if it is not there', () => {

@@ -63,6 +63,7 @@ describe('a settings file', () => {
     const settings = new SettingsFile(folder, { AGENT_API_KEY: 'outside', HOST: '::', PORT: '4000' });
     expect(settings.get('AGENT_API_KEY')).toBe('from the file');
     expect(settings.environment()).toEqual({ AGENT_API_KEY_FILE: 'key', PORT: '4000', HOST: '::' });
+    expect(settings.conflicts()).toEqual(['AGENT_API_KEY']);
   });
 });
 

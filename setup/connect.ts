@@ -55,7 +55,7 @@ async function connect(from: string | undefined): Promise<number> {
     );
   const questions = from === undefined ? new TerminalQuestions() : new AnswerFile(from, say);
   say(
-    'This connects Slack, the agent service and a database. Everything is tried as you enter it. Ctrl+C stops at any time.\n',
+    'This connects Slack, the agent service and a database. Everything is tried as you enter it.\nCtrl+C stops at any time.\n',
   );
   const secretPlace = await questions.choose({
     key: 'secrets',
@@ -75,7 +75,7 @@ async function connect(from: string | undefined): Promise<number> {
   const session: Session = { questions, settings, secretPlace, say, interruption };
   for (const step of [connectSlack, connectService, connectDatabase]) {
     await step(session);
-    say(`Saved in ${settings.path}\n`);
+    say(`Saved in ${settings.path}`);
   }
   for (const name of settings.conflicts())
     say(
@@ -102,7 +102,7 @@ async function start(session: Session): Promise<number> {
 
 async function passDoctor({ questions, settings }: Session): Promise<boolean> {
   for (;;) {
-    say('The doctor checks everything together:');
+    say('\nThe doctor checks everything together:');
     if (await runChecks(settings.environment(), say)) return true;
     const next = await questions.choose({
       key: 'doctor',

@@ -63,9 +63,9 @@ export class AnswerFile implements Questions {
     return chosen.value;
   }
 
-  async ask({ key, message, secret, check, ...rest }: TextQuestion): Promise<string> {
+  async ask({ key, message, where = '', secret, check, ...rest }: TextQuestion): Promise<string> {
     const answer = (this.#answer(key) ?? rest.default ?? '').trim();
-    if (answer === '') throw this.#error(key, `is missing. ${message}`);
+    if (answer === '') throw this.#error(key, `is missing. ${`${message}. ${where}`.trim()}`);
     const problem = await check(answer);
     if (problem !== undefined) throw this.#error(key, `cannot be used. ${problem}`);
     this.#say(`${key}: ${secret === true ? maskSecret(answer) : answer}`);

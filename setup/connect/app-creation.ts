@@ -51,7 +51,8 @@ async function askConfigurationToken(session: Session, manifest: ManifestFile): 
   let usable = '';
   await session.questions.ask({
     key: 'configuration_token',
-    message: `Configuration token of your workspace, or its refresh token (${CONFIGURATION_TOKEN.where})`,
+    message: 'Configuration token, or its refresh token',
+    where: `Generate one for your workspace under ${CONFIGURATION_TOKEN.where}.`,
     secret: true,
     hint: (typed) => credentialHint(isRefreshToken(typed) ? REFRESH_TOKEN : CONFIGURATION_TOKEN, typed),
     check: async (answer) => {

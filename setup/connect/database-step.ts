@@ -28,7 +28,8 @@ export async function connectDatabase(session: Session): Promise<void> {
     if (database === 'own') {
       const url = await questions.ask({
         key: 'database_url',
-        message: 'Its address (postgres://user:password@host/name)',
+        message: 'Its address',
+        where: 'It looks like postgres://user:password@host/name.',
         default: settings.get('DATABASE_URL'),
         secret: true,
         check: (answer) => databaseUrlProblem(session, answer),

@@ -10,6 +10,8 @@ interface Question {
   /** Its name in an answer file. */
   key: string;
   message: string;
+  /** Where to find the answer. */
+  where?: string;
 }
 
 export interface ChoiceQuestion<Value extends string> extends Question {

@@ -12,7 +12,8 @@ export async function connectService(session: Session): Promise<void> {
   const { baseUrl, privateHosts } = await askAddress(session);
   const apiKey = await questions.ask({
     key: 'agent_api_key',
-    message: 'Your key for the agent service',
+    message: 'API key',
+    where: 'Your key is on the account page of the agent service.',
     default: settings.get('AGENT_API_KEY'),
     secret: true,
     hint: () => '',
@@ -38,7 +39,8 @@ async function askAddress(session: Session): Promise<{ baseUrl: string; privateH
     let privateHost: string | undefined;
     const baseUrl = await questions.ask({
       key: 'agent_base_url',
-      message: 'Address of the agent service, with its version (https://…/v1)',
+      message: 'Address of the agent service',
+      where: 'It ends with the version, as in https://agent.example.org/v1.',
       default: settings.get('AGENT_BASE_URL'),
       check: async (answer) => {
         const url = URL.parse(answer);
@@ -87,7 +89,11 @@ async function tryService(
     };
   } catch (error) {
     if (!(error instanceof AgentError) && !(error instanceof TypeError)) throw error;
-    const message = `The address does not work: ${error.message}`;
+    const { host } = new URL(baseUrl);
+    const message =
+      error instanceof AgentError && error.code === 'unavailable'
+        ? `${host} does not answer. Check the address, the network and any proxy. (${error.message})`
+        : `This address does not work: ${error.message}`;
     return { message, isPrivate: isAboutPrivateHost(error) };
   }
 }

@@ -92,7 +92,8 @@ async function askTransport(session: Session): Promise<string | undefined> {
   if (events === 'socket') return undefined;
   const url = await questions.ask({
     key: 'public_url',
-    message: 'The https address at which Slack reaches the bot',
+    message: 'Public address',
+    where: 'The https address at which Slack reaches the bot, such as https://bot.example.org.',
     default: settings.get('PUBLIC_URL'),
     check: (answer) => publicUrlProblem(answer, slackApiUrl(session)),
   });
@@ -102,10 +103,11 @@ async function askTransport(session: Session): Promise<string | undefined> {
 function showCreateLink({ say }: Session, publicUrl: string | undefined): void {
   const link = createAppLink(manifestVariant({ publicUrl }));
   if (openInBrowser(link))
-    say("Slack's page for the new app is open in your browser. If it is not, open this link:");
-  else say("Open this link: Slack's page for a new app, with everything filled in.");
-  say(`\n${link}\n`);
-  say('There, choose the workspace, then "Next" and "Create". Then choose "Install App" and allow it.');
+    say(
+      "\nSlack's page for a new app opens in your browser. If it does not, npm run manifest prints its link.",
+    );
+  else say(`\nOpen this link: Slack's page for a new app, with everything filled in.\n\n${link}\n`);
+  say('There, choose the workspace, then "Next" and "Create".');
 }
 
 async function askBotToken(
@@ -116,7 +118,8 @@ async function askBotToken(
   const page = appPage(madeAppId ?? session.settings.get('SLACK_APP_ID'), 'oauth');
   const botToken = await session.questions.ask({
     key: 'bot_token',
-    message: `Bot token, after you have installed the app (${page}, "OAuth & Permissions")`,
+    message: 'Bot token',
+    where: `Install the app, then copy "Bot User OAuth Token" from "OAuth & Permissions":\n${page}`,
     default: session.settings.get('SLACK_BOT_TOKEN'),
     ...credentialQuestion(BOT_TOKEN),
     check: async (token) => {
@@ -146,10 +149,11 @@ function missingScopes(granted: readonly string[]): string | undefined {
 const connectionSchema = z.looseObject({ url: z.string() });
 
 async function askAppToken(session: Session, appId: string | undefined): Promise<string> {
-  const page = `${appPage(appId, 'general')}, "App-Level Tokens"`;
+  const page = appPage(appId, 'general');
   return session.questions.ask({
     key: 'app_token',
-    message: `App-level token with the scope connections:write (${page})`,
+    message: 'App-level token',
+    where: `Under "App-Level Tokens", generate one with the scope connections:write:\n${page}`,
     default: session.settings.get('SLACK_APP_TOKEN'),
     ...credentialQuestion(APP_TOKEN),
     check: async (token) => {
@@ -173,7 +177,8 @@ async function askAppToken(session: Session, appId: string | undefined): Promise
 async function askSigningSecret(session: Session, appId: string | undefined): Promise<string> {
   return session.questions.ask({
     key: 'signing_secret',
-    message: `Signing secret (${appPage(appId, 'general')}, "App Credentials")`,
+    message: 'Signing secret',
+    where: `Under "App Credentials", show and copy it:\n${appPage(appId, 'general')}`,
     default: session.settings.get('SLACK_SIGNING_SECRET'),
     ...credentialQuestion(SIGNING_SECRET),
     check: (secret) => credentialProblem(SIGNING_SECRET, secret),

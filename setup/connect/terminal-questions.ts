@@ -17,6 +17,7 @@ export class TerminalQuestions implements Questions {
 
   async ask(question: TextQuestion): Promise<string> {
     const { secret, hint, check, default: kept } = question;
+    if (question.where !== undefined) console.log(styleText('dim', `\n${question.where}`));
     const offer = secret && kept !== undefined ? ` (Enter keeps ${maskSecret(kept)})` : '';
     const answerFrom = (typed: string) => typed.trim() || (kept ?? '');
     const typed = await input({
@@ -27,7 +28,8 @@ export class TerminalQuestions implements Questions {
         if (isFinal) return styleText('cyan', secret ? maskSecret(answer) : answer);
         if (text === '') return '';
         const remark = hint?.(text.trim()) ?? '';
-        return `${secret ? maskTyped(text.trim()) : text}${remark === '' ? '' : styleText('dim', `  ${remark}`)}`;
+        // a token that was pasted at the wrong question stays hidden, too
+        return `${secret || /^\s*(?:xox|xapp-)/.test(text) ? maskTyped(text.trim()) : text}${remark === '' ? '' : styleText('dim', `  ${remark}`)}`;
       },
       validate: async (text) => (await check(answerFrom(text))) ?? true,
       // A secret is pasted again as a whole; anything else is corrected.

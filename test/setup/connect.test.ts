@@ -83,7 +83,7 @@ test('a person with a configuration token gets from nothing to an answer, and ev
   await connect.see(/This is not an address/);
   connect.type('\u0015');
   connect.enter('http://127.0.0.1:9/v1');
-  await connect.see(/The address does not work/);
+  await connect.see(/127\.0\.0\.1:9 does not answer\. Check the address/);
   connect.type('\u0015');
   connect.enter(slack.url);
   await connect.see(/This address accepts any key, so it is not the service/);
@@ -95,7 +95,7 @@ test('a person with a configuration token gets from nothing to an answer, and ev
   connect.enter(agent.url);
   await connect.see(/May the bot call it\?/);
   connect.enter('y');
-  await connect.see(/\? Your key/);
+  await connect.see(/\? API key/);
   connect.enter('a-wrong-key');
   await connect.see(/The service refuses this key/);
   connect.enter(agent.apiKey);
@@ -136,7 +136,7 @@ test('a person with a configuration token gets from nothing to an answer, and ev
     [/\? Bot token.*\(Enter keeps (\S+) /, slack.botToken],
     [/\? App-level token.*\(Enter keeps (\S+) /, slack.appToken],
     [/\? Address of the agent service/],
-    [/\? Your key.*\(Enter keeps (\S+) /, agent.apiKey],
+    [/\? API key.*\(Enter keeps (\S+) /, agent.apiKey],
     [/Which database/],
     [/\? Its address.*\(Enter keeps postgres:\/\/…/],
   ] as const) {
@@ -156,7 +156,7 @@ test('a person who creates the app by the link chooses HTTP and files of secrets
   connect.choose(1);
   await connect.see(/How do events reach the bot\?/);
   connect.choose(1);
-  await connect.see(/\? The https address/);
+  await connect.see(/\? Public address/);
   connect.enter('bot.example.org');
   await connect.see(/This is not an address/);
   connect.type('\u0015');

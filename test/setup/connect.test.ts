@@ -204,6 +204,28 @@ test('a person who creates the app by the link chooses HTTP and files of secrets
   expect(await modeOf('secrets')).toBe(0o700);
 });
 
+test('Ctrl+C while Slack makes the app waits until its id is saved', async () => {
+  const { slack, open, settings } = await scene({ appExists: false });
+  slack.faults.add({ call: 'apps.manifest.create', fault: { kind: 'latency', ms: 1_000 } });
+  const connect = open();
+  for (const [question, below] of [
+    [/Where shall tokens/, 0],
+    [/How do events/, 0],
+    [/Which Slack app/, 1],
+  ] as const) {
+    await connect.see(question);
+    connect.choose(below);
+  }
+  await connect.see(/\? Configuration token/);
+  connect.enter(slack.app.configuration.token);
+  await expect.poll(() => slack.calls.some(({ method }) => method === 'apps.manifest.create')).toBe(true);
+  connect.interrupt();
+  await connect.see(/Stopped\. What was saved stays/);
+  expect(await connect.ended).toBe(130);
+  expect(slack.app.exists).toBe(true);
+  expect(await settings()).toContain(`SLACK_APP_ID=${slack.app.appId}`);
+});
+
 test('an app that exists is connected from an answer file, which can also lack an answer', async () => {
   const { slack, agent, folder, settings } = await scene({});
   const run = async (answers: string) => {

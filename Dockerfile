@@ -4,7 +4,7 @@ ARG NODE=24
 FROM node:${NODE}-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci
+RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN npm run build
@@ -13,7 +13,7 @@ FROM node:${NODE}-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 # optional dependencies are the embedded database and a second Node
-RUN npm ci --omit=dev --omit=optional && npm cache clean --force
+RUN npm ci --ignore-scripts --omit=dev --omit=optional && npm cache clean --force
 
 FROM node:${NODE}-slim
 # two arenas in glibc instead of eight for each core: about a tenth less memory

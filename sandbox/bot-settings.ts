@@ -23,7 +23,9 @@ export function serviceSettings(
     AGENT_BASE_URL: agent.url,
     AGENT_API_KEY: agent.apiKey,
     PRIVATE_HOSTS: '127.0.0.1',
+    RESEND_SECONDS: '3',
     PORT: '0',
+    METRICS_PORT: '0',
     HOST: '127.0.0.1',
   };
 }

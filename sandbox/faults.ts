@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 
 /** What can go wrong with one call. */
 export type Fault =
@@ -10,7 +10,9 @@ export type Fault =
   /** The connection is cut; the call has no effect. */
   | { kind: 'cut' }
   /** The call takes effect, but its response is lost: the connection is cut instead. */
-  | { kind: 'lost' };
+  | { kind: 'lost' }
+  /** The connection is cut at once, as by a gateway that gives up; the call takes effect `ms` later. */
+  | { kind: 'late'; ms: number };
 
 /** Which calls a fault hits, and how often. */
 export interface FaultRule {
@@ -83,6 +85,12 @@ async function apply(fault: Fault, request: Request, response: Response, next: N
       return;
     case 'cut':
       request.socket.destroy();
+      return;
+    case 'late':
+      await new Promise((resolve) => express.json()(request, response, resolve));
+      request.socket.destroy();
+      await sleep(fault.ms);
+      next();
       return;
     case 'lost':
       response.end = () => {

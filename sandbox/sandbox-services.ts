@@ -68,6 +68,7 @@ function oauthSettings(slack: SlackWorkspace): Record<string, string> {
     SLACK_CLIENT_SECRET: slack.clientSecret,
     SECRET_KEY: 'sandbox-'.repeat(4),
     PUBLIC_URL: 'https://bot.invalid',
+    INSTALL_WORKSPACES: '*',
   };
 }
 

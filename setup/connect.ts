@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { runCommand } from '../src/operate/command-runner.ts';
+import { parseOptions, runCommand } from '../src/operate/command-runner.ts';
 import { runChecks } from '../src/operate/doctor.ts';
 import { UsageError } from '../src/operate/error-messages.ts';
 import { AnswerError, AnswerFile } from './connect/answer-file.ts';
@@ -32,16 +31,6 @@ const say = (line: string) => console.log(line);
 function sayGoodbye(): number {
   say('\nStopped. What was saved stays; run npm run connect again to go on.');
   return INTERRUPTED;
-}
-
-function readArguments(args: string[]): { from: string | undefined; help: boolean } {
-  try {
-    const options = { from: { type: 'string' }, help: { type: 'boolean', default: false } } as const;
-    const { from, help } = parseArgs({ args, options }).values;
-    return { from, help };
-  } catch (error) {
-    throw new UsageError(USAGE, error instanceof Error ? error.message : String(error));
-  }
 }
 
 async function connect(from: string | undefined): Promise<number> {
@@ -137,8 +126,9 @@ function exitCodeFor(error: unknown): number {
 }
 
 await runCommand(async () => {
-  const { from, help } = readArguments(process.argv.slice(2));
-  if (!help) return connect(from).catch(exitCodeFor);
+  const options = { from: { type: 'string' }, help: { type: 'boolean' } } as const;
+  const { from, help } = parseOptions(USAGE, process.argv.slice(2), options);
+  if (help !== true) return connect(from).catch(exitCodeFor);
   say(HELP);
   return 0;
 });

@@ -1,8 +1,7 @@
-import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { runCommand } from '../src/operate/command-runner.ts';
+import { parseOptions, runCommand } from '../src/operate/command-runner.ts';
 import { UsageError } from '../src/operate/error-messages.ts';
-import { createAppLink, type ManifestVariant, manifestVariant, publicUrlProblem } from './manifest-file.ts';
+import { createAppLink, manifestVariant, publicUrlProblem } from './manifest-file.ts';
 
 const USAGE = 'npm run manifest -- [--public-url https://bot.example.org [--oauth]]';
 const HELP = `Prints the app's manifest, and a link that creates the app with it.
@@ -12,22 +11,13 @@ Usage: ${USAGE}
   --public-url   events arrive by HTTP at this address; without it, by Socket Mode
   --oauth        many workspaces install the app at that address`;
 
-function readArguments(args: string[]): ManifestVariant & { help: boolean } {
-  try {
-    const options = {
-      'public-url': { type: 'string' },
-      oauth: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    } as const;
-    const { values } = parseArgs({ args, options });
-    return { publicUrl: values['public-url'], oauth: values.oauth, help: values.help };
-  } catch (error) {
-    throw new UsageError(USAGE, error instanceof Error ? error.message : String(error));
-  }
-}
-
 function printManifest(args: string[]): number {
-  const { publicUrl, oauth, help } = readArguments(args);
+  const options = {
+    'public-url': { type: 'string' },
+    oauth: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  } as const;
+  const { 'public-url': publicUrl, oauth, help } = parseOptions(USAGE, args, options);
   if (help) {
     console.log(HELP);
     return 0;

@@ -112,8 +112,7 @@ export async function startApp(
     }),
   });
   cleanup.defer(async () => telemetry.close());
-  const storeOn = (db: Database['kysely'], prepared?: Database['preparedQuery']) =>
-    overrides.store?.(db) ?? new Store(db, telemetry.onTurnStep, prepared);
+  const storeOn = (db: Database['kysely']) => overrides.store?.(db) ?? new Store(db, telemetry.onTurnStep);
   const store = storeOn(database.kysely);
   const queue = new ThreadQueue({ database, log });
   cleanup.defer(() => queue.stop());
@@ -130,9 +129,9 @@ export async function startApp(
     oauth: oauthOptions(config, keyring),
     workspaceOptions: {
       ...slackOptions(config),
-      rateLimitStore: telemetry.withPermitMetrics(new SharedRateLimits(database.kysely)),
-      onCall: telemetry.onSlackCall,
-      onEdit: telemetry.onSlackEdit,
+      rateLimitStore: telemetry.metrics.withPermitMetrics(new SharedRateLimits(database.kysely)),
+      onCall: telemetry.metrics.onSlackCall,
+      onEdit: telemetry.metrics.onSlackEdit,
       log,
     },
     tokenGateFor: (workspace) => credentialGate(BOT_TOKEN_SETTING, workspace),
@@ -195,7 +194,7 @@ export async function startApp(
   const workspaces = () => installations.ids();
   const inbox = new Inbox({
     ...deps,
-    store: storeOn(database.ackKysely, database.preparedQuery),
+    store: storeOn(database.ackKysely),
     enqueue: (at) => queue.enqueueSoon(at),
     onStopMessage: (message) => stopTriggers.onStopWord(message),
   });
@@ -263,6 +262,7 @@ export async function startApp(
   });
   const pages = new HttpEndpoints({
     config,
+    log,
     database,
     installations,
     accounts,

@@ -46,7 +46,7 @@ const settingsSchema = z.object({
     secret: true,
   }),
   SLACK_CLIENT_ID: setting('SLACK_CLIENT_ID', z.string().min(1).optional(), {
-    what: 'Client ID for OAuth. If set, workspaces install the app at PUBLIC_URL/slack/install; INSTALL_WORKSPACES limits which ones.',
+    what: 'Client ID for OAuth. If set, workspaces install the app at PUBLIC_URL/slack/install; INSTALL_WORKSPACES says which ones.',
     where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
   }),
   SLACK_CLIENT_SECRET: setting('SLACK_CLIENT_SECRET', z.string().min(1).optional(), {
@@ -55,7 +55,7 @@ const settingsSchema = z.object({
     secret: true,
   }),
   INSTALL_WORKSPACES: setting('INSTALL_WORKSPACES', workspaceIdList, {
-    what: 'The only workspaces (T…) and organisations (E…) that may install the app by OAuth, separated by commas. Any may if not set.',
+    what: 'The only workspaces (T…) and organisations (E…) that may install the app by OAuth, separated by commas, or * for any. Required with SLACK_CLIENT_ID if AGENT_API_KEY is set, because every workspace then uses that key.',
   }),
   SLACK_API_URL: setting('SLACK_API_URL', z.url().default('https://slack.com/api/'), {
     what: "Address of Slack's Web API. Change it only for development and tests.",
@@ -105,8 +105,8 @@ const settingsSchema = z.object({
   PORT: setting('PORT', nonNegativeInteger.max(65_535).default(3000), {
     what: 'Port for events by HTTP, /healthz and /readyz. 0 picks a free one.',
   }),
-  METRICS_PORT: setting('METRICS_PORT', nonNegativeInteger.max(65_535).optional(), {
-    what: 'Separate port for /metrics, to keep it private. If not set, /metrics is on PORT.',
+  METRICS_PORT: setting('METRICS_PORT', nonNegativeInteger.max(65_535).default(9464), {
+    what: 'Port for /metrics, which should stay private. If it is taken, the app warns and starts without metrics. The value of PORT serves them there.',
   }),
   PUBLIC_URL: setting('PUBLIC_URL', z.url().optional(), {
     what: 'Public address of PORT for Slack and browsers, without a path. Required for STABLE_LINKS and SLACK_CLIENT_ID. npm run doctor checks it, and requires it if events arrive by HTTP.',
@@ -167,6 +167,9 @@ const settingsSchema = z.object({
   BACKGROUND_WAIT_SECONDS: setting('BACKGROUND_WAIT_SECONDS', nonNegativeInteger.default(60), {
     what: "How long a finished reply waits for the task's background work, in seconds.",
   }),
+  RESEND_SECONDS: setting('RESEND_SECONDS', z.coerce.number().positive().default(120), {
+    what: 'After a call to the service whose answer was lost: how long to look for its effect before the call is repeated, in seconds. A slow service may handle it late.',
+  }),
   SILENCE_SECONDS: setting('SILENCE_SECONDS', z.coerce.number().positive().default(120), {
     what: 'After this many seconds without new content, the thread says that the agent is silent.',
   }),
@@ -188,8 +191,8 @@ const settingsSchema = z.object({
   TURNS_PER_HOUR_PERSON: setting('TURNS_PER_HOUR_PERSON', nonNegativeInteger.default(60), {
     what: 'Most messages per person and hour. 0 means no limit.',
   }),
-  TURNS_PER_HOUR_WORKSPACE: setting('TURNS_PER_HOUR_WORKSPACE', nonNegativeInteger.default(0), {
-    what: 'Most messages per workspace and hour. 0 means no limit.',
+  TURNS_PER_HOUR_WORKSPACE: setting('TURNS_PER_HOUR_WORKSPACE', nonNegativeInteger.optional(), {
+    what: 'Most messages per workspace and hour. 0 means no limit. If not set, 600 for workspaces that install the app by OAuth and share AGENT_API_KEY; else no limit.',
   }),
   TURNS_AT_ONCE_PERSON: setting('TURNS_AT_ONCE_PERSON', nonNegativeInteger.default(10), {
     what: 'Most messages of a person in progress at a time. 0 means no limit.',
@@ -251,6 +254,7 @@ function findConflicts(config: Config, set: Record<string, string | undefined>):
   const missing = (names: readonly (keyof Config)[]) =>
     names.filter((name) => config[name] === undefined).map((name) => describeProblem(name, set, ''));
   const problems: string[] = [];
+  const hasSharedAccount = config.AGENT_BASE_URL !== undefined || config.AGENT_API_KEY !== undefined;
   const isOAuth = config.SLACK_CLIENT_ID !== undefined || config.SLACK_CLIENT_SECRET !== undefined;
   if (isOAuth) {
     problems.push(...missing(['SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET', 'PUBLIC_URL', 'SECRET_KEY']));
@@ -258,13 +262,14 @@ function findConflicts(config: Config, set: Record<string, string | undefined>):
       problems.push(
         'SLACK_BOT_TOKEN and SLACK_CLIENT_ID are both set. Remove SLACK_BOT_TOKEN: with OAuth, each installation provides a token.',
       );
+    if (hasSharedAccount && config.INSTALL_WORKSPACES.length === 0)
+      problems.push(describeProblem('INSTALL_WORKSPACES', set, ''));
   } else {
     problems.push(...missing(['SLACK_BOT_TOKEN']));
     if (config.INSTALL_WORKSPACES.length > 0)
       problems.push('INSTALL_WORKSPACES has no effect without SLACK_CLIENT_ID. Remove it, or set up OAuth.');
   }
   // Without an account in the settings each workspace sets its own, which SECRET_KEY encrypts.
-  const hasSharedAccount = config.AGENT_BASE_URL !== undefined || config.AGENT_API_KEY !== undefined;
   if (hasSharedAccount || config.SECRET_KEY === undefined)
     problems.push(...missing(['AGENT_BASE_URL', 'AGENT_API_KEY']));
   if (config.SLACK_APP_TOKEN === undefined && config.SLACK_SIGNING_SECRET === undefined) {

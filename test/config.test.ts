@@ -54,6 +54,7 @@ describe('settings', () => {
     SLACK_CLIENT_SECRET: 's',
     PUBLIC_URL: 'https://bot.example',
     SECRET_KEY: 'k'.repeat(32),
+    INSTALL_WORKSPACES: '*',
   };
 
   test('several workspaces need OAuth credentials, an address and a key, but no token', () => {
@@ -61,6 +62,7 @@ describe('settings', () => {
     for (const name of ['SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET', 'PUBLIC_URL', 'SECRET_KEY'])
       expect(errorOf({ ...many, [name]: undefined })).toContain(`${name} is missing`);
     expect(errorOf({ ...many, SLACK_BOT_TOKEN: 'xoxb-1' })).toContain('Remove SLACK_BOT_TOKEN');
+    expect(errorOf({ ...many, INSTALL_WORKSPACES: '' })).toContain('INSTALL_WORKSPACES is missing');
     expect(readConfig({ ...many, INSTALL_WORKSPACES: 'T1, E2' }).INSTALL_WORKSPACES).toEqual(['T1', 'E2']);
     expect(errorOf({ ...many, INSTALL_WORKSPACES: 'lab' })).toContain('INSTALL_WORKSPACES is invalid');
     expect(errorOf({ ...whole, INSTALL_WORKSPACES: 'T1' })).toContain('without SLACK_CLIENT_ID');

@@ -14,6 +14,7 @@ export function chaosSettings(
   return {
     ...serviceSettings(slack, agent, transport),
     ...UNLIMITED_QUOTAS,
+    RESEND_SECONDS: '10',
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_EDITS_PER_MINUTE: '400',
     ...('dataFolder' in database

@@ -1,5 +1,5 @@
 import { readConfig } from '../../src/config.ts';
-import { type CheckResult, errorMessage } from '../../src/operate/checks/check-result.ts';
+import { errorMessage } from '../../src/operate/checks/check-result.ts';
 import { checkDatabase } from '../../src/operate/checks/database-check.ts';
 import { type Session, SILENT_LOG } from './session.ts';
 
@@ -58,8 +58,11 @@ async function databaseProblem({ settings }: Session, url: string | undefined): 
   const { DATABASE_URL, DATABASE_URL_FILE, ...others } = settings.environment();
   const config = readConfig(url === undefined ? others : { ...others, DATABASE_URL: url });
   const tools = { log: SILENT_LOG, now: () => Date.now(), freeBytes: async () => 0 };
-  const results: CheckResult[] = await checkDatabase(config, tools).catch((error: unknown) => [
-    { what: 'database', ok: false, message: errorMessage(error) },
-  ]);
-  return results.find(({ ok }) => !ok)?.message;
+  try {
+    for await (const found of checkDatabase(config, tools))
+      if (typeof found !== 'string' && !found.ok) return found.message;
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
+  }
 }

@@ -96,7 +96,7 @@ export class AgentClient {
     const body = { title, description };
     return await this.#http.call('POST', PROJECTS_PATH, schemas.projectSchema, {
       body,
-      endsWithLease: true,
+      timeoutMs: this.#timeouts.createMs,
       ...options,
     });
   }
@@ -133,7 +133,7 @@ export class AgentClient {
     const body = newTaskBody(task, this.serviceOptions);
     return await this.#http.call('POST', TASKS_PATH, schemas.taskSchema, {
       body,
-      endsWithLease: true,
+      timeoutMs: this.#timeouts.createMs,
       ...options,
     });
   }
@@ -307,7 +307,8 @@ export class AgentClient {
   async startUpload(file: NewFile, options: GuardedCallOptions = {}): Promise<StartedUpload> {
     const body = newFileBody(file, this.serviceOptions);
     const schema = startedUploadSchema(this.serviceOptions);
-    return await this.#http.call('POST', FILES_PATH, schema, { body, endsWithLease: true, ...options });
+    const timeoutMs = this.#timeouts.createMs;
+    return await this.#http.call('POST', FILES_PATH, schema, { body, timeoutMs, ...options });
   }
 
   /** The upload links of these parts, by part number. Retried. */

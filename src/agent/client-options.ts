@@ -11,8 +11,10 @@ import type { UploadMemory } from './upload-memory.ts';
 /** Time limits in milliseconds. */
 export interface AgentTimeouts {
   readonly connectMs: number;
-  /** One attempt of an ordinary call. */
+  /** One attempt of an ordinary call; some services take a minute. */
   readonly requestMs: number;
+  /** A call that creates a project, a task or a file, which is never retried. */
+  readonly createMs: number;
   /** One attempt of List results, which may collect files first. */
   readonly resultsMs: number;
   /** One attempt of finalize, during which the storage joins the parts. */
@@ -25,7 +27,8 @@ export interface AgentTimeouts {
 
 export const DEFAULT_TIMEOUTS: AgentTimeouts = {
   connectMs: 10_000,
-  requestMs: 30_000,
+  requestMs: 70_000,
+  createMs: 120_000,
   resultsMs: 120_000,
   finalizeMs: 300_000,
   sendMs: 3_600_000,

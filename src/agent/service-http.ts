@@ -38,8 +38,6 @@ export interface CallDetails {
   /** Milliseconds for one attempt, from connecting to the last byte of the response; `requestMs` if left out. */
   readonly timeoutMs?: number;
   readonly guard?: LeaseGuard | undefined;
-  /** Ends an attempt with the lease at the latest. */
-  readonly endsWithLease?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -182,11 +180,8 @@ export class ServiceHttp {
     assertLeaseHeld();
     gate?.enter();
     const timeout = new AbortController();
-    const { timeoutMs = timeouts.requestMs, endsWithLease = false } = call;
-    const timer = setTimeout(
-      () => timeout.abort(),
-      endsWithLease ? Math.min(timeoutMs, leaseMs()) : timeoutMs,
-    );
+    const { timeoutMs = timeouts.requestMs } = call;
+    const timer = setTimeout(() => timeout.abort(), timeoutMs);
     const start = performance.now();
     let status: number | undefined;
     try {

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { EventTransport, SlackApp } from '../listeners/slack-app.ts';
 import { HealthServer, type HealthServerDeps } from '../operate/health-server.ts';
@@ -13,6 +14,7 @@ import type { Database } from '../store/database.ts';
 /** What the endpoints report on, and serve. */
 export interface HttpEndpointsDeps {
   config: Config;
+  log: Logger;
   database: Database;
   installations: WorkspaceRegistry;
   accounts: ServiceAccounts;
@@ -39,13 +41,22 @@ export class HttpEndpoints {
     this.#deps = deps;
   }
 
-  /** Listens; metrics on a port of their own if METRICS_PORT is set. Throws if a port is taken. */
+  /** Listens on PORT, and on METRICS_PORT if that is another one. Throws if PORT is taken. */
   async start(): Promise<void> {
     const { PORT, METRICS_PORT } = this.#deps.config;
-    const metrics = this.#deps.telemetry.metricsPage;
+    const metrics = () => this.#deps.telemetry.metrics.scrape();
     const fallback = this.#fallback();
-    this.port = await this.#serve(PORT, METRICS_PORT === undefined ? { fallback, metrics } : { fallback });
-    if (METRICS_PORT !== undefined) await this.#serve(METRICS_PORT, { fallback: undefined, metrics });
+    if (METRICS_PORT === PORT) {
+      this.port = await this.#serve(PORT, { fallback, metrics });
+      return;
+    }
+    this.port = await this.#serve(PORT, { fallback });
+    await this.#serve(METRICS_PORT, { fallback: undefined, metrics }).catch((error: unknown) =>
+      this.#deps.log.warn(
+        { err: error, port: METRICS_PORT },
+        'no metrics: the port cannot be opened; set METRICS_PORT to a free one',
+      ),
+    );
   }
 
   async stop(): Promise<void> {

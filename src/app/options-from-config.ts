@@ -4,7 +4,7 @@ import { supportedTaskOptions } from '../agent/service-options.ts';
 import type { Config } from '../config.ts';
 import type { OAuthPagesDeps } from '../listeners/oauth-pages.ts';
 import type { EventTransport } from '../listeners/slack-app.ts';
-import { createSocketLease } from '../listeners/socket-lease.ts';
+import { createSocketLease } from '../listeners/socket-mode-pool.ts';
 import type { OAuthInstallations } from '../relay/installations/oauth-installations.ts';
 import type { ServiceCredentials } from '../relay/installations/service-client.ts';
 import { ResultLinks } from '../relay/replies/result-links.ts';
@@ -22,7 +22,8 @@ const ANY_WORKSPACE = 'any';
 export function oauthOptions(config: Config, keyring: Keyring | undefined) {
   const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret } = config;
   if (clientId === undefined || clientSecret === undefined || keyring === undefined) return undefined;
-  return { clientId, clientSecret, keyring, mayInstall: config.INSTALL_WORKSPACES };
+  const named = config.INSTALL_WORKSPACES;
+  return { clientId, clientSecret, keyring, mayInstall: named.includes('*') ? [] : named };
 }
 
 /** How workspaces install the app. */
@@ -88,6 +89,7 @@ export function relaySettings(config: Config, links: ResultLinks | undefined): R
       stableLink: links === undefined ? undefined : (result) => links.create(result),
     },
     maxBackgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
+    resendMs: config.RESEND_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,
     maxReplyMessages: config.REPLY_MESSAGES,
     stopReaction: config.STOP_REACTION,
@@ -96,11 +98,16 @@ export function relaySettings(config: Config, links: ResultLinks | undefined): R
     admitsBots: config.ADMITS_BOTS,
     quotas: {
       hourPerson: config.TURNS_PER_HOUR_PERSON,
-      hourWorkspace: config.TURNS_PER_HOUR_WORKSPACE,
+      hourWorkspace: config.TURNS_PER_HOUR_WORKSPACE ?? defaultWorkspaceQuota(config),
       atOncePerson: config.TURNS_AT_ONCE_PERSON,
       atOnceWorkspace: config.TURNS_AT_ONCE_WORKSPACE,
     },
   };
+}
+
+/** Messages an hour: workspaces that install the app themselves must not use up the operator's key. */
+function defaultWorkspaceQuota({ SLACK_CLIENT_ID, AGENT_API_KEY }: Config): number {
+  return SLACK_CLIENT_ID !== undefined && AGENT_API_KEY !== undefined ? 600 : 0;
 }
 
 /** What all Slack clients share. */

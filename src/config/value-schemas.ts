@@ -30,8 +30,8 @@ export const emojiName = z
 /** Bot ids separated by commas. */
 export const botIdList = stringList.pipe(z.array(z.string().regex(/^B[A-Z0-9]+$/)));
 
-/** Workspace and organisation ids separated by commas. */
-export const workspaceIdList = stringList.pipe(z.array(z.string().regex(/^[TE][A-Z0-9]+$/)));
+/** Workspace and organisation ids separated by commas; `*` stands for any. */
+export const workspaceIdList = stringList.pipe(z.array(z.string().regex(/^([TE][A-Z0-9]+|\*)$/)));
 
 /** A whole number, 0 or more. */
 export const nonNegativeInteger = z.coerce.number().int().nonnegative();

@@ -3,25 +3,17 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { AccountSection } from '../features/account/account-section.ts';
 import { ACCOUNT_ACTION_IDS, ACCOUNT_FIELDS, accountPendingView } from '../features/account/account-view.ts';
-import { parseForm, parsePress, runAfterAck } from './press.ts';
+import { onPress, parseForm, runAfterAck } from './press.ts';
 
 const formValues = z.record(z.string(), z.record(z.string(), z.looseObject({ value: z.string().nullish() })));
 
 /** Handles the buttons and the form with which admins set their workspace's service account. */
 export function registerAccountListeners(app: App, account: AccountSection, log: Logger): void {
-  const runInBackground = (work: Promise<unknown>) =>
-    runAfterAck(work, log, 'could not show the service account of a workspace');
-
-  app.action(ACCOUNT_ACTION_IDS.set, async ({ ack, body }) => {
-    await ack();
-    const press = parsePress(body);
-    if (press !== undefined) runInBackground(account.open(press.actor, press.triggerId));
+  onPress(app, ACCOUNT_ACTION_IDS.set, log, async ({ actor, triggerId }) => {
+    await account.open(actor, triggerId);
   });
-
-  app.action(ACCOUNT_ACTION_IDS.remove, async ({ ack, body }) => {
-    await ack();
-    const press = parsePress(body);
-    if (press !== undefined) runInBackground(account.remove(press.actor));
+  onPress(app, ACCOUNT_ACTION_IDS.remove, log, async ({ actor }) => {
+    await account.remove(actor);
   });
 
   app.view({ type: 'view_submission', callback_id: ACCOUNT_ACTION_IDS.form }, async ({ ack, body }) => {
@@ -33,6 +25,7 @@ export function registerAccountListeners(app: App, account: AccountSection, log:
     const input = (id: string) => form.values[id]?.[id]?.value ?? '';
     const credentials = { baseUrl: input(ACCOUNT_FIELDS.address), apiKey: input(ACCOUNT_FIELDS.key) };
     await ack({ response_action: 'update', view: accountPendingView() });
-    runInBackground(account.submit(form.actor, form.viewId, credentials));
+    const work = account.submit(form.actor, form.viewId, credentials);
+    runAfterAck(work, log, 'could not set the service account of a workspace');
   });
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ChannelSettingsModal } from '../features/channel-settings/channel-settings.ts';
 import type { ChannelSettingsValues } from '../features/channel-settings/channel-settings-snapshot.ts';
 import { CHANNEL_SETTINGS_CALLBACK } from '../features/channel-settings/channel-settings-view.ts';
-import { parseForm } from './press.ts';
+import { formErrors, onForm } from './press.ts';
 
 const selectedOption = z.looseObject({ selected_option: z.looseObject({ value: z.string() }).nullish() });
 const textInput = z.looseObject({ value: z.string().nullish() });
@@ -29,18 +29,9 @@ export function registerChannelSettingsListener(
   settings: Pick<ChannelSettingsModal, 'save'>,
   log: Logger,
 ): void {
-  app.view({ callback_id: CHANNEL_SETTINGS_CALLBACK, type: 'view_submission' }, async ({ ack, body }) => {
-    const form = parseForm(body, formValues);
-    if (form === undefined) {
-      log.warn('ignored a form with channel settings that cannot be read');
-      await ack();
-      return;
-    }
-    const { actor, metadata, values } = form;
-    const errors = { ...(await settings.save({ ...actor, metadata, values: toSettingsValues(values) })) };
-    if (Object.keys(errors).length === 0) await ack();
-    else await ack({ response_action: 'errors', errors });
-  });
+  onForm(app, CHANNEL_SETTINGS_CALLBACK, formValues, log, async ({ actor, metadata, values }) =>
+    formErrors((await settings.save({ ...actor, metadata, values: toSettingsValues(values) })) ?? {}),
+  );
 }
 
 function toSettingsValues(values: z.output<typeof formValues>): ChannelSettingsValues {

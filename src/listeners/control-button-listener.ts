@@ -1,8 +1,7 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import type { ControlOutcome, Press } from '../relay/runtime/control-types.ts';
-import * as strings from '../render/strings/index.ts';
-import { parsePress, runAfterAck, type SendEphemeral } from './press.ts';
+import { explainOutcome, parsePress, runAfterAck, type SendEphemeral } from './press.ts';
 
 /** Handles each button of ours, by its action id. */
 export type ControlButtonHandlers = Readonly<
@@ -32,13 +31,9 @@ export function registerControlButtonListeners(
     }
     const work = handlers[id]({ ...location, turnId, ts });
     if (id !== 'fresh_links') await work;
-    runAfterAck(work.then(tellOutcome), log, 'could not answer a press');
+    const explained = work.then((outcome) => explainOutcome(sendEphemeral, location, outcome));
+    runAfterAck(explained, log, 'could not answer a press');
     await ack();
-
-    async function tellOutcome(outcome: ControlOutcome): Promise<void> {
-      if (location !== undefined && outcome !== 'done' && outcome !== 'refused')
-        await sendEphemeral(location, strings.controlFailed[outcome]);
-    }
   });
 }
 

@@ -9,7 +9,7 @@ import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { HomeTabState } from '../relay/tasks/home-tab-state.ts';
 import * as strings from '../render/strings/index.ts';
 import { parseEnvelope } from './envelope.ts';
-import { parsePress, runAfterAck } from './press.ts';
+import { type ButtonPress, onPress, runAfterAck } from './press.ts';
 import { slackId } from './slack-ids.ts';
 
 /** What the Home tab leads to. */
@@ -77,11 +77,9 @@ export function registerHomeListeners(
   });
 
   function onAction(actionId: string, handle: (press: HomePress) => Promise<void>): void {
-    app.action(actionId, async ({ ack, body }) => {
-      await ack();
-      const press = parseHomePress(body);
-      if (press === undefined) log.debug({ action: actionId }, 'ignored a press that is not for this app');
-      else background(actionId, handle(press));
+    onPress(app, actionId, log, async (press) => {
+      const homePress = parseHomePress(press);
+      if (homePress !== undefined) await handle(homePress);
     });
   }
 
@@ -90,9 +88,7 @@ export function registerHomeListeners(
   }
 }
 
-function parseHomePress(body: unknown): HomePress | undefined {
-  const { actor, view, triggerId, value = '', selectedChannel } = parsePress(body) ?? {};
-  if (actor === undefined || view === undefined || triggerId === undefined) return undefined;
-  const channel = slackId.safeParse(selectedChannel).data;
-  return { ...actor, state: parseHomeMetadata(view.metadata), triggerId, value, selectedChannel: channel };
+function parseHomePress({ actor, view, ...press }: ButtonPress): HomePress | undefined {
+  const selectedChannel = slackId.safeParse(press.selectedChannel).data;
+  return view && { ...press, ...actor, state: parseHomeMetadata(view.metadata), selectedChannel };
 }

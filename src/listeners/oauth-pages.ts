@@ -104,7 +104,18 @@ export function createOAuthPages(
   return (request, response) => {
     const path = URL.parse(request.url ?? '/', 'http://localhost')?.pathname;
     const isOAuthPath = path === INSTALL_PATH || path === REDIRECT_PATH;
+    if (isOAuthPath) addSameSite(response);
     (isOAuthPath || fallback === undefined ? requestListener : fallback)(request, response);
+  };
+}
+
+/** Bolt's cookie for the state names no SameSite. It is Lax, because Slack's redirect back must send it. */
+function addSameSite(response: ServerResponse): void {
+  const setHeader = response.setHeader.bind(response);
+  const asLax = (cookie: string) => `${cookie}; SameSite=Lax`;
+  response.setHeader = (name, value) => {
+    if (name.toLowerCase() !== 'set-cookie' || typeof value === 'number') return setHeader(name, value);
+    return setHeader(name, typeof value === 'string' ? asLax(value) : value.map(asLax));
   };
 }
 

@@ -1,6 +1,9 @@
+import type { App, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ChannelActor, WorkspaceActor } from '../relay/runtime/actors.ts';
+import type { ControlOutcome } from '../relay/runtime/control-types.ts';
+import * as strings from '../render/strings/index.ts';
 
 /** Where a button was pressed, and by whom. */
 export interface PressLocation extends ChannelActor {
@@ -135,4 +138,51 @@ export function parseForm<Values>(
 /** Lets work continue that the response to Slack must not wait for: over HTTP that is sent when the listener returns. */
 export function runAfterAck(work: Promise<unknown>, log: Logger, failureMessage: string): void {
   work.catch((error: unknown) => log.warn({ err: error }, failureMessage));
+}
+
+/** Handles presses of buttons that record nothing: each is acknowledged at once. */
+export function onPress(
+  app: App,
+  actionId: string | RegExp,
+  log: Logger,
+  handle: (press: ButtonPress) => Promise<void>,
+): void {
+  const actionLog = log.child({ action: String(actionId) });
+  app.action(actionId, async ({ ack, body }) => {
+    await ack();
+    const press = parsePress(body);
+    if (press === undefined) actionLog.debug('ignored a press that is not for this app');
+    else runAfterAck(handle(press), actionLog, 'could not answer a press');
+  });
+}
+
+/** Handles a submitted form; `handle` returns what Slack shows then, or undefined to close the form. */
+export function onForm<Values>(
+  app: App,
+  callbackId: string,
+  valuesSchema: z.ZodType<Values>,
+  log: Logger,
+  handle: (form: FormSubmission<Values>) => Promise<ViewResponseAction | undefined>,
+): void {
+  app.view(callbackId, async ({ ack, body }) => {
+    const form = parseForm(body, valuesSchema);
+    if (form === undefined) log.warn({ form: callbackId }, 'ignored a form that cannot be read');
+    const response = form && (await handle(form));
+    await (response === undefined ? ack() : ack(response));
+  });
+}
+
+/** Shows errors in a form, by block; undefined if there are none. */
+export function formErrors(errors: object): ViewResponseAction | undefined {
+  return Object.keys(errors).length === 0 ? undefined : { response_action: 'errors', errors: { ...errors } };
+}
+
+/** Tells a person what their press did, unless they see it anyway. */
+export async function explainOutcome(
+  sendEphemeral: SendEphemeral,
+  location: PressLocation | undefined,
+  outcome: ControlOutcome | 'late',
+): Promise<void> {
+  if (location === undefined || outcome === 'done' || outcome === 'refused') return;
+  await sendEphemeral(location, strings.controlFailed[outcome]);
 }

@@ -3,11 +3,9 @@ import { App, type Authorize, HTTPReceiver, type ReceiverEvent } from '@slack/bo
 import type { Logger } from 'pino';
 import { createBoltLogger } from './bolt-logger.ts';
 import type { EventIntake } from './event-intake.ts';
-import { withRequestValidation } from './http-request-validation.ts';
+import { MAX_BODY_BYTES, withRequestValidation } from './http-request-validation.ts';
 import { createOAuthPages, type OAuthPagesDeps } from './oauth-pages.ts';
-import { MAX_BODY_BYTES } from './request-body-reader.ts';
-import type { SocketLease } from './socket-lease.ts';
-import { SocketModePool, type SocketModePoolState } from './socket-mode-pool.ts';
+import { type SocketLease, SocketModePool, type SocketModePoolState } from './socket-mode-pool.ts';
 
 /** How Slack delivers events: by Socket Mode, or by signed HTTP requests. */
 export type EventTransport =

@@ -6,7 +6,6 @@ import { backoffMs } from '../relay/runtime/retry.ts';
 import { MAX_RETRY_AFTER_MS } from '../slack/errors.ts';
 import { tryParseJson } from '../slack/safe-json.ts';
 import { createQuietBoltLogger } from './bolt-logger.ts';
-import { dropMalformedFrames } from './socket-frame-filter.ts';
 
 /** How long Slack may take to return an address, and then to say hello (ms). */
 const API_TIMEOUT_MS = 10_000;
@@ -53,6 +52,13 @@ const PERMANENT_ERRORS = new Set([
 
 const slackErrorSchema = z.looseObject({ data: z.looseObject({ error: z.string() }) });
 const throttledSchema = z.looseObject({ retryAfter: z.number() });
+const typedObject = z.looseObject({ type: z.string() });
+const frameSchema = z.union([
+  z.looseObject({ type: z.literal('events_api'), payload: z.looseObject({ event: typedObject }) }),
+  z.looseObject({ type: z.literal('interactive'), payload: z.looseObject({}) }),
+  z.looseObject({ type: z.literal('slash_commands'), payload: z.looseObject({}) }),
+  z.looseObject({ type: z.enum(['hello', 'disconnect']) }),
+]);
 const disconnectSchema = z.looseObject({ type: z.literal('disconnect'), reason: z.string().optional() });
 
 /**
@@ -205,4 +211,37 @@ function toAppTokenRejected(error: unknown): unknown {
   const parsed = slackErrorSchema.safeParse(error);
   if (!parsed.success || !PERMANENT_ERRORS.has(parsed.data.data.error)) return error;
   return new AppTokenRejected(parsed.data.data.error, error);
+}
+
+/**
+ * Drops frames on which Bolt's client fails with an uncaught error, such as an event without an inner one
+ * (`app_rate_limited`). Slack sends such a frame three more times.
+ */
+function dropMalformedFrames(client: SocketModeClient, log: Logger): void {
+  const listeners = client.listeners('ws_message');
+  client.removeAllListeners('ws_message');
+  client.on('ws_message', (data: unknown, isBinary: unknown) => {
+    const frame = tryParseJson(String(data));
+    if (frameSchema.safeParse(frame).success) {
+      for (const listener of listeners) void callListener(listener, client, [data, isBinary], log);
+      return;
+    }
+    log.warn(
+      { bytes: typeof data === 'string' ? data.length : undefined },
+      'dropped a Socket Mode frame of unknown content',
+    );
+  });
+}
+
+async function callListener(
+  listener: (...args: unknown[]) => unknown,
+  client: SocketModeClient,
+  args: unknown[],
+  log: Logger,
+): Promise<void> {
+  try {
+    await listener.apply(client, args);
+  } catch (error) {
+    log.error({ err: error }, 'could not handle a Socket Mode frame');
+  }
 }

@@ -7,7 +7,7 @@ import type { StartFormAnswer, StartFormHandler } from '../features/start/start-
 import type { StartModal } from '../features/start/start-modal.ts';
 import { parseStartFormMetadata, START_CALLBACK } from '../features/start/start-view.ts';
 import * as strings from '../render/strings/index.ts';
-import { type PressLocation, parseForm, parsePress, runAfterAck, type SendEphemeral } from './press.ts';
+import { onPress, type PressLocation, parseForm, type SendEphemeral } from './press.ts';
 
 const inputStateSchema = z.looseObject({
   value: z.string().nullish(),
@@ -50,14 +50,11 @@ export function registerStartFormListeners(
     ['choose_again', 'thread'],
     ['new_thread', 'channel'],
   ] as const) {
-    app.action(id, async ({ ack, body }) => {
-      const { actor, location, turnId, triggerId, ts } = parsePress(body) ?? {};
-      await ack();
-      if (!actor || !location || turnId === undefined || triggerId === undefined || ts === undefined) return;
-      const work = startModal
-        .openAgain({ ...actor, triggerId }, { turnId, channel: location.channel, ts, where })
-        .then((opened) => explainUnopened(sendEphemeral, location, opened));
-      runAfterAck(work, log, 'could not show the start form');
+    onPress(app, id, log, async ({ actor, location, turnId, triggerId, ts }) => {
+      if (location === undefined || turnId === undefined) return;
+      const question = { turnId, channel: location.channel, ts, where };
+      const opened = await startModal.openAgain({ ...actor, triggerId }, question);
+      await explainUnopened(sendEphemeral, location, opened);
     });
   }
 }

@@ -2,8 +2,7 @@ import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import type { StepsModal } from '../features/steps/steps-modal.ts';
 import { parseStepsPage } from '../features/steps/steps-view.ts';
-import * as strings from '../render/strings/index.ts';
-import { type ButtonPress, parsePress, runAfterAck, type SendEphemeral } from './press.ts';
+import { explainOutcome, onPress, type SendEphemeral } from './press.ts';
 
 /** The buttons that show steps: below a reply, and within the modal. */
 const STEPS_ACTION_IDS = /^steps(?:_page|_next_page)?$/;
@@ -15,19 +14,12 @@ export function registerStepsListener(
   sendEphemeral: SendEphemeral,
   log: Logger,
 ): void {
-  app.action(STEPS_ACTION_IDS, async ({ ack, body }) => {
-    const press = parsePress(body);
-    await ack();
-    if (press !== undefined) runAfterAck(show(press), log, 'could not show steps');
-  });
-
-  async function show({ actor, location, view, triggerId, turnId, value }: ButtonPress): Promise<void> {
+  onPress(app, STEPS_ACTION_IDS, log, async ({ actor, location, view, triggerId, turnId, value }) => {
     const target = turnId === undefined ? parseStepsPage(value) : { turnId, page: 0 };
     // In a message or in the modal itself; neither means that the press is not for us.
     if (target === undefined || (location === undefined && view === undefined)) return;
     const modal = view === undefined ? { triggerId } : { viewId: view.id };
     const outcome = await steps.show({ ...actor, channel: location?.channel, ...target, modal });
-    if (outcome !== 'done' && location !== undefined)
-      await sendEphemeral(location, strings.controlFailed[outcome]);
-  }
+    await explainOutcome(sendEphemeral, location, outcome);
+  });
 }

@@ -5,7 +5,7 @@ import type { TaskDeleter } from '../features/tasks/task-deletion.ts';
 import type { TaskFileDelivery } from '../features/tasks/task-file-delivery.ts';
 import type { TaskModal, TaskModalRequest } from '../features/tasks/task-modal.ts';
 import { parseFilesPage, parseTaskMetadata } from '../features/tasks/task-view.ts';
-import { parsePress, runAfterAck } from './press.ts';
+import { type ButtonPress, onPress } from './press.ts';
 
 /** What the buttons in a task's details need. */
 export interface TaskDetailsHandlers {
@@ -48,19 +48,16 @@ export function registerTaskDetailsListeners(
   });
 
   function onAction(actionId: string, handle: (press: TaskPress) => Promise<void>): void {
-    app.action(actionId, async ({ ack, body }) => {
-      await ack();
-      const press = parseTaskPress(body);
-      if (press === undefined) log.debug({ action: actionId }, 'ignored a press that is not for this app');
-      else runAfterAck(handle(press), log.child({ action: actionId }), 'could not answer a press');
+    onPress(app, actionId, log, async (press) => {
+      const taskPress = parseTaskPress(press);
+      if (taskPress !== undefined) await handle(taskPress);
     });
   }
 }
 
-function parseTaskPress(body: unknown): TaskPress | undefined {
-  const { actor, view, value = '' } = parsePress(body) ?? {};
+function parseTaskPress({ actor, view, value }: ButtonPress): TaskPress | undefined {
   const state = view && parseTaskMetadata(view.metadata);
-  if (actor === undefined || view === undefined || state === undefined) return undefined;
+  if (view === undefined || state === undefined) return undefined;
   const { channel, thread_ts, page, home, task } = state;
   return { viewId: view.id, request: { ...actor, channel, thread_ts, page, home }, task, value };
 }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { WorkspaceAccessSettings } from '../features/workspace-settings/workspace-access-settings.ts';
 import { WORKSPACE_ACCESS_ACTION_IDS } from '../features/workspace-settings/workspace-access-view.ts';
-import { parseForm, parsePress, runAfterAck } from './press.ts';
+import { formErrors, onForm, onPress } from './press.ts';
 
 const admitsSchema = z.enum(['usual', 'members', 'guests', 'everyone']);
 
@@ -22,26 +22,13 @@ export function registerWorkspaceAccessListeners(
 ): void {
   const { change, form: callbackId } = WORKSPACE_ACCESS_ACTION_IDS;
 
-  app.action(change, async ({ ack, body }) => {
-    await ack();
-    const press = parsePress(body);
-    if (press === undefined) return;
-    runAfterAck(accessSettings.open(press.actor, press.triggerId), log, 'could not show a form');
+  onPress(app, change, log, async ({ actor, triggerId }) => {
+    await accessSettings.open(actor, triggerId);
   });
-
-  app.view({ type: 'view_submission', callback_id: callbackId }, async ({ ack, body }) => {
-    const form = parseForm(body, formValues);
-    if (form === undefined) {
-      log.warn('ignored a form with workspace settings that cannot be read');
-      await ack();
-      return;
-    }
-    const { door_admits, door_bots } = form.values;
-    const chosen = door_admits.door_admits.selected_option.value;
+  onForm(app, callbackId, formValues, log, async ({ actor, values }) => {
+    const chosen = values.door_admits.door_admits.selected_option.value;
     const admits = chosen === 'usual' ? null : chosen;
-    const bots = door_bots.door_bots.value ?? '';
-    const errors = { ...(await accessSettings.save(form.actor, { admits, bots })) };
-    if (Object.keys(errors).length === 0) await ack();
-    else await ack({ response_action: 'errors', errors });
+    const bots = values.door_bots.door_bots.value ?? '';
+    return formErrors((await accessSettings.save(actor, { admits, bots })) ?? {});
   });
 }

@@ -4,8 +4,7 @@ import type { Config } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import type { StartedTask } from '../store/tasks/task-records.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
-import { encryptionContext } from '../store/workspaces/encryption-context.ts';
-import { Keyring } from '../store/workspaces/keyring.ts';
+import { encryptionContext, Keyring } from '../store/workspaces/keyring.ts';
 
 /** Service clients for an operator's command, one per account. */
 export class AgentAccountClients {
@@ -34,29 +33,15 @@ export class AgentAccountClients {
   }
 
   async #openClient(workspace: string, account: string): Promise<AgentClient> {
-    const { AGENT_DIALECT: dialect, PRIVATE_HOSTS, ACCOUNT_HOSTS } = this.#config;
-    const own = await this.#ownCredentials(workspace, account);
-    const credentials = own ?? this.#sharedCredentials(account);
-    if (credentials === undefined)
-      throw new Error(`The key of the account ${account} is gone. Delete its tasks at the service.`);
-    const allowedHosts = own === undefined ? PRIVATE_HOSTS : ACCOUNT_HOSTS;
-    return new AgentClient({ ...credentials, serviceOptions: dialect, allowedHosts });
-  }
-
-  #sharedCredentials(account: string): { baseUrl: string; apiKey: string } | undefined {
-    const { AGENT_BASE_URL: baseUrl, AGENT_API_KEY: apiKey } = this.#config;
-    if (account !== SETTINGS_ACCOUNT || baseUrl === undefined || apiKey === undefined) return undefined;
-    return { baseUrl, apiKey };
-  }
-
-  async #ownCredentials(
-    workspace: string,
-    account: string,
-  ): Promise<{ baseUrl: string; apiKey: string } | undefined> {
-    const { SECRET_KEY } = this.#config;
+    const { AGENT_DIALECT: serviceOptions, PRIVATE_HOSTS, ACCOUNT_HOSTS, SECRET_KEY } = this.#config;
     const row = await this.#store.accounts.get({ workspace, account_id: account });
-    if (row?.encrypted_api_key == null || SECRET_KEY === undefined) return undefined;
-    const apiKey = new Keyring(SECRET_KEY).decrypt(row.encrypted_api_key, encryptionContext.account(row));
-    return { baseUrl: row.base_url, apiKey };
+    if (row?.encrypted_api_key != null && SECRET_KEY !== undefined) {
+      const apiKey = new Keyring(SECRET_KEY).decrypt(row.encrypted_api_key, encryptionContext.account(row));
+      return new AgentClient({ baseUrl: row.base_url, apiKey, serviceOptions, allowedHosts: ACCOUNT_HOSTS });
+    }
+    const { AGENT_BASE_URL: baseUrl, AGENT_API_KEY: apiKey } = this.#config;
+    if (account !== SETTINGS_ACCOUNT || baseUrl === undefined || apiKey === undefined)
+      throw new Error(`The key of the account ${account} is gone. Delete its tasks at the service.`);
+    return new AgentClient({ baseUrl, apiKey, serviceOptions, allowedHosts: PRIVATE_HOSTS });
   }
 }

@@ -1,8 +1,7 @@
-import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import type { AuditRange } from '../store/audit/audit-trail.ts';
 import type { Store } from '../store/store.ts';
-import { runCommand } from './command-runner.ts';
+import { parseOptions, runCommand } from './command-runner.ts';
 import { UsageError } from './error-messages.ts';
 import { withOperatorStore } from './operator-store.ts';
 
@@ -11,22 +10,14 @@ const USAGE = 'npm run audit -- --since 2026-11-01 [--until 2026-12-01] [--works
 /** Reads the command line. Throws UsageError. */
 export function parseAuditRange(args: readonly string[]): AuditRange {
   const option = { type: 'string' } as const;
-  const { since, until, workspace } = parseOptions();
+  const options = { since: option, until: option, workspace: option };
+  const { since, until, workspace } = parseOptions(USAGE, args, options);
   if (since === undefined) throw new UsageError(USAGE, '--since is missing.');
   return {
     since: parseTime('--since', since),
     until: until === undefined ? undefined : parseTime('--until', until),
     workspace,
   };
-
-  function parseOptions() {
-    try {
-      return parseArgs({ args: [...args], options: { since: option, until: option, workspace: option } })
-        .values;
-    } catch (error) {
-      throw new UsageError(USAGE, error instanceof Error ? error.message : String(error));
-    }
-  }
 }
 
 /** Prints the audit trail as lines of JSON, one for each row, oldest first. */

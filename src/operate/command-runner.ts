@@ -1,3 +1,4 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { describeErrors, UsageError } from './error-messages.ts';
 
 /** Runs an operator's command and exits: 2 for a wrong command line, 1 for any other failure, with its message. */
@@ -7,5 +8,18 @@ export async function runCommand(work: () => Promise<number>): Promise<never> {
   } catch (error) {
     for (const message of describeErrors(error, 'The command failed')) console.error(message);
     process.exit(error instanceof UsageError ? 2 : 1);
+  }
+}
+
+/** Reads the options of a command line. Throws UsageError. */
+export function parseOptions<const Options extends ParseArgsOptionsConfig>(
+  usage: string,
+  args: readonly string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    throw new UsageError(usage, error instanceof Error ? error.message : String(error));
   }
 }

@@ -3,24 +3,21 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { type Config, ConfigError, readConfig, secretValues } from '../config.ts';
 import { checkAgentService } from './checks/agent-service-check.ts';
-import {
-  type Check,
-  type CheckResult,
-  type CheckTools,
-  errorMessage,
-  failed,
-  passed,
-} from './checks/check-result.ts';
+import { type Check, type CheckResult, type CheckTools, errorMessage } from './checks/check-result.ts';
 import { checkClock, checkDisk } from './checks/clock-and-disk-checks.ts';
 import { checkDatabase } from './checks/database-check.ts';
-import { checkResultLinks } from './checks/result-links-check.ts';
-import { checkSlack } from './checks/slack-check.ts';
+import { checkEventAddress, checkInstallPage, checkResultLinks } from './checks/public-url-checks.ts';
+import { checkOAuth, checkSocketMode, checkToken } from './checks/slack-checks.ts';
 import { Redactor } from './redaction.ts';
 
 const CHECKS: readonly (readonly [string, Check])[] = [
   ['disk', checkDisk],
   ['database', checkDatabase],
-  ['Slack', checkSlack],
+  ['Slack OAuth', checkOAuth],
+  ['install address', checkInstallPage],
+  ['Slack token', checkToken],
+  ['Slack connection', checkSocketMode],
+  ['public address', checkEventAddress],
   ['result links', checkResultLinks],
   ['agent service', checkAgentService],
   ['clock', checkClock],
@@ -32,31 +29,32 @@ export async function runChecks(
   print: (line: string) => void,
   tools: Partial<CheckTools> = {},
 ): Promise<boolean> {
+  let redaction = new Redactor();
+  let allPassed = true;
+  const report = ({ what, ok, message }: CheckResult) => {
+    allPassed &&= ok;
+    print(redaction.redact(`${ok ? 'OK   ' : 'FAIL '} ${what.padEnd(17)} ${message}`));
+  };
   let config: Config;
   try {
     config = readConfig(environment);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    print(formatResult(failed('settings', error.message)));
+    report({ what: 'settings', ok: false, message: error.message });
     return false;
   }
-  const redaction = new Redactor(secretValues(config));
-  const printResult = (result: CheckResult) => print(redaction.redact(formatResult(result)));
+  redaction = new Redactor(secretValues(config));
+  report({ what: 'settings', ok: true, message: 'complete' });
   const defaultTools = { log: pino({ level: 'silent' }), now: () => Date.now(), freeBytes };
-  printResult(passed('settings', 'complete'));
-  let allPassed = true;
   for (const [what, check] of CHECKS) {
-    const results = await check(config, { ...defaultTools, ...tools }).catch((error: unknown) => [
-      failed(what, errorMessage(error)),
-    ]);
-    for (const result of results) printResult(result);
-    allPassed &&= results.every(({ ok }) => ok);
+    try {
+      for await (const found of check(config, { ...defaultTools, ...tools }))
+        report(typeof found === 'string' ? { what, ok: true, message: found } : found);
+    } catch (error) {
+      report({ what, ok: false, message: errorMessage(error) });
+    }
   }
   return allPassed;
-}
-
-function formatResult({ what, ok, message }: CheckResult): string {
-  return `${ok ? 'OK   ' : 'FAIL '} ${what.padEnd(17)} ${message}`;
 }
 
 /** Free space of the nearest parent folder that exists. */

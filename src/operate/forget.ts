@@ -1,9 +1,8 @@
-import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import type { StartedTask } from '../store/tasks/task-records.ts';
 import { AgentAccountClients } from './agent-account-clients.ts';
-import { runCommand } from './command-runner.ts';
+import { parseOptions, runCommand } from './command-runner.ts';
 import { UsageError } from './error-messages.ts';
 import { withOperatorStore } from './operator-store.ts';
 
@@ -23,7 +22,10 @@ export type ForgetRequest =
 
 /** Reads the command line. Throws UsageError. */
 export function parseForgetRequest(args: readonly string[]): ForgetRequest {
-  const { workspace, user, tasks = false, everything = false } = parseOptions();
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  const options = { workspace: text, user: text, tasks: flag, everything: flag };
+  const { workspace, user, tasks = false, everything = false } = parseOptions(USAGE, args, options);
   if (workspace === undefined) throw new UsageError(USAGE, '--workspace is missing.');
   if (!/^[TE][A-Z0-9]+$/.test(workspace)) throw new UsageError(USAGE, `${workspace} is not a workspace ID.`);
   if (user === undefined) {
@@ -35,17 +37,6 @@ export function parseForgetRequest(args: readonly string[]): ForgetRequest {
   if (everything) throw new UsageError(USAGE, 'Use either --user or --everything, not both.');
   if (!/^[UW][A-Z0-9]+$/.test(user)) throw new UsageError(USAGE, `${user} is not a user ID.`);
   return { workspace, user, tasks };
-
-  function parseOptions() {
-    const text = { type: 'string' } as const;
-    const flag = { type: 'boolean' } as const;
-    try {
-      const options = { workspace: text, user: text, tasks: flag, everything: flag };
-      return parseArgs({ args: [...args], options }).values;
-    } catch (error) {
-      throw new UsageError(USAGE, error instanceof Error ? error.message : String(error));
-    }
-  }
 }
 
 /**

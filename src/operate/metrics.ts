@@ -155,16 +155,15 @@ export class Metrics {
     this.#turnSeconds.observe({ outcome }, seconds);
   }
 
-  slackCall({ method, outcome, durationMs }: SlackCallRecord): void {
+  readonly onSlackCall = ({ method, outcome, durationMs }: SlackCallRecord): void => {
     this.#slackCalls.inc({ method, outcome });
     this.#slackSeconds.observe({ method }, durationMs / 1_000);
     if (outcome === 'throttled') this.#slackThrottled.inc({ method });
-  }
+  };
 
   /** `unseenMs`: the age of the oldest text that an edit first shows. */
-  edit(unseenMs: number): void {
+  readonly onSlackEdit = (unseenMs: number): void =>
     this.#unseenTextSeconds.observe(Math.max(0, unseenMs) / 1_000);
-  }
 
   serviceAttempt({ call: endpoint, status, attempt, durationMs }: CallAttempt, account: AccountOwner): void {
     this.#serviceCalls.inc({ endpoint, status: statusLabel(status), account });

@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import type { Config } from '../config.ts';
-import { type EmbeddedServer, startEmbeddedServer } from '../postgres/embedded-server.ts';
-import { findRunningServer } from '../postgres/running-server.ts';
+import { findRunningServer, startEmbeddedServer } from '../postgres/embedded-server.ts';
 import { openDatabase } from '../store/database.ts';
 import { Store } from '../store/store.ts';
 
@@ -15,21 +14,17 @@ export async function withOperatorStore<T>(
 ): Promise<T> {
   const log = pino({ level: 'silent' });
   await using cleanup = new AsyncDisposableStack();
-  const server =
-    config.DATABASE_URL === undefined ? await startOrJoinEmbedded(config.DATA_FOLDER) : undefined;
-  if (server !== undefined) cleanup.defer(() => server.stop());
+  const { DATABASE_URL: url, DATA_FOLDER: folder } = config;
+  const running = url === undefined ? await findRunningServer(folder) : undefined;
+  const ours =
+    url === undefined && running === undefined ? await startEmbeddedServer({ folder, log }) : undefined;
+  if (ours !== undefined) cleanup.defer(() => ours.stop());
   const database = await openDatabase({
-    ...(server === undefined ? {} : { embedded: server }),
-    ...(config.DATABASE_URL === undefined ? {} : { url: config.DATABASE_URL }),
+    url,
+    embedded: running === undefined ? ours : { connection: running },
     log,
     maxConnections: 2,
   });
   cleanup.defer(() => database.close());
   return await work(new Store(database.kysely));
-
-  async function startOrJoinEmbedded(folder: string): Promise<EmbeddedServer> {
-    const connection = await findRunningServer(folder);
-    if (connection === undefined) return startEmbeddedServer({ folder, log });
-    return { connection, lost: new Promise(() => undefined), stop: async () => undefined };
-  }
 }

@@ -1,7 +1,6 @@
 import { type Config, readConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
-import { encryptionContext } from '../store/workspaces/encryption-context.ts';
-import { DecryptionError, Keyring } from '../store/workspaces/keyring.ts';
+import { DecryptionError, encryptionContext, Keyring } from '../store/workspaces/keyring.ts';
 import { runCommand } from './command-runner.ts';
 import { UsageError } from './error-messages.ts';
 import { withOperatorStore } from './operator-store.ts';

@@ -1,12 +1,10 @@
 import type { Logger } from 'pino';
 import type { CallAttempt } from '../agent/client-options.ts';
-import type { PermitStore } from '../slack/permit-queue.ts';
-import type { SlackCallRecord } from '../slack/slack-client.ts';
-import type { OnStep } from '../store/threads/turn-steps.ts';
+import type { Turn } from '../store/schema.ts';
+import type { OnStep, TurnStep } from '../store/threads/turn-steps.ts';
 import { countHttpTraffic } from './http-traffic.ts';
 import { Liveness, type LivenessReport } from './liveness.ts';
 import { type MetricSources, Metrics } from './metrics.ts';
-import { createTurnStepLogger } from './turn-step-log.ts';
 
 /** What telemetry needs. */
 export interface TelemetryDeps extends MetricSources {
@@ -17,50 +15,38 @@ export interface TelemetryDeps extends MetricSources {
 
 /** Feeds the hooks of the parts below to the metrics, to /readyz and to the log lines of turn steps. */
 export class Telemetry {
-  readonly #metrics: Metrics;
+  readonly metrics: Metrics;
   readonly #liveness = new Liveness();
   readonly #sources: MetricSources;
+  readonly #log: Logger;
   readonly #stopCounting: () => void;
-  readonly onTurnStep: OnStep;
 
   constructor({ log, origins, ...sources }: TelemetryDeps) {
-    this.#metrics = new Metrics(sources);
+    this.metrics = new Metrics(sources);
     this.#sources = sources;
-    this.#stopCounting = countHttpTraffic(origins, (...counted) => this.#metrics.bytes(...counted));
-    const logStep = createTurnStepLogger(log);
-    this.onTurnStep = (turn, step, task) => {
-      logStep(turn, step, task);
-      this.#metrics.step(turn, step);
-    };
+    this.#log = log;
+    this.#stopCounting = countHttpTraffic(origins, (...counted) => this.metrics.bytes(...counted));
   }
+
+  readonly onTurnStep: OnStep = (turn, step, task) => {
+    logStep(this.#log, turn, step, task);
+    this.metrics.step(turn, step);
+  };
 
   readonly onEventHandled = (event: { kind: string; outcome: string; ms: number }): void => {
     this.#liveness.recordEvent();
-    this.#metrics.event(event);
+    this.metrics.event(event);
   };
 
   /** An attempt of a call to the service of the settings. */
   readonly onServiceAttempt = (attempt: CallAttempt): void => {
     this.#liveness.recordServiceAttempt(attempt);
-    this.#metrics.serviceAttempt(attempt, 'settings');
+    this.metrics.serviceAttempt(attempt, 'settings');
   };
 
   /** An attempt of a call with a workspace's own account; /readyz ignores these. */
   readonly onWorkspaceServiceAttempt = (attempt: CallAttempt): void =>
-    this.#metrics.serviceAttempt(attempt, 'own');
-
-  readonly onSlackCall = (call: SlackCallRecord): void => this.#metrics.slackCall(call);
-
-  /** `unseenMs`: the age of the oldest text that an edit first shows. */
-  readonly onSlackEdit = (unseenMs: number): void => this.#metrics.edit(unseenMs);
-
-  /** The rate limits, with every permit counted. */
-  withPermitMetrics(permits: PermitStore): PermitStore {
-    return this.#metrics.withPermitMetrics(permits);
-  }
-
-  /** The body of /metrics. */
-  readonly metricsPage = (): Promise<{ type: string; text: string }> => this.#metrics.scrape();
+    this.metrics.serviceAttempt(attempt, 'own');
 
   /** Fields of /readyz. */
   report(): LivenessReport & { ownRefused: ReturnType<MetricSources['rejectedWorkspaceCredentials']> } {
@@ -70,4 +56,19 @@ export class Telemetry {
   close(): void {
     this.#stopCounting();
   }
+}
+
+/** Logs a line for a step of a turn, with its ids in Slack, at the service and in the database. */
+function logStep(log: Logger, turn: Turn, step: TurnStep, task: string | null): void {
+  const { id, workspace, channel, thread_ts, message_ts: ts, outcome } = turn;
+  const ids = { turn: id, workspace, channel, thread_ts, ts, task };
+  const details = {
+    sent: turn.user_message_id,
+    reply: turn.assistant_message_id,
+    outcome,
+    files: turn.attached_file_ids?.length ?? null,
+    edits: turn.edit_count,
+    bytes: turn.uploaded_bytes,
+  };
+  log.info({ ...ids, step, ms: Date.now() - turn.started_at.getTime(), ...details }, `turn ${step}`);
 }

@@ -1,4 +1,4 @@
-import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import {
   isServerReady,
   SOCKET_FOLDER_PREFIX,
 } from './orphaned-server.ts';
-import { OwnerLock } from './owner-lock.ts';
+import { hasOwner, OwnerLock } from './owner-lock.ts';
 import { type ServerBinaries, unpackBinaries } from './server-binaries.ts';
 import { type OsUser, ServerProcess } from './server-process.ts';
 
@@ -101,7 +101,7 @@ async function launch(options: {
     stopping ? new Promise<EmbeddedServerError>(() => undefined) : error,
   );
   return {
-    connection: { host: socketFolder, port: 5432, user: DATABASE_NAME, database: DATABASE_NAME },
+    connection: connectionOf(socketFolder),
     lost,
     async stop() {
       stopping = true;
@@ -110,6 +110,17 @@ async function launch(options: {
       await rm(socketFolder, { recursive: true, force: true });
     },
   };
+}
+
+/** The connection of the embedded server that another process runs on these files, if any. */
+export async function findRunningServer(folder: string): Promise<EmbeddedServer['connection'] | undefined> {
+  const file = path.join(path.resolve(folder), 'postgres', 'postmaster.pid');
+  const socketFolder = (await readFile(file, 'utf8').catch(() => '')).split('\n')[4]?.trim() ?? '';
+  return (await hasOwner(socketFolder)) === true ? connectionOf(socketFolder) : undefined;
+}
+
+function connectionOf(socketFolder: string): EmbeddedServer['connection'] {
+  return { host: socketFolder, port: 5432, user: DATABASE_NAME, database: DATABASE_NAME };
 }
 
 /** The DATABASE_URL of a database of the server. */

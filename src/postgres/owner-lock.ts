@@ -20,6 +20,13 @@ function createClient(socketFolder: string): pg.Client {
   });
 }
 
+async function tryLock(connection: pg.Client): Promise<boolean> {
+  const { rows } = await connection.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+    OWNER_LOCK_ID,
+  ]);
+  return rows[0]?.taken === true;
+}
+
 /** Whether a process holds the owner's lock; undefined if the server does not answer. Does not lock. */
 export async function hasOwner(socketFolder: string): Promise<boolean | undefined> {
   if (socketFolder === '') return undefined;
@@ -48,18 +55,13 @@ export async function seizeLock(socketFolder: string): Promise<'ours' | 'owned' 
   if (socketFolder === '') return undefined;
   const connection = createClient(socketFolder);
   connection.on('error', () => undefined);
-  try {
-    await connection.connect();
-    const { rows } = await connection.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
-      OWNER_LOCK_ID,
-    ]);
-    if (rows[0]?.taken === true) return 'ours';
-    await connection.end();
-    return 'owned';
-  } catch {
-    await connection.end().catch(() => undefined);
-    return undefined;
-  }
+  const isTaken = await connection
+    .connect()
+    .then(() => tryLock(connection))
+    .catch(() => undefined);
+  if (isTaken === true) return 'ours';
+  await connection.end().catch(() => undefined);
+  return isTaken === false ? 'owned' : undefined;
 }
 
 /** Holds the owner's lock; takes it again after the server restarted because one of its processes crashed. */
@@ -70,14 +72,12 @@ export class OwnerLock {
   readonly #log: Logger;
   #connection: pg.Client | undefined;
   #released = false;
-  #resolveLost: (error: EmbeddedServerError) => void = () => undefined;
+  readonly #lost = Promise.withResolvers<EmbeddedServerError>();
 
   constructor(socketFolder: string, log: Logger) {
     this.#socketFolder = socketFolder;
     this.#log = log;
-    this.lost = new Promise((resolve) => {
-      this.#resolveLost = resolve;
-    });
+    this.lost = this.#lost.promise;
   }
 
   /** Takes the lock, and creates our database if needed; false if another process has the lock. */
@@ -87,11 +87,7 @@ export class OwnerLock {
     connection.on('end', () => this.#onEnd(connection, undefined));
     try {
       await connection.connect();
-      const { rows } = await connection.query<{ taken: boolean }>(
-        'select pg_try_advisory_lock($1) as taken',
-        [OWNER_LOCK_ID],
-      );
-      if (rows[0]?.taken !== true) {
+      if (!(await tryLock(connection))) {
         await connection.end();
         return false;
       }
@@ -130,7 +126,7 @@ export class OwnerLock {
       }
     }
     if (this.#released) return;
-    this.#resolveLost(
+    this.#lost.resolve(
       new EmbeddedServerError('server_failed', 'The embedded database server is lost: start again.', {
         cause,
       }),

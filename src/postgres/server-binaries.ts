@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, copyFile, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { EmbeddedServerError, errorCode } from './errors.ts';
+import { runProgram } from './server-process.ts';
 
 /** The server's programs, in a folder that any user can read. */
 export interface ServerBinaries {
@@ -65,12 +66,17 @@ interface ProgramFile {
   bytes: number;
 }
 
-/** The files in `native/` that a running server needs, without the static libraries. */
+/** Whether a running server needs a file: all but the static libraries. */
+function isNeeded(name: string): boolean {
+  return !name.endsWith('.a');
+}
+
+/** The files in `native/` that a running server needs. */
 async function programFiles(source: string): Promise<ProgramFile[]> {
   const native = path.join(source, 'native');
   const entries = await readdir(native, { recursive: true, withFileTypes: true });
   const names = entries
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.a'))
+    .filter((entry) => entry.isFile() && isNeeded(entry.name))
     .map((entry) => path.relative(native, path.join(entry.parentPath, entry.name)));
   return Promise.all(
     names.map(async (name) => ({ name, bytes: (await lstat(path.join(native, name))).size })),
@@ -99,7 +105,7 @@ async function unpack(source: string, files: ProgramFile[], target: string): Pro
   const draft = `${target}.${randomUUID()}`;
   try {
     await mkdir(path.dirname(target), { recursive: true });
-    await copyPrograms(path.join(source, 'native'), files, draft);
+    await copyPrograms(path.join(source, 'native'), draft);
     await createSymlinks(source, draft);
     await moveIntoPlace(draft, target, files);
   } catch (cause) {
@@ -114,22 +120,11 @@ async function unpack(source: string, files: ProgramFile[], target: string): Pro
   }
 }
 
-async function copyPrograms(native: string, files: ProgramFile[], draft: string): Promise<void> {
-  const folders = [...new Set(files.map(({ name }) => path.dirname(name)))].sort();
-  for (const folder of ['.', ...folders]) {
-    await mkdir(path.join(draft, folder), { recursive: true });
-  }
+async function copyPrograms(native: string, draft: string): Promise<void> {
+  await cp(native, draft, { recursive: true, verbatimSymlinks: true, filter: isNeeded });
   // Set explicitly: a strict umask must not keep the server's user out.
-  const parents = new Set(folders.flatMap((folder) => ancestors(folder)));
-  for (const folder of parents) await chmod(path.join(draft, folder), 0o755);
-  for (const { name } of files) {
-    await copyFile(path.join(native, name), path.join(draft, name));
-    await chmod(path.join(draft, name), name.startsWith(`bin${path.sep}`) ? 0o755 : 0o644);
-  }
-}
-
-function ancestors(folder: string): string[] {
-  return folder === '.' ? ['.'] : [folder, ...ancestors(path.dirname(folder))];
+  await runProgram('/bin/chmod', ['-R', 'u=rwX,go=rX', draft], undefined);
+  await runProgram('/bin/chmod', ['-R', 'a+x', path.join(draft, 'bin')], undefined);
 }
 
 async function createSymlinks(source: string, draft: string): Promise<void> {

@@ -102,9 +102,8 @@ export class PermitQueue {
 
   /** Nothing is waiting, and there is no state to keep. */
   get isIdle(): boolean {
-    return (
-      !this.#isRunning && this.#pausedUntil <= performance.now() && this.#returnedPermitsUntil.length === 0
-    );
+    const now = performance.now();
+    return !this.#isRunning && this.#pausedUntil <= now && !this.#hasReturnedPermit(now);
   }
 
   /** Waits for a permit; undefined if none came within `maxWaitMs`. Rejects with the signal's reason. */

@@ -15,6 +15,11 @@ export class TtlCache<T> {
     this.#ttlMs = options.ttlMs;
   }
 
+  /** How many values are held. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
   /** The cached value, or else the result of `load`. Throws what `load` throws. */
   async get(key: string, load: () => Promise<T>): Promise<T> {
     const cached = this.#entries.get(key);
@@ -25,13 +30,21 @@ export class TtlCache<T> {
     }
     const entry = { value: load(), expiresAt: performance.now() + this.#ttlMs };
     this.#entries.set(key, entry);
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > this.#maxEntries && oldest !== undefined) this.#entries.delete(oldest);
+    this.#dropUnused();
     try {
       return await entry.value;
     } catch (error) {
       if (this.#entries.get(key) === entry) this.#entries.delete(key);
       throw error;
+    }
+  }
+
+  /** The entries are in the order of their last use. */
+  #dropUnused(): void {
+    const now = performance.now();
+    for (const [key, { expiresAt }] of this.#entries) {
+      if (this.#entries.size <= this.#maxEntries && expiresAt > now) return;
+      this.#entries.delete(key);
     }
   }
 

@@ -1,32 +1,16 @@
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Driver,
-  Kysely,
-  PostgresDialect,
-  PostgresDriver,
-  type QueryResult,
-} from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { EmbeddedServer } from '../postgres/embedded-server.ts';
-import { toStoreError } from './errors.ts';
+import { withStoreErrors } from './errors.ts';
 import { migrate } from './migrations.ts';
 import type { Tables } from './schema.ts';
-
-/** Runs a statement that each connection keeps prepared under its name. Throws a StoreError. */
-export type PreparedQuery = <Row extends object>(
-  statement: { name: string; text: string },
-  values: unknown[],
-) => Promise<Row[]>;
 
 /** The database: pools of connections, and Kysely on top of them. */
 export interface Database {
   kysely: Kysely<Tables>;
   /** For writes that Slack's acknowledgement waits for: a few connections that turns never use. */
   ackKysely: Kysely<Tables>;
-  /** The same connections, for statements that run for each event: planned once on each connection. */
-  preparedQuery: PreparedQuery;
   pool: pg.Pool;
   /** For dedicated connections, such as the one that listens. */
   connectionConfig: pg.ClientConfig;
@@ -58,8 +42,8 @@ function parseSafeInteger(text: string): number {
  * @throws StoreError `unavailable`, `denied`, `disk_full`, `migration_failed`
  */
 export async function openDatabase(options: {
-  url?: string;
-  embedded?: Pick<EmbeddedServer, 'connection'>;
+  url?: string | undefined;
+  embedded?: Pick<EmbeddedServer, 'connection'> | undefined;
   log: Logger;
   /** 10 by default. */
   maxConnections?: number;
@@ -81,9 +65,8 @@ export async function openDatabase(options: {
   );
   let closed: Promise<void> | undefined;
   return {
-    kysely: new Kysely<Tables>({ dialect: new ErrorMappingDialect(pool) }),
-    ackKysely: new Kysely<Tables>({ dialect: new ErrorMappingDialect(ackPool) }),
-    preparedQuery: prepareOn(ackPool),
+    kysely: new Kysely<Tables>({ dialect: dialectOf(pool) }),
+    ackKysely: new Kysely<Tables>({ dialect: dialectOf(ackPool) }),
     pool,
     connectionConfig,
     async close() {
@@ -104,21 +87,11 @@ function openPool(connectionConfig: pg.ClientConfig, max: number, log: Logger): 
   return pool;
 }
 
-function prepareOn(pool: pg.Pool): PreparedQuery {
-  return async <Row extends object>(statement: { name: string; text: string }, values: unknown[]) => {
-    try {
-      return (await pool.query<Row>({ ...statement, values })).rows;
-    } catch (error) {
-      throw toStoreError(error);
-    }
-  };
-}
-
 /** Uses a connection without a time-out: it may wait while another process migrates. */
 async function migrateOnOwnConnection(connectionConfig: pg.ClientConfig, log: Logger): Promise<void> {
   const pool = new pg.Pool({ ...connectionConfig, max: 1 });
   pool.on('error', () => undefined);
-  const kysely = new Kysely<Tables>({ dialect: new ErrorMappingDialect(pool) });
+  const kysely = new Kysely<Tables>({ dialect: dialectOf(pool) });
   try {
     await migrate(kysely, log);
   } finally {
@@ -134,44 +107,17 @@ function logBrokenConnections(pool: pg.Pool, log: Logger): void {
   });
 }
 
-/** Turns outages, full disks and refusals into StoreErrors. */
-class ErrorMappingDriver extends PostgresDriver {
-  readonly #known = new WeakSet<DatabaseConnection>();
-
-  override async acquireConnection(): Promise<DatabaseConnection> {
-    try {
-      const connection = await super.acquireConnection();
-      if (!this.#known.has(connection)) {
-        this.#known.add(connection);
-        mapErrors(connection);
-      }
-      return connection;
-    } catch (error) {
-      throw toStoreError(error);
-    }
-  }
-}
-
-function mapErrors(connection: DatabaseConnection): void {
-  const execute = connection.executeQuery.bind(connection);
-  connection.executeQuery = async <Row>(query: CompiledQuery): Promise<QueryResult<Row>> => {
-    try {
-      return await execute<Row>(query);
-    } catch (error) {
-      throw toStoreError(error);
-    }
-  };
-}
-
-class ErrorMappingDialect extends PostgresDialect {
-  readonly #pool: pg.Pool;
-
-  constructor(pool: pg.Pool) {
-    super({ pool });
-    this.#pool = pool;
-  }
-
-  override createDriver(): Driver {
-    return new ErrorMappingDriver({ pool: this.#pool });
-  }
+/** PostgreSQL by this pool. Turns outages, full disks and refusals into StoreErrors. */
+function dialectOf(pool: pg.Pool): PostgresDialect {
+  return new PostgresDialect({
+    pool: {
+      options: pool.options,
+      connect: () => withStoreErrors(() => pool.connect()),
+      end: () => pool.end(),
+    },
+    onCreateConnection: async (connection) => {
+      const execute = connection.executeQuery.bind(connection);
+      connection.executeQuery = (...query) => withStoreErrors(() => execute(...query));
+    },
+  });
 }

@@ -50,38 +50,41 @@ const BROKEN_CONNECTION_MESSAGES =
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
   const code = errorCode(error) ?? '';
-  const options = { cause: error };
-  if (DISK_FULL_CODES.test(code)) {
-    return new StoreError(
+  const reason = error.message;
+  const storeError = (kind: StoreErrorCode, message: string) =>
+    new StoreError(kind, message, { cause: error });
+  if (DISK_FULL_CODES.test(code))
+    return storeError(
       'disk_full',
       'The disk of the database is full: free some space. Work continues automatically.',
-      options,
     );
-  }
-  if (ACCESS_DENIED_SQLSTATES.test(code)) {
-    return new StoreError(
+  if (ACCESS_DENIED_SQLSTATES.test(code))
+    return storeError(
       'denied',
-      `The database denied access (${error.message}): check the user, password, database and permissions in DATABASE_URL.`,
-      options,
+      `The database denied access (${reason}): check the user, password, database and permissions in DATABASE_URL.`,
     );
-  }
-  if (code === 'ERR_INVALID_URL' || error instanceof URIError) {
-    return new StoreError(
+  if (code === 'ERR_INVALID_URL' || error instanceof URIError)
+    return storeError(
       'denied',
-      `DATABASE_URL is not a valid address (${error.message}): percent-encode special characters in its password, for example / as %2F.`,
-      options,
+      `DATABASE_URL is not a valid address (${reason}): percent-encode special characters in its password, for example / as %2F.`,
     );
-  }
   if (
     NETWORK_ERROR_CODES.has(code) ||
     TRANSIENT_SQLSTATES.test(code) ||
-    BROKEN_CONNECTION_MESSAGES.test(error.message)
-  ) {
-    return new StoreError(
+    BROKEN_CONNECTION_MESSAGES.test(reason)
+  )
+    return storeError(
       'unavailable',
-      `The database is unavailable (${error.message}). Work continues automatically once it is back.`,
-      options,
+      `The database is unavailable (${reason}). Work continues automatically once it is back.`,
     );
-  }
   return error;
+}
+
+/** The result of `work`; its errors become StoreErrors where `toStoreError` knows them. */
+export async function withStoreErrors<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toStoreError(error);
+  }
 }

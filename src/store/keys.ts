@@ -1,4 +1,4 @@
-import type { SlackTs } from './schema.ts';
+import type { SlackTs } from './schema/column-types.ts';
 
 /** Identifies a thread; `thread_ts` is the ts of its first message. */
 export interface ThreadKey {

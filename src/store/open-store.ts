@@ -19,14 +19,9 @@ export async function openStore(
   undo: AsyncDisposableStack,
   log: Logger,
 ): Promise<{ database: Database; embedded: EmbeddedServer | undefined }> {
-  if (url !== undefined) {
-    const database = await openDatabase({ url, log });
-    undo.defer(() => database.close());
-    return { database, embedded: undefined };
-  }
-  const embedded = await startEmbeddedServer({ folder, log });
-  undo.defer(() => embedded.stop());
-  const database = await openDatabase({ embedded, log });
+  const embedded = url === undefined ? await startEmbeddedServer({ folder, log }) : undefined;
+  if (embedded !== undefined) undo.defer(() => embedded.stop());
+  const database = await openDatabase({ url, embedded, log });
   undo.defer(() => database.close());
   return { database, embedded };
 }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { MAX_BODY_BYTES } from '../../src/listeners/request-body-reader.ts';
+import { MAX_BODY_BYTES } from '../../src/listeners/http-request-validation.ts';
 import { openHttpReceiver } from '../support/http-receiver.ts';
 
 const receiver = await openHttpReceiver({ T1: { userId: 'UBOT', botId: 'BBOT' } });

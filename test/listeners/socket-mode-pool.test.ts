@@ -2,8 +2,7 @@ import { App } from '@slack/bolt';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type SlackWorkspace, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { createBoltLogger } from '../../src/listeners/bolt-logger.ts';
-import { slackAppIdOf } from '../../src/listeners/socket-lease.ts';
-import { SocketModePool } from '../../src/listeners/socket-mode-pool.ts';
+import { SocketModePool, slackAppIdOf } from '../../src/listeners/socket-mode-pool.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 const open: SlackWorkspace[] = [];

@@ -92,7 +92,7 @@ describe('the examples of how to run it', () => {
     expect(image).toMatch(/^STOPSIGNAL SIGTERM$/m);
     expect(image).toMatch(/^HEALTHCHECK [\s\S]*\/healthz/m);
     expect(image).toMatch(/^CMD \["node", "dist\/main.js"\]$/m);
-    expect(read('Dockerfile')).toMatch(/npm ci --omit=dev --omit=optional/);
+    expect(read('Dockerfile')).toMatch(/npm ci --ignore-scripts --omit=dev --omit=optional/);
   });
 
   test.each([

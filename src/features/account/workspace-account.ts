@@ -8,8 +8,7 @@ import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type * as strings from '../../render/strings/index.ts';
 import type { Store } from '../../store/store.ts';
-import { encryptionContext } from '../../store/workspaces/encryption-context.ts';
-import type { Keyring } from '../../store/workspaces/keyring.ts';
+import { encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
 import type { AccountSummary } from './account-view.ts';
 
 /** What changing accounts needs. */

@@ -19,17 +19,16 @@ export interface CheckTools {
   freeBytes: (path: string) => Promise<number>;
 }
 
-/** Checks one part of the configuration. */
-export type Check = (config: Config, tools: CheckTools) => Promise<CheckResult[]>;
+/**
+ * Checks one part of the configuration. Yields how the part is, or results about something else that it found. Throws
+ * CheckFailed if the part is wrong; yields nothing if it is not configured.
+ */
+export type Check = (config: Config, tools: CheckTools) => AsyncIterable<string | CheckResult>;
 
-/** A check that passed; `message` says how it is. */
-export function passed(what: string, message: string): CheckResult {
-  return { what, ok: true, message };
-}
-
-/** A check that failed; `message` says what is wrong and what to do. */
-export function failed(what: string, message: string): CheckResult {
-  return { what, ok: false, message };
+/** A check found its part wrong; `message` says what is wrong and what to do. */
+export class CheckFailed extends Error {
+  readonly code = 'check_failed';
+  override readonly name = 'CheckFailed';
 }
 
 /** The message of an error. */

@@ -1,16 +1,8 @@
 import type { Config } from '../../config.ts';
-import { startEmbeddedServer } from '../../postgres/embedded-server.ts';
-import { findRunningServer } from '../../postgres/running-server.ts';
+import { findRunningServer, startEmbeddedServer } from '../../postgres/embedded-server.ts';
 import { checkSchema, type SchemaCheck } from '../../store/schema-check.ts';
 import { Keyring } from '../../store/workspaces/keyring.ts';
-import {
-  type Check,
-  type CheckResult,
-  type CheckTools,
-  errorMessage,
-  failed,
-  passed,
-} from './check-result.ts';
+import { type Check, CheckFailed, type CheckResult, type CheckTools, errorMessage } from './check-result.ts';
 
 /** What pg-boss, the queue, requires. */
 const MIN_POSTGRES_VERSION = 13;
@@ -18,70 +10,48 @@ const MIN_POSTGRES_VERSION = 13;
 const MAX_CLOCK_SKEW_MS = 30_000;
 
 /** Checks whether the database can be used, and reports what a start would change in it. */
-export const checkDatabase: Check = async (config, tools) => {
-  const what = 'database';
+export const checkDatabase: Check = async function* (config, tools) {
+  const setting = config.DATABASE_URL === undefined ? 'DATA_FOLDER' : 'DATABASE_URL';
   try {
-    if (config.DATABASE_URL !== undefined) {
-      return await inspect(config, 'DATABASE_URL', { connectionString: config.DATABASE_URL }, tools);
-    }
-    const running = await findRunningServer(config.DATA_FOLDER);
-    if (running !== undefined) return await inspect(config, 'DATA_FOLDER', running, tools);
-    const server = await startEmbeddedServer({ folder: config.DATA_FOLDER, log: tools.log });
-    try {
-      return await inspect(config, 'DATA_FOLDER', server.connection, tools);
-    } finally {
-      await server.stop();
-    }
+    const schema = await readSchema(config, tools);
+    requireUsable(schema, tools.now());
+    yield `PostgreSQL ${schema.serverVersion}, ${describeMigrations(schema)}`;
+    yield* checkEncryptionKeys(config, schema);
+    yield* checkInstallations(config, schema);
   } catch (error) {
-    const setting = config.DATABASE_URL === undefined ? 'DATA_FOLDER' : 'DATABASE_URL';
-    return [failed(what, `${setting}: ${errorMessage(error)}`)];
+    throw new CheckFailed(`${setting}: ${errorMessage(error)}`, { cause: error });
   }
 };
 
-async function inspect(
-  config: Pick<Config, 'SECRET_KEY' | 'SLACK_CLIENT_ID' | 'INSTALL_WORKSPACES'>,
-  setting: string,
-  connection: Parameters<typeof checkSchema>[0],
-  { now }: CheckTools,
-): Promise<CheckResult[]> {
-  const schema = await checkSchema(connection);
+async function readSchema({ DATABASE_URL, DATA_FOLDER }: Config, { log }: CheckTools): Promise<SchemaCheck> {
+  if (DATABASE_URL !== undefined) return checkSchema({ connectionString: DATABASE_URL });
+  const running = await findRunningServer(DATA_FOLDER);
+  if (running !== undefined) return checkSchema(running);
+  const server = await startEmbeddedServer({ folder: DATA_FOLDER, log });
+  try {
+    return await checkSchema(server.connection);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Throws CheckFailed, which says what to do if a start cannot use the database. */
+function requireUsable(schema: SchemaCheck, now: number): void {
   const { serverVersion, majorVersion, pending, unknown, mayCreateTables, databaseTime } = schema;
-  const what = 'database';
   if (majorVersion < MIN_POSTGRES_VERSION)
-    return [
-      failed(
-        what,
-        `${setting}: PostgreSQL ${serverVersion} is too old. Use ${MIN_POSTGRES_VERSION} or newer.`,
-      ),
-    ];
-  if (unknown.length > 0 && pending.length > 0) {
-    const newest = unknown.at(-1) ?? '';
-    return [
-      failed(what, `${setting}: a newer release has used it (${newest}). Start that release or a newer one.`),
-    ];
-  }
-  if (pending.length > 0 && !mayCreateTables) {
-    return [
-      failed(
-        what,
-        `${setting}: its user may not create tables. Grant it CREATE on the schema and, for the queue, on the database.`,
-      ),
-    ];
-  }
-  const skew = Math.abs(databaseTime.getTime() - now());
-  if (skew > MAX_CLOCK_SKEW_MS) {
-    return [
-      failed(
-        what,
-        `${setting}: its clock and ours are ${Math.round(skew / 1_000)} s apart. Synchronize both by NTP.`,
-      ),
-    ];
-  }
-  return [
-    passed(what, `PostgreSQL ${serverVersion}, ${describeMigrations(schema)}`),
-    ...checkEncryptionKeys(config, schema),
-    ...checkInstallations(config, schema),
-  ];
+    throw new CheckFailed(`PostgreSQL ${serverVersion} is too old. Use ${MIN_POSTGRES_VERSION} or newer.`);
+  const newest = unknown.at(-1);
+  if (newest !== undefined && pending.length > 0)
+    throw new CheckFailed(`a newer release has used it (${newest}). Start that release or a newer one.`);
+  if (pending.length > 0 && !mayCreateTables)
+    throw new CheckFailed(
+      'its user may not create tables. Grant it CREATE on the schema and, for the queue, on the database.',
+    );
+  const skew = Math.abs(databaseTime.getTime() - now);
+  if (skew > MAX_CLOCK_SKEW_MS)
+    throw new CheckFailed(
+      `its clock and ours are ${Math.round(skew / 1_000)} s apart. Synchronize both by NTP.`,
+    );
 }
 
 function describeMigrations({ pending, unknown }: SchemaCheck): string {
@@ -92,37 +62,35 @@ function describeMigrations({ pending, unknown }: SchemaCheck): string {
 }
 
 /** Whether SECRET_KEY can decrypt the tokens and keys in the database. */
-function checkEncryptionKeys(
-  { SECRET_KEY }: Pick<Config, 'SECRET_KEY'>,
+function* checkEncryptionKeys(
+  { SECRET_KEY }: Config,
   { encryptedSamples }: SchemaCheck,
-): CheckResult[] {
-  const what = 'encrypted tokens';
-  if (encryptedSamples.length === 0) return [];
+): Iterable<CheckResult> {
+  if (encryptedSamples.length === 0) return;
   const keyring = SECRET_KEY && new Keyring(SECRET_KEY);
-  if (keyring !== undefined && encryptedSamples.every((text) => keyring.hasKeyFor(text)))
-    return [passed(what, 'SECRET_KEY decrypts them')];
-  const message =
-    'SECRET_KEY cannot decrypt the tokens and keys of workspaces. Append the previous key after a comma.';
-  return [failed(what, message)];
+  const ok = keyring !== undefined && encryptedSamples.every((text) => keyring.hasKeyFor(text));
+  const message = ok
+    ? 'SECRET_KEY decrypts them'
+    : 'SECRET_KEY cannot decrypt the tokens and keys of workspaces. Append the previous key after a comma.';
+  yield { what: 'encrypted tokens', ok, message };
 }
 
 /** Reports who may install the app; fails if a workspace has installed it that no longer may. */
-function checkInstallations(
-  config: Pick<Config, 'SLACK_CLIENT_ID' | 'INSTALL_WORKSPACES'>,
+function* checkInstallations(
+  { SLACK_CLIENT_ID, INSTALL_WORKSPACES: allowed }: Config,
   { installations }: SchemaCheck,
-): CheckResult[] {
-  const what = 'installations';
-  const { SLACK_CLIENT_ID, INSTALL_WORKSPACES: allowed } = config;
-  if (SLACK_CLIENT_ID === undefined) return [];
-  const count = `${installations.length} so far`;
-  if (allowed.length === 0)
-    return [passed(what, `${count}; any workspace may install the app (INSTALL_WORKSPACES is not set)`)];
+): Iterable<CheckResult> {
+  if (SLACK_CLIENT_ID === undefined) return;
+  const isAnyAllowed = allowed.length === 0 || allowed.includes('*');
   const others = installations.filter(
     ({ workspace, enterprise_id }) =>
-      !allowed.includes(workspace) && !allowed.includes(enterprise_id ?? workspace),
+      !isAnyAllowed && !allowed.includes(workspace) && !allowed.includes(enterprise_id ?? workspace),
   );
-  if (others.length === 0) return [passed(what, `${count}; only ${allowed.join(', ')} may install the app`)];
   const who = others.map(({ workspace }) => workspace).join(', ');
-  const message = `INSTALL_WORKSPACES does not name ${who}, where the app is installed. Add it, or remove the app there in Slack.`;
-  return [failed(what, message)];
+  const allowedNames = isAnyAllowed ? 'any workspace' : `only ${allowed.join(', ')}`;
+  const message =
+    who === ''
+      ? `${installations.length} so far; ${allowedNames} may install the app`
+      : `INSTALL_WORKSPACES does not name ${who}, where the app is installed. Add it, or remove the app there in Slack.`;
+  yield { what: 'installations', ok: who === '', message };
 }

@@ -1,6 +1,6 @@
+import { v7 as nextTurnId } from 'uuid';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
-import { uuidV7Generator } from '../../store/queue/uuid-v7.ts';
 import type { Turn } from '../../store/schema.ts';
 import { mayUseControl } from '../access/control-permission.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
@@ -52,7 +52,6 @@ export class StopTriggers {
   readonly #stopControl: Pick<StopControl, 'requestStop' | 'pauseWaiting'>;
   readonly #pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>;
   readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
-  readonly #nextTurnId = uuidV7Generator();
 
   constructor(
     deps: RelayDeps,
@@ -195,7 +194,7 @@ export class StopTriggers {
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
     return this.#deps.store.transaction(async (store) => {
       const now = await store.messages.nextWaiting(thread);
-      return now?.ts === next.ts ? store.turns.beginOnce(this.#nextTurnId(), now) : store.turns.open(thread);
+      return now?.ts === next.ts ? store.turns.beginOnce(nextTurnId(), now) : store.turns.open(thread);
     });
   }
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { encryptionContext } from '../../store/workspaces/encryption-context.ts';
-import type { Keyring } from '../../store/workspaces/keyring.ts';
+import { encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
 
 const tokensSchema = z.object({
   bot: z.object({ token: z.string().min(1), refreshToken: z.string().min(1).optional() }),

@@ -33,9 +33,16 @@ interface WorkspaceEntry {
   installation: Installation;
   gate: ObservedGate;
   uninstalled: AbortController;
-  /** Created at its first use. */
+  /** Created at its first use; undefined again when nobody has asked for it for an hour. */
   workspace: WorkspaceClient | undefined;
+  /** The same, for as long as a turn still has it. */
+  lastWorkspace: WeakRef<WorkspaceClient> | undefined;
+  /** As `performance.now()`. */
+  usedAt: number;
 }
+
+/** After this time without use (ms), a workspace's clients and caches are given up. */
+const UNUSED_AFTER_MS = 3_600_000;
 
 /** The workspaces that have installed the app by OAuth. */
 export class InstalledWorkspaces implements WorkspaceRegistry {
@@ -55,7 +62,10 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
   workspace(id: string): WorkspaceClient | undefined {
     const entry = this.#entries.get(id);
     if (entry === undefined) return undefined;
-    entry.workspace ??= this.#deps.createWorkspace(entry.installation, entry.gate, entry.uninstalled.signal);
+    entry.usedAt = performance.now();
+    entry.workspace ??=
+      entry.lastWorkspace?.deref() ??
+      this.#deps.createWorkspace(entry.installation, entry.gate, entry.uninstalled.signal);
     return entry.workspace;
   }
 
@@ -95,8 +105,17 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
       this.#apply(row);
     }
     if (!isFull) return;
+    this.#giveUpUnused();
     const present = new Set(rows.map(({ workspace }) => workspace));
     for (const id of this.#entries.keys()) if (!present.has(id)) this.#remove(id);
+  }
+
+  #giveUpUnused(): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.workspace === undefined || performance.now() - entry.usedAt < UNUSED_AFTER_MS) continue;
+      entry.lastWorkspace = new WeakRef(entry.workspace);
+      entry.workspace = undefined;
+    }
   }
 
   async #findEntry(query: InstallationQuery): Promise<WorkspaceEntry | undefined> {
@@ -138,6 +157,8 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
       gate: this.#deps.tokenGateFor(row.installation_id),
       uninstalled: new AbortController(),
       workspace: undefined,
+      lastWorkspace: undefined,
+      usedAt: 0,
     };
     this.#entries.set(row.workspace, entry);
     this.#deps.log.info({ workspace: row.workspace }, 'serving a workspace');

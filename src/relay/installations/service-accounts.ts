@@ -9,8 +9,7 @@ import {
 import type { AccountRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
-import { encryptionContext } from '../../store/workspaces/encryption-context.ts';
-import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';
+import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
 import { ReadRate } from '../runtime/read-rate.ts';
 import { AccountGone } from './account-check.ts';
 import type { ObservedGate } from './observed-gate.ts';

@@ -68,6 +68,8 @@ export interface RelaySettings {
   results: ResultSettings;
   /** How long a settled reply waits for its task to finish background work. */
   maxBackgroundWaitMs: number;
+  /** How long the service is searched for what a call with an unknown outcome has made, before the call is repeated. */
+  resendMs: number;
   /** After this time without new content, the thread says that the agent is silent. */
   silenceMs: number;
   /** Most messages of one answer. */

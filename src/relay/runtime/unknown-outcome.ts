@@ -1,21 +1,49 @@
 import { CALL_TIMEOUT_MS } from '../../slack/slack-client.ts';
-import { LEASE_MS, type Lease } from './lease.ts';
+import type { Lease } from './lease.ts';
 import { sleepWithLease } from './retry.ts';
 
 /** How long (ms) a request may travel. */
 const NETWORK_MARGIN_MS = 2_000;
 /** How long after its intent (ms) a call to Slack has surely ended: the longest call, and the network. */
 export const SLACK_CALL_LIFETIME_MS = CALL_TIMEOUT_MS + NETWORK_MARGIN_MS;
-/** The same for a call to the service, which ends with its lease. */
-export const SERVICE_CALL_LIFETIME_MS = LEASE_MS + NETWORK_MARGIN_MS;
+/** How often the service is searched (ms), unless it settles sooner. */
+const SEARCH_INTERVAL_MS = 5_000;
 
-/** Milliseconds until a call that was intended then has surely ended; 0 or less if it has. */
+/** Milliseconds until a call that was intended then has surely ended; 0 or less if it has. A clock may have been set. */
 export function msUntilCallEnded(intendedAt: Date, lifetimeMs: number): number {
-  return intendedAt.getTime() + lifetimeMs - Date.now();
+  return Math.min(lifetimeMs, intendedAt.getTime() + lifetimeMs - Date.now());
 }
 
 /** Waits until a call that was intended then has surely ended. Throws like `sleepWithLease`. */
 export async function waitUntilCallEnded(intendedAt: Date, lifetimeMs: number, lease: Lease): Promise<void> {
   const remainingMs = msUntilCallEnded(intendedAt, lifetimeMs);
   if (remainingMs > 0) await sleepWithLease(remainingMs, lease);
+}
+
+/** One look at the service: what was found, and a mark that differs when the list does. */
+export interface ServiceLook<T> {
+  found: T | undefined;
+  listing: string;
+}
+
+/**
+ * Searches for what a call to the service with an unknown outcome has made. The service may handle the call long after
+ * it was given up: it has made nothing only if nothing is found for `settleMs`, and two looks in a row see the same
+ * list. Throws like `sleepWithLease`.
+ */
+export async function searchUntilSettled<T>(
+  look: () => Promise<ServiceLook<T>>,
+  settleMs: number,
+  lease: Lease,
+): Promise<T | undefined> {
+  const startedAt = performance.now();
+  let previous: string | undefined;
+  for (;;) {
+    const isDue = performance.now() - startedAt >= settleMs;
+    const { found, listing } = await look();
+    if (found !== undefined) return found;
+    if (isDue && listing === previous) return undefined;
+    previous = listing;
+    await sleepWithLease(Math.min(SEARCH_INTERVAL_MS, settleMs / 4), lease);
+  }
 }

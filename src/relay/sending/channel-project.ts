@@ -9,8 +9,8 @@ import type { Lease } from '../runtime/lease.ts';
 import { sleepWithLease, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 
-/** How long a turn's claim to create a channel's project lasts (ms): longer than the call may take. */
-const CLAIM_MS = 15_000;
+/** How long a turn's claim to create a channel's project lasts (ms): longer than the call may take (two minutes). */
+const CLAIM_MS = 130_000;
 const CLAIM_RETRY_DELAY_MS = 250;
 
 /**
@@ -57,7 +57,7 @@ async function ensureChannelProject(
     } catch (error) {
       const wasNotCreated = error instanceof AgentError && error.outcome !== 'unknown';
       // Without the lease the claim may belong to the process that has the turn now.
-      if (wasNotCreated && lease.remainingMs() > 0) await store.projects.release(key, turnId);
+      if (lease.remainingMs() > 0) await store.projects.release(key, turnId, wasNotCreated);
       throw error;
     }
   }

@@ -4,15 +4,15 @@ import { type Message as AgentMessage, messageText, type SendResult } from '../.
 import type { Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
-import { LEASE_MS, type Lease } from '../runtime/lease.ts';
+import type { Lease } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { SERVICE_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 import { unlessStopped } from './stop-check.ts';
 
 /** How often the task's messages are listed while the service holds a send open (ms). */
 const LIST_POLL_INTERVAL_MS = 1_000;
-/** A send whose message is not listed after this time (ms) is given up, within the lease that it began under. */
-const SEND_WINDOW_MS = LEASE_MS;
+/** A send that is open for this long (ms) without its message in the task's list is given up. */
+const SEND_WINDOW_MS = 600_000;
 
 /** A turn's message at the service. */
 export interface DeliveredMessage {
@@ -40,9 +40,11 @@ export async function deliverOnce(
   const { store } = deps;
   // An earlier attempt may have recorded it although the commit's answer was lost.
   if (turn.user_message_id !== null) return { turn, reply: null };
-  const earlierId = await resolveEarlierSend(deps, agent, taskId, turn, lease);
-  if (earlierId !== undefined)
-    return { turn: await recordDelivery(deps, turn, taskId, earlierId), reply: null };
+  if (turn.send_intended_at !== null) {
+    const look = () => lookForMessage(deps, agent, taskId, turn);
+    const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
+    if (found !== undefined) return { turn: await recordDelivery(deps, turn, taskId, found), reply: null };
+  }
   const [last] = await agent.lastMessages(taskId, 1);
   stopSignal.throwIfAborted();
   const skill = turn.skill ?? deps.settings.skill;
@@ -68,7 +70,7 @@ export async function deliverOnce(
     ]);
     const { id, reply } = readSendResult(first);
     if (id !== undefined) return { turn: await recordDelivery(deps, intended, taskId, id), reply };
-    const found = await findOurMessage(deps, agent, taskId, intended);
+    const { found } = await lookForMessage(deps, agent, taskId, intended);
     if (found !== undefined) return { turn: await recordDelivery(deps, intended, taskId, found), reply };
     throw new Error('The service answered a send without its message and does not list the message.');
   } catch (error) {
@@ -111,28 +113,13 @@ async function pollUntilListed(
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, LIST_POLL_INTERVAL_MS));
     if (signal.aborted) return new Promise(() => undefined);
-    const id = await findOurMessage(deps, agent, taskId, turn).catch(() => undefined);
-    if (id !== undefined) return id;
+    const look = await lookForMessage(deps, agent, taskId, turn).catch(() => undefined);
+    if (look?.found !== undefined) return look.found;
     if (performance.now() - startedAt > SEND_WINDOW_MS) {
       giveUp();
       return new Promise(() => undefined);
     }
   }
-}
-
-/** The message id of an earlier send; undefined where there was none, or it certainly did not arrive. */
-async function resolveEarlierSend(
-  deps: RelayDeps,
-  agent: AgentClient,
-  taskId: string,
-  turn: Turn,
-  lease: Lease,
-): Promise<string | undefined> {
-  if (turn.send_intended_at === null) return undefined;
-  const found = await findOurMessage(deps, agent, taskId, turn);
-  if (found !== undefined) return found;
-  await waitUntilCallEnded(turn.send_intended_at, SERVICE_CALL_LIFETIME_MS, lease);
-  return findOurMessage(deps, agent, taskId, turn);
 }
 
 /**
@@ -157,18 +144,21 @@ async function recordIntent(
   });
 }
 
-/** The id of our message at the service: after the intent's last message, same content, bound to no other turn. */
-async function findOurMessage(
+/** Looks for our message at the service: after the intent's last message, same content, bound to no other turn. */
+async function lookForMessage(
   deps: RelayDeps,
   agent: AgentClient,
   taskId: string,
   turn: Turn,
-): Promise<string | undefined> {
+): Promise<ServiceLook<string>> {
+  let listing = '';
   for await (const message of agent.messagesAfter(taskId, turn.sent_after_message_id || null)) {
+    listing = message.id;
     if (message.role !== 'user' || messageText(message) !== turn.prompt) continue;
-    if (!(await deps.store.turns.isUserMessageBound(turn.workspace, message.id))) return message.id;
+    if (!(await deps.store.turns.isUserMessageBound(turn.workspace, message.id)))
+      return { found: message.id, listing };
   }
-  return undefined;
+  return { found: undefined, listing };
 }
 
 /** Records that the message is at the service. */

@@ -1,8 +1,8 @@
 import { uploadFile } from '../../agent/upload-file.ts';
 import type { ResumableUpload } from '../../agent/upload-request.ts';
 import type { SlackFile } from '../../slack/shared-file.ts';
-import type { UploadKey, UploadProgress } from '../../store/files/service-uploads.ts';
-import type { Turn } from '../../store/schema.ts';
+import type { UploadProgress } from '../../store/files/service-uploads.ts';
+import type { Turn, UploadKey } from '../../store/schema.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
@@ -43,7 +43,9 @@ export class FileUpload {
     this.#request = request;
     this.#key = {
       workspace: request.turn.workspace,
-      slack_file_id: request.file.id,
+      // A snippet can be edited without a new id or another size, so each message uploads it anew.
+      slack_file_id:
+        request.file.mode === 'snippet' ? `${request.file.id}/${request.turn.message_ts}` : request.file.id,
       project_id: request.projectId,
     };
   }

@@ -1,5 +1,5 @@
+import { v7 as nextTurnId } from 'uuid';
 import { AgentBusyError } from '../../agent/errors.ts';
-import { uuidV7Generator } from '../../store/queue/uuid-v7.ts';
 import type { FileNote, Turn, TurnLocation } from '../../store/schema.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
@@ -20,8 +20,6 @@ export interface ForwardingOptions {
   /** Called when the service takes no message while the agent works: the message waits again. */
   onPutBack(): void;
 }
-
-const nextTurnId = uuidV7Generator();
 
 /**
  * Forwards the thread's next waiting message to a silent run, which may be waiting for a person. The message gets its own

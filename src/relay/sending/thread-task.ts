@@ -3,8 +3,7 @@ import { AgentError } from '../../agent/errors.ts';
 import type { Thread } from '../../store/schema.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
-import { sleepWithLease } from '../runtime/retry.ts';
-import { msUntilCallEnded, SERVICE_CALL_LIFETIME_MS } from '../runtime/unknown-outcome.ts';
+import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 
 /** What a task is started with, besides its project. */
 export type TaskOptions = Omit<NewTask, 'projectId' | 'initialMessages'>;
@@ -28,12 +27,8 @@ export async function ensureThreadTask(
   const { store, log } = deps;
   const agent = deps.agent(thread.account_id);
   if (thread.task_intended_at !== null) {
-    const remainingMs = msUntilCallEnded(thread.task_intended_at, SERVICE_CALL_LIFETIME_MS);
-    let found = await findAdoptableTask(deps, thread, projectId);
-    if (found === undefined && remainingMs > 0) {
-      await sleepWithLease(remainingMs, lease);
-      found = await findAdoptableTask(deps, thread, projectId);
-    }
+    const look = () => findAdoptableTask(deps, thread, projectId);
+    const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
     if (found !== undefined) {
       log.info({ task: found }, 'task adopted after a lost response');
       return store.threads.bindTask(thread, found);
@@ -62,15 +57,17 @@ async function findAdoptableTask(
   deps: RelayDeps,
   thread: Thread,
   projectId: string,
-): Promise<string | undefined> {
+): Promise<ServiceLook<string>> {
   const intendedAt = thread.task_intended_at?.getTime() ?? 0;
   const page = await deps.agent(thread.account_id).listTasks(projectId, { limit: 100 });
+  const listing = page.items[0]?.id ?? '';
   for (const task of page.items) {
     const matches =
       task.status === 'idle' &&
       task.title === thread.task_title &&
       Date.parse(task.createdAt) >= intendedAt - MAX_CLOCK_SKEW_MS;
-    if (matches && (await deps.store.threads.mayAdoptTask(thread, projectId, task.id))) return task.id;
+    if (matches && (await deps.store.threads.mayAdoptTask(thread, projectId, task.id)))
+      return { found: task.id, listing };
   }
-  return undefined;
+  return { found: undefined, listing };
 }

@@ -189,7 +189,8 @@ export class Dispatcher {
     await settle(heldJobs.map(({ job }) => job));
     for (const held of heldJobs) {
       batch.delete(held);
-      this.#heldJobs.delete(held.job.id);
+      // The same job may have come back to this process meanwhile.
+      if (this.#heldJobs.get(held.job.id) === held) this.#heldJobs.delete(held.job.id);
     }
     this.#wakeUp.resolve();
   }
@@ -207,7 +208,7 @@ export class Dispatcher {
       const ownedIds = new Set(renewedJobs.map(({ id }) => id));
       for (const { job, lease } of asked) {
         if (ownedIds.has(job.id)) lease.renew(since);
-        else if (this.#heldJobs.has(job.id)) lease.lose('another process has the job');
+        else lease.lose('another process has the job');
       }
     } catch (error) {
       log.warn({ err: error }, 'could not renew the held jobs; trying again');

@@ -1,5 +1,5 @@
+import { v7 as nextTurnId } from 'uuid';
 import type { ThreadKey } from '../../store/keys.ts';
-import { uuidV7Generator } from '../../store/queue/uuid-v7.ts';
 import type { Turn, TurnId } from '../../store/schema.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
@@ -34,7 +34,6 @@ export class TurnRunner {
   readonly #readRateFor: TurnRunnerDeps['readRateFor'];
   readonly #findWorkspace: TurnRunnerDeps['findWorkspace'];
   readonly #requeue: TurnRunnerDeps['requeue'];
-  readonly #nextTurnId = uuidV7Generator();
   /** The turns that this process runs, by id. */
   readonly #running = new Map<string, TurnContext>();
 
@@ -129,7 +128,7 @@ export class TurnRunner {
     for (;;) {
       const next = await nextAllowedMessage(this.#deps, workspace, thread, lease);
       if (next === undefined) return undefined;
-      const turn = await beginTurnOrRefuse(this.#deps, workspace, this.#nextTurnId(), next);
+      const turn = await beginTurnOrRefuse(this.#deps, workspace, nextTurnId(), next);
       if (turn !== undefined) return turn;
     }
   }

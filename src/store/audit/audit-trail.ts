@@ -1,34 +1,17 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Insertable, type Selectable, sql, type Transaction } from 'kysely';
 import { daysAgo } from '../clock.ts';
 import { toPostgresJson } from '../postgres-json.ts';
+import { Queries } from '../queries.ts';
 import type { AuditEventTable, Tables } from '../schema.ts';
 
 /** What somebody did; the database itself records turns, stops and withdrawals. */
-export interface AuditEntry {
-  workspace: string;
-  kind: AuditEventTable['kind'];
-  user_id?: string | undefined;
-  channel?: string | undefined;
-  thread_ts?: string | undefined;
-  turn_id?: string | undefined;
-  task_id?: string | undefined;
+export interface AuditEntry extends Omit<Insertable<AuditEventTable>, 'id' | 'at' | 'details'> {
   /** Numbers and ids; never people's text, names or file names. */
   details?: Record<string, string | number | boolean | null>;
 }
 
 /** An event, as it is printed. */
-export interface AuditRow {
-  id: number;
-  at: Date;
-  workspace: string;
-  kind: string;
-  user_id: string | null;
-  channel: string | null;
-  thread_ts: string | null;
-  turn_id: string | null;
-  task_id: string | null;
-  details: Record<string, unknown>;
-}
+export type AuditRow = Selectable<AuditEventTable>;
 
 /** Which events to read: from `since` on and before `until`. */
 export interface AuditRange {
@@ -40,15 +23,9 @@ export interface AuditRange {
 const PAGE_SIZE = 500;
 
 /** The audit trail: who did what, and what happened. */
-export class AuditTrail {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class AuditTrail extends Queries {
   async add(entry: AuditEntry): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('audit_events')
       .values({ ...entry, details: toPostgresJson(entry.details ?? {}) })
       .execute();
@@ -58,7 +35,7 @@ export class AuditTrail {
   async *read({ since, until, workspace }: AuditRange): AsyncGenerator<AuditRow> {
     let after = { at: since, id: -1 };
     for (;;) {
-      const rows = await this.#db
+      const rows = await this.db
         .selectFrom('audit_events')
         .selectAll()
         .where(sql<boolean>`(date_trunc('milliseconds', at), id) > (${after.at}, ${after.id})`)
@@ -79,7 +56,7 @@ export class AuditTrail {
 
   /** Deletes events older than `days`, at most 1,000; returns how many. */
   async deleteExpired(days: number): Promise<number> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await allowAuditChange(trx, 'expire');
       const { numAffectedRows } = await sql`
         delete from audit_events where (workspace, id) in (

@@ -1,24 +1,28 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { daysAgo } from '../clock.ts';
+import { Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import { lockChangeSequence } from '../workspaces/change-sequence.ts';
 import { allowAuditChange } from './audit-trail.ts';
 import { deleteWorkspace, type WorkspaceDeletionOptions } from './workspace-deletion.ts';
 
+/** Columns that hold nothing but a person's id. */
+const PERSON_COLUMNS = [
+  ['turns', 'stop_requested_by'],
+  ['channel_settings', 'changed_by'],
+  ['workspace_settings', 'changed_by'],
+  ['task_deletions', 'requested_by'],
+  ['accounts', 'set_by'],
+] as const;
+
 /** Erases what we keep about a person or a workspace, at once and irreversibly. The service's data stays. */
-export class Erasure {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class Erasure extends Queries {
   /**
    * Erases a person's text, file names and id everywhere. Withdraws their waiting messages first. Message ids stay, so
    * that no message is taken for a new one. Returns the number of messages.
    */
   async eraseUser(workspace: string, person: string): Promise<number> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await allowAuditChange(trx, 'forget');
       await eraseRepeats(trx, workspace, person);
       await eraseQuotes(trx, workspace, person);
@@ -43,10 +47,10 @@ export class Erasure {
         update turns set prompt = null, file_notes = null, asked_by = '',
           skill = case when user_message_id is not null then skill end
         where workspace = ${workspace} and asked_by = ${person}`.execute(trx);
-      await sql`
-        update turns set stop_requested_by = '' where workspace = ${workspace} and stop_requested_by = ${person}`.execute(
-        trx,
-      );
+      for (const [table, column] of PERSON_COLUMNS)
+        await sql`
+          update ${sql.table(table)} set ${sql.ref(column)} = ''
+          where workspace = ${workspace} and ${sql.ref(column)} = ${person}`.execute(trx);
       await sql`delete from feedback where workspace = ${workspace} and user_id = ${person}`.execute(trx);
       await sql`
         update threads set
@@ -59,26 +63,12 @@ export class Erasure {
         trx,
       );
       await sql`
-        update channel_settings set changed_by = '' where workspace = ${workspace} and changed_by = ${person}`.execute(
-        trx,
-      );
-      await sql`
-        update workspace_settings set changed_by = '' where workspace = ${workspace} and changed_by = ${person}`.execute(
-        trx,
-      );
-      await sql`
-        update task_deletions set requested_by = '' where workspace = ${workspace} and requested_by = ${person}`.execute(
-        trx,
-      );
-      await sql`
         update audit_events set user_id = null where workspace = ${workspace} and user_id = ${person}`.execute(
         trx,
       );
       await sql`
         update audit_events set user_id = null, details = details - 'stoppedBy'
         where workspace = ${workspace} and details ->> 'stoppedBy' = ${person}`.execute(trx);
-      await sql`
-        update accounts set set_by = '' where workspace = ${workspace} and set_by = ${person}`.execute(trx);
       await sql`insert into audit_events (workspace, kind) values (${workspace}, 'forget')`.execute(trx);
       return Number(numAffectedRows ?? 0);
     });
@@ -89,7 +79,7 @@ export class Erasure {
     workspace: string,
     options: Pick<WorkspaceDeletionOptions, 'signal' | 'onProgress'> = {},
   ): Promise<number> {
-    return deleteWorkspace(this.#db, workspace, options);
+    return deleteWorkspace(this.db, workspace, options);
   }
 
   /**
@@ -98,7 +88,7 @@ export class Erasure {
    * installation's token, only its former installation is deleted.
    */
   async eraseUninstalled(days: number, maxRows = 20_000): Promise<number> {
-    const [due] = await this.#dueWorkspaces(this.#db, days);
+    const [due] = await this.#dueWorkspaces(this.db, days);
     if (due === undefined) return 0;
     const { workspace, whole } = due;
     // The lock keeps the app from being installed while a batch is deleted.
@@ -106,8 +96,8 @@ export class Erasure {
       await lockChangeSequence(trx);
       return (await this.#dueWorkspaces(trx, days, workspace)).some((still) => still.whole === whole);
     };
-    if (whole) return deleteWorkspace(this.#db, workspace, { maxRows, mayContinue });
-    return this.#db.transaction().execute(async (trx) => {
+    if (whole) return deleteWorkspace(this.db, workspace, { maxRows, mayContinue });
+    return this.db.transaction().execute(async (trx) => {
       if (!(await mayContinue(trx))) return 0;
       await trx.deleteFrom('installations').where('workspace', '=', workspace).execute();
       return 1;

@@ -1,24 +1,15 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
+import { changesRow, Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 
 /** Identifies one person's rating of one answer. */
-export interface FeedbackKey {
-  workspace: string;
-  turn_id: string;
-  user_id: string;
-}
+export type FeedbackKey = Pick<Tables['feedback'], 'workspace' | 'turn_id' | 'user_id'>;
 
 /** Ratings of answers: one of each person for each answer, which they may change. */
-export class FeedbackRatings {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class FeedbackRatings extends Queries {
   /** Records a person's rating; an existing comment stays. */
   async rate(key: FeedbackKey, isPositive: boolean): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('feedback')
       .values({ ...key, is_positive: isPositive })
       .onConflict((conflict) =>
@@ -31,24 +22,19 @@ export class FeedbackRatings {
 
   /** Sets the comment of a rating; false if there is no rating. */
   async addComment(key: FeedbackKey, comment: string): Promise<boolean> {
-    const row = await this.#db
-      .updateTable('feedback')
-      .set({ comment })
-      .where('workspace', '=', key.workspace)
-      .where('turn_id', '=', key.turn_id)
-      .where('user_id', '=', key.user_id)
-      .returning('turn_id')
-      .executeTakeFirst();
-    return row !== undefined;
+    return changesRow(
+      this.db
+        .updateTable('feedback')
+        .set({ comment })
+        .where((row) => row.and({ workspace: key.workspace, turn_id: key.turn_id, user_id: key.user_id })),
+    );
   }
 
   async get(key: FeedbackKey): Promise<{ is_positive: boolean; comment: string | null } | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('feedback')
       .select(['is_positive', 'comment'])
-      .where('workspace', '=', key.workspace)
-      .where('turn_id', '=', key.turn_id)
-      .where('user_id', '=', key.user_id)
+      .where((row) => row.and({ workspace: key.workspace, turn_id: key.turn_id, user_id: key.user_id }))
       .executeTakeFirst();
   }
 }

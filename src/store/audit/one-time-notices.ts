@@ -1,21 +1,11 @@
-import type { Kysely } from 'kysely';
+import { changesRow, Queries } from '../queries.ts';
 import type { OneTimeNotice, Tables, Turn } from '../schema.ts';
 
 /** Names a notice of a channel. */
-export interface NoticeKey {
-  workspace: string;
-  channel: string;
-  notice: OneTimeNotice;
-}
+export type NoticeKey = Pick<Tables['one_time_notices'], 'workspace' | 'channel' | 'notice'>;
 
 /** What channels are told once. */
-export class OneTimeNotices {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class OneTimeNotices extends Queries {
   /** True if this caller must post the notice; false for all later callers. */
   async claim(key: NoticeKey): Promise<boolean> {
     return this.#insert({ ...key, turn_id: null });
@@ -28,7 +18,7 @@ export class OneTimeNotices {
   ): Promise<boolean> {
     const key = { workspace, channel, notice };
     if (await this.#insert({ ...key, turn_id: id })) return true;
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('one_time_notices')
       .select('turn_id')
       .where((where) => where.and(key))
@@ -38,19 +28,18 @@ export class OneTimeNotices {
 
   /** Gives a claim back: the notice was certainly not posted. */
   async release({ workspace, channel, notice }: NoticeKey): Promise<void> {
-    await this.#db
+    await this.db
       .deleteFrom('one_time_notices')
       .where((where) => where.and({ workspace, channel, notice }))
       .execute();
   }
 
   async #insert(row: NoticeKey & { turn_id: string | null }): Promise<boolean> {
-    const inserted = await this.#db
-      .insertInto('one_time_notices')
-      .values(row)
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('notice')
-      .executeTakeFirst();
-    return inserted !== undefined;
+    return changesRow(
+      this.db
+        .insertInto('one_time_notices')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing()),
+    );
   }
 }

@@ -1,6 +1,6 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { daysAgo } from '../clock.ts';
-import type { Tables } from '../schema.ts';
+import { Queries } from '../queries.ts';
 import { Accounts } from '../workspaces/accounts.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { Erasure } from './erasure.ts';
@@ -21,13 +21,7 @@ export interface RetentionDays {
 const BATCH_SIZE = 1_000;
 
 /** Erases and deletes what is past its retention time. */
-export class Retention {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class Retention extends Queries {
   /** Erases and deletes what is due; returns the number of affected rows. */
   async deleteExpired(days: RetentionDays): Promise<number> {
     let affected = 0;
@@ -36,12 +30,12 @@ export class Retention {
       ...contentErasures(daysAgo(days.words)),
       ...rowDeletions(daysAgo(days.rows)),
     ]) {
-      const { numAffectedRows } = await statement.execute(this.#db);
+      const { numAffectedRows } = await statement.execute(this.db);
       affected += Number(numAffectedRows ?? 0);
     }
-    affected += await new AuditTrail(this.#db).deleteExpired(days.audit);
-    affected += await new Accounts(this.#db).deleteUnusedKeys();
-    affected += await new Erasure(this.#db).eraseUninstalled(days.uninstalled);
+    affected += await new AuditTrail(this.db).deleteExpired(days.audit);
+    affected += await new Accounts(this.db).deleteUnusedKeys();
+    affected += await new Erasure(this.db).eraseUninstalled(days.uninstalled);
     return affected;
   }
 }

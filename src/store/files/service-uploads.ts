@@ -1,14 +1,8 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { isUnclaimed } from '../filters.ts';
-import type { Tables } from '../schema.ts';
-
-/** Identifies an upload: a Slack file and its project. */
-export interface UploadKey {
-  workspace: string;
-  slack_file_id: string;
-  project_id: string;
-}
+import { changesRow, Queries } from '../queries.ts';
+import type { UploadKey } from '../schema.ts';
 
 /** What is recorded of an upload that has started. */
 export interface UploadProgress {
@@ -30,19 +24,13 @@ export type UploadClaim =
   | { kind: 'done'; fileId: string };
 
 /** Uploads under way: the turn that claimed each, and what the storage has. */
-export class ServiceUploads {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class ServiceUploads extends Queries {
   /**
    * Claims an upload for `ms`, once any earlier claim has expired. A file whose size differs from the one at the service
    * was edited since and is uploaded again.
    */
   async claim(key: UploadKey, claimedBy: string, ms: number, sizeBytes: number): Promise<UploadClaim> {
-    const done = await this.#db
+    const done = await this.db
       .selectFrom('uploaded_files')
       .select('file_id')
       .where(ofUpload(key))
@@ -50,7 +38,7 @@ export class ServiceUploads {
       .executeTakeFirst();
     if (done?.file_id != null) return { kind: 'done', fileId: done.file_id };
     const until = fromNow(ms);
-    const row = await this.#db
+    const row = await this.db
       .insertInto('uploads')
       .values({ ...key, claimed_by: claimedBy, claimed_until: until })
       .onConflict((conflict) =>
@@ -65,7 +53,7 @@ export class ServiceUploads {
       .executeTakeFirst();
     if (row === undefined) return { kind: 'taken' };
     if (row.file_id === null) return { kind: 'ours', begun: undefined };
-    const parts = await this.#db
+    const parts = await this.db
       .selectFrom('upload_parts')
       .select(['number', 'etag'])
       .where(ofUpload(key))
@@ -84,18 +72,18 @@ export class ServiceUploads {
 
   /** Extends the claim to `ms` from now; false if another turn has it. */
   async renew(key: UploadKey, claimedBy: string, ms: number): Promise<boolean> {
-    const { numUpdatedRows } = await this.#db
-      .updateTable('uploads')
-      .set({ claimed_until: fromNow(ms) })
-      .where(ofUpload(key))
-      .where('claimed_by', '=', claimedBy)
-      .executeTakeFirstOrThrow();
-    return numUpdatedRows > 0n;
+    return changesRow(
+      this.db
+        .updateTable('uploads')
+        .set({ claimed_until: fromNow(ms) })
+        .where(ofUpload(key))
+        .where('claimed_by', '=', claimedBy),
+    );
   }
 
   /** Lets somebody else take the claim at once; what was recorded stays. */
   async release(key: UploadKey, claimedBy: string): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('uploads')
       .set({ claimed_until: fromNow(-1_000) })
       .where(ofUpload(key))
@@ -105,7 +93,7 @@ export class ServiceUploads {
 
   /** The upload has started, or started over: earlier parts are void. */
   async recordStart(key: UploadKey, begun: Omit<UploadProgress, 'parts' | 'finalizing'>): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    await this.db.transaction().execute(async (trx) => {
       await trx.deleteFrom('upload_parts').where(ofUpload(key)).execute();
       await trx
         .updateTable('uploads')
@@ -125,7 +113,7 @@ export class ServiceUploads {
 
   /** The storage has a part. */
   async recordPart(key: UploadKey, part: { number: number; etag: string }): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('upload_parts')
       .values({ ...key, ...part })
       .onConflict((conflict) =>
@@ -138,12 +126,12 @@ export class ServiceUploads {
 
   /** All bytes are uploaded; from now on finalizing may have taken effect. */
   async markFinalizing(key: UploadKey): Promise<void> {
-    await this.#db.updateTable('uploads').set({ is_finalizing: true }).where(ofUpload(key)).execute();
+    await this.db.updateTable('uploads').set({ is_finalizing: true }).where(ofUpload(key)).execute();
   }
 
   /** The file is at the service. */
   async finish(key: UploadKey, file: { file_id: string; size_bytes: number }): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    await this.db.transaction().execute(async (trx) => {
       await trx
         .insertInto('uploaded_files')
         .values({ ...key, ...file })

@@ -1,6 +1,6 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
+import { Queries } from '../queries.ts';
 import type { ChannelSettingsTable } from '../schema/projects.ts';
-import type { Tables } from '../schema.ts';
 
 /** A channel's settings. */
 export type ChannelSettings = Omit<
@@ -20,16 +20,10 @@ export const DEFAULT_CHANNEL_SETTINGS: ChannelSettings = {
 };
 
 /** The settings of channels. */
-export class ChannelSettingsStore {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class ChannelSettingsStore extends Queries {
   /** The channel's settings, or the defaults. */
   async get(workspace: string, channel: string): Promise<ChannelSettings> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('channel_settings')
       .select([
         'model',
@@ -40,8 +34,7 @@ export class ChannelSettingsStore {
         'show_steps',
         'sync_project_name',
       ])
-      .where('workspace', '=', workspace)
-      .where('channel', '=', channel)
+      .where((row) => row.and({ workspace, channel }))
       .executeTakeFirst();
     return row ?? DEFAULT_CHANNEL_SETTINGS;
   }
@@ -54,7 +47,7 @@ export class ChannelSettingsStore {
     change: Partial<ChannelSettings>,
   ): Promise<void> {
     const set = { ...change, changed_by: person, changed_at: new Date() };
-    await this.#db
+    await this.db
       .insertInto('channel_settings')
       .values({ workspace, channel, ...set })
       .onConflict((conflict) => conflict.columns(['workspace', 'channel']).doUpdateSet(set))

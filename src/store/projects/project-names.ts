@@ -1,8 +1,8 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { isUnclaimed, ofProject } from '../filters.ts';
+import { changesRow, Queries } from '../queries.ts';
 import type { ProjectTable } from '../schema/projects.ts';
-import type { Tables } from '../schema.ts';
 
 /** A project that needs its channel's current name and purpose. */
 export type DueProjectName = Pick<
@@ -11,19 +11,10 @@ export type DueProjectName = Pick<
 >;
 
 /** The sync of project names with channel names: recorded as due first, then done by any process. */
-export class ProjectNames {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class ProjectNames extends Queries {
   /** Records that the channel's name or purpose has changed; false if its project is not synced. */
   async markDue(workspace: string, channel: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#updateSynced(workspace)
-      .where('channel', '=', channel)
-      .executeTakeFirstOrThrow();
-    return numUpdatedRows > 0n;
+    return changesRow(this.#updateSynced(workspace).where('channel', '=', channel));
   }
 
   /** Records that any channel may have changed, after a gap in receiving. */
@@ -33,7 +24,7 @@ export class ProjectNames {
 
   /** Marks synced projects as due. */
   #updateSynced(workspace: string) {
-    return this.#db
+    return this.db
       .updateTable('projects')
       .set({ name_sync_due_at: nowInMillis(), name_sync_claimed_until: null })
       .where('workspace', '=', workspace)
@@ -59,7 +50,7 @@ export class ProjectNames {
         where name_sync_due_at <= clock_timestamp()
           and ${isUnclaimed('name_sync_claimed_until')}
         order by name_sync_claimed_until nulls first, name_sync_due_at limit ${limit} for update skip locked)
-      returning workspace, channel, account_id, project_id, name_sync_due_at`.execute(this.#db);
+      returning workspace, channel, account_id, project_id, name_sync_due_at`.execute(this.db);
     return rows;
   }
 
@@ -76,7 +67,7 @@ export class ProjectNames {
   }
 
   #updateUnchanged(due: DueProjectName) {
-    return this.#db
+    return this.db
       .updateTable('projects')
       .where(ofProject(due))
       .where('name_sync_due_at', '=', due.name_sync_due_at);

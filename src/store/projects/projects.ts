@@ -1,8 +1,8 @@
-import { type Kysely, sql } from 'kysely';
+import { type OperationNodeSource, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { isUnclaimed, ofProject } from '../filters.ts';
 import type { ProjectKey } from '../keys.ts';
-import type { Tables } from '../schema.ts';
+import { changesRow, Queries } from '../queries.ts';
 
 /** The outcome of claiming a channel's project. */
 export type ProjectClaim =
@@ -13,16 +13,10 @@ export type ProjectClaim =
   | { kind: 'taken' };
 
 /** The projects of channels. */
-export class Projects {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class Projects extends Queries {
   /** Returns the channel's project, or claims the right to create it for `leaseMs`. */
   async claim(key: ProjectKey, turn: string, leaseMs: number): Promise<ProjectClaim> {
-    await this.#db
+    await this.db
       .insertInto('projects')
       .values(key)
       .onConflict((conflict) => conflict.doNothing())
@@ -43,30 +37,27 @@ export class Projects {
 
   /** Records that the project is about to be created, and renews the claim; false if the claim was lost. */
   async intend(key: ProjectKey, turn: string, leaseMs: number): Promise<boolean> {
-    const row = await this.#updateClaimed(key, turn)
-      .set({
+    return changesRow(
+      this.#updateClaimed(key, turn).set({
         create_intended_at: sql<Date>`clock_timestamp()`,
         claimed_until: fromNow(leaseMs),
-      })
-      .returning('channel')
-      .executeTakeFirst();
-    return row !== undefined;
+      }),
+    );
   }
 
-  /** Gives the claim back: the project was certainly not created. */
-  async release(key: ProjectKey, turn: string): Promise<void> {
+  /** Gives the claim back. Unless `wasNotCreated`, there may be a project that nobody can find. */
+  async release(key: ProjectKey, turn: string, wasNotCreated: boolean): Promise<void> {
     await this.#updateClaimed(key, turn)
-      .set({ create_intended_at: null, claimed_by: null, claimed_until: null })
+      .set({ claimed_by: null, claimed_until: null, ...(wasNotCreated && { create_intended_at: null }) })
       .execute();
   }
 
   /** Records the channel's project; false if the claim was lost: another project may be in use. */
   async bind(key: ProjectKey, turn: string, projectId: string): Promise<boolean> {
-    const row = await this.#updateClaimed(key, turn)
+    const bound = this.#updateClaimed(key, turn)
       .set({ project_id: projectId, create_intended_at: null, claimed_until: null })
-      .returning('channel')
-      .executeTakeFirst();
-    return row !== undefined;
+      .returning(['workspace', 'channel', 'project_id']);
+    return this.#recordUse(bound);
   }
 
   /** Removes a channel's project if we created it; false for one that people chose, which stays. */
@@ -81,7 +72,7 @@ export class Projects {
 
   /** The channel's project, if it has one. */
   async projectIdOf(key: ProjectKey): Promise<string | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('projects')
       .select('project_id')
       .where(ofProject(key))
@@ -92,23 +83,31 @@ export class Projects {
   /** Sets the channel's project from its next thread on; a turn that is creating one loses its claim. */
   async assign(key: ProjectKey, projectId: string): Promise<void> {
     const set = { project_id: projectId, create_intended_at: null, claimed_by: null, claimed_until: null };
-    await this.#db
+    const assigned = this.db
       .insertInto('projects')
       .values({ ...key, ...set })
       .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'account_id']).doUpdateSet(set))
+      .returning(['workspace', 'channel', 'project_id']);
+    await this.#recordUse(assigned);
+  }
+
+  /** The channels, in all workspaces and accounts, that have or had this project, even if their tasks are deleted. */
+  async channelsUsing(projectId: string): Promise<{ workspace: string; channel: string }[]> {
+    return this.db
+      .selectFrom('project_channels')
+      .select(['workspace', 'channel'])
+      .where('project_id', '=', projectId)
       .execute();
   }
 
-  /** The channels, in all workspaces and accounts, that have this project or whose threads have used it. */
-  async channelsUsing(projectId: string): Promise<{ workspace: string; channel: string }[]> {
-    return this.#db
-      .selectFrom('projects')
-      .select(['workspace', 'channel'])
-      .where('project_id', '=', projectId)
-      .union(
-        this.#db.selectFrom('threads').select(['workspace', 'channel']).where('project_id', '=', projectId),
-      )
-      .execute();
+  /** Gives a channel its project, and records for good that it had it; false if the change found no row. */
+  async #recordUse(change: OperationNodeSource): Promise<boolean> {
+    const { rows } = await sql<{ changed: boolean }>`
+      with changed as (${change}), used as (
+        insert into project_channels (workspace, channel, project_id)
+        select workspace, channel, project_id from changed on conflict do nothing)
+      select true as changed from changed`.execute(this.db);
+    return rows.length > 0;
   }
 
   #updateClaimed(key: ProjectKey, turn: string) {
@@ -116,6 +115,6 @@ export class Projects {
   }
 
   #update(key: ProjectKey) {
-    return this.#db.updateTable('projects').where(ofProject(key));
+    return this.db.updateTable('projects').where(ofProject(key));
   }
 }

@@ -3,13 +3,13 @@ import type { Kysely, Transaction } from 'kysely';
 import pg from 'pg';
 import { type Db, fromKysely, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
+import { v7 as nextId } from 'uuid';
 import { z } from 'zod';
 import type { Database } from '../database.ts';
-import { toStoreError } from '../errors.ts';
+import { withStoreErrors } from '../errors.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
 import type { Tables } from '../schema.ts';
 import { NotificationListener } from './notification-listener.ts';
-import { uuidV7Generator } from './uuid-v7.ts';
 
 /** A job that this process holds. `retryCount` identifies the attempt: the next holder has another. */
 export interface ThreadJob {
@@ -55,7 +55,6 @@ export class ThreadQueue {
   readonly #pool: pg.Pool;
   readonly #boss: PgBoss;
   readonly #log: Logger;
-  readonly #nextId = uuidV7Generator();
   readonly #wakeListeners = new Set<() => void>();
   #notifyChannel: string | undefined;
   /** Threads to queue, by key. */
@@ -102,7 +101,7 @@ export class ThreadQueue {
   async enqueue(db: Transaction<Tables> | Kysely<Tables>, thread: ThreadKey): Promise<void> {
     await this.#boss.send(QUEUE_NAME, threadSchema.parse(thread), {
       db: fromKysely(db),
-      id: this.#nextId(),
+      id: nextId(),
       singletonKey: threadKeyText(thread),
     });
   }
@@ -112,26 +111,15 @@ export class ThreadQueue {
    * job that is held does not count: its holder may have read the thread already.
    */
   async enqueueMissing(threads: readonly ThreadKey[]): Promise<void> {
-    const keys = threads.map(threadKeyText);
-    await withStoreErrors(async () => {
-      const { rows } = await this.#pool.query<{ key: string }>(
-        `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
-          where name = $1 and state < 'active' and not blocked and policy = '${QUEUE_OPTIONS.policy}'
-            and singleton_key = any($2)`,
-        [QUEUE_NAME, keys],
-      );
-      const waiting = new Set(rows.map((row) => row.key));
-      const jobs = threads
-        .filter((thread) => !waiting.has(threadKeyText(thread)))
-        .map((thread) => ({
-          data: threadSchema.parse(thread),
-          id: this.#nextId(),
-          singletonKey: threadKeyText(thread),
-        }));
-      if (jobs.length === 0) return;
-      await this.#boss.insert(QUEUE_NAME, jobs);
-      this.#wake();
-    });
+    const isWaiting = `state < 'active' and not blocked and policy = '${QUEUE_OPTIONS.policy}'`;
+    const jobs = (await this.#withoutJob(threads, isWaiting)).map((thread) => ({
+      data: threadSchema.parse(thread),
+      id: nextId(),
+      singletonKey: threadKeyText(thread),
+    }));
+    if (jobs.length === 0) return;
+    await withStoreErrors(() => this.#boss.insert(QUEUE_NAME, jobs));
+    this.#wake();
   }
 
   /**
@@ -212,10 +200,14 @@ export class ThreadQueue {
 
   /** Those of the threads that have no job, waiting or held. */
   async threadsWithoutJob(threads: readonly ThreadKey[]): Promise<ThreadKey[]> {
+    return this.#withoutJob(threads, "state < 'completed'");
+  }
+
+  async #withoutJob(threads: readonly ThreadKey[], condition: string): Promise<ThreadKey[]> {
     const { rows } = await withStoreErrors(() =>
       this.#pool.query<{ key: string }>(
         `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
-          where name = $1 and state < 'completed' and singleton_key = any($2)`,
+          where name = $1 and ${condition} and singleton_key = any($2)`,
         [QUEUE_NAME, threads.map(threadKeyText)],
       ),
     );
@@ -261,12 +253,4 @@ export class ThreadQueue {
 
 function attemptsOf(jobs: readonly ThreadJob[]): { id: string; retryCount: number }[] {
   return jobs.map(({ id, retryCount }) => ({ id, retryCount }));
-}
-
-async function withStoreErrors<Value>(work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toStoreError(error);
-  }
 }

@@ -22,7 +22,7 @@ export interface AuditEventTable {
 export type OneTimeNotice = 'shared' | 'introduction' | 'new_task_in_dm';
 
 /** A notice that was posted in a channel, or is about to be. */
-export interface OneTimeNoticeTable {
+interface OneTimeNoticeTable {
   workspace: string;
   channel: string;
   notice: OneTimeNotice;
@@ -32,7 +32,7 @@ export interface OneTimeNoticeTable {
 }
 
 /** One person's rating of one answer. */
-export interface FeedbackTable {
+interface FeedbackTable {
   workspace: string;
   turn_id: string;
   user_id: string;
@@ -40,4 +40,11 @@ export interface FeedbackTable {
   /** Null: none was written, or it was erased. */
   comment: string | null;
   given_at: Generated<Date>;
+}
+
+/** The audit trail, notices and feedback. */
+export interface AuditTables {
+  audit_events: AuditEventTable;
+  one_time_notices: OneTimeNoticeTable;
+  feedback: FeedbackTable;
 }

@@ -1,11 +1,16 @@
-import type { Generated } from 'kysely';
-import type { NullableJsonColumn, NullableTimeColumn, SlackTs, TimeColumn } from './column-types.ts';
+import type { Generated, Selectable } from 'kysely';
+import type { ThreadKey } from '../keys.ts';
+import type { NullableJsonColumn, NullableTimeColumn, TimeColumn } from './column-types.ts';
 
-/** A Slack file at the service: uploaded once into a project, attached many times. */
-export interface UploadedFileTable {
+/** Identifies an upload: a Slack file and its project. */
+export interface UploadKey {
   workspace: string;
   slack_file_id: string;
   project_id: string;
+}
+
+/** A Slack file at the service: uploaded once into a project, attached many times. */
+interface UploadedFileTable extends UploadKey {
   /** The service's file id, set when the upload is finalized. */
   file_id: string | null;
   size_bytes: number;
@@ -13,10 +18,7 @@ export interface UploadedFileTable {
 }
 
 /** An upload under way: the turn that claimed it, and what the storage has. */
-export interface UploadTable {
-  workspace: string;
-  slack_file_id: string;
-  project_id: string;
+interface UploadTable extends UploadKey {
   claimed_by: string;
   claimed_until: TimeColumn;
   /** The service's file id; null until the upload has started. */
@@ -32,10 +34,7 @@ export interface UploadTable {
 }
 
 /** A part that the storage has. */
-export interface UploadPartTable {
-  workspace: string;
-  slack_file_id: string;
-  project_id: string;
+interface UploadPartTable extends UploadKey {
   number: number;
   etag: string;
 }
@@ -44,7 +43,7 @@ export interface UploadPartTable {
 export type SlackFileState = 'begun' | 'staged' | 'sharing' | 'shared';
 
 /** A file that we put into Slack. */
-export interface SlackFileTable {
+interface SlackFileTable {
   workspace: string;
   turn_id: string;
   /** Which file of its turn it is: `rest`, … */
@@ -54,11 +53,10 @@ export interface SlackFileTable {
   intended_at: Generated<Date>;
 }
 
+export type SlackFileRow = Selectable<SlackFileTable>;
+
 /** A result that one post of the thread shows. */
-export interface ResultTable {
-  workspace: string;
-  channel: string;
-  thread_ts: SlackTs;
+interface ResultTable extends ThreadKey {
   result_id: string;
   turn_id: string;
   /** '' for the results at the turn's end, else the name of a later group. */
@@ -69,13 +67,20 @@ export interface ResultTable {
 }
 
 /** A review of a task's work, and the turn that it is posted for. */
-export interface ReviewTable {
-  workspace: string;
-  channel: string;
-  thread_ts: SlackTs;
+interface ReviewTable extends ThreadKey {
   /** The id of the message with the findings, or `failed:` and the name of the failure. */
   review_id: string;
   turn_id: string;
   claimed_at: Generated<Date>;
   posted_at: NullableTimeColumn;
+}
+
+/** Files at the service and in Slack, results and reviews. */
+export interface FileTables {
+  uploaded_files: UploadedFileTable;
+  uploads: UploadTable;
+  upload_parts: UploadPartTable;
+  slack_files: SlackFileTable;
+  posted_results: ResultTable;
+  posted_reviews: ReviewTable;
 }

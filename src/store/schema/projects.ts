@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { ProjectKey } from '../keys.ts';
 import type { NullableTimeColumn } from './column-types.ts';
 
 /** Which messages of a channel are for the agent. */
@@ -9,11 +10,7 @@ export type AllowedUsers = 'members' | 'guests' | 'everyone';
 export type TaskControl = 'starter' | 'channel' | 'admins';
 
 /** A channel's project at the service. It is not created yet while `project_id` is null. */
-export interface ProjectTable {
-  workspace: string;
-  channel: string;
-  /** The service account that the project belongs to. */
-  account_id: string;
+export interface ProjectTable extends ProjectKey {
   project_id: string | null;
   /** The turn that creates or created it, so that two threads do not create two; null if people chose the project. */
   claimed_by: string | null;
@@ -24,6 +21,13 @@ export interface ProjectTable {
   name_sync_due_at: NullableTimeColumn;
   name_sync_claimed_until: NullableTimeColumn;
   created_at: Generated<Date>;
+}
+
+/** A project that a channel has or had: its people may use it. Outlives the tasks. */
+interface ProjectChannelTable {
+  workspace: string;
+  channel: string;
+  project_id: string;
 }
 
 /** A channel's settings. */
@@ -44,4 +48,11 @@ export interface ChannelSettingsTable {
   sync_project_name: Generated<boolean>;
   changed_by: string;
   changed_at: Generated<Date>;
+}
+
+/** Projects and channel settings. */
+export interface ProjectTables {
+  projects: ProjectTable;
+  project_channels: ProjectChannelTable;
+  channel_settings: ChannelSettingsTable;
 }

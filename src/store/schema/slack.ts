@@ -1,8 +1,9 @@
 import type { Generated } from 'kysely';
+import type { ThreadKey } from '../keys.ts';
 import type { SlackTs, TimeColumn } from './column-types.ts';
 
 /** The rate limit of one kind of call in one workspace, shared by all processes. */
-export interface SharedRateLimitTable {
+interface SharedRateLimitTable {
   workspace: string;
   /** A Slack method, or a method and a channel. */
   limit_key: string;
@@ -17,7 +18,7 @@ export interface SharedRateLimitTable {
 }
 
 /** A process that may hold Socket Mode connections of a Slack app; it is dead after `expires_at`. */
-export interface SocketLeaseTable {
+interface SocketLeaseTable {
   workspace: string;
   app_id: string;
   process_id: string;
@@ -27,10 +28,7 @@ export interface SocketLeaseTable {
 }
 
 /** A thread, or (with the thread_ts 0) a channel, to read back after a gap in receiving. */
-export interface BackfillTable {
-  workspace: string;
-  channel: string;
-  thread_ts: SlackTs;
+export interface BackfillTable extends ThreadKey {
   /** Nothing before this is missing. */
   since_ts: SlackTs;
   last_used_at: Date;
@@ -39,4 +37,11 @@ export interface BackfillTable {
   claimed_by: string | null;
   claimed_until: Generated<Date>;
   queued_at: Generated<Date>;
+}
+
+/** What all processes share about Slack. */
+export interface SlackTables {
+  rate_limits: SharedRateLimitTable;
+  socket_leases: SocketLeaseTable;
+  backfills: BackfillTable;
 }

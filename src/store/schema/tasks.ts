@@ -1,4 +1,5 @@
-import type { Generated } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
+import type { ThreadKey } from '../keys.ts';
 import type { NullableJsonColumn, NullableTimeColumn, SlackTs, TimeColumn } from './column-types.ts';
 import type { MessageContent } from './threads.ts';
 
@@ -6,7 +7,7 @@ import type { MessageContent } from './threads.ts';
 type TaskStartState = 'draft' | 'posting' | 'done';
 
 /** A task that a person starts with a form, until it is in its thread. */
-export interface TaskStartTable {
+interface TaskStartTable {
   workspace: string;
   id: string;
   state: TaskStartState;
@@ -30,12 +31,9 @@ export interface TaskStartTable {
 }
 
 /** A task whose deletion a person requested. Its thread has already left it; null columns are still to do. */
-export interface TaskDeletionTable {
-  workspace: string;
+interface TaskDeletionTable extends ThreadKey {
   task_id: string;
   account_id: string;
-  channel: string;
-  thread_ts: SlackTs;
   requested_by: string;
   requested_at: Generated<Date>;
   /** When the task was known to be gone at the service. */
@@ -47,10 +45,7 @@ export interface TaskDeletionTable {
 }
 
 /** A thread whose task is checked after its turn has ended. */
-export interface FollowUpTable {
-  workspace: string;
-  channel: string;
-  thread_ts: SlackTs;
+interface FollowUpTable extends ThreadKey {
   /** The last turn that ended. */
   turn_id: string;
   checks: Generated<number>;
@@ -59,3 +54,14 @@ export interface FollowUpTable {
   claimed_by: string | null;
   claimed_until: NullableTimeColumn;
 }
+
+/** Starts, deletions and follow-ups of tasks. */
+export interface TaskTables {
+  task_starts: TaskStartTable;
+  task_deletions: TaskDeletionTable;
+  follow_ups: FollowUpTable;
+}
+
+export type TaskStart = Selectable<TaskStartTable>;
+export type TaskDeletion = Selectable<TaskDeletionTable>;
+export type FollowUp = Selectable<FollowUpTable>;

@@ -1,12 +1,9 @@
-import type { Generated } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
+import type { MessageKey, ThreadKey } from '../keys.ts';
 import type { NullableJsonColumn, NullableTimeColumn, SlackTs } from './column-types.ts';
 
 /** A thread of ours. Its task is created when its first turn needs it. */
-export interface ThreadTable {
-  workspace: string;
-  channel: string;
-  /** The ts of its first message. */
-  thread_ts: SlackTs;
+interface ThreadTable extends ThreadKey {
   /** The service account that its task belongs to. */
   account_id: string;
   /** The person whose message made the thread ours. */
@@ -38,6 +35,8 @@ export interface ThreadTable {
   last_used_at: Generated<Date>;
   created_at: Generated<Date>;
 }
+
+export type Thread = Selectable<ThreadTable>;
 
 /** How a task is created, and how its first message is sent; what is left out has the usual value. */
 export interface TaskChoices {
@@ -72,10 +71,7 @@ export interface MessageContent {
 export type MessageState = 'waiting' | 'sending' | 'sent' | 'withdrawn' | 'closed' | 'refused';
 
 /** A person's message for the agent. Its key deduplicates the inbox. */
-export interface MessageTable {
-  workspace: string;
-  channel: string;
-  ts: SlackTs;
+interface MessageTable extends MessageKey {
   thread_ts: SlackTs;
   user_id: string;
   state: MessageState;
@@ -91,11 +87,10 @@ export interface MessageTable {
   received_at: Generated<Date>;
 }
 
+export type Message = Selectable<MessageTable>;
+
 /** An edit or a deletion that arrived before its message. */
-export interface EarlyEditTable {
-  workspace: string;
-  channel: string;
-  ts: SlackTs;
+interface EarlyEditTable extends MessageKey {
   is_deletion: boolean;
   /** Whose words `content` is. */
   user_id: string | null;
@@ -108,10 +103,7 @@ export interface EarlyEditTable {
 }
 
 /** A reply in a thread that was not ours when it arrived: ids only, for ten minutes. */
-export interface OrphanReplyTable {
-  workspace: string;
-  channel: string;
-  thread_ts: SlackTs;
+interface OrphanReplyTable extends ThreadKey {
   ts: SlackTs;
   received_at: Generated<Date>;
 }
@@ -142,11 +134,8 @@ export interface FileNote {
 }
 
 /** One message to the agent and its reply. Each column records a step; null: not done yet. */
-export interface TurnTable {
+interface TurnTable extends ThreadKey {
   id: string;
-  workspace: string;
-  channel: string;
-  thread_ts: SlackTs;
   message_ts: SlackTs;
   asked_by: string;
   /** The running turn that forwarded this turn's message; the answer may be part of that turn's reply. */
@@ -202,22 +191,37 @@ export interface TurnTable {
   started_at: Generated<Date>;
 }
 
+export type Turn = Selectable<TurnTable>;
+/** Which turn. */
+export type TurnId = Pick<Turn, 'workspace' | 'id'>;
+/** Which turn, and where. What works for hours keeps this, and not a row with people's content. */
+export type TurnLocation = Pick<Turn, 'workspace' | 'id' | 'channel' | 'thread_ts'>;
+
 /** The intent is recorded before the call; `ts` when Slack answered; gone when Slack no longer has it. */
 export type PostState = 'intended' | 'posted' | 'gone';
 
 /** A Slack message of ours: what it is for, and where it is. */
-export interface PostTable {
-  workspace: string;
+interface PostTable extends ThreadKey {
   turn_id: string;
   /** `reply:0`, `reply:1`, …, `results:0`, …, `end`, `notice:<name>`. */
   part: string;
   /** Identifies this post of the part in Slack, and no earlier one that Slack lost. */
   dedupe_key: string;
-  channel: string;
-  thread_ts: SlackTs;
   state: PostState;
   ts: SlackTs | null;
   /** SHA-256 of the content, so that an edit that changes nothing is not sent. */
   content_hash: string | null;
   intended_at: Generated<Date>;
+}
+
+export type Post = Selectable<PostTable>;
+
+/** Threads, their messages, turns and our posts. */
+export interface ThreadTables {
+  threads: ThreadTable;
+  messages: MessageTable;
+  early_edits: EarlyEditTable;
+  orphan_replies: OrphanReplyTable;
+  turns: TurnTable;
+  posts: PostTable;
 }

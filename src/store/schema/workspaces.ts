@@ -3,7 +3,7 @@ import type { NullableTimeColumn } from './column-types.ts';
 import type { AllowedUsers } from './projects.ts';
 
 /** A Slack workspace in which the bot is installed. */
-export interface WorkspaceTable {
+interface WorkspaceTable {
   workspace: string;
   name: string;
   bot_user_id: string;
@@ -21,7 +21,7 @@ export interface WorkspaceTable {
 }
 
 /** An OAuth installation of a workspace (`T…`) or of an organisation (`E…`). */
-export interface InstallationTable {
+interface InstallationTable {
   workspace: string;
   /** The organisation that a workspace belongs to. */
   enterprise_id: string | null;
@@ -39,7 +39,7 @@ export interface InstallationTable {
 }
 
 /** A service account that an admin of the workspace has set. */
-export interface AccountTable {
+interface AccountTable {
   workspace: string;
   /** An id of ours, which projects and threads refer to. */
   account_id: string;
@@ -54,7 +54,7 @@ export interface AccountTable {
 }
 
 /** The state of an OAuth flow that was used: each is valid once. */
-export interface UsedOAuthStateTable {
+interface UsedOAuthStateTable {
   state: string;
   used_at: Generated<Date>;
 }
@@ -72,3 +72,12 @@ export interface WorkspaceSettingsTable {
 
 export type InstallationRow = Selectable<InstallationTable>;
 export type AccountRow = Selectable<AccountTable>;
+
+/** Workspaces, their installations, accounts and settings. */
+export interface WorkspaceTables {
+  workspaces: WorkspaceTable;
+  installations: InstallationTable;
+  used_oauth_states: UsedOAuthStateTable;
+  accounts: AccountTable;
+  workspace_settings: WorkspaceSettingsTable;
+}

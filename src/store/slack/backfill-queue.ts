@@ -1,32 +1,19 @@
-import { type Kysely, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { fromNow, millis } from '../clock.ts';
 import { inThread, isUnclaimed } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
-import type { SlackTs, Tables } from '../schema.ts';
+import { Queries } from '../queries.ts';
+import type { BackfillTable } from '../schema/slack.ts';
+import type { SlackTs } from '../schema.ts';
 
 /** In place of a thread's ts: the top-level messages of the channel. */
 export const CHANNEL_LEVEL: SlackTs = '0.000000';
 
 /** A thread, or a channel, to read back after a gap. */
-export interface PendingBackfill {
-  workspace: string;
-  channel: string;
-  /** The thread's ts, or `CHANNEL_LEVEL`. */
-  thread_ts: SlackTs;
-  /** Nothing before this is missing. */
-  since_ts: SlackTs;
-  /** How many gaps it was queued for. */
-  gap_count: number;
-}
+export type PendingBackfill = Pick<Selectable<BackfillTable>, keyof ThreadKey | 'since_ts' | 'gap_count'>;
 
 /** What to read back after a gap in receiving. Survives a restart; one process reads each thread or channel. */
-export class BackfillQueue {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class BackfillQueue extends Queries {
   /**
    * Queues the threads used in the `usedMs` before a gap that began at `since`, and their channels. Also covers the
    * `marginMs` before the gap: Slack may have retried a delivery from then during the gap. Returns how many threads and
@@ -46,13 +33,13 @@ export class BackfillQueue {
       group by workspace, channel
       on conflict (workspace, channel, thread_ts) do update
         set since_ts = least(known.since_ts, excluded.since_ts), last_used_at = excluded.last_used_at,
-          gap_count = known.gap_count + 1, queued_at = excluded.queued_at`.execute(this.#db);
+          gap_count = known.gap_count + 1, queued_at = excluded.queued_at`.execute(this.db);
     return Number(numAffectedRows ?? 0);
   }
 
   /** Queues one thread, unless it is queued already. */
   async addThread(thread: ThreadKey, since: SlackTs): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('backfills')
       .values({ ...thread, since_ts: since, last_used_at: new Date(), claimed_until: new Date(0) })
       .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'thread_ts']).doNothing())
@@ -61,7 +48,7 @@ export class BackfillQueue {
 
   /** The workspaces with something to read. */
   async pendingWorkspaces(): Promise<string[]> {
-    const rows = await this.#db.selectFrom('backfills').select('workspace').distinct().execute();
+    const rows = await this.db.selectFrom('backfills').select('workspace').distinct().execute();
     return rows.map(({ workspace }) => workspace);
   }
 
@@ -75,13 +62,13 @@ export class BackfillQueue {
         where workspace = ${workspace} and ${isUnclaimed()}
         order by last_used_at desc, thread_ts desc
         limit 1 for update skip locked)
-      returning workspace, channel, thread_ts, since_ts, gap_count`.execute(this.#db);
+      returning workspace, channel, thread_ts, since_ts, gap_count`.execute(this.db);
     return rows[0];
   }
 
   /** Extends the claims of a process to `holdMs` from now; 0 releases them. */
   async renewClaims(process: string, holdMs: number): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('backfills')
       .set({ claimed_until: fromNow(holdMs) })
       .where('claimed_by', '=', process)
@@ -91,7 +78,7 @@ export class BackfillQueue {
 
   /** It was read; if a new gap came meanwhile, it is read again. */
   async complete(read: PendingBackfill): Promise<void> {
-    await this.#db
+    await this.db
       .deleteFrom('backfills')
       .where(inThread(read))
       .where('gap_count', '=', read.gap_count)

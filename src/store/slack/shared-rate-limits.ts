@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { fromNow, millis } from '../clock.ts';
-import type { Tables } from '../schema.ts';
+import { Queries } from '../queries.ts';
 
 /**
  * A rate: `perMinute` permits spread evenly, of which up to `burst` are granted at once. No sliding minute has more than
@@ -30,13 +30,7 @@ const currentFactor = sql`least(1, greatest(${BACKOFF.minFactor}::float8, rate_l
  * Permits for calls that Slack limits per workspace, shared by all processes: GCRA with one row per limit, by the
  * database's clock.
  */
-export class SharedRateLimits {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class SharedRateLimits extends Queries {
   /**
    * Requests one permit: 0 if it is granted, else the milliseconds until the next request is worthwhile. Callers may
    * use different rates for one limit; a larger `burst` gets permits that a smaller one does not. With a reduced rate,
@@ -60,7 +54,7 @@ export class SharedRateLimits {
         exists (select from granted) as granted,
         (select extract(epoch from greatest(theoretical_arrival_at - ${millis(roomMs)}, blocked_until) - clock_timestamp())::float8 * 1000
           from rate_limits where workspace = ${workspace} and limit_key = ${lane}) as "waitMs"
-    `.execute(this.#db);
+    `.execute(this.db);
     const row = rows[0];
     return row?.granted === true ? 0 : Math.max(1, Math.ceil(row?.waitMs ?? 1));
   }
@@ -76,6 +70,6 @@ export class SharedRateLimits {
         rate_factor = case when ${counted} then rate_limit.rate_factor
           else greatest(${BACKOFF.minFactor}::float8, ${currentFactor} * ${BACKOFF.refusalFactor}::float8) end,
         rate_reduced_at = case when ${counted} then rate_limit.rate_reduced_at else clock_timestamp() end
-    `.execute(this.#db);
+    `.execute(this.db);
   }
 }

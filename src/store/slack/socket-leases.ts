@@ -1,17 +1,13 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
+import { Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 
 /** How long a lease lasts without renewal (ms). */
 export const SOCKET_LEASE_MS = 8_000;
 
 /** A process that may hold connections of a Slack app. */
-export interface SocketLeaseKey {
-  workspace: string;
-  /** The Slack app, whose connections are counted together. */
-  app_id: string;
-  process_id: string;
-}
+export type SocketLeaseKey = Pick<Tables['socket_leases'], 'workspace' | 'app_id' | 'process_id'>;
 
 /** A process's share of the app's connections. */
 export interface SocketShare {
@@ -31,19 +27,13 @@ export function fairShare(at: { most: number; processes: number; taken: number }
 }
 
 /** The processes that share a Slack app's connections: one row each, by the database's clock. */
-export class SocketLeases {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class SocketLeases extends Queries {
   /**
    * Renews or starts a process's lease. `open` connections count until the process reports fewer, so that two processes
    * never use the same one.
    */
   async renew(key: SocketLeaseKey, open: number, most: number): Promise<SocketShare> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       const name = `socket-leases/${key.workspace}/${key.app_id}`;
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
       const others = await trx
@@ -52,8 +42,7 @@ export class SocketLeases {
           sql<number>`count(*)::int`.as('living'),
           sql<number>`coalesce(sum(sockets), 0)::int`.as('taken'),
         ])
-        .where('workspace', '=', key.workspace)
-        .where('app_id', '=', key.app_id)
+        .where((row) => row.and({ workspace: key.workspace, app_id: key.app_id }))
         .where('process_id', '!=', key.process_id)
         .where('expires_at', '>', sql<Date>`clock_timestamp()`)
         .executeTakeFirstOrThrow();
@@ -74,16 +63,14 @@ export class SocketLeases {
 
   /** Ends a process's lease. */
   async release(key: SocketLeaseKey): Promise<void> {
-    await this.#db
+    await this.db
       .deleteFrom('socket_leases')
-      .where('workspace', '=', key.workspace)
-      .where('app_id', '=', key.app_id)
-      .where('process_id', '=', key.process_id)
+      .where((row) => row.and({ workspace: key.workspace, app_id: key.app_id, process_id: key.process_id }))
       .execute();
   }
 
   /** Ends all leases: the owner of the embedded server knows that all other processes are dead. */
   async releaseAll(): Promise<void> {
-    await this.#db.deleteFrom('socket_leases').execute();
+    await this.db.deleteFrom('socket_leases').execute();
   }
 }

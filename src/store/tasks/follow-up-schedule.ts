@@ -1,29 +1,23 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { inThread, isUnclaimed } from '../filters.ts';
-import type { FollowUp, Tables, Turn } from '../schema.ts';
+import { changesRow, Queries } from '../queries.ts';
+import type { FollowUp, TurnLocation } from '../schema.ts';
 
 /** Tasks to check now and then after their turn has ended; any process may check. */
-export class FollowUpSchedule {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class FollowUpSchedule extends Queries {
   /** Schedules checks of an ended turn's thread: the first in `firstMs`, the last in `forMs`. */
   async schedule(
-    turn: Pick<Turn, 'workspace' | 'channel' | 'thread_ts' | 'id'>,
+    { workspace, channel, thread_ts, id }: TurnLocation,
     times: { firstMs: number; forMs: number },
   ): Promise<void> {
-    const { workspace, channel, thread_ts, id } = turn;
     const row = {
       turn_id: id,
       checks: 0,
       next_check_at: fromNow(times.firstMs),
       ends_at: fromNow(times.forMs),
     };
-    await this.#db
+    await this.db
       .insertInto('follow_ups')
       .values({ workspace, channel, thread_ts, ...row })
       .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'thread_ts']).doUpdateSet(row))
@@ -47,19 +41,19 @@ export class FollowUpSchedule {
           select workspace, channel, thread_ts from due left join ours using (workspace)
           where place <= ${share} - coalesce(held, 0))
         order by next_check_at limit ${limit} for update skip locked)
-      returning *`.execute(this.#db);
+      returning *`.execute(this.db);
     return rows;
   }
 
   /** Extends a claim to `ms` from now; false if another process has it. */
   async renew(followUp: FollowUp, claimedBy: string, ms: number): Promise<boolean> {
-    const { numUpdatedRows } = await this.#db
-      .updateTable('follow_ups')
-      .set({ claimed_until: fromNow(ms) })
-      .where(inThread(followUp))
-      .where('claimed_by', '=', claimedBy)
-      .executeTakeFirstOrThrow();
-    return numUpdatedRows > 0n;
+    return changesRow(
+      this.db
+        .updateTable('follow_ups')
+        .set({ claimed_until: fromNow(ms) })
+        .where(inThread(followUp))
+        .where('claimed_by', '=', claimedBy),
+    );
   }
 
   /** Records a check; the next is in `ms`. After the last one the row is deleted, unless the check failed. */
@@ -70,7 +64,7 @@ export class FollowUpSchedule {
   ): Promise<void> {
     // A turn that ended meanwhile has set another time.
     const isOurs = sql<boolean>`turn_id = ${followUp.turn_id} and next_check_at <= clock_timestamp()`;
-    await this.#db
+    await this.db
       .updateTable('follow_ups')
       .set({
         claimed_by: null,
@@ -82,7 +76,7 @@ export class FollowUpSchedule {
       .where('claimed_by', '=', claimedBy)
       .execute();
     if (next.failed) return;
-    await this.#db
+    await this.db
       .deleteFrom('follow_ups')
       .where(inThread(followUp))
       .where('claimed_by', 'is', null)
@@ -92,7 +86,7 @@ export class FollowUpSchedule {
 
   /** Cancels all checks: the task or the thread is gone. */
   async cancel(followUp: FollowUp): Promise<void> {
-    await this.#db
+    await this.db
       .deleteFrom('follow_ups')
       .where(inThread(followUp))
       .where('turn_id', '=', followUp.turn_id)

@@ -1,24 +1,16 @@
-import { type Kysely, sql } from 'kysely';
-import type { SlackTs, Tables } from '../schema.ts';
+import { sql } from 'kysely';
+import { Queries } from '../queries.ts';
+import type { Thread, Turn } from '../schema.ts';
 
 /** A turn at work. */
-export interface RunningTurn {
+export interface RunningTurn extends Pick<Turn, 'thread_ts' | 'started_at'>, Pick<Thread, 'task_title'> {
   turn_id: string;
-  thread_ts: SlackTs;
-  task_title: string | null;
   /** A stop was requested. */
   is_stopping: boolean;
-  started_at: Date;
 }
 
 /** The turns at work in a channel. */
-export class RunningTurns {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class RunningTurns extends Queries {
   /** The turns at work that a person asked for, or whose task they started, newest first. */
   async ofUser(
     { workspace, channel, person }: { workspace: string; channel: string; person: string },
@@ -49,7 +41,7 @@ export class RunningTurns {
   }
 
   #query(workspace: string, channel: string) {
-    return this.#db
+    return this.db
       .selectFrom('turns')
       .innerJoin('threads', (join) =>
         join

@@ -1,8 +1,9 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { inThread, isUnclaimed } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
-import type { Tables, TaskDeletion } from '../schema.ts';
+import { changesRow, Queries } from '../queries.ts';
+import type { TaskDeletion } from '../schema.ts';
 
 /** How long a process has for a deletion before another continues it (ms). */
 const CLAIM_MS = 60_000;
@@ -10,19 +11,13 @@ const CLAIM_MS = 60_000;
 type TaskDeletionKey = Pick<TaskDeletion, 'workspace' | 'task_id'>;
 
 /** Deletions of tasks: requested by a person, done at the service, announced in the thread. */
-export class TaskDeletions {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class TaskDeletions extends Queries {
   /**
    * Removes a task from its thread, whose next message starts another one, and records the deletion. `busy` while a turn
    * is under way; `over` if the thread no longer has this task.
    */
   async request(thread: ThreadKey, task: string, person: string): Promise<TaskDeletion | 'busy' | 'over'> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       const { workspace, channel, thread_ts } = thread;
       const { rows } = await sql<{ account_id: string; is_busy: boolean }>`
         select account_id, exists (select from turns where ${inThread(thread)} and finished_at is null) as is_busy
@@ -54,11 +49,10 @@ export class TaskDeletions {
 
   /** The deletion of a task, if it was requested. */
   async get({ workspace, task_id }: TaskDeletionKey): Promise<TaskDeletion | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('task_deletions')
       .selectAll()
-      .where('workspace', '=', workspace)
-      .where('task_id', '=', task_id)
+      .where((row) => row.and({ workspace, task_id }))
       .executeTakeFirst();
   }
 
@@ -70,7 +64,7 @@ export class TaskDeletions {
         select workspace, task_id from task_deletions
         where notified_at is null and ${isUnclaimed()}
         order by claimed_until limit ${limit} for update skip locked)
-      returning *`.execute(this.#db);
+      returning *`.execute(this.db);
     return rows;
   }
 
@@ -83,20 +77,19 @@ export class TaskDeletions {
         where workspace = ${workspace} and task_id = ${task_id} and deleted_at is null returning workspace)
       insert into audit_events (workspace, kind, user_id, channel, thread_ts, task_id)
       select workspace, 'deletion', nullif(${requested_by}, ''), ${channel}, ${thread_ts}::numeric, ${task_id} from done`.execute(
-      this.#db,
+      this.db,
     );
   }
 
   /** The thread is about to be notified; false if the claim has expired: another process may do it. */
   async intendNotice(deletion: TaskDeletion): Promise<boolean> {
-    const row = await this.#update(deletion)
-      .set({ notice_intended_at: sql<Date>`coalesce(notice_intended_at, clock_timestamp())` })
-      .where('claimed_until', '>', sql<Date>`clock_timestamp()`)
-      // A later claim ends at least a minute after this one.
-      .where('claimed_until', '<', new Date(deletion.claimed_until.getTime() + 1_000))
-      .returning('task_id')
-      .executeTakeFirst();
-    return row !== undefined;
+    return changesRow(
+      this.#update(deletion)
+        .set({ notice_intended_at: sql<Date>`coalesce(notice_intended_at, clock_timestamp())` })
+        .where('claimed_until', '>', sql<Date>`clock_timestamp()`)
+        // A later claim ends at least a minute after this one.
+        .where('claimed_until', '<', new Date(deletion.claimed_until.getTime() + 1_000)),
+    );
   }
 
   /** The thread was notified, or cannot be. */
@@ -105,9 +98,6 @@ export class TaskDeletions {
   }
 
   #update({ workspace, task_id }: TaskDeletionKey) {
-    return this.#db
-      .updateTable('task_deletions')
-      .where('workspace', '=', workspace)
-      .where('task_id', '=', task_id);
+    return this.db.updateTable('task_deletions').where((row) => row.and({ workspace, task_id }));
   }
 }

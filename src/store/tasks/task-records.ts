@@ -1,25 +1,26 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
-import type { SlackTs, Tables, TurnOutcome } from '../schema.ts';
+import { Queries } from '../queries.ts';
+import type { Thread, TurnOutcome } from '../schema.ts';
 
 /** A thread's task, as lists and details show it. */
-export interface TaskRow extends ThreadKey {
-  thread_ts: SlackTs;
-  account_id: string;
-  started_by: string;
+export interface TaskRow
+  extends Pick<
+    Thread,
+    | keyof ThreadKey
+    | 'account_id'
+    | 'started_by'
+    | 'task_title'
+    | 'task_model'
+    | 'project_id'
+    | 'last_used_at'
+    | 'permalink'
+    | 'task_state'
+    | 'task_state_read_at'
+  > {
   task_id: string;
-  /** A person's text; null once erased. */
-  task_title: string | null;
-  /** Null: the service's default. */
-  task_model: string | null;
-  project_id: string | null;
   started_at: Date;
-  last_used_at: Date;
-  permalink: string | null;
-  /** As last read at the service, and when. */
-  task_state: string | null;
-  task_state_read_at: Date | null;
   /** Whether a turn is under way. */
   has_open_turn: boolean;
   /** How the last finished turn ended. */
@@ -33,6 +34,9 @@ export interface TaskPage {
   /** How many there are on all pages. */
   total: number;
 }
+
+/** A thread and its task. */
+type TaskKey = Pick<TaskRow, keyof ThreadKey | 'task_id'>;
 
 /** A page of a list; `from` counts from 0. */
 export interface TaskRange {
@@ -51,13 +55,7 @@ export interface StartedTask {
 }
 
 /** The tasks of threads, from our own records. */
-export class TaskRecords {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class TaskRecords extends Queries {
   /** The tasks that a person started. */
   async ofPerson(workspace: string, person: string, range: TaskRange): Promise<TaskPage> {
     return this.#page(sql`threads.workspace = ${workspace} and threads.started_by = ${person}`, range);
@@ -75,11 +73,10 @@ export class TaskRecords {
 
   /** The tasks that a person started, former ones of their threads included. */
   async startedBy(workspace: string, person: string): Promise<StartedTask[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('threads')
       .select(['account_id', 'task_id', 'former_task_ids', 'channel', 'thread_ts', 'participant_ids'])
-      .where('workspace', '=', workspace)
-      .where('started_by', '=', person)
+      .where((row) => row.and({ workspace, started_by: person }))
       .execute();
     return rows.flatMap(({ account_id, task_id, former_task_ids, channel, thread_ts, participant_ids }) => {
       const alone = participant_ids.every((participant) => participant === person);
@@ -96,23 +93,17 @@ export class TaskRecords {
         from turns, jsonb_array_elements_text(turns.attached_file_ids) with ordinality as files (file, at)
         where ${inThread(thread)} and user_message_id is not null and jsonb_typeof(attached_file_ids) = 'array'
         group by file) as found
-      order by place`.execute(this.#db);
+      order by place`.execute(this.db);
     return rows.map(({ file }) => file);
   }
 
   /** Records the state of a task at the service, unless the thread now has another task. */
-  async recordState(
-    row: Pick<TaskRow, 'workspace' | 'channel' | 'thread_ts' | 'task_id'>,
-    state: string,
-  ): Promise<void> {
+  async recordState(row: TaskKey, state: string): Promise<void> {
     await this.#update(row).set({ task_state: state, task_state_read_at: new Date() }).execute();
   }
 
   /** Saves a thread's link in Slack. */
-  async savePermalink(
-    row: Pick<TaskRow, 'workspace' | 'channel' | 'thread_ts' | 'task_id'>,
-    permalink: string,
-  ): Promise<void> {
+  async savePermalink(row: TaskKey, permalink: string): Promise<void> {
     await this.#update(row).set({ permalink }).execute();
   }
 
@@ -123,13 +114,13 @@ export class TaskRecords {
     return (await this.#rows(where, { from: 0, most: 1 }))[0];
   }
 
-  #update(row: Pick<TaskRow, 'workspace' | 'channel' | 'thread_ts' | 'task_id'>) {
-    return this.#db.updateTable('threads').where(inThread(row)).where('task_id', '=', row.task_id);
+  #update(row: TaskKey) {
+    return this.db.updateTable('threads').where(inThread(row)).where('task_id', '=', row.task_id);
   }
 
   async #page(where: ReturnType<typeof sql>, range: TaskRange): Promise<TaskPage> {
     const { rows } = await sql<{ count: number }>`
-      select count(*) as count from threads where task_id is not null and ${where}`.execute(this.#db);
+      select count(*) as count from threads where task_id is not null and ${where}`.execute(this.db);
     return { rows: await this.#rows(where, range), total: rows[0]?.count ?? 0 };
   }
 
@@ -149,7 +140,7 @@ export class TaskRecords {
         order by (finished_at is null) desc, id desc limit 1) as last on true
       where threads.task_id is not null and ${where}
       order by coalesce(threads.task_started_at, threads.created_at) desc, threads.thread_ts desc
-      offset ${from} limit ${most}`.execute(this.#db);
+      offset ${from} limit ${most}`.execute(this.db);
     return rows;
   }
 }

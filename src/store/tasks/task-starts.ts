@@ -1,50 +1,43 @@
 import { randomUUID } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { isUnclaimed } from '../filters.ts';
 import { toPostgresJson } from '../postgres-json.ts';
-import type { MessageContent, SlackTs, Tables, TaskStart } from '../schema.ts';
+import { changesRow, Queries } from '../queries.ts';
+import type { MessageContent, TaskStart } from '../schema.ts';
 
 /** How long one process has for a post (ms): longer than the call may take. */
 const CLAIM_MS = 20_000;
 
 /** Identifies a form. */
-export interface TaskStartKey {
-  workspace: string;
-  id: string;
-}
+export type TaskStartKey = Pick<TaskStart, 'workspace' | 'id'>;
 
 /** An open form that has not been sent. */
-export interface TaskStartDraft extends TaskStartKey {
-  user_id: string;
-  channel: string;
-  thread_ts: SlackTs | null;
-  message_ts: SlackTs | null;
-  source_turn_id: string | null;
-  source_content: MessageContent | null;
-}
+export type TaskStartDraft = Pick<
+  TaskStart,
+  | keyof TaskStartKey
+  | 'user_id'
+  | 'channel'
+  | 'thread_ts'
+  | 'message_ts'
+  | 'source_turn_id'
+  | 'source_content'
+>;
 
 /** Tasks that people start with a form. Each form takes effect once, however often it is sent. */
-export class TaskStarts {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class TaskStarts extends Queries {
   async get({ workspace, id }: TaskStartKey): Promise<TaskStart | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('task_starts')
       .selectAll()
-      .where('workspace', '=', workspace)
-      .where('id', '=', id)
+      .where((row) => row.and({ workspace, id }))
       .executeTakeFirst();
   }
 
   /** Saves what an open form is about. */
   async saveDraft(draft: TaskStartDraft): Promise<void> {
     const source = draft.source_content === null ? null : toPostgresJson(draft.source_content);
-    await this.#db
+    await this.db
       .insertInto('task_starts')
       .values({ ...draft, source_content: source, state: 'draft' })
       .onConflict((conflict) => conflict.columns(['workspace', 'id']).doNothing())
@@ -67,7 +60,7 @@ export class TaskStarts {
       claimed_by: randomUUID(),
       claimed_until: fromNow(CLAIM_MS),
     };
-    return this.#db
+    return this.db
       .insertInto('task_starts')
       .values({ workspace: start.workspace, id: start.id, ...set })
       .onConflict((conflict) =>
@@ -115,16 +108,15 @@ export class TaskStarts {
 
   /** The post is about to be sent; the first time is recorded. False if another process has the claim. */
   async intend({ workspace, id, claimed_by }: TaskStart): Promise<boolean> {
-    const row = await this.#update({ workspace, id })
-      .set({
-        post_intended_at: sql<Date>`coalesce(post_intended_at, clock_timestamp())`,
-        claimed_until: fromNow(CLAIM_MS),
-      })
-      .where('state', '=', 'posting')
-      .where('claimed_by', '=', claimed_by)
-      .returning('id')
-      .executeTakeFirst();
-    return row !== undefined;
+    return changesRow(
+      this.#update({ workspace, id })
+        .set({
+          post_intended_at: sql<Date>`coalesce(post_intended_at, clock_timestamp())`,
+          claimed_until: fromNow(CLAIM_MS),
+        })
+        .where('state', '=', 'posting')
+        .where('claimed_by', '=', claimed_by),
+    );
   }
 
   /** The post was certainly not sent. */
@@ -134,19 +126,18 @@ export class TaskStarts {
 
   /** The form has taken effect, and its content is erased; false if it had before. */
   async finish(key: TaskStartKey): Promise<boolean> {
-    const row = await this.#update(key)
-      .set({ state: 'done', source_content: null, content: null })
-      .where('state', '!=', 'done')
-      .returning('id')
-      .executeTakeFirst();
-    return row !== undefined;
+    return changesRow(
+      this.#update(key)
+        .set({ state: 'done', source_content: null, content: null })
+        .where('state', '!=', 'done'),
+    );
   }
 
   /** Renews the claims of questions under way. */
   async renewClaims(starts: readonly Pick<TaskStart, 'claimed_by'>[]): Promise<void> {
     const claims = starts.flatMap(({ claimed_by }) => claimed_by ?? []);
     if (claims.length === 0) return;
-    await this.#db
+    await this.db
       .updateTable('task_starts')
       .set({ claimed_until: fromNow(CLAIM_MS) })
       .where('claimed_by', 'in', claims)
@@ -156,7 +147,7 @@ export class TaskStarts {
 
   /** Claims questions that no process is posting or returning. */
   async claimAbandoned(limit: number): Promise<TaskStart[]> {
-    return this.#db
+    return this.db
       .updateTable('task_starts')
       .set({ state: 'posting', claimed_by: randomUUID(), claimed_until: fromNow(CLAIM_MS) })
       .where((where) =>
@@ -180,6 +171,6 @@ export class TaskStarts {
   }
 
   #update({ workspace, id }: TaskStartKey) {
-    return this.#db.updateTable('task_starts').where('workspace', '=', workspace).where('id', '=', id);
+    return this.db.updateTable('task_starts').where((row) => row.and({ workspace, id }));
   }
 }

@@ -1,8 +1,9 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { ofMessage } from '../filters.ts';
 import type { MessageKey } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
-import type { MessageContent, SlackTs, Tables } from '../schema.ts';
+import { Queries } from '../queries.ts';
+import type { MessageContent, SlackTs } from '../schema.ts';
 
 /** An edit or a deletion that arrived before its message, or while that was being sent. */
 export interface EarlyEdit {
@@ -13,16 +14,10 @@ export interface EarlyEdit {
 }
 
 /** Edits and deletions that cannot be applied to their message yet. */
-export class EarlyEdits {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class EarlyEdits extends Queries {
   /** The early edit of a message, if any. */
   async get(key: MessageKey): Promise<EarlyEdit | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('early_edits')
       .select(['is_deletion', 'content', 'edited_ts'])
       .where(ofMessage(key))
@@ -31,7 +26,7 @@ export class EarlyEdits {
 
   /** Records an edit, and whose words it keeps: a deletion wins, else the latest edit. */
   async record(key: MessageKey, edit: EarlyEdit, person?: string): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('early_edits')
       .values({
         ...key,
@@ -60,7 +55,7 @@ export class EarlyEdits {
 
   /** Claims the edit of a message for the message `by`, which sends it; undefined if another has claimed it. */
   async claim(key: MessageKey, by: SlackTs): Promise<EarlyEdit | undefined> {
-    return this.#db
+    return this.db
       .updateTable('early_edits')
       .set({ sent_as_ts: by })
       .where(ofMessage(key))
@@ -71,12 +66,10 @@ export class EarlyEdits {
 
   /** The message that claimed an edit is not sent: the edit may be claimed again. */
   async release({ workspace, channel, ts }: MessageKey): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('early_edits')
       .set({ sent_as_ts: null })
-      .where('workspace', '=', workspace)
-      .where('channel', '=', channel)
-      .where('sent_as_ts', '=', ts)
+      .where((row) => row.and({ workspace, channel, sent_as_ts: ts }))
       .execute();
   }
 }

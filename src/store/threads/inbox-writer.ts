@@ -1,8 +1,8 @@
-import { CompiledQuery, type Kysely } from 'kysely';
-import type { PreparedQuery } from '../database.ts';
+import { sql } from 'kysely';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
-import type { MessageContent, SlackTs, Tables } from '../schema.ts';
+import { Queries } from '../queries.ts';
+import type { MessageContent, SlackTs } from '../schema.ts';
 import type { EarlyEdit } from './early-edits.ts';
 
 /** A message that arrived. */
@@ -27,14 +27,6 @@ export interface InboxDecision {
   is_paused: boolean;
 }
 
-const RECORD_MESSAGE = {
-  name: 'record_message',
-  text: 'select 0 as place, decision, is_paused from record_message($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
-};
-const RECORD_MESSAGES = {
-  name: 'record_messages',
-  text: 'select place, decision, is_paused from record_messages($1)',
-};
 /** Messages that one statement takes at most. */
 const MAX_BATCH_SIZE = 100;
 
@@ -44,15 +36,9 @@ interface PendingWrite {
 }
 
 /** Writes arriving messages. */
-export class InboxWriter {
-  readonly #query: PreparedQuery;
+export class InboxWriter extends Queries {
   /** What arrives in a thread while a statement about that thread is under way, by thread. */
   readonly #pending = new Map<string, PendingWrite[]>();
-
-  /** Without `prepared` the statement is planned anew each time. */
-  constructor(db: Kysely<Tables>, prepared?: PreparedQuery) {
-    this.#query = prepared ?? unpreparedQuery(db);
-  }
 
   /**
    * Decides about a message and writes it with its thread (the SQL function `record_message` of the baseline). Each
@@ -90,61 +76,21 @@ export class InboxWriter {
   }
 
   async #decide(messages: readonly InboxMessage[]): Promise<InboxDecision[]> {
-    const [first] = messages;
-    if (first === undefined) return [];
-    const rows = await (messages.length === 1
-      ? this.#query<InboxDecision & { place: number }>(RECORD_MESSAGE, parametersOf(first))
-      : this.#query<InboxDecision & { place: number }>(RECORD_MESSAGES, [
-          toPostgresJson(messages.map(rowOf)),
-        ]));
-    const decisions: InboxDecision[] = [];
-    for (const { place, ...decision } of rows) decisions[place] = decision;
-    return decisions;
+    const { rows } = await sql<InboxDecision>`
+      select decision, is_paused from record_messages(${toPostgresJson(messages.map(rowOf))}) order by place`.execute(
+      this.db,
+    );
+    return rows;
   }
 }
 
-/** In the order of the function's parameters. */
-function parametersOf(message: InboxMessage): unknown[] {
-  const {
-    workspace,
-    channel,
-    thread_ts,
-    ts,
-    user_id,
-    account_id,
-    content,
-    editedTs,
-    is_addressed,
-    appliedEdit,
-  } = message;
-  return [
-    workspace,
-    channel,
-    thread_ts,
-    ts,
-    user_id,
-    account_id,
-    toPostgresJson(content),
-    editedTs,
-    is_addressed,
-    appliedEdit?.is_deletion ?? null,
-    appliedEdit?.edited_ts ?? null,
-  ];
-}
-
 /** An element of the function's JSON array. */
-function rowOf({ appliedEdit, editedTs, is_addressed, ...rest }: InboxMessage, place: number) {
+function rowOf({ appliedEdit, editedTs, ...rest }: InboxMessage, place: number) {
   return {
     ...rest,
     place,
     edited_ts: editedTs,
-    is_addressed,
     applied_is_deletion: appliedEdit?.is_deletion,
     applied_edited_ts: appliedEdit?.edited_ts,
   };
-}
-
-function unpreparedQuery(db: Kysely<Tables>): PreparedQuery {
-  return async <Row extends object>({ text }: { text: string }, values: unknown[]) =>
-    (await db.executeQuery<Row>(CompiledQuery.raw(text, values))).rows;
 }

@@ -1,8 +1,9 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { hasTurn, inThread, maySend, ofMessage } from '../filters.ts';
 import type { MessageKey, ThreadKey } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
-import type { Message, MessageContent, MessageState, SlackTs, Tables } from '../schema.ts';
+import { changesRow, Queries } from '../queries.ts';
+import type { Message, MessageContent, MessageState, SlackTs } from '../schema.ts';
 
 /** A new message. */
 export interface NewMessage {
@@ -18,40 +19,24 @@ export interface NewMessage {
 }
 
 /** People's messages for the agent: the inbox. */
-export class Messages {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class Messages extends Queries {
   /** Adds a message once; false if this workspace, channel and ts is known. */
-  async add(key: MessageKey, message: NewMessage): Promise<boolean> {
-    const row = await this.#db
-      .insertInto('messages')
-      .values({
-        ...key,
-        thread_ts: message.thread_ts,
-        user_id: message.user_id,
-        state: message.state,
-        content: toPostgresJson(message.content),
-        edited_ts: message.editedTs,
-        resends_turn_id: message.resends_turn_id ?? null,
-        revises_turn_id: message.revises_turn_id ?? null,
-      })
-      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'ts']).doNothing())
-      .returning('ts')
-      .executeTakeFirst();
-    return row !== undefined;
+  async add(key: MessageKey, { content, editedTs, ...message }: NewMessage): Promise<boolean> {
+    return changesRow(
+      this.db
+        .insertInto('messages')
+        .values({ ...key, ...message, content: toPostgresJson(content), edited_ts: editedTs })
+        .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'ts']).doNothing()),
+    );
   }
 
   async get(key: MessageKey): Promise<Message | undefined> {
-    return this.#db.selectFrom('messages').selectAll().where(ofMessage(key)).executeTakeFirst();
+    return this.db.selectFrom('messages').selectAll().where(ofMessage(key)).executeTakeFirst();
   }
 
   /** The thread's waiting message with the lowest ts that may be sent. */
   async nextWaiting(thread: ThreadKey): Promise<Message | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('messages')
       .selectAll()
       .where(inThread(thread))
@@ -64,7 +49,7 @@ export class Messages {
 
   /** The thread's waiting messages without a turn and without the waiting reaction. */
   async withoutWaitingReaction(thread: ThreadKey, limit: number): Promise<MessageKey[]> {
-    return this.#db
+    return this.db
       .selectFrom('messages')
       .select(['messages.workspace', 'messages.channel', 'messages.ts'])
       .where(inThread(thread))
@@ -78,7 +63,7 @@ export class Messages {
 
   /** Messages with the waiting reaction that no longer wait: their turn has started, or they were withdrawn. */
   async withStaleWaitingReaction(limit: number): Promise<MessageKey[]> {
-    return this.#db
+    return this.db
       .selectFrom('messages')
       .select(['messages.workspace', 'messages.channel', 'messages.ts'])
       .where('messages.has_waiting_reaction', '=', true)
@@ -90,11 +75,10 @@ export class Messages {
 
   /** How many messages of a workspace have the waiting reaction. */
   async countWaitingReactions(workspace: string): Promise<number> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('messages')
       .select(sql<number>`count(*)::int`.as('count'))
-      .where('workspace', '=', workspace)
-      .where('has_waiting_reaction', '=', true)
+      .where((row) => row.and({ workspace, has_waiting_reaction: true }))
       .executeTakeFirstOrThrow();
     return row.count;
   }
@@ -115,12 +99,7 @@ export class Messages {
 
   /** A message was not sent: it waits again, or is closed. False if it was withdrawn. */
   async putBack(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
-    const row = await this.#update(key)
-      .set({ state })
-      .where('state', 'in', ['waiting', 'sending'])
-      .returning('ts')
-      .executeTakeFirst();
-    return row !== undefined;
+    return changesRow(this.#update(key).set({ state }).where('state', 'in', ['waiting', 'sending']));
   }
 
   /** Records whether the message has our waiting reaction. */
@@ -130,22 +109,16 @@ export class Messages {
 
   /** Withdraws a waiting message; false if it no longer waits. */
   async withdraw(key: MessageKey): Promise<boolean> {
-    const row = await this.#update(key)
-      .set({ state: 'withdrawn', content: null })
-      .where('state', '=', 'waiting')
-      .returning('ts')
-      .executeTakeFirst();
-    return row !== undefined;
+    return changesRow(
+      this.#update(key).set({ state: 'withdrawn', content: null }).where('state', '=', 'waiting'),
+    );
   }
 
   /** Refuses a waiting message and erases its content; false if it no longer waits. */
   async refuse(key: MessageKey): Promise<boolean> {
-    const row = await this.#update(key)
-      .set({ state: 'refused', content: null })
-      .where('state', '=', 'waiting')
-      .returning('ts')
-      .executeTakeFirst();
-    return row !== undefined;
+    return changesRow(
+      this.#update(key).set({ state: 'refused', content: null }).where('state', '=', 'waiting'),
+    );
   }
 
   /** Whether an earlier message of a person in a channel was refused. */
@@ -153,13 +126,10 @@ export class Messages {
     { workspace, channel }: Pick<MessageKey, 'workspace' | 'channel'>,
     person: string,
   ): Promise<boolean> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('messages')
       .select('ts')
-      .where('workspace', '=', workspace)
-      .where('channel', '=', channel)
-      .where('user_id', '=', person)
-      .where('state', '=', 'refused')
+      .where((row) => row.and({ workspace, channel, user_id: person, state: 'refused' }))
       .limit(1)
       .executeTakeFirst();
     return row !== undefined;
@@ -167,28 +137,25 @@ export class Messages {
 
   /** Deletes a message that turned out not to be for us, so that a later copy is not taken for a duplicate. */
   async remove(key: MessageKey): Promise<void> {
-    await this.#db.deleteFrom('messages').where(ofMessage(key)).execute();
+    await this.db.deleteFrom('messages').where(ofMessage(key)).execute();
   }
 
   /** Updates a waiting message, unless a later edit came first; false if it no longer waits. */
   async updateContent(key: MessageKey, content: MessageContent, editedTs: SlackTs): Promise<boolean> {
-    const row = await this.#update(key)
-      .set({ content: toPostgresJson(content), edited_ts: editedTs })
-      .where('state', '=', 'waiting')
-      .where((where) => where.or([where('edited_ts', 'is', null), where('edited_ts', '<', editedTs)]))
-      .returning('ts')
-      .executeTakeFirst();
-    return row !== undefined;
+    return changesRow(
+      this.#update(key)
+        .set({ content: toPostgresJson(content), edited_ts: editedTs })
+        .where('state', '=', 'waiting')
+        .where((where) => where.or([where('edited_ts', 'is', null), where('edited_ts', '<', editedTs)])),
+    );
   }
 
   /** The last message before this ts that waits in a direct channel and may be sent, in any thread. */
   async latestWaiting(workspace: string, channel: string, before: SlackTs): Promise<Message | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('messages')
       .selectAll()
-      .where('workspace', '=', workspace)
-      .where('channel', '=', channel)
-      .where('state', '=', 'waiting')
+      .where((row) => row.and({ workspace, channel, state: 'waiting' }))
       .where('ts', '<', before)
       .where(maySend)
       .orderBy('ts', 'desc')
@@ -197,6 +164,6 @@ export class Messages {
   }
 
   #update(key: MessageKey) {
-    return this.#db.updateTable('messages').where(ofMessage(key));
+    return this.db.updateTable('messages').where(ofMessage(key));
   }
 }

@@ -1,18 +1,12 @@
-import type { Kysely } from 'kysely';
 import { inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
-import type { SlackTs, Tables } from '../schema.ts';
+import { Queries } from '../queries.ts';
+import type { SlackTs } from '../schema.ts';
 
 /** Replies in threads that were not ours when they arrived: ids only, for ten minutes. */
-export class OrphanReplyIds {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class OrphanReplyIds extends Queries {
   async add(thread: ThreadKey, ts: SlackTs): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('orphan_replies')
       .values({ ...thread, ts })
       .onConflict((conflict) => conflict.doNothing())
@@ -21,7 +15,7 @@ export class OrphanReplyIds {
 
   /** The orphan replies of a thread after a ts, oldest first. */
   async after(thread: ThreadKey, ts: SlackTs): Promise<SlackTs[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('orphan_replies')
       .select('ts')
       .where(inThread(thread))
@@ -33,6 +27,6 @@ export class OrphanReplyIds {
 
   /** Deletes a thread's orphan replies: they were read back. */
   async clear(thread: ThreadKey): Promise<void> {
-    await this.#db.deleteFrom('orphan_replies').where(inThread(thread)).execute();
+    await this.db.deleteFrom('orphan_replies').where(inThread(thread)).execute();
   }
 }

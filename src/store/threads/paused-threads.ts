@@ -1,19 +1,14 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { hasTurn, inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
-import type { Message, SlackTs, Tables, Turn } from '../schema.ts';
+import { changesRow, Queries } from '../queries.ts';
+import type { Message, SlackTs, Turn } from '../schema.ts';
 
 /** Excludes a turn that only tries to forward its message. */
 const isNotForwarding = sql<boolean>`not (forwarded_by_turn_id is not null and user_message_id is null and finished_at is null)`;
 
 /** Threads whose waiting messages are paused because a turn was stopped. Call all methods under the thread's lock. */
-export class PausedThreads {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class PausedThreads extends Queries {
   /** Pauses the messages that wait behind a turn, if there are any and the thread is not paused. */
   async pause(turn: Turn): Promise<void> {
     const other = await this.#waiting(turn).where('ts', '!=', turn.message_ts).limit(1).executeTakeFirst();
@@ -25,7 +20,7 @@ export class PausedThreads {
 
   /** The stopped turn that paused the thread, if it is paused. */
   async pausedBy(thread: ThreadKey): Promise<string | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('threads')
       .select('paused_by_turn_id')
       .where(inThread(thread))
@@ -35,12 +30,9 @@ export class PausedThreads {
 
   /** Resumes a thread that this turn paused; false if it did not. */
   async resume(thread: ThreadKey, turnId: string): Promise<boolean> {
-    const row = await this.#update(thread)
-      .set({ paused_by_turn_id: null })
-      .where('paused_by_turn_id', '=', turnId)
-      .returning('thread_ts')
-      .executeTakeFirst();
-    return row !== undefined;
+    return changesRow(
+      this.#update(thread).set({ paused_by_turn_id: null }).where('paused_by_turn_id', '=', turnId),
+    );
   }
 
   /** Resumes a thread that this turn paused if only the message `ts` waits; false if more does. */
@@ -58,7 +50,7 @@ export class PausedThreads {
   }
 
   #waiting(thread: ThreadKey) {
-    return this.#db
+    return this.db
       .selectFrom('messages')
       .selectAll()
       .where(inThread(thread))
@@ -67,6 +59,6 @@ export class PausedThreads {
   }
 
   #update(thread: ThreadKey) {
-    return this.#db.updateTable('threads').where(inThread(thread));
+    return this.db.updateTable('threads').where(inThread(thread));
   }
 }

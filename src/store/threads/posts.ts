@@ -1,25 +1,20 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { ofTurn } from '../filters.ts';
 import type { MessageKey } from '../keys.ts';
-import type { Post, PostState, SlackTs, Tables, Turn, TurnId, TurnLocation } from '../schema.ts';
+import { Queries } from '../queries.ts';
+import type { Post, PostState, SlackTs, Turn, TurnId, TurnLocation } from '../schema.ts';
 
 /** Our own messages in Slack: the intent is recorded first, then the outcome. */
-export class Posts {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class Posts extends Queries {
   /** All posts of a turn, by part. */
   async ofTurn(turn: TurnId): Promise<Map<string, Post>> {
-    const rows = await this.#db.selectFrom('posts').selectAll().where(ofTurn(turn)).execute();
+    const rows = await this.db.selectFrom('posts').selectAll().where(ofTurn(turn)).execute();
     return new Map(rows.map((row) => [row.part, row]));
   }
 
   /** The turn that a message of ours belongs to. */
   async turnOf({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('posts')
       .innerJoin('turns', (join) =>
         join.onRef('turns.workspace', '=', 'posts.workspace').onRef('turns.id', '=', 'posts.turn_id'),
@@ -33,7 +28,7 @@ export class Posts {
 
   /** Records that a part is about to be posted, or posted again. */
   async intend(turn: TurnLocation, part: string, key: string): Promise<Post> {
-    return this.#db
+    return this.db
       .insertInto('posts')
       .values({
         workspace: turn.workspace,
@@ -64,12 +59,12 @@ export class Posts {
     part: string,
     outcome: { state: PostState; ts?: SlackTs; content_hash?: string | null },
   ): Promise<void> {
-    await this.#db.updateTable('posts').set(outcome).where(ofTurn(turn)).where('part', '=', part).execute();
+    await this.db.updateTable('posts').set(outcome).where(ofTurn(turn)).where('part', '=', part).execute();
   }
 
   /** Renames a part's message: the part is posted again, and the old message is deleted later. */
   async renamePart(turn: TurnId, part: string, name: string): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('posts')
       .set({ part: name })
       .where(ofTurn(turn))
@@ -79,6 +74,6 @@ export class Posts {
 
   /** The part was certainly not posted. */
   async delete(turn: TurnId, part: string): Promise<void> {
-    await this.#db.deleteFrom('posts').where(ofTurn(turn)).where('part', '=', part).execute();
+    await this.db.deleteFrom('posts').where(ofTurn(turn)).where('part', '=', part).execute();
   }
 }

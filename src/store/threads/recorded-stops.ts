@@ -1,5 +1,6 @@
-import type { Kysely } from 'kysely';
+import type { Updateable } from 'kysely';
 import { isTurn } from '../filters.ts';
+import { Queries } from '../queries.ts';
 import type { SlackTs, Tables, Turn, TurnId } from '../schema.ts';
 
 /** A person's request to stop a turn. */
@@ -18,13 +19,7 @@ export interface StopRequestResult {
 }
 
 /** Requests to stop turns, and what became of them. */
-export class StopRequests {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class StopRequests extends Queries {
   /**
    * Records a request, in a transaction; undefined if the turn is over. The first person who asked stays recorded.
    * Another request forces the stop from `forceAfterSeconds` after the first.
@@ -33,7 +28,7 @@ export class StopRequests {
     { workspace, turn_id: id, user_id, ts }: StopRequest,
     forceAfterSeconds: number,
   ): Promise<StopRequestResult | undefined> {
-    const turn = await this.#db
+    const turn = await this.db
       .selectFrom('turns')
       .selectAll()
       .where(isTurn({ workspace, id }))
@@ -63,7 +58,7 @@ export class StopRequests {
 
   /** Turns of all threads whose stop was requested and that have not settled. */
   async unsettled(limit: number): Promise<Turn[]> {
-    return this.#db
+    return this.db
       .selectFrom('turns')
       .selectAll()
       .where('stop_requested_at', 'is not', null)
@@ -74,21 +69,8 @@ export class StopRequests {
       .execute();
   }
 
-  async #update(
-    turn: TurnId,
-    values: Partial<
-      Pick<
-        Turn,
-        | 'stop_requested_by'
-        | 'stop_requested_at'
-        | 'stop_requested_ts'
-        | 'stop_sent_at'
-        | 'force_stop_requested_at'
-        | 'force_stop_sent_at'
-      >
-    >,
-  ): Promise<Turn> {
-    return this.#db
+  async #update(turn: TurnId, values: Updateable<Tables['turns']>): Promise<Turn> {
+    return this.db
       .updateTable('turns')
       .set(values)
       .where(isTurn(turn))

@@ -1,22 +1,17 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { inThread, maySend } from '../filters.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
-import type { SlackTs, Tables, Thread } from '../schema.ts';
+import { changesRow, Queries } from '../queries.ts';
+import type { SlackTs, Thread } from '../schema.ts';
 
 /** Threads of ours. */
-export class Threads {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class Threads extends Queries {
   /**
    * Locks the thread until the transaction ends: whether a reply is an orphan must not depend on a mention that is being
    * written at the same time.
    */
   async lock(key: ThreadKey): Promise<void> {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${threadKeyText(key)}, 0))`.execute(this.#db);
+    await sql`select pg_advisory_xact_lock(hashtextextended(${threadKeyText(key)}, 0))`.execute(this.db);
   }
 
   async get(key: ThreadKey): Promise<Thread | undefined> {
@@ -39,7 +34,7 @@ export class Threads {
 
   /** Makes a thread ours, or reactivates a dormant one. */
   async adopt(key: ThreadKey, by: { account_id: string; user_id: string; ts: SlackTs }): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('threads')
       .values({ ...key, account_id: by.account_id, started_by: by.user_id, adopted_ts: by.ts })
       .onConflict((conflict) =>
@@ -67,24 +62,24 @@ export class Threads {
 
   /** Moves a thread to another account; false if it was moved before, or has a task by now. */
   async moveToAccount(thread: ThreadKey & Pick<Thread, 'account_id'>, account: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#update(thread)
-      .set({ account_id: account, project_id: null })
-      .where('account_id', '=', thread.account_id)
-      .where('task_id', 'is', null)
-      .where('task_intended_at', 'is', null)
-      .executeTakeFirstOrThrow();
-    return numUpdatedRows > 0n;
+    return changesRow(
+      this.#update(thread)
+        .set({ account_id: account, project_id: null })
+        .where('account_id', '=', thread.account_id)
+        .where('task_id', 'is', null)
+        .where('task_intended_at', 'is', null),
+    );
   }
 
   /** Removes a thread from its project; false if it has a task, or may have one. */
   async leaveProject(key: ThreadKey, projectId: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#update(key)
-      .set({ project_id: null })
-      .where('project_id', '=', projectId)
-      .where('task_id', 'is', null)
-      .where('task_intended_at', 'is', null)
-      .executeTakeFirstOrThrow();
-    return numUpdatedRows > 0n;
+    return changesRow(
+      this.#update(key)
+        .set({ project_id: null })
+        .where('project_id', '=', projectId)
+        .where('task_id', 'is', null)
+        .where('task_intended_at', 'is', null),
+    );
   }
 
   /** Records, before the call, that a task with this title is about to be created. */
@@ -135,11 +130,10 @@ export class Threads {
 
   /** Whether the task belongs to no other thread, and no other thread of the project has an open intent. */
   async mayAdoptTask(key: ThreadKey, projectId: string, taskId: string): Promise<boolean> {
-    const rival = await this.#db
+    const rival = await this.db
       .selectFrom('threads')
       .select('thread_ts')
-      .where('workspace', '=', key.workspace)
-      .where('project_id', '=', projectId)
+      .where((row) => row.and({ workspace: key.workspace, project_id: projectId }))
       .where((where) => where.or([where('task_id', '=', taskId), where('task_intended_at', 'is not', null)]))
       .where((where) => where.not(inThread(key)))
       .limit(1)
@@ -166,16 +160,16 @@ export class Threads {
    * have a job. In the order of their keys, after `after`.
    */
   async withWork(limit: number, after?: ThreadKey): Promise<ThreadKey[]> {
-    const waiting = this.#db
+    const waiting = this.db
       .selectFrom('messages')
       .select(['workspace', 'channel', 'thread_ts'])
       .where('state', 'in', ['waiting', 'sending'])
       .where(maySend);
-    const open = this.#db
+    const open = this.db
       .selectFrom('turns')
       .select(['workspace', 'channel', 'thread_ts'])
       .where('finished_at', 'is', null);
-    return this.#db
+    return this.db
       .selectFrom(waiting.union(open).as('busy'))
       .selectAll()
       .where((where) =>
@@ -201,10 +195,10 @@ export class Threads {
   }
 
   #update(key: ThreadKey) {
-    return this.#db.updateTable('threads').where(inThread(key));
+    return this.db.updateTable('threads').where(inThread(key));
   }
 
   #thread(key: ThreadKey) {
-    return this.#db.selectFrom('threads').selectAll().where(inThread(key));
+    return this.db.selectFrom('threads').selectAll().where(inThread(key));
   }
 }

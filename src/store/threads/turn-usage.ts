@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../schema.ts';
+import { sql } from 'kysely';
+import { Queries } from '../queries.ts';
 
 /** The most turns of a person and of a workspace, per hour and at once; 0: no limit. */
 export interface TurnLimits {
@@ -17,17 +17,11 @@ export interface QuotaExceeded {
 }
 
 /** Turns per person and workspace, compared with the limits. */
-export class TurnUsage {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class TurnUsage extends Queries {
   /** Locks the start of turns in the workspace until the transaction ends. */
   async lockWorkspace(workspace: string): Promise<void> {
     await sql`select pg_advisory_xact_lock(hashtextextended(${`turn-quota/${workspace}`}, 0))`.execute(
-      this.#db,
+      this.db,
     );
   }
 
@@ -51,7 +45,7 @@ export class TurnUsage {
   ): Promise<QuotaExceeded | undefined> {
     if (most === 0) return undefined;
     const isHour = limit === 'hourPerson' || limit === 'hourWorkspace';
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('turns')
       .select(untilHourOld)
       .where('workspace', '=', workspace)

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { inThread, isTurn } from '../filters.ts';
 import type { MessageKey, ThreadKey } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
+import { Queries } from '../queries.ts';
 import type {
   FileNote,
   Message,
@@ -55,17 +56,16 @@ export function taskIdOf(turn: Turn | undefined, thread: Thread): string | null 
 }
 
 /** Turns: one message to the agent and its reply. */
-export class Turns {
-  readonly #db: Kysely<Tables>;
+export class Turns extends Queries {
   readonly #onStep: OnStep | undefined;
 
   constructor(db: Kysely<Tables>, onStep?: OnStep) {
-    this.#db = db;
+    super(db);
     this.#onStep = onStep;
   }
 
   async get(workspace: string, id: string): Promise<Turn | undefined> {
-    return this.#db.selectFrom('turns').selectAll().where(isTurn({ workspace, id })).executeTakeFirst();
+    return this.db.selectFrom('turns').selectAll().where(isTurn({ workspace, id })).executeTakeFirst();
   }
 
   /** Whether a message of a thread from this ts on has a turn. */
@@ -75,32 +75,20 @@ export class Turns {
 
   /** The thread's turn to work on: the running one, else the first that it forwarded. */
   async open(thread: ThreadKey): Promise<Turn | undefined> {
-    return this.#inThread(thread)
-      .where('finished_at', 'is', null)
-      .orderBy(sql`forwarded_by_turn_id is not null`)
-      .orderBy('id')
-      .limit(1)
-      .executeTakeFirst();
+    return this.#unfinished(thread).executeTakeFirst();
   }
 
   /** The turn at work in a thread that has not settled: the running one, else the first that it forwarded. */
   async running(thread: ThreadKey): Promise<Turn | undefined> {
-    return this.#inThread(thread)
-      .where('finished_at', 'is', null)
-      .where('settled_at', 'is', null)
-      .orderBy(sql`forwarded_by_turn_id is not null`)
-      .orderBy('id')
-      .limit(1)
-      .executeTakeFirst();
+    return this.#unfinished(thread).where('settled_at', 'is', null).executeTakeFirst();
   }
 
   /** The turn at work in a direct channel, in any thread, that has not settled: the one that started last. */
   async latestRunning(workspace: string, channel: string): Promise<Turn | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('turns')
       .selectAll()
-      .where('workspace', '=', workspace)
-      .where('channel', '=', channel)
+      .where((row) => row.and({ workspace, channel }))
       .where('finished_at', 'is', null)
       .where('settled_at', 'is', null)
       .orderBy('id', 'desc')
@@ -119,23 +107,23 @@ export class Turns {
 
   /** Deletes a turn whose message was not sent. */
   async delete(turn: TurnId): Promise<void> {
-    await this.#db.deleteFrom('turns').where(isTurn(turn)).execute();
+    await this.db.deleteFrom('turns').where(isTurn(turn)).execute();
   }
 
   /** The turn of a person's message, if it has started. */
   async ofMessage(message: { workspace: string; channel: string; ts: string }): Promise<Turn | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('turns')
       .selectAll()
-      .where('workspace', '=', message.workspace)
-      .where('channel', '=', message.channel)
-      .where('message_ts', '=', message.ts)
+      .where((row) =>
+        row.and({ workspace: message.workspace, channel: message.channel, message_ts: message.ts }),
+      )
       .executeTakeFirst();
   }
 
   /** Starts the turn of a waiting message; `forwardedBy` is the running turn that sends it. */
   async begin(id: string, message: Message, forwardedBy: string | null = null): Promise<Turn> {
-    return this.#db
+    return this.db
       .insertInto('turns')
       .values({ ...newTurnRow(id, message), forwarded_by_turn_id: forwardedBy })
       .returningAll()
@@ -144,7 +132,7 @@ export class Turns {
 
   /** Starts the turn of a waiting message, or returns the turn that another process starts at the same time. */
   async beginOnce(id: string, message: Message): Promise<Turn | undefined> {
-    await this.#db
+    await this.db
       .insertInto('turns')
       .values(newTurnRow(id, message))
       .onConflict((conflict) => conflict.doNothing())
@@ -230,7 +218,7 @@ export class Turns {
 
   /** The message that a button made is not sent: the button may be pressed again. */
   async releaseButton(message: ThreadKey & MessageKey): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('turns')
       .set({ button_used_at: null, button_message_ts: null })
       .where(inThread(message))
@@ -246,7 +234,7 @@ export class Turns {
         and (files_sent_with_turn_id is null or files_sent_with_turn_id = ${turn.id} or not exists (
           select from turns as taker where taker.workspace = kept.workspace and taker.id = kept.files_sent_with_turn_id
             and (taker.finished_at is null or taker.user_message_id is not null)))
-      returning attached_file_ids, file_notes, message_ts`.execute(this.#db);
+      returning attached_file_ids, file_notes, message_ts`.execute(this.db);
     return rows.toSorted((one, other) => Number(one.message_ts) - Number(other.message_ts));
   }
 
@@ -256,26 +244,34 @@ export class Turns {
       update turns set attached_file_ids = '[]', file_notes = (
         select jsonb_agg(case when note ->> 'reason' is null then note || ${toPostgresJson(LEFT_BEHIND)}::jsonb else note end order by at)
         from jsonb_array_elements(file_notes) with ordinality as notes (note, at))
-      where ${inThread(thread)} and attached_file_ids <> '[]'`.execute(this.#db);
+      where ${inThread(thread)} and attached_file_ids <> '[]'`.execute(this.db);
   }
 
   /** Whether a message at the service belongs to a turn. */
   async isUserMessageBound(workspace: string, userMessageId: string): Promise<boolean> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('turns')
       .select('id')
-      .where('workspace', '=', workspace)
-      .where('user_message_id', '=', userMessageId)
+      .where((row) => row.and({ workspace, user_message_id: userMessageId }))
       .executeTakeFirst();
     return row !== undefined;
   }
 
   #update(turn: TurnId) {
-    return this.#db.updateTable('turns').where(isTurn(turn));
+    return this.db.updateTable('turns').where(isTurn(turn));
+  }
+
+  /** The running turn of a thread, then those that it forwarded. */
+  #unfinished(thread: ThreadKey) {
+    return this.#inThread(thread)
+      .where('finished_at', 'is', null)
+      .orderBy(sql`forwarded_by_turn_id is not null`)
+      .orderBy('id')
+      .limit(1);
   }
 
   #inThread(thread: ThreadKey) {
-    return this.#db.selectFrom('turns').selectAll().where(inThread(thread));
+    return this.db.selectFrom('turns').selectAll().where(inThread(thread));
   }
 }
 

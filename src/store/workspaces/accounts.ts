@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { changesRow, Queries } from '../queries.ts';
 import type { AccountRow, Tables } from '../schema.ts';
 import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
@@ -19,16 +20,10 @@ export type NewAccount = Pick<AccountRow, 'workspace' | 'account_id' | 'base_url
 };
 
 /** Service accounts of workspaces. */
-export class Accounts {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class Accounts extends Queries {
   /** The current account of a workspace. */
   async current(workspace: string): Promise<AccountRow | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('accounts')
       .selectAll()
       .where('workspace', '=', workspace)
@@ -37,11 +32,10 @@ export class Accounts {
   }
 
   async get({ workspace, account_id }: AccountKey): Promise<AccountRow | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('accounts')
       .selectAll()
-      .where('workspace', '=', workspace)
-      .where('account_id', '=', account_id)
+      .where((row) => row.and({ workspace, account_id }))
       .executeTakeFirst();
   }
 
@@ -50,7 +44,7 @@ export class Accounts {
    * there: then no key is stored.
    */
   async put(row: NewAccount): Promise<boolean> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       const left = await trx
         .selectFrom('workspaces')
@@ -77,7 +71,7 @@ export class Accounts {
 
   /** Removes a workspace's own account; false if it had none. */
   async remove(workspace: string): Promise<boolean> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       return this.#retire(trx, workspace, '');
     });
@@ -85,16 +79,15 @@ export class Accounts {
 
   /** The accounts that changed after a version. */
   async changedSince(version: number): Promise<AccountRow[]> {
-    return this.#db.selectFrom('accounts').selectAll().where('change_seq', '>', version).execute();
+    return this.db.selectFrom('accounts').selectAll().where('change_seq', '>', version).execute();
   }
 
   /** The most recent tasks of an account: a key that can read one of them belongs to the same account. */
   async recentTaskIds({ workspace, account_id }: AccountKey, limit: number): Promise<string[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('threads')
       .select('task_id')
-      .where('workspace', '=', workspace)
-      .where('account_id', '=', account_id)
+      .where((row) => row.and({ workspace, account_id }))
       .where('task_id', 'is not', null)
       .orderBy('last_used_at', 'desc')
       .limit(limit)
@@ -104,11 +97,10 @@ export class Accounts {
 
   /** The most recent projects of an account: the same applies to them. */
   async recentProjectIds({ workspace, account_id }: AccountKey, limit: number): Promise<string[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('projects')
       .select('project_id')
-      .where('workspace', '=', workspace)
-      .where('account_id', '=', account_id)
+      .where((row) => row.and({ workspace, account_id }))
       .where('project_id', 'is not', null)
       .orderBy('created_at', 'desc')
       .limit(limit)
@@ -122,23 +114,22 @@ export class Accounts {
     before: string,
     sealed: string,
   ): Promise<boolean> {
-    const row = await this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      return trx
-        .updateTable('accounts')
-        .set({ encrypted_api_key: sealed, change_seq: nextChangeSeq })
-        .where('workspace', '=', workspace)
-        .where('account_id', '=', account_id)
-        .where('encrypted_api_key', '=', before)
-        .returning('account_id')
-        .executeTakeFirst();
+      const set = { encrypted_api_key: sealed, change_seq: nextChangeSeq };
+      const row = { workspace, account_id, encrypted_api_key: before };
+      return changesRow(
+        trx
+          .updateTable('accounts')
+          .set(set)
+          .where((where) => where.and(row)),
+      );
     });
-    return row !== undefined;
   }
 
   /** The encrypted keys of all accounts. */
   async allEncrypted(): Promise<(AccountKey & { encrypted: string })[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('accounts')
       .select(['workspace', 'account_id', 'encrypted_api_key'])
       .execute();
@@ -152,7 +143,7 @@ export class Accounts {
    * day. Returns how many.
    */
   async deleteUnusedKeys(): Promise<number> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       const { numAffectedRows } = await sql`
         update accounts set encrypted_api_key = null, change_seq = nextval('installation_change_seq')
@@ -169,14 +160,13 @@ export class Accounts {
   }
 
   async #retire(trx: Kysely<Tables>, workspace: string, exceptAccount: string): Promise<boolean> {
-    const rows = await trx
-      .updateTable('accounts')
-      .set({ retired_at: sql<Date>`clock_timestamp()`, change_seq: nextChangeSeq })
-      .where('workspace', '=', workspace)
-      .where('account_id', '!=', exceptAccount)
-      .where('retired_at', 'is', null)
-      .returning('account_id')
-      .execute();
-    return rows.length > 0;
+    return changesRow(
+      trx
+        .updateTable('accounts')
+        .set({ retired_at: sql<Date>`clock_timestamp()`, change_seq: nextChangeSeq })
+        .where('workspace', '=', workspace)
+        .where('account_id', '!=', exceptAccount)
+        .where('retired_at', 'is', null),
+    );
   }
 }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
+import { changesRow, Queries } from '../queries.ts';
 import type { InstallationRow, Tables } from '../schema.ts';
 import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
@@ -15,19 +16,20 @@ export type NewInstallation = Pick<
   | 'token_expires_at'
 > & { encrypted_tokens: string };
 
-/** A workspace and the installation whose token it uses. */
-export interface InstalledWorkspace {
-  /** The workspace (`T…`). */
-  workspace: string;
+/** A workspace (`T…`) and the installation whose token it uses; without tokens if the app is no longer installed there. */
+export interface InstalledWorkspace
+  extends Pick<
+    InstallationRow,
+    | 'workspace'
+    | 'enterprise_id'
+    | 'is_enterprise_install'
+    | 'bot_user_id'
+    | 'bot_id'
+    | 'encrypted_tokens'
+    | 'change_seq'
+  > {
   /** The workspace or organisation of its installation. */
   installation_id: string;
-  enterprise_id: string | null;
-  is_enterprise_install: boolean;
-  bot_user_id: string;
-  bot_id: string;
-  /** Null if the app is no longer installed there. */
-  encrypted_tokens: string | null;
-  change_seq: number;
 }
 
 /** New tokens after a rotation. */
@@ -40,16 +42,10 @@ export interface RotatedTokens {
 const MAX_SAVE_ATTEMPTS = 3;
 
 /** OAuth installations of workspaces and organisations. */
-export class Installations {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class Installations extends Queries {
   /** Saves an installation, in place of an earlier one; its uninstalled workspaces become active again. */
   async put(row: NewInstallation): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    await this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       const values = {
         ...row,
@@ -78,7 +74,7 @@ export class Installations {
    * workspace's access.
    */
   async attachWorkspace(workspace: string, organisation: string): Promise<boolean> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       return this.#attach(trx, workspace, organisation);
     });
@@ -101,7 +97,7 @@ export class Installations {
   }
 
   async get(workspace: string): Promise<InstallationRow | undefined> {
-    return this.#db
+    return this.db
       .selectFrom('installations')
       .selectAll()
       .where('workspace', '=', workspace)
@@ -113,7 +109,7 @@ export class Installations {
    * its workspaces. False if the row has changed after `version`: it may be another installation.
    */
   async markUninstalled(workspace: string, version: number): Promise<boolean> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       const ended = await trx
         .updateTable('installations')
@@ -123,8 +119,7 @@ export class Installations {
           uninstalled_at: sql<Date>`clock_timestamp()`,
           change_seq: nextChangeSeq,
         })
-        .where('workspace', '=', workspace)
-        .where('change_seq', '=', version)
+        .where((row) => row.and({ workspace, change_seq: version }))
         .where('uninstalled_at', 'is', null)
         .returning('workspace')
         .executeTakeFirst();
@@ -144,7 +139,7 @@ export class Installations {
   /** An organisation revokes the access of these workspaces, used or not, until it restores it. */
   async revokeAccess(organisation: string, workspaces: readonly string[]): Promise<void> {
     if (workspaces.length === 0) return;
-    await this.#db.transaction().execute(async (trx) => {
+    await this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       await sql`
         insert into workspaces (workspace, name, bot_user_id, bot_id, installation_id, uninstalled_at, access_revoked_at)
@@ -164,7 +159,7 @@ export class Installations {
   /** An organisation restores the access of these workspaces. */
   async restoreAccess(organisation: string, workspaces: readonly string[]): Promise<void> {
     if (workspaces.length === 0) return;
-    await this.#db.transaction().execute(async (trx) => {
+    await this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
       await sql`
         update workspaces set access_revoked_at = null, last_receiving_at = null, change_seq = nextval('installation_change_seq'),
@@ -182,13 +177,13 @@ export class Installations {
         case when workspaces.uninstalled_at is null then installations.encrypted_tokens end as encrypted_tokens,
         greatest(workspaces.change_seq, installations.change_seq) as change_seq
       from workspaces join installations on installations.workspace = workspaces.installation_id
-      where workspaces.change_seq > ${version} or installations.change_seq > ${version}`.execute(this.#db);
+      where workspaces.change_seq > ${version} or installations.change_seq > ${version}`.execute(this.db);
     return rows;
   }
 
   /** Up to 100 installations whose token expires within `ms`, except for those given. */
   async expiringWithin(ms: number, except: readonly string[]): Promise<string[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('installations')
       .select('workspace')
       .where('token_expires_at', '<', fromNow(ms))
@@ -210,7 +205,7 @@ export class Installations {
     ms: number,
     renew: (row: InstallationRow) => Promise<RotatedTokens>,
   ): Promise<boolean> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       const { rows } = await sql<{ ours: boolean }>`
         select pg_try_advisory_xact_lock(hashtextextended(${`rotate-tokens/${workspace}`}, 0)) as ours`.execute(
         trx,
@@ -241,43 +236,55 @@ export class Installations {
     row: { workspace: string; installed: string },
     { encryptedTokens, expiresAt }: RotatedTokens,
   ): Promise<boolean> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      const attempt = await trx
-        .updateTable('installations')
-        .set({ encrypted_tokens: encryptedTokens, token_expires_at: expiresAt, change_seq: nextChangeSeq })
-        .where('workspace', '=', row.workspace)
-        .where('uninstalled_at', 'is', null)
-        .where('installed_at', '=', sql<Date>`${row.installed}::timestamptz`)
-        .returning('workspace')
-        .executeTakeFirst();
-      return attempt !== undefined;
+      return changesRow(
+        trx
+          .updateTable('installations')
+          .set({ encrypted_tokens: encryptedTokens, token_expires_at: expiresAt, change_seq: nextChangeSeq })
+          .where('workspace', '=', row.workspace)
+          .where('uninstalled_at', 'is', null)
+          .where('installed_at', '=', sql<Date>`${row.installed}::timestamptz`),
+      );
     });
   }
 
   /** Replaces the encrypted text of a row; false if it has changed meanwhile. */
   async replaceEncrypted(workspace: string, before: string, sealed: string): Promise<boolean> {
-    const row = await this.#db.transaction().execute(async (trx) => {
+    return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      return trx
-        .updateTable('installations')
-        .set({ encrypted_tokens: sealed, change_seq: nextChangeSeq })
-        .where('workspace', '=', workspace)
-        .where('encrypted_tokens', '=', before)
-        .returning('workspace')
-        .executeTakeFirst();
+      const set = { encrypted_tokens: sealed, change_seq: nextChangeSeq };
+      const row = { workspace, encrypted_tokens: before };
+      return changesRow(
+        trx
+          .updateTable('installations')
+          .set(set)
+          .where((where) => where.and(row)),
+      );
     });
-    return row !== undefined;
   }
 
   /** The encrypted tokens of all installations. */
   async allEncrypted(): Promise<{ workspace: string; encrypted: string }[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('installations')
       .select(['workspace', 'encrypted_tokens'])
       .execute();
     return rows.flatMap(({ workspace, encrypted_tokens: encrypted }) =>
       encrypted === null ? [] : [{ workspace, encrypted }],
+    );
+  }
+}
+
+/** The states of OAuth flows: each completes one installation. */
+export class OAuthStates extends Queries {
+  /** Marks a state as used; false if it was used before. */
+  async markUsed(state: string): Promise<boolean> {
+    return changesRow(
+      this.db
+        .insertInto('used_oauth_states')
+        .values({ state })
+        .onConflict((conflict) => conflict.doNothing()),
     );
   }
 }

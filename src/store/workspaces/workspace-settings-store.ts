@@ -1,27 +1,15 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import { Queries } from '../queries.ts';
 import type { WorkspaceSettingsTable } from '../schema/workspaces.ts';
-import type { AllowedUsers, Tables } from '../schema.ts';
 
 /** A workspace's settings; null: the operator's setting. */
 export type WorkspaceSettings = Pick<Selectable<WorkspaceSettingsTable>, 'allowed_users' | 'allowed_bots'>;
 
-/** Who may use the agent in a channel, as far as the channel or the workspace has set it. */
-export interface ConfiguredAccess {
-  allowed_users: AllowedUsers | null;
-  allowed_bots: string[] | null;
-}
-
 /** The settings of workspaces. */
-export class WorkspaceSettingsStore {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class WorkspaceSettingsStore extends Queries {
   /** The workspace's settings, or the defaults. */
   async get(workspace: string): Promise<WorkspaceSettings> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('workspace_settings')
       .select(['allowed_users', 'allowed_bots'])
       .where('workspace', '=', workspace)
@@ -31,22 +19,22 @@ export class WorkspaceSettingsStore {
 
   async set(workspace: string, person: string, settings: WorkspaceSettings): Promise<void> {
     const set = { ...settings, changed_by: person, changed_at: new Date() };
-    await this.#db
+    await this.db
       .insertInto('workspace_settings')
       .values({ workspace, ...set })
       .onConflict((conflict) => conflict.column('workspace').doUpdateSet(set))
       .execute();
   }
 
-  /** Who may use the agent in a channel: the channel's setting, else the workspace's. */
-  async accessIn(workspace: string, channel: string): Promise<ConfiguredAccess> {
-    const { rows } = await sql<ConfiguredAccess>`
+  /** Who may use the agent in a channel: the channel's settings, else the workspace's. */
+  async accessIn(workspace: string, channel: string): Promise<WorkspaceSettings> {
+    const { rows } = await sql<WorkspaceSettings>`
       select coalesce(of_channel.allowed_users, of_all.allowed_users) as allowed_users,
         coalesce(of_channel.allowed_bots, of_all.allowed_bots) as allowed_bots
       from (select) as one
       left join workspace_settings as of_all on of_all.workspace = ${workspace}
       left join channel_settings as of_channel
-        on of_channel.workspace = ${workspace} and of_channel.channel = ${channel}`.execute(this.#db);
+        on of_channel.workspace = ${workspace} and of_channel.channel = ${channel}`.execute(this.db);
     return rows[0] ?? { allowed_users: null, allowed_bots: null };
   }
 }

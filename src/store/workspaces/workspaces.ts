@@ -1,25 +1,17 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { millis } from '../clock.ts';
-import type { Tables } from '../schema.ts';
+import { Queries } from '../queries.ts';
 
 /** The Slack workspaces that the bot is installed in. */
-export class Workspaces {
-  readonly #db: Kysely<Tables>;
-
-  constructor(db: Kysely<Tables>) {
-    this.#db = db;
-  }
-
+export class Workspaces extends Queries {
   /** Saves a workspace that uses the token of the settings; one that had uninstalled the app is active again. */
   async put(row: { workspace: string; name: string; bot_user_id: string; bot_id: string }): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('workspaces')
       .values(row)
       .onConflict((conflict) =>
         conflict.column('workspace').doUpdateSet({
-          name: row.name,
-          bot_user_id: row.bot_user_id,
-          bot_id: row.bot_id,
+          ...row,
           installation_id: null,
           uninstalled_at: null,
           access_revoked_at: null,
@@ -44,7 +36,7 @@ export class Workspaces {
       from before where workspaces.workspace = ${workspace}
       returning before.last_receiving_at as since, before.now as now,
         coalesce(before.last_receiving_at < before.now - ${millis(gapMs)}, false) as gap
-    `.execute(this.#db);
+    `.execute(this.db);
     const row = rows[0];
     if (row === undefined || row.since === null || !row.gap) return undefined;
     return { since: row.since, now: row.now };

@@ -204,6 +204,23 @@ describe.concurrent('an attachment', () => {
     expect(await agent.files.find(({ id }) => id === last)?.sha256()).toBe(sha256(edited));
   });
 
+  test('that is a snippet is sent anew with each message, because an edit may keep its size', async () => {
+    const channel = scene.channel();
+    const file = {
+      name: 'run.txt',
+      mime: 'text/plain',
+      kind: 'snippet' as const,
+      bytes: Buffer.from('dose 1\n'),
+    };
+    const first = scene.ask(channel, 'a snippet', { files: [file] });
+    await scene.finished(channel, first);
+    const edited = Buffer.from('dose 2\n');
+    scene.slack.file(first.fileIds[0] ?? '').content = contentFrom({ bytes: edited });
+    await scene.finished(channel, scene.shareAgain(channel, 'the same snippet', first.fileIds, first));
+    const [last = ''] = scene.sentToAgent('a snippet').fileIds.at(-1) ?? [];
+    expect(await agent.files.find(({ id }) => id === last)?.sha256()).toBe(sha256(edited));
+  });
+
   test("beyond this app's limits is left out before anything is downloaded", async () => {
     const channel = scene.channel();
     // A download of one of these would be told as what it is: not allowed.

@@ -33,6 +33,13 @@ describe('installing the app', () => {
     expect(await tenants.answered(tenants.ask(place, 'What is one and one?'))).not.toBe('');
   });
 
+  test('keeps its state in a cookie that no script and no other site can use', async () => {
+    const cookie = (await tenants.fetch('/slack/install')).headers.get('set-cookie') ?? '';
+    const [state, ...attributes] = cookie.split('; ');
+    expect(state).toMatch(/^slack-app-oauth-state=./);
+    expect(attributes).toEqual(['Secure', 'HttpOnly', 'Path=/', 'Max-Age=600', 'SameSite=Lax']);
+  });
+
   test('is refused where the state is missing, forged, from another browser, or already used', async () => {
     const { back, cookie } = await tenants.install('T2', { cancel: 'yes' });
     const code = () => slack.installCode('T2');

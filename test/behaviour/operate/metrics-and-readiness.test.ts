@@ -16,6 +16,17 @@ async function figure(name: string): Promise<number> {
   return Number(found?.split(' ').at(-1) ?? 0);
 }
 
+test('metrics stay off the public port, and a taken METRICS_PORT is a warning', async ({
+  onTestFinished,
+}) => {
+  const taken = String(scene.sandbox.bot.port);
+  const other = await openAppScene({ log, settings: { METRICS_PORT: taken } }, onTestFinished);
+  expect((await fetch(`http://127.0.0.1:${other.sandbox.bot.port}/metrics`)).status).toBe(404);
+  expect(lines.find(({ msg }) => String(msg).startsWith('no metrics:'))).toMatchObject({
+    port: Number(taken),
+  });
+});
+
 test('a turn is counted in /metrics', async () => {
   const channel = scene.channel();
   const files = [{ name: 'run.csv', mime: 'text/csv', bytes: Buffer.from('a,b\n1,2\n3,4\n') }];

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startApp, type TaskthreadApp } from '../../../src/app.ts';
-import { slackAppIdOf } from '../../../src/listeners/socket-lease.ts';
+import { slackAppIdOf } from '../../../src/listeners/socket-mode-pool.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
@@ -43,6 +43,7 @@ function program(scene: AppScene, whenDone: WhenDone) {
       AGENT_API_KEY: scene.agent.apiKey,
       PRIVATE_HOSTS: '127.0.0.1',
       PORT: '0',
+      METRICS_PORT: '0',
       HOST: '127.0.0.1',
     },
     stdio: 'ignore',

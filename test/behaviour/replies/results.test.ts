@@ -223,6 +223,7 @@ describe('a stable link', () => {
       STABLE_LINKS: 'true',
       PUBLIC_URL: `http://127.0.0.1:${port}/`,
       PORT: String(port),
+      METRICS_PORT: '0',
       SECRET_KEY: 'k'.repeat(32),
     };
     const agent = { script: maker, behaviour: { downloadLinkMs: 1_500 } };

@@ -7,12 +7,12 @@ import {
 } from '../../../src/relay/access/access-policy.ts';
 import type { PersonKind } from '../../../src/slack/directory.ts';
 import type { AllowedUsers } from '../../../src/store/schema.ts';
-import type { ConfiguredAccess } from '../../../src/store/workspaces/workspace-settings-store.ts';
+import type { WorkspaceSettings } from '../../../src/store/workspaces/workspace-settings-store.ts';
 
 const asker = { workspace: 'T1', channel: 'C1', person: 'U1' };
 
 /** The operator admits `usual`; channel and workspace have set what is given. */
-function access(usual: AllowedUsers, set: Partial<ConfiguredAccess> = {}): AccessDeps {
+function access(usual: AllowedUsers, set: Partial<WorkspaceSettings> = {}): AccessDeps {
   return {
     store: {
       workspaceSettings: { accessIn: async () => ({ allowed_users: null, allowed_bots: null, ...set }) },

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { decryptTokens, encryptTokens } from '../../../src/relay/installations/installation-tokens.ts';
 import { InstalledWorkspaces } from '../../../src/relay/installations/installed-workspaces.ts';
 import { OrganisationWorkspaces } from '../../../src/relay/installations/organisation-workspaces.ts';
@@ -61,6 +61,24 @@ async function leaveOrganisation(organisation: string): Promise<void> {
   const row = await store.installations.get(organisation);
   await store.installations.markUninstalled(organisation, row?.change_seq ?? 0);
 }
+
+test('the clients of a workspace are given up after an hour without use, unless a turn has them', async () => {
+  const { installed } = await process();
+  const first = installed.workspace(id);
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    vi.advanceTimersByTime(2 * hour);
+    await installed.refresh(true);
+    expect(installed.workspace(id)).toBe(first);
+    const deref = vi.spyOn(WeakRef.prototype, 'deref').mockReturnValue(undefined);
+    vi.advanceTimersByTime(2 * hour);
+    await installed.refresh(true);
+    expect(installed.workspace(id)).not.toBe(first);
+    deref.mockRestore();
+  } finally {
+    vi.useRealTimers();
+  }
+});
 
 /** What one process knows; the calls in a workspace are only its token and whether it is left. */
 async function process(

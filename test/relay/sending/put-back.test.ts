@@ -1,12 +1,11 @@
+import { v7 as nextId } from 'uuid';
 import { expect, test } from 'vitest';
 import { closeIfUnchanged, closeMessage, putBack } from '../../../src/relay/sending/put-back.ts';
-import { uuidV7Generator } from '../../../src/store/queue/uuid-v7.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
-const nextId = uuidV7Generator();
 
 let seconds = 1_700_000_000;
 

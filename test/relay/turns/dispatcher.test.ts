@@ -195,6 +195,37 @@ describe('one process', () => {
     },
   );
 
+  test('a job that is handed back late does not drop the entry of its new run', async () => {
+    const gates: (() => void)[] = [];
+    const { queue, clocks, dispatcher } = start({
+      renewIntervalMs: 60_000,
+      run: async (_, lease) => {
+        const { promise, open } = gate();
+        gates.push(open);
+        if (gates.length === 1) lease.signal.addEventListener('abort', open);
+        await promise;
+      },
+    });
+    const settle = Promise.withResolvers<void>();
+    const release = queue.release.bind(queue);
+    queue.release = async (jobs) => {
+      await settle.promise;
+      await release(jobs);
+    };
+    const job = queue.add();
+    await waitFor(() => expect(gates).toHaveLength(1));
+    clocks.pass(LEASE_MS + 1);
+    await sleep(400);
+    queue.waiting.push(job);
+    queue.wake();
+    await waitFor(() => expect(gates).toHaveLength(2));
+    settle.resolve();
+    await waitFor(() => expect(queue.released).toEqual([job.id]));
+    expect(dispatcher.heldJobCount).toBe(1);
+    gates[1]?.();
+    await waitFor(() => expect(queue.completed).toEqual([job.id]));
+  });
+
   test('a claim that took longer than the lease starts no run', async () => {
     const run = vi.fn<DispatcherOptions['run']>(async () => undefined);
     const { queue, clocks } = start({ run });

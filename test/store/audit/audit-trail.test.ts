@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
+import { v7 as nextId } from 'uuid';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AuditRange, AuditRow } from '../../../src/store/audit/audit-trail.ts';
-import { uuidV7Generator } from '../../../src/store/queue/uuid-v7.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
-const nextId = uuidV7Generator();
 let seconds = 1_700_000_000;
 
 async function rows(range: Partial<AuditRange> = {}): Promise<AuditRow[]> {

@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
+import { v7 as nextId } from 'uuid';
 import { describe, expect, test } from 'vitest';
-import { uuidV7Generator } from '../../../src/store/queue/uuid-v7.ts';
 import type { MessageState } from '../../../src/store/schema.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
-const nextId = uuidV7Generator();
 const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
 let seconds = 1_700_000_000;
 

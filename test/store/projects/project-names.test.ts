@@ -51,6 +51,17 @@ test('a channel can switch to another project, even while a turn creates one for
   expect(await projects.channelsUsing('prj_none')).toEqual([]);
 });
 
+test('a project belongs to each channel that had it, even after the channel gets another', async () => {
+  const key = { workspace: 'T1', channel: 'C4', account_id: 'settings' };
+  const turn = '01a1fbfe-6e3a-7000-83e3-5e284a624416';
+  await projects.claim(key, turn, 15_000);
+  expect(await projects.bind(key, turn, 'prj_4')).toBe(true);
+  await projects.assign(key, 'prj_5');
+  await projects.assign(key, 'prj_5');
+  for (const project of ['prj_4', 'prj_5'])
+    expect(await projects.channelsUsing(project)).toEqual([{ workspace: 'T1', channel: 'C4' }]);
+});
+
 test('a review stays with the turn that claimed it first', async () => {
   const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1.000001' };
   const [one, two] = ['01a1fbfe-6e3a-7000-83e3-5e284a624414', '01a1fbfe-6e3a-7000-83e3-5e284a624415'];

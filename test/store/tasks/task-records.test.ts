@@ -1,11 +1,10 @@
+import { v7 as nextId } from 'uuid';
 import { describe, expect, test } from 'vitest';
-import { uuidV7Generator } from '../../../src/store/queue/uuid-v7.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
-const nextId = uuidV7Generator();
 const workspace = 'T1';
 const whole = { from: 0, most: 100 };
 let seconds = 1_700_000_000;

@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
+import { v7 as nextId } from 'uuid';
 import { describe, expect, test } from 'vitest';
-import { uuidV7Generator } from '../../../src/store/queue/uuid-v7.ts';
 import { Store } from '../../../src/store/store.ts';
 import type { QuotaExceeded, TurnLimits } from '../../../src/store/threads/turn-usage.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
-const nextId = uuidV7Generator();
 const unlimited: TurnLimits = { hourPerson: 0, hourWorkspace: 0, atOncePerson: 0, atOnceWorkspace: 0 };
 
 let count = 0;

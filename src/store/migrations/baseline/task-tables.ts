@@ -15,6 +15,14 @@ export const TASK_TABLES = `
   );
   create index projects_name_sync_due on projects (name_sync_due_at) where name_sync_due_at is not null;
 
+  create table project_channels (
+    workspace text not null,
+    channel text not null,
+    project_id text not null,
+    primary key (workspace, channel, project_id)
+  );
+  create index project_channels_project_id on project_channels (project_id);
+
   create table task_starts (
     workspace text not null,
     id uuid not null,

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { Config } from '../../config.ts';
+import { SlackError } from '../../slack/errors.ts';
+import { tokenOnlyInstallation } from '../../slack/installation.ts';
+import { REQUIRED_SCOPES } from '../../slack/required-scopes.ts';
+import { tryParseJson } from '../../slack/safe-json.ts';
+import { SlackClient } from '../../slack/slack-client.ts';
+import { identifyToken } from '../../slack/token-identity.ts';
+import { type Check, CheckFailed, type CheckTools, errorMessage } from './check-result.ts';
+
+const HELLO_TIMEOUT_MS = 10_000;
+const connectionSchema = z.looseObject({ url: z.string() });
+const helloSchema = z.looseObject({ type: z.literal('hello') });
+
+/** Slack checks the app's credentials before the code, so the error shows which of them is wrong. */
+const INVALID_CODE = { code: 'no-such-code' };
+
+/** Checks the app's OAuth credentials. */
+export const checkOAuth: Check = async function* (config, tools) {
+  const { SLACK_CLIENT_ID: client_id, SLACK_CLIENT_SECRET: client_secret } = config;
+  if (client_id === undefined) return;
+  try {
+    const credentials = { ...INVALID_CODE, client_id, client_secret };
+    await slackClient(config, tools).call('oauth.v2.access', credentials, { schema: z.looseObject({}) });
+  } catch (error) {
+    if (!(error instanceof SlackError) || error.code === 'unavailable')
+      throw describeSlackError('SLACK_CLIENT_SECRET', error);
+    if (error.slackCode !== 'invalid_code')
+      throw describeSlackError('SLACK_CLIENT_ID or SLACK_CLIENT_SECRET', error);
+  }
+  yield 'SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are accepted';
+};
+
+/** Checks the bot token and its scopes. */
+export const checkToken: Check = async function* ({ SLACK_BOT_TOKEN: token, SLACK_API_URL }, { log }) {
+  if (token === undefined) return;
+  const identified = identifyToken({ token, slackApiUrl: SLACK_API_URL, log });
+  const { name, scopes } = await identified.catch((error: unknown) => {
+    throw describeSlackError('SLACK_BOT_TOKEN', error);
+  });
+  yield `the bot is installed in ${name}`;
+  const what = 'Slack scopes';
+  const missing = REQUIRED_SCOPES.filter((scope) => !scopes.includes(scope));
+  // Slack always reports them; a stand-in may not.
+  if (scopes.length === 0) yield { what, ok: true, message: 'not reported by Slack' };
+  else if (missing.length === 0) yield { what, ok: true, message: 'all that the manifest requests' };
+  else {
+    const message =
+      `SLACK_BOT_TOKEN lacks ${missing.join(', ')}. Add them under "OAuth & Permissions" ` +
+      'or update the manifest from manifest.yml, then reinstall the app.';
+    yield { what, ok: false, message };
+  }
+};
+
+/** Checks whether events can arrive by Socket Mode. */
+export const checkSocketMode: Check = async function* (config, tools) {
+  if (config.SLACK_APP_TOKEN === undefined) return;
+  const client = slackClient(config, tools, config.SLACK_APP_TOKEN);
+  const opened = client.call('apps.connections.open', {}, { schema: connectionSchema });
+  const { url } = await opened.catch((error: unknown) => {
+    throw describeSlackError('SLACK_APP_TOKEN', error);
+  });
+  await waitForHello(url).catch((error: unknown) => {
+    const message = `SLACK_APP_TOKEN is valid, but the WebSocket does not open (${errorMessage(error)}). Allow wss:// connections to Slack.`;
+    throw new CheckFailed(message);
+  });
+  yield 'Socket Mode connects';
+};
+
+function slackClient({ SLACK_API_URL }: Config, { log }: CheckTools, token?: string): SlackClient {
+  return new SlackClient({ installation: tokenOnlyInstallation(token), slackApiUrl: SLACK_API_URL, log });
+}
+
+function describeSlackError(setting: string, error: unknown): CheckFailed {
+  return new CheckFailed(
+    error instanceof SlackError && error.code === 'unavailable'
+      ? `Could not reach SLACK_API_URL. Check the network, the proxy and DNS. ${error.message}`
+      : `Slack rejects ${setting}. Create a new one at api.slack.com/apps. ${errorMessage(error)}`,
+  );
+}
+
+/** Opens a connection and closes it after Slack's hello. Slack resends an event that arrives on it. */
+function waitForHello(url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url);
+    const finish = (error?: Error) => {
+      clearTimeout(timer);
+      socket.close();
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    const timer = setTimeout(() => finish(new Error('no hello in time')), HELLO_TIMEOUT_MS);
+    socket.addEventListener('message', ({ data }) => {
+      if (helloSchema.safeParse(tryParseJson(data)).success) finish();
+    });
+    socket.addEventListener('error', () => finish(new Error('connection failed')));
+    socket.addEventListener('close', () => finish(new Error('closed')));
+  });
+}

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { manifestForHttp } from '../src/slack/app-manifest.ts';
 
 const manifestSchema = z.looseObject({
   _metadata: z.looseObject({}),
@@ -37,21 +38,7 @@ export interface ManifestVariant {
 export function manifestVariant({ publicUrl, oauth = false }: ManifestVariant): ManifestFile {
   const manifest = readManifestFile();
   if (publicUrl === undefined) return manifest;
-  const { settings, features, oauth_config } = manifest;
-  const url = new URL('/slack/events', publicUrl).href;
-  const redirects = { redirect_urls: [new URL('/slack/oauth_redirect', publicUrl).href] };
-  return {
-    ...manifest,
-    features: { ...features, slash_commands: features.slash_commands.map((one) => ({ ...one, url })) },
-    oauth_config: oauth ? { ...redirects, ...oauth_config } : oauth_config,
-    settings: {
-      ...settings,
-      event_subscriptions: { request_url: url, ...settings.event_subscriptions },
-      interactivity: { ...settings.interactivity, request_url: url },
-      socket_mode_enabled: false,
-      token_rotation_enabled: oauth,
-    },
-  };
+  return manifestSchema.parse(manifestForHttp(manifest, publicUrl, oauth));
 }
 
 /** The link that opens Slack's page for a new app with this manifest filled in. */

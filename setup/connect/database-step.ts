@@ -55,9 +55,9 @@ async function databaseUrlProblem(session: Session, answer: string): Promise<str
 }
 
 async function databaseProblem({ settings }: Session, url: string | undefined): Promise<string | undefined> {
-  const { DATABASE_URL, DATABASE_URL_FILE, ...others } = settings.environment();
-  const config = readConfig(url === undefined ? others : { ...others, DATABASE_URL: url });
-  const tools = { log: SILENT_LOG, now: () => Date.now(), freeBytes: async () => 0 };
+  // Empty values count as not set.
+  const config = readConfig({ ...settings.environment(), DATABASE_URL: url ?? '', DATABASE_URL_FILE: '' });
+  const tools = { log: SILENT_LOG, now: () => Date.now(), freeBytes: async () => 0, mend: false };
   try {
     for await (const found of checkDatabase(config, tools))
       if (typeof found !== 'string' && !found.ok) return found.message;

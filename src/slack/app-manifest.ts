@@ -101,30 +101,73 @@ export function manifestProblems(error: unknown): string[] {
   return data?.errors.map(({ message, pointer }) => `${pointer}: ${message}`) ?? [];
 }
 
-/** The manifest at Slack with everything that ours sets; what only Slack has stays, except in lists. */
+/** What the app's owner may choose: its name, its description and its picture. */
+const OWNERS_FIELDS = new Set(['_metadata', 'display_information', 'bot_user']);
+const stringsSchema = z.array(z.string());
+/** Lists whose elements have a name of their own. */
+const namedSchema = z.array(
+  z.record(z.string(), z.unknown()).transform((fields) => ({
+    name: String(fields.command ?? fields.callback_id ?? fields.name),
+    fields,
+  })),
+);
+
+/** The manifest at Slack with everything that ours asks for. What only Slack has stays, and what its owner may choose. */
 export function mergeManifests(atSlack: AppManifest, ours: AppManifest): AppManifest {
-  const merged: Record<string, unknown> = { ...atSlack };
-  for (const [key, value] of Object.entries(ours)) {
-    const nested = manifestSchema.safeParse(value);
-    const theirs = manifestSchema.safeParse(atSlack[key]);
-    merged[key] = nested.success && theirs.success ? mergeManifests(theirs.data, nested.data) : value;
-  }
-  return merged;
+  const merged = Object.entries(ours).map(([key, value]): [string, unknown] => {
+    const isOwners = OWNERS_FIELDS.has(key) && atSlack[key] !== undefined;
+    return [key, isOwners ? atSlack[key] : mergeValues(atSlack[key], value)];
+  });
+  return { ...atSlack, ...Object.fromEntries(merged) };
 }
 
-/** Where the manifest at Slack differs from ours: the paths of the fields, such as `settings.interactivity`. */
+function mergeValues(theirs: unknown, ours: unknown): unknown {
+  const [theirFields, ourFields] = [manifestSchema.safeParse(theirs), manifestSchema.safeParse(ours)];
+  if (theirFields.success && ourFields.success) return mergeManifests(theirFields.data, ourFields.data);
+  const [theirNames, ourNames] = [stringsSchema.safeParse(theirs), stringsSchema.safeParse(ours)];
+  if (theirNames.success && ourNames.success) return [...new Set([...theirNames.data, ...ourNames.data])];
+  const [theirItems, ourItems] = [namedSchema.safeParse(theirs), namedSchema.safeParse(ours)];
+  if (!theirItems.success || !ourItems.success) return ours;
+  const items = new Map([...theirItems.data, ...ourItems.data].map(({ name }) => [name, {}]));
+  for (const { name, fields } of [...theirItems.data, ...ourItems.data])
+    items.set(name, mergeManifests(items.get(name) ?? {}, fields));
+  return [...items.values()];
+}
+
+/** What the manifest at Slack lacks of ours, one line each, such as `settings.socket_mode_enabled: true`. */
 export function manifestDifferences(atSlack: AppManifest, ours: AppManifest, path = ''): string[] {
-  return Object.entries(ours).flatMap(([key, value]) => {
-    const nested = manifestSchema.safeParse(value);
-    const theirs = manifestSchema.safeParse(atSlack[key]);
-    if (nested.success && theirs.success)
-      return manifestDifferences(theirs.data, nested.data, `${path}${key}.`);
-    return isDeepStrictEqual(inOrder(atSlack[key]), inOrder(value)) ? [] : [`${path}${key}`];
+  const merged = mergeManifests(atSlack, ours);
+  return Object.entries(merged).flatMap(([key, value]) => {
+    if (isDeepStrictEqual(value, atSlack[key])) return [];
+    const [fields, theirs] = [manifestSchema.safeParse(value), manifestSchema.safeParse(atSlack[key])];
+    if (fields.success) return manifestDifferences(theirs.data ?? {}, fields.data, `${path}${key}.`);
+    const { data: names } = stringsSchema.safeParse(value);
+    const known = stringsSchema.safeParse(atSlack[key]).data ?? [];
+    const lacking = names?.filter((name) => !known.includes(name)).join(', ');
+    return [`${path}${key}${lacking === undefined ? differingValue(value) : `: ${lacking}`}`];
   });
 }
 
-/** Lists of names, such as scopes, have no order at Slack. */
-function inOrder(value: unknown): unknown {
-  const { data } = z.array(z.string()).safeParse(value);
-  return data?.toSorted() ?? value;
+function differingValue(value: unknown): string {
+  return typeof value === 'object' ? '' : `: ${JSON.stringify(value)}`;
+}
+
+const commandsSchema = z.looseObject({
+  features: z.looseObject({ slash_commands: z.array(z.looseObject({ command: z.string() })) }),
+});
+
+/** A manifest for Socket Mode, changed for events by HTTP at a public address; with `oauth` workspaces install it there. */
+export function manifestForHttp(manifest: AppManifest, publicUrl: string, oauth: boolean): AppManifest {
+  const url = new URL('/slack/events', publicUrl).href;
+  const { slash_commands } = commandsSchema.parse(manifest).features;
+  return mergeManifests(manifest, {
+    features: { slash_commands: slash_commands.map(({ command }) => ({ command, url })) },
+    oauth_config: oauth ? { redirect_urls: [new URL('/slack/oauth_redirect', publicUrl).href] } : {},
+    settings: {
+      event_subscriptions: { request_url: url },
+      interactivity: { request_url: url },
+      socket_mode_enabled: false,
+      token_rotation_enabled: oauth,
+    },
+  });
 }

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { createAppLink, manifestVariant } from '../../setup/manifest-file.ts';
+import { createAppLink, manifestVariant, readManifestFile } from '../../setup/manifest-file.ts';
 import { settingRows } from '../../src/config.ts';
 import { assumptionsTable } from './service-assumptions.ts';
 
@@ -9,7 +9,11 @@ const note = '<!-- Made by npm run readme; change the code, not this page. -->';
 
 /** The pages that the code prints, by their path. */
 export function generatedPages(): Readonly<Record<string, string>> {
-  return { 'docs/settings.md': settingsPage(), 'docs/service-assumptions.md': assumptionsPage() };
+  return {
+    'src/slack/manifest.generated.json': `${JSON.stringify(readManifestFile(), undefined, 2)}\n`,
+    'docs/settings.md': settingsPage(),
+    'docs/service-assumptions.md': assumptionsPage(),
+  };
 }
 
 /** The pages that link to Slack's page for a new app. */

@@ -129,19 +129,19 @@ test('a person with a configuration token gets from nothing to an answer, and ev
 
   // Everything again: Enter keeps what is there.
   const again = open();
-  for (const [question, secret] of [
-    [/Where shall tokens/],
-    [/How do events/],
-    [/Which Slack app/],
-    [/\? Bot token.*\(Enter keeps (\S+) /, slack.botToken],
-    [/\? App-level token.*\(Enter keeps (\S+) /, slack.appToken],
-    [/\? Address of the agent service/],
-    [/\? API key.*\(Enter keeps (\S+) /, agent.apiKey],
-    [/Which database/],
-    [/\? Its address.*\(Enter keeps postgres:\/\/…/],
-  ] as const) {
-    const [, shown] = await again.see(question);
-    if (secret !== undefined) expect(shown?.slice(-4)).toBe(secret.slice(-4));
+  const endOf = (secret: string) => `\\(Enter keeps \\S+${secret.slice(-4)} \\(`;
+  for (const question of [
+    /Where shall tokens/,
+    /How do events/,
+    /Which Slack app/,
+    new RegExp(`\\? Bot token ${endOf(slack.botToken)}`),
+    new RegExp(`\\? App-level token ${endOf(slack.appToken)}`),
+    /\? Address of the agent service/,
+    new RegExp(`\\? API key ${endOf(agent.apiKey)}`),
+    /Which database/,
+    /\? Its address \(Enter keeps postgres:\/\/…/,
+  ]) {
+    await again.see(question);
     again.enter();
   }
   await again.see(/Start the bot now\?/);

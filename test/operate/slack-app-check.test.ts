@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { manifestSchema } from '../../sandbox/slack/manifest-schema.ts';
 import { startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
@@ -86,6 +89,21 @@ test('for HTTP, the addresses are compared too', async () => {
   expect(failure).toContain('request_url: "https://bot.example.org/slack/events"');
   expect(await check(http, true)).toEqual([expect.stringMatching(/^OK updated at Slack/)]);
   expect(await check(http)).toEqual(["OK has everything of this release's manifest"]);
+});
+
+test('the doctor prints lines of JSON for machines, and refuses unknown options', async () => {
+  const doctor = fileURLToPath(new URL('../../src/operate/doctor.ts', import.meta.url));
+  const run = (...args: string[]) => promisify(execFile)(process.execPath, [doctor, ...args], { env: {} });
+  await expect(run('--json')).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(
+      /^\{"what":"settings","ok":false,"message":"Some settings are missing.*\}\n$/,
+    ),
+  });
+  await expect(run('--mned')).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Usage: npm run doctor'),
+  });
 });
 
 test('without a configuration token nothing is compared, and a refused one is named', async () => {

@@ -1,14 +1,17 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { stringify } from 'yaml';
 import { appLevelToken, botToken, configurationTokens } from '../../sandbox/slack/token-shapes.ts';
 import { manifestVariant } from '../../setup/manifest-file.ts';
 import { connectionUrl } from '../../src/postgres/embedded-server.ts';
 import { AppManifests } from '../../src/slack/app-manifest.ts';
-import { startConnectScene } from '../support/connect-scene.ts';
+import { CONNECT, startConnectScene } from '../support/connect-scene.ts';
 import { copyTemplateDatabase } from '../support/fresh-database.ts';
 import { silentLog } from '../support/silent-log.ts';
 
@@ -18,6 +21,16 @@ async function scene(options: Parameters<typeof startConnectScene>[0]) {
   const undo = new AsyncDisposableStack();
   onTestFinished(() => undo.disposeAsync());
   return startConnectScene(options, undo);
+}
+
+/** An address of this machine that nobody listens on. */
+async function freeAddress(): Promise<{ origin: string; port: string }> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  const port = String(typeof address === 'object' ? address?.port : '');
+  return { origin: `http://127.0.0.1:${port}`, port };
 }
 
 test('a person with a configuration token gets from nothing to an answer, and every wrong input is named', async () => {
@@ -230,10 +243,9 @@ test('an app that exists is connected from an answer file, which can also lack a
   const { slack, agent, folder, settings } = await scene({});
   const run = async (answers: string) => {
     await writeFile(path.join(folder, 'answers.yaml'), answers);
-    const program = fileURLToPath(new URL('../../setup/connect.ts', import.meta.url));
     const env = { PATH: process.env.PATH, SLACK_API_URL: slack.apiUrl };
     const options = { cwd: folder, env };
-    const args = [program, '--from', 'answers.yaml'];
+    const args = [CONNECT, '--from', 'answers.yaml'];
     return promisify(execFile)(process.execPath, args, options).catch((error: unknown) => error);
   };
   const slackAnswers = `way: existing\nbot_token: ${slack.botToken}\napp_token: ${slack.appToken}\n`;
@@ -258,9 +270,46 @@ test('an app that exists is connected from an answer file, which can also lack a
   expect(await settings()).toContain(`AGENT_API_KEY=${agent.apiKey}\n`);
 });
 
+test('with HTTP the bot starts before the doctor, which calls it from outside', async () => {
+  const { slack, agent, folder, env } = await scene({});
+  const { origin: publicUrl, port } = await freeAddress();
+  const answers = {
+    events: 'http',
+    public_url: publicUrl,
+    way: 'existing',
+    bot_token: slack.botToken,
+    signing_secret: slack.signingSecret,
+    agent_base_url: agent.url,
+    agent_api_key: agent.apiKey,
+    allow_private_host: true,
+    database: 'own',
+    database_url: connectionUrl(await copyTemplateDatabase()),
+  };
+  await writeFile(path.join(folder, 'answers.yaml'), stringify(answers));
+  const child = spawn(process.execPath, [CONNECT, '--from', 'answers.yaml'], {
+    cwd: folder,
+    env: { ...env, PORT: port },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const said: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    said.push(line);
+    if (line.includes('Let Slack verify the address')) {
+      await slack.useHttp({ eventsUrl: `${publicUrl}/slack/events` });
+      const ada = slack.createPerson({ name: 'ada' });
+      slack.say({ person: ada, channel: slack.createChannel({ name: 'lab' }), text: '@taskthread hello' });
+    }
+    if (line.includes('everything works')) child.kill('SIGTERM');
+  }
+  expect(said.join('\n')).toMatch(
+    /The bot is running[\s\S]*OK +public address[\s\S]*It is answered[\s\S]*Start it with npm start\./,
+  );
+  expect(said.join('\n')).not.toContain('FAIL');
+});
+
 test('without a terminal, connect says how to go on', async () => {
-  const program = fileURLToPath(new URL('../../setup/connect.ts', import.meta.url));
-  const run = (args: string[]) => promisify(execFile)(process.execPath, [program, ...args]);
+  const run = (args: string[]) => promisify(execFile)(process.execPath, [CONNECT, ...args]);
   await expect(run([])).rejects.toMatchObject({
     code: 2,
     stderr: expect.stringContaining('needs a terminal. Without one, use --from.'),

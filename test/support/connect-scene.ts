@@ -6,7 +6,8 @@ import { startSandboxServices } from '../../sandbox/sandbox-services.ts';
 import type { SlackWorkspaceOptions } from '../../sandbox/slack/slack-workspace.ts';
 import { Terminal } from './terminal.ts';
 
-const CONNECT = fileURLToPath(new URL('../../setup/connect.ts', import.meta.url));
+/** The program of `npm run connect`. */
+export const CONNECT = fileURLToPath(new URL('../../setup/connect.ts', import.meta.url));
 
 /** The sandbox's services, and an empty folder in which people run `npm run connect` in a terminal. */
 export async function startConnectScene(slackOptions: SlackWorkspaceOptions, undo: AsyncDisposableStack) {
@@ -26,5 +27,5 @@ export async function startConnectScene(slackOptions: SlackWorkspaceOptions, und
   };
   const settings = () => readFile(path.join(folder, '.env'), 'utf8');
   const modeOf = async (name: string) => (await stat(path.join(folder, name))).mode & 0o777;
-  return { slack, agent, folder, open, settings, modeOf };
+  return { slack, agent, folder, env, open, settings, modeOf };
 }

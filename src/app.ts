@@ -77,6 +77,8 @@ export interface AppOverrides {
   onSecret?: (secret: string) => () => void;
   /** The time between the two refusals of a token that end its installation (ms). */
   confirmAfterMs?: number;
+  /** How long a task must show itself settled to count as settled (ms). */
+  settledTaskMs?: number | undefined;
 }
 
 /** Builds the app and starts it. Throws a StoreError or a SlackError that says what to fix. */
@@ -159,7 +161,7 @@ export async function startApp(
   const deps: RelayDeps = {
     store,
     log,
-    settings: relaySettings(config, links),
+    settings: relaySettings(config, links, overrides.settledTaskMs),
     workspace: (id) => installations.workspace(id),
     enqueue: (trx, thread) => queue.enqueue(trx, thread),
     agent: (account) => accounts.agentClient(account),

@@ -69,14 +69,13 @@ export class AgentClient {
     const transport = {
       timeouts: this.#timeouts,
       retry: { ...DEFAULT_RETRY_POLICY, ...options.retry },
-      dispatcher: options.dispatcher,
+      serviceOptions: this.serviceOptions,
     };
     this.#http = new ServiceHttp({
       ...options,
       ...transport,
       baseUrl,
       apiKey: () => options.apiKey,
-      serviceOptions: this.serviceOptions,
       responseReader: this.#responseReader,
       lookup: allowedHosts.has(hostNameOf(baseUrl)) ? undefined : lookup,
     });
@@ -295,7 +294,7 @@ export class AgentClient {
 
   /** Opens a signed download link of a result, without the key. The caller reads `body` to its end or destroys it. */
   async openSignedLink(link: string, options: AgentCallOptions = {}): Promise<FileContent> {
-    return await openLink(this.#links, this.serviceOptions, link, options.signal);
+    return await openLink(this.#links, link, options.signal);
   }
 
   /** Sends bytes to a signed upload link, without the key. */

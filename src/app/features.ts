@@ -1,5 +1,4 @@
 import type { Config } from '../config.ts';
-import { AccountSection } from '../features/account/account-section.ts';
 import { WorkspaceAccount, type WorkspaceAccountDeps } from '../features/account/workspace-account.ts';
 import { ChannelSettingsModal } from '../features/channel-settings/channel-settings.ts';
 import { HomeTab } from '../features/home/home-tab.ts';
@@ -36,22 +35,22 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
     clientOptions: workspaceServiceOptions(config),
     redactSecret,
     onChanged: onAccountChanged,
+    updateHome,
   });
   const channelSettings = new ChannelSettingsModal(
     deps,
     (account) => isMultiWorkspace && account === SETTINGS_ACCOUNT,
     onProjectNameDue,
   );
-  const accountSection = new AccountSection(deps, workspaceAccount, updateHome);
   const workspaceAccess = new WorkspaceAccessSettings(deps, updateHome);
   const taskList = new TaskList(deps);
-  const home = new HomeTab(deps, taskList, [workspaceAccess, accountSection], (request) =>
+  const home = new HomeTab(deps, taskList, [workspaceAccess, workspaceAccount], (request) =>
     channelSettings.open(request),
   );
   const questionPoster = new QuestionPoster(deps);
   return {
     channelSettings,
-    accountSection,
+    workspaceAccount,
     workspaceAccess,
     taskList,
     home,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isUserMessageSubtype } from '../relay/reading/message-subtypes.ts';
+import { isUserMessageSubtype } from '../relay/reading/message-parser.ts';
 import { type InboxEvent, type IncomingMessage, messageContent } from '../relay/runtime/incoming-message.ts';
 import { type Envelope, isMessageEvent } from './envelope.ts';
 import { slackId, slackTs } from './slack-ids.ts';

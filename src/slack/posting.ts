@@ -12,7 +12,7 @@ import {
 import type { LeaseGuard } from './lease-guard.ts';
 import type { Permit, Priority } from './permit-queue.ts';
 import { PostSpacing } from './post-spacing.ts';
-import type { RateLimitedClient, RateLimitedMethod } from './rate-limited-client.ts';
+import type { RateLimitedClient } from './rate-limited-client.ts';
 import { anyResponseSchema } from './slack-client.ts';
 import { clientMsgId, METADATA_TYPE, type SlackMessage } from './slack-message.ts';
 
@@ -44,25 +44,22 @@ export interface EditState {
   unseenSinceMs: number;
 }
 
-/** A change of one of the bot's messages. */
-export interface EditRequest {
-  channel: string;
-  ts: string;
-  /** Called with the permit, so that the latest state is sent. Undefined: nothing to change; the permit is returned. */
-  render: () => SlackMessage | undefined | Promise<SlackMessage | undefined>;
-  state: () => EditState;
-  guard?: LeaseGuard | undefined;
-  /** Skipped without a permit within this time (ms), counted from the message's earliest next edit. */
-  maxWaitMs?: number | undefined;
-  /** Withdraws a waiting edit, which then rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
-}
-
 /** A call about an existing message. */
 export interface MessageRequest {
   channel: string;
   ts: string;
   guard?: LeaseGuard | undefined;
+}
+
+/** A change of one of the bot's messages. */
+export interface EditRequest extends MessageRequest {
+  /** Called with the permit, so that the latest state is sent. Undefined: nothing to change; the permit is returned. */
+  render: () => SlackMessage | undefined | Promise<SlackMessage | undefined>;
+  state: () => EditState;
+  /** Skipped without a permit within this time (ms), counted from the message's earliest next edit. */
+  maxWaitMs?: number | undefined;
+  /** Withdraws a waiting edit, which then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -121,7 +118,7 @@ export class Posting {
       channel,
       priority: () => ({ order: POST_PRIORITY[request.kind], since }),
     };
-    const { ts, message } = await this.#runRequired('chat.postMessage', permitRequest, () =>
+    const { ts, message } = await this.#client.runRequired('chat.postMessage', permitRequest, () =>
       this.#postSpacing.run(channel, async () => {
         await request.beforeSend?.();
         return await this.#client.slackClient.call('chat.postMessage', args, { schema: postedSchema, guard });
@@ -243,16 +240,6 @@ export class Posting {
         return this.#log.error({ err: error, channel, ts }, 'could not delete a post outside its thread');
       }
     }
-  }
-
-  async #runRequired<T>(
-    method: RateLimitedMethod,
-    permitRequest: Parameters<RateLimitedClient['run']>[1],
-    call: (permit: Permit) => Promise<T>,
-  ): Promise<T> {
-    const done = await this.#client.run(method, permitRequest, call);
-    if (done === undefined) throw new Error(`${method} was skipped although it has no time limit.`);
-    return done.value;
   }
 
   async #runOptionalReaction(

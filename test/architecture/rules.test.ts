@@ -122,8 +122,14 @@ describe('an import', () => {
     [
       "to Slack's packages from the relay",
       'src/relay/turns/a.ts',
-      `import type { B } from '@slack/types';`,
+      `import type { B } from '@slack/web-api';`,
       /only src\/listeners, src\/slack, sandbox may/,
+    ],
+    [
+      "to the types of Slack's blocks from the relay",
+      'src/relay/turns/a.ts',
+      `import type { B } from '@slack/types';`,
+      /only src\/listeners, src\/slack, src\/render, sandbox may/,
     ],
     ['from an unknown room', 'src/cellar/a.ts', `import { a } from '../app.ts';`, /no room of the house/],
   ])('may not lead %s', (_, path, text, message) => {

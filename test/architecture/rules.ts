@@ -64,7 +64,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 
 /** Packages that only some rooms may import. */
 const PACKAGES: readonly { name: RegExp; rooms: readonly string[] }[] = [
-  { name: /^@slack\//, rooms: ['src/listeners', 'src/slack', 'sandbox'] },
+  { name: /^@slack\/(?!types$)/, rooms: ['src/listeners', 'src/slack', 'sandbox'] },
+  { name: /^@slack\/types$/, rooms: ['src/listeners', 'src/slack', 'src/render', 'sandbox'] },
 ];
 
 /**

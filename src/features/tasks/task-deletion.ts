@@ -4,8 +4,7 @@ import { AccountGone } from '../../relay/installations/account-check.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { Poller } from '../../relay/runtime/poller.ts';
 import { allSettledOrThrow, isOverdue } from '../../relay/runtime/retry.ts';
-import { TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
-import { isThreadUnreachable } from '../../relay/runtime/unreachable-thread.ts';
+import { isThreadUnreachable, TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
@@ -42,20 +41,14 @@ export class TaskDeleter {
 
   /** Deletes a task and returns a sentence about the outcome. Throws a StoreError. */
   async delete({ task, person, ...thread }: TaskDeletionRequest): Promise<string> {
-    const { workspace: id, channel, thread_ts } = thread;
+    const { workspace: id } = thread;
     const workspace = this.#deps.workspace(id);
     const row = await this.#deps.store.tasks.get(thread);
     if (workspace === undefined) return strings.tasks.notFound;
     if (row?.task_id !== task) return this.#goneText(id, task);
     const refusal =
       (await taskRefusal(workspace, row, person)) ??
-      (await controlRefusal(this.#deps, {
-        workspace: id,
-        channel,
-        thread_ts,
-        person,
-        control: 'task_delete',
-      }));
+      (await controlRefusal(this.#deps, { ...thread, person, control: 'task_delete' }));
     if (refusal !== undefined) return refusal;
     if (await this.#isAccountGone({ workspace: id, account_id: row.account_id }))
       return strings.tasks.accountGone;

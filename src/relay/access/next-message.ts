@@ -2,9 +2,8 @@ import * as strings from '../../render/strings/index.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
-import type { Lease } from '../runtime/lease.ts';
 import { type WaitCause, withRetry } from '../runtime/retry.ts';
 import { accessDenialFor } from './access-policy.ts';
 import { notifyWriter, refuseMessage } from './refusals.ts';
@@ -33,10 +32,8 @@ export async function nextMessage(
  * while Slack does not say who a person is. Throws HandOver, or the lease's reason.
  */
 export async function nextAllowedMessage(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
+  { deps, workspace, lease }: ThreadWork,
   thread: ThreadKey,
-  lease: Lease,
   { before, failFast = false }: NextMessageOptions = {},
 ): Promise<Message | undefined> {
   for (;;) {
@@ -56,7 +53,7 @@ export async function nextAllowedMessage(
       notifyWriter(deps, message, strings.waitingForIdentity);
     };
     const denial = await (failFast ? check() : withRetry(lease, check, onWait));
-    if (denial !== undefined) await refuseMessage(deps, workspace, message, { why: denial });
+    if (denial !== undefined) await refuseMessage({ deps, workspace }, message, { why: denial });
     // After a wait the message may have been deleted.
     else if (!waited) return message;
   }

@@ -3,9 +3,9 @@ import { AgentBusyError, AgentError, AgentNotFoundError } from '../../agent/erro
 import type { Turn } from '../../store/schema.ts';
 import type { StopRequestResult } from '../../store/threads/recorded-stops.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
-import { mayUseControl } from '../access/control-permission.ts';
+import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import { isReplySettled, isTaskSettled } from '../replies/reply-reader.ts';
-import { type ControlOutcome, turnOf } from '../runtime/control-types.ts';
+import { type ControlOutcome, type Press, turnOf } from '../runtime/control-types.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';
@@ -18,15 +18,8 @@ const MAX_STOPS_PER_POLL = 200;
 /** From so many seconds after the first request, another one forces the stop. */
 const FORCE_STOP_AFTER_SECONDS = 10;
 
-/** A person asks to stop a turn. */
-export interface StopRequest {
-  workspace: string;
-  /** Where the person asks. */
-  channel: string | undefined;
-  turnId: string;
-  person: string;
-  /** When, by Slack's clock: the action_ts of a press, the ts of a message or event. */
-  ts: string;
+/** A person asks to stop a turn; `ts` may also be that of a message or event. */
+export interface StopRequest extends Press {
   /** The control's name in the audit trail. */
   control?: string;
 }
@@ -70,14 +63,12 @@ export class StopControl {
    */
   async requestStop(request: StopRequest): Promise<ControlOutcome> {
     const { store } = this.#deps;
-    const { workspace, person, control = 'stop' } = request;
+    const { person, control = 'stop' } = request;
     const named = await turnOf(store, request);
     if (named === undefined) return 'unknown';
     const known = await this.#runningTurnFor(named);
     if (known.settled_at !== null || known.finished_at !== null) return 'over';
-    const { channel, thread_ts } = known;
-    if (!(await mayUseControl(this.#deps, { workspace, channel, thread_ts, person, turn: known, control })))
-      return 'refused';
+    if (!(await mayUseControl(this.#deps, useOnTurn(known, person, control)))) return 'refused';
     const recorded = await this.#recordRequest(known, request);
     if (recorded === undefined) return 'over';
     const { kind, turn } = recorded;
@@ -101,9 +92,7 @@ export class StopControl {
     if (turn === undefined || turn.finished_at !== null) return 'over';
     const waiting = await store.pausedThreads.waitingMessages(turn);
     if (!waiting.some((message) => isEarlierTs(message.ts, ts))) return 'over';
-    const { channel, thread_ts } = turn;
-    if (!(await mayUseControl(this.#deps, { workspace, channel, thread_ts, person, turn, control })))
-      return 'refused';
+    if (!(await mayUseControl(this.#deps, useOnTurn(turn, person, control)))) return 'refused';
     return store.transaction(async (within) => {
       await within.threads.lock(turn);
       const now = await within.turns.get(workspace, turnId);
@@ -133,16 +122,8 @@ export class StopControl {
       );
       if (recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
       if (recorded?.kind === 'forced') {
-        const details = { forced: true };
-        await store.audit.add({
-          workspace,
-          kind: 'stop',
-          user_id: person,
-          channel,
-          thread_ts,
-          turn_id: id,
-          details,
-        });
+        const row = { workspace, channel, thread_ts, user_id: person, turn_id: id };
+        await store.audit.add({ ...row, kind: 'stop', details: { forced: true } });
       }
       return recorded;
     });

@@ -4,19 +4,16 @@ import type { Store } from '../../store/store.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isStopWord } from '../reading/stop-word.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
-import type { Lease } from '../runtime/lease.ts';
 
 /**
  * Recovers replies that arrived before the mention that made their thread ours. Only their ids were kept, so they are
  * read back once; then they wait in the thread like any other message.
  */
 export async function recoverOrphanReplies(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
+  { deps, workspace, lease }: ThreadWork,
   key: ThreadKey,
-  lease: Lease,
 ): Promise<void> {
   const thread = await deps.store.threads.get(key);
   if (thread === undefined) return;

@@ -2,8 +2,8 @@ import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { breakPoint } from '../../render/splitting/break-point.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
+import { Poller } from '../runtime/poller.ts';
 import {
   backoffMs,
   sleepUnlessAborted,
@@ -11,7 +11,7 @@ import {
   type WaitCause,
   withRetry,
 } from '../runtime/retry.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
+import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { ReplyMessages } from './reply-messages.ts';
 import type { ReplyReader } from './reply-reader.ts';
 import type { ReplyState } from './reply-state.ts';
@@ -28,10 +28,9 @@ const FINALIZE_TIMEOUT_MS = 10 * 60_000;
  * gets one, so that the latest state wins.
  */
 export class LiveReply {
-  readonly #deps: RelayDeps;
+  readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   readonly #state: ReplyState;
-  readonly #lease: Lease;
   readonly #messages: ReplyMessages;
   readonly #files: ThreadFiles;
   /** Withdraws the edits that wait for a permit. */
@@ -40,41 +39,40 @@ export class LiveReply {
   #isClosed = false;
   #isFinalizing = false;
   #unseenSince: number | undefined;
-  #wake: (() => void) | undefined;
-  #showLoop: Promise<void> | undefined;
+  #isOpen = false;
+  /** Shows the changes until the reply is final. */
+  readonly #changes: Poller;
+  #failures = 0;
   /** Reads the agent's reply just before an edit shows it. */
   reader: ReplyReader | undefined;
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
-  constructor(
-    deps: RelayDeps,
-    workspace: WorkspaceClient,
-    turn: TurnLocation,
-    state: ReplyState,
-    lease: Lease,
-  ) {
-    this.#deps = deps;
+  constructor(work: ThreadWork, turn: TurnLocation, state: ReplyState) {
+    this.#work = work;
     this.#turn = turn;
     this.#state = state;
-    this.#lease = lease;
-    this.#messages = new ReplyMessages(state, new ThreadPosts(deps, workspace, turn, lease));
-    this.#files = new ThreadFiles(deps, workspace, turn, lease);
+    this.#messages = new ReplyMessages(state, new ThreadPosts(work, turn));
+    this.#files = new ThreadFiles(work, turn);
+    this.#changes = new Poller({
+      poll: () => this.#showChanges(),
+      onError: (error) => work.deps.log.error({ err: error, turn: turn.id }, 'the live reply stopped'),
+    });
   }
 
   /** Posts the first message, or finds the one that an earlier process posted; then shows every change. */
   async open(): Promise<void> {
-    if (this.#showLoop !== undefined) return;
+    if (this.#isOpen) return;
     await this.#messages.load();
     if (!this.#messages.has(0)) await this.#messages.post(0, 'first');
-    this.#lease.signal.addEventListener('abort', () => this.#wake?.(), { once: true });
-    this.#showLoop = this.#showChanges();
+    this.#isOpen = true;
+    if (this.#unseenSince !== undefined) this.#changes.pollNow();
   }
 
   /** The state has changed. */
   onChanged(): void {
     this.#unseenSince ??= Date.now();
-    this.#wake?.();
+    if (this.#isOpen) this.#changes.pollNow();
   }
 
   /**
@@ -86,8 +84,8 @@ export class LiveReply {
     // A live edit that still waits gives way to the final ones.
     this.#pendingEdits.abort();
     if (!this.#isClosed) this.#pendingEdits = new AbortController();
-    this.onChanged();
-    await this.#showLoop;
+    this.#unseenSince ??= Date.now();
+    await this.#changes.stop();
     await this.#withRetry(() => this.#showWholeText());
     const overflow = this.#state.overflow();
     if (overflow === undefined) return;
@@ -108,8 +106,8 @@ export class LiveReply {
       await this.#withRetry(finalize, FINALIZE_TIMEOUT_MS);
     } catch (error) {
       if (!(error instanceof SlackError) || transientFailure(error) === undefined) throw error;
-      if (this.#lease.signal.aborted) throw error;
-      this.#deps.log.warn({ err: error, turn: this.#turn.id }, 'the reply keeps its progress line');
+      if (this.#work.lease.signal.aborted) throw error;
+      this.#work.deps.log.warn({ err: error, turn: this.#turn.id }, 'the reply keeps its progress line');
     }
   }
 
@@ -117,10 +115,9 @@ export class LiveReply {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#pendingEdits.abort();
-    this.#wake?.();
-    await this.#showLoop?.catch(() => undefined);
+    await this.#changes.stop();
     const { uncountedEdits: edits } = this.#messages;
-    if (edits > 0) await this.#deps.store.turns.countEdits(this.#turn, edits);
+    if (edits > 0) await this.#work.deps.store.turns.countEdits(this.#turn, edits);
     this.#messages.uncountedEdits = 0;
   }
 
@@ -131,38 +128,28 @@ export class LiveReply {
   }
 
   get #isOver(): boolean {
-    return this.#isFinal || this.#isClosed || this.#lease.signal.aborted;
+    return this.#isFinal || this.#isClosed || this.#work.lease.signal.aborted;
   }
 
   async #showChanges(): Promise<void> {
-    let failures = 0;
-    while (!this.#isOver) {
-      if (this.#unseenSince === undefined) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-        continue;
+    if (this.#isOver || this.unreachable !== undefined) return;
+    const { log } = this.#work.deps;
+    try {
+      await this.#showLatest();
+      this.#failures = 0;
+    } catch (error) {
+      if (this.#isOver) return;
+      if (isThreadUnreachable(error)) {
+        this.unreachable = error;
+        return;
       }
-      try {
-        await this.#showLatest();
-        failures = 0;
-      } catch (error) {
-        if (this.#isOver) return;
-        if (isThreadUnreachable(error)) {
-          this.unreachable = error;
-          return;
-        }
-        this.#deps.log.warn(
-          { err: error, turn: this.#turn.id },
-          'the live reply could not be shown; trying again',
-        );
-        failures += 1;
-        this.#unseenSince ??= Date.now();
-        await sleepUnlessAborted(
-          Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(failures)),
-          AbortSignal.any([this.#lease.signal, this.#pendingEdits.signal]),
-        );
-      }
+      log.warn({ err: error, turn: this.#turn.id }, 'the live reply could not be shown; trying again');
+      this.#failures += 1;
+      this.onChanged();
+      await sleepUnlessAborted(
+        Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(this.#failures)),
+        AbortSignal.any([this.#work.lease.signal, this.#pendingEdits.signal]),
+      );
     }
   }
 
@@ -215,7 +202,7 @@ export class LiveReply {
     const at = fits ? breakPoint(this.#state.answer, from, displayedUpTo) : from;
     if (at <= from) return this.#messages.markReplaced(index);
     const breaks = this.#state.breaksWith(at);
-    await this.#deps.store.turns.record(this.#turn, { split_offsets: breaks });
+    await this.#work.deps.store.turns.record(this.#turn, { split_offsets: breaks });
     this.#state.setBreaks(breaks);
   }
 
@@ -239,8 +226,11 @@ export class LiveReply {
   async #withRetry<T>(step: () => Promise<T>, giveUpAfterMs?: number): Promise<T> {
     const onWait = (cause: WaitCause | undefined, error: unknown) => {
       if (cause !== undefined)
-        this.#deps.log.warn({ err: error, turn: this.#turn.id, cause }, 'retrying to show the final reply');
+        this.#work.deps.log.warn(
+          { err: error, turn: this.#turn.id, cause },
+          'retrying to show the final reply',
+        );
     };
-    return withRetry(this.#lease, step, onWait, { giveUpAfterMs });
+    return withRetry(this.#work.lease, step, onWait, { giveUpAfterMs });
   }
 }

@@ -1,4 +1,4 @@
-import { AgentNotFoundError } from '../../agent/errors.ts';
+import { undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
 import { withPlainText } from '../../render/messages/plain-text-message.ts';
 import {
@@ -70,25 +70,21 @@ async function renderReview(
 ): Promise<DisplayedReview | undefined> {
   if (status === 'failed')
     return { messages: [failedReviewMessage(errorMessage ?? '')], rest: undefined, restAsMessages: () => [] };
-  try {
-    const message = await agent.getMessage(taskId, messageId ?? '', { signal: lease.signal });
-    if (UNFINISHED_STATUSES.includes(message.status)) return undefined;
-    return reviewMessages(message.content.map(toReplyBlock), deps.settings.maxReplyMessages);
-  } catch (error) {
-    if (error instanceof AgentNotFoundError) return undefined;
-    throw error;
-  }
+  const message = await undefinedIfNotFound(() =>
+    agent.getMessage(taskId, messageId ?? '', { signal: lease.signal }),
+  );
+  if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
+  return reviewMessages(message.content.map(toReplyBlock), deps.settings.maxReplyMessages);
 }
 
 async function postReview(context: SettledTurnContext, key: string, review: DisplayedReview): Promise<void> {
-  const { deps, workspace, turn, lease } = context;
-  const posts = new ThreadPosts(deps, workspace, turn, lease);
+  const posts = new ThreadPosts(context, context.turn);
   const part = `review:${key}`;
   for (const [index, message] of review.messages.entries()) {
     await posts.post(`${part}:${index}`, message, 'result', REVIEW_FORMS);
   }
   if (review.rest === undefined) return;
-  if (await new ThreadFiles(deps, workspace, turn, lease).attachOverflow(part, review.rest)) return;
+  if (await new ThreadFiles(context, context.turn).attachOverflow(part, review.rest)) return;
   for (const [index, message] of review.restAsMessages().entries()) {
     await posts.post(`${part}:${review.messages.length + index}`, message, 'result', REVIEW_FORMS);
   }

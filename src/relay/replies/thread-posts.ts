@@ -2,10 +2,10 @@ import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { MessageGoneError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
 import type { EditRequest, PostKind } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
+import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
 import { asRendered, type MessageForm, sendInAcceptedForm } from './fallback-forms.ts';
 import { messageDigest } from './message-digest.ts';
 
@@ -23,23 +23,19 @@ export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWai
  * unknown, the thread is searched once the call has surely ended, and the part is posted only if it is not there.
  */
 export class ThreadPosts {
-  readonly #deps: RelayDeps;
-  readonly #workspace: WorkspaceClient;
+  readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
-  readonly #lease: Lease;
   #posts = new Map<string, Post>();
   #isLoaded = false;
 
-  constructor(deps: RelayDeps, workspace: WorkspaceClient, turn: TurnLocation, lease: Lease) {
-    this.#deps = deps;
-    this.#workspace = workspace;
+  constructor(work: ThreadWork, turn: TurnLocation) {
+    this.#work = work;
     this.#turn = turn;
-    this.#lease = lease;
   }
 
   /** Reads what earlier processes recorded. */
   async load(): Promise<void> {
-    this.#posts = await this.#deps.store.posts.ofTurn(this.#turn);
+    this.#posts = await this.#work.deps.store.posts.ofTurn(this.#turn);
     this.#isLoaded = true;
   }
 
@@ -84,7 +80,7 @@ export class ThreadPosts {
       ...wait,
       channel: this.#turn.channel,
       ts,
-      guard: this.#lease,
+      guard: this.#work.lease,
       render: async () => {
         // A message that was rendered for a throttled attempt is not shown.
         shown = undefined;
@@ -96,7 +92,7 @@ export class ThreadPosts {
         return form(message);
       },
     });
-    const { posting } = this.#workspace;
+    const { posting } = this.#work.workspace;
     const edit = (form: MessageForm) => posting.edit(request(form));
     try {
       if ((await this.#sendInAcceptedForm(part, forms, () => shown, edit)) === 'left_out') return 'left_out';
@@ -118,7 +114,7 @@ export class ThreadPosts {
     const { channel, thread_ts } = this.#turn;
     const key = this.#nextKey(part);
     try {
-      const { ts } = await this.#workspace.posting.post({
+      const { ts } = await this.#work.workspace.posting.post({
         channel,
         threadTs: thread_ts,
         message,
@@ -126,17 +122,17 @@ export class ThreadPosts {
         kind,
         // From this moment on, the outcome is unknown until Slack has answered.
         beforeSend: async () => {
-          throwIfLeaseEnded(this.#lease);
-          this.#posts.set(part, await this.#deps.store.posts.intend(this.#turn, part, key));
+          throwIfLeaseEnded(this.#work.lease);
+          this.#posts.set(part, await this.#work.deps.store.posts.intend(this.#turn, part, key));
         },
-        guard: this.#lease,
-        signal: this.#lease.signal,
+        guard: this.#work.lease,
+        signal: this.#work.lease.signal,
       });
       await this.#recordPosted(part, ts, digest);
     } catch (error) {
       // After the lease has ended, the record may belong to the process that now holds the turn.
-      if (error instanceof SlackError && error.outcome === 'none' && this.#lease.remainingMs() > 0) {
-        await this.#deps.store.posts.delete(this.#turn, part);
+      if (error instanceof SlackError && error.outcome === 'none' && this.#work.lease.remainingMs() > 0) {
+        await this.#work.deps.store.posts.delete(this.#turn, part);
         this.#posts.delete(part);
       }
       throw error;
@@ -148,7 +144,7 @@ export class ThreadPosts {
     const post = this.#posts.get(part);
     if (post === undefined) return;
     const name = `${prefix}${post.ts}`;
-    await this.#deps.store.posts.renamePart(this.#turn, part, name);
+    await this.#work.deps.store.posts.renamePart(this.#turn, part, name);
     this.#posts.delete(part);
     this.#posts.set(name, { ...post, part: name });
   }
@@ -157,7 +153,11 @@ export class ThreadPosts {
   async removeAll(prefix: string, keep: ReadonlySet<string> = new Set()): Promise<void> {
     for (const [part, post] of this.#posts) {
       if (!part.startsWith(prefix) || keep.has(part) || post.state !== 'posted' || post.ts === null) continue;
-      await this.#workspace.posting.delete({ channel: post.channel, ts: post.ts, guard: this.#lease });
+      await this.#work.workspace.posting.delete({
+        channel: post.channel,
+        ts: post.ts,
+        guard: this.#work.lease,
+      });
       await this.#markGone(part);
     }
   }
@@ -168,8 +168,8 @@ export class ThreadPosts {
     message: () => RenderedMessage | undefined,
     send: (form: MessageForm) => Promise<T>,
   ): Promise<T> {
-    return sendInAcceptedForm(this.#workspace, forms, message, send, (error) =>
-      this.#deps.log.error(
+    return sendInAcceptedForm(this.#work.workspace, forms, message, send, (error) =>
+      this.#work.deps.log.error(
         { err: error, turn: this.#turn.id, part },
         'Slack refused the blocks; sending simpler ones',
       ),
@@ -184,13 +184,13 @@ export class ThreadPosts {
   async #setDigest(part: string, digest: string | null): Promise<void> {
     const post = this.#posts.get(part);
     if (post === undefined || post.content_hash === digest) return;
-    await this.#deps.store.posts.setState(this.#turn, part, { state: 'posted', content_hash: digest });
+    await this.#work.deps.store.posts.setState(this.#turn, part, { state: 'posted', content_hash: digest });
     this.#posts.set(part, { ...post, content_hash: digest });
   }
 
   /** Slack no longer has the part, or no longer lets us edit it: it is posted again. */
   async #markGone(part: string): Promise<void> {
-    await this.#deps.store.posts.setState(this.#turn, part, { state: 'gone' });
+    await this.#work.deps.store.posts.setState(this.#turn, part, { state: 'gone' });
     const post = this.#posts.get(part);
     if (post !== undefined) this.#posts.set(part, { ...post, state: 'gone' });
   }
@@ -199,14 +199,14 @@ export class ThreadPosts {
   async #resolveUnknownPost(part: string): Promise<boolean> {
     const post = this.#posts.get(part);
     if (post?.state !== 'intended') return false;
-    await waitUntilCallEnded(post.intended_at, SLACK_CALL_LIFETIME_MS, this.#lease);
-    const { posting, readBack } = this.#workspace;
+    await waitUntilCallEnded(post.intended_at, SLACK_CALL_LIFETIME_MS, this.#work.lease);
+    const { posting, readBack } = this.#work.workspace;
     const { channel, thread_ts: threadTs, dedupe_key: key, intended_at: intendedAt } = post;
-    const query = { channel, key, intendedAt, guard: this.#lease, signal: this.#lease.signal };
+    const query = { channel, key, intendedAt, guard: this.#work.lease, signal: this.#work.lease.signal };
     const found = await readBack.findOwnPost({ ...query, threadTs }).catch(async (error: unknown) => {
       // A post whose thread was deleted meanwhile is in the channel.
       const stray = error instanceof MessageGoneError ? await readBack.findOwnPost(query) : undefined;
-      if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: this.#lease });
+      if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: this.#work.lease });
       throw error;
     });
     if (found === undefined) return false;
@@ -220,7 +220,7 @@ export class ThreadPosts {
       ts,
       ...(digest === undefined ? {} : { content_hash: digest }),
     };
-    await this.#deps.store.posts.setState(this.#turn, part, placed);
+    await this.#work.deps.store.posts.setState(this.#turn, part, placed);
     const post = this.#posts.get(part);
     if (post !== undefined) this.#posts.set(part, { ...post, ...placed });
   }

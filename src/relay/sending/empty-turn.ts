@@ -4,8 +4,7 @@ import { isEmptyMessage, isFilesOnly } from '../reading/empty-message.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { messageOfTurn } from './outgoing-message.ts';
-import { findResentMessage } from './resent-message.ts';
+import { findResentMessage, messageOfTurn } from './outgoing-message.ts';
 import type { Sender } from './sender.ts';
 
 /** The message asks nothing: the turn ends, unless the message is edited before that. */

@@ -5,13 +5,11 @@ import { messageKeyOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage, nextMessage } from '../access/next-message.ts';
 import { isEmptyMessage } from '../reading/empty-message.ts';
 import { withWriterName } from '../reading/readable-text.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
 import { fileLinkLines, isNoteResent, keptFileNotes } from './file-notes.ts';
-import { type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
-import { findResentMessage } from './resent-message.ts';
+import { findResentMessage, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { unlessStopped } from './stop-check.ts';
 
 /**
@@ -20,20 +18,19 @@ import { unlessStopped } from './stop-check.ts';
  * content. Throws TurnEnded where the message was deleted, and TurnEnded or MessagesPaused where it was stopped.
  */
 export async function freezeMessage(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
+  work: ThreadWork,
   thread: Thread,
   turn: Turn,
   attachments: Pick<Attachments, 'attached_file_ids' | 'notes'>,
-  lease: Lease,
 ): Promise<Turn> {
+  const { deps, workspace } = work;
   const key = messageKeyOf(turn);
   for (;;) {
     const message = await deps.store.messages.get(key);
     if (message === undefined || message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
-    const outgoing = await readOutgoingMessage(deps, workspace, thread, message, lease);
+    const outgoing = await readOutgoingMessage(work, thread, message);
     const writerName = await workspace.people.personName(message.user_id);
-    const earlier = await nextAllowedMessage(deps, workspace, turn, lease, { before: message.ts });
+    const earlier = await nextAllowedMessage(work, turn, { before: message.ts });
     const frozen = await deps.store.transaction(async (store) => {
       await store.threads.lock(turn);
       const current = await unlessStopped(store, turn);

@@ -1,20 +1,22 @@
-import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentBusyError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
+import {
+  AgentBusyError,
+  AgentNotFoundError,
+  AgentRejectedError,
+  undefinedIfNotFound,
+} from '../../agent/errors.ts';
 import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
 import { choicesIn } from '../reading/message-flags.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
+import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce } from './delivery.ts';
 import { freezeMessage } from './message-freeze.ts';
-import { messageOfTurn, readOutgoingMessage } from './outgoing-message.ts';
-import { findResentMessage } from './resent-message.ts';
+import { findResentMessage, messageOfTurn, readOutgoingMessage } from './outgoing-message.ts';
 import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
 
 /** The service's status for a value that it does not know. */
@@ -35,20 +37,16 @@ export interface SenderOptions {
 
 /** Sends one turn's message to the service in recorded steps: project, task, files, message. */
 export class Sender {
-  readonly #deps: RelayDeps;
-  readonly #workspace: WorkspaceClient;
-  readonly #lease: Lease;
+  readonly #work: ThreadWork;
   readonly #options: SenderOptions;
   #turn: Turn;
   /** Set once this run has left the thread's task or project, so that a service that contradicts itself causes no loop. */
   #hasLeftTask = false;
   #hasForgottenProject = false;
 
-  constructor(deps: RelayDeps, workspace: WorkspaceClient, turn: Turn, lease: Lease, options: SenderOptions) {
-    this.#deps = deps;
-    this.#workspace = workspace;
+  constructor(work: ThreadWork, turn: Turn, options: SenderOptions) {
+    this.#work = work;
     this.#turn = turn;
-    this.#lease = lease;
     this.#options = options;
   }
 
@@ -61,7 +59,7 @@ export class Sender {
       while (this.#turn.prompt === null) {
         const attachments = await this.#uploadFiles();
         this.#turn = await this.#beforeSending((thread) =>
-          freezeMessage(this.#deps, this.#workspace, thread, this.#turn, attachments, this.#lease),
+          freezeMessage(this.#work, thread, this.#turn, attachments),
         );
       }
       if (isFresh && wasTaskStarted) await this.#notifyFixedOptions();
@@ -73,9 +71,7 @@ export class Sender {
   /** Takes steps that need the thread's project. Repeats them all if the thread gets another project meanwhile. */
   async #withProject<T>(steps: () => Promise<T>): Promise<T> {
     for (;;) {
-      await this.#beforeSending((thread) =>
-        ensureThreadProject(this.#deps, this.#workspace, thread, this.#turn.id, this.#lease),
-      );
+      await this.#beforeSending((thread) => ensureThreadProject(this.#work, thread, this.#turn.id));
       try {
         return await steps();
       } catch (error) {
@@ -95,11 +91,11 @@ export class Sender {
   async #ensureTask(thread: Thread): Promise<string> {
     if (thread.task_id !== null) return thread.task_id;
     const projectId = requireProjectId(thread);
-    const message = await messageOfTurn(this.#deps, this.#turn);
-    const outgoing = await readOutgoingMessage(this.#deps, this.#workspace, thread, message, this.#lease);
+    const message = await messageOfTurn(this.#work.deps, this.#turn);
+    const outgoing = await readOutgoingMessage(this.#work, thread, message);
     const taskOptions = await this.#newTaskOptions(outgoing);
     try {
-      return await ensureThreadTask(this.#deps, thread, projectId, taskOptions, this.#lease);
+      return await ensureThreadTask(this.#work, thread, projectId, taskOptions);
     } catch (error) {
       if (
         error instanceof AgentRejectedError &&
@@ -119,7 +115,9 @@ export class Sender {
   async #newTaskOptions({ title, choices }: { title: string; choices: TaskChoices }): Promise<TaskOptions> {
     const { workspace, channel } = this.#turn;
     const channelSettings =
-      choices.model === undefined ? await this.#deps.store.channelSettings.get(workspace, channel) : null;
+      choices.model === undefined
+        ? await this.#work.deps.store.channelSettings.get(workspace, channel)
+        : null;
     return {
       title,
       model: choices.model ?? channelSettings?.model ?? undefined,
@@ -131,17 +129,17 @@ export class Sender {
 
   /** Options of a whole task are fixed when it starts: a note says so and offers a new thread. */
   async #notifyFixedOptions(): Promise<void> {
-    const { content, resends_turn_id } = await messageOfTurn(this.#deps, this.#turn);
+    const { content, resends_turn_id } = await messageOfTurn(this.#work.deps, this.#turn);
     if (content === null || resends_turn_id !== null) return;
     const { skill: _, ...fixed } = choicesIn(
       content,
-      this.#workspace.bot.userId,
-      this.#deps.settings.supportedTaskOptions,
+      this.#work.workspace.bot.userId,
+      this.#work.deps.settings.supportedTaskOptions,
     );
     if (Object.keys(fixed).length === 0) return;
     const { workspace, channel, thread_ts: threadTs, asked_by: person, id } = this.#turn;
     const note = fixedChoicesNote(id, Object.hasOwn(fixed, 'model'));
-    trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, note);
+    trySendEphemeral(this.#work.deps, { workspace, channel, person, threadTs }, note);
   }
 
   /** Uploads files that were shared without text. They are kept for the thread's next message. */
@@ -150,27 +148,25 @@ export class Sender {
   }
 
   async #uploadFiles(): Promise<Attachments> {
-    const message = await messageOfTurn(this.#deps, this.#turn);
+    const message = await messageOfTurn(this.#work.deps, this.#turn);
     const content = message.content;
     if (content === null || (content.files ?? []).length === 0) return NO_ATTACHMENTS;
     // A resent message goes with the files that are at the service already.
-    if ((await findResentMessage(this.#deps.store, message)) !== undefined) return NO_ATTACHMENTS;
+    if ((await findResentMessage(this.#work.deps.store, message)) !== undefined) return NO_ATTACHMENTS;
     this.#options.onStep('uploading');
     const attachments = await this.#beforeSending((thread) =>
       uploadAttachments({
-        deps: this.#deps,
-        workspace: this.#workspace,
+        ...this.#work,
         thread,
         turn: this.#turn,
         projectId: requireProjectId(thread),
         content,
-        lease: this.#lease,
         stopSignal: this.#options.stopSignal,
         onProgress: this.#options.onUploadProgress,
       }).catch((error: unknown) => this.#restartIfProjectLost(thread, error)),
     );
     this.#options.onFileNotes(attachments.notes);
-    this.#turn = await this.#deps.store.turns.record(this.#turn, {
+    this.#turn = await this.#work.deps.store.turns.record(this.#turn, {
       file_notes: attachments.notes,
       uploaded_bytes: attachments.uploadedBytes,
     });
@@ -178,15 +174,15 @@ export class Sender {
   }
 
   async #deliver(taskId: string): Promise<DeliveredMessage> {
-    const turn = await this.#deps.store.turns.get(this.#turn.workspace, this.#turn.id);
+    const turn = await this.#work.deps.store.turns.get(this.#turn.workspace, this.#turn.id);
     if (turn === undefined) throw new TurnEnded('withdrawn', null);
     if (turn.send_intended_at === null) {
       this.#options.stopSignal.throwIfAborted();
       if (turn.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
     }
-    const agent = this.#deps.agent((await this.#threadUnderAccount(turn)).account_id);
+    const agent = this.#work.deps.agent((await this.#threadUnderAccount(turn)).account_id);
     try {
-      return await deliverOnce(this.#deps, agent, taskId, turn, this.#lease, this.#options.stopSignal);
+      return await deliverOnce({ ...this.#work, agent, taskId }, turn, this.#options.stopSignal);
     } catch (error) {
       if (error instanceof AgentBusyError) {
         const { status } = await agent.getTask(taskId);
@@ -196,9 +192,13 @@ export class Sender {
           throw new TurnEnded('refused', strings.taskClosed, error);
         }
       }
-      const skill = turn.skill ?? this.#deps.settings.skill;
-      if (error instanceof AgentNotFoundError && skill !== undefined && (await taskExists(agent, taskId))) {
-        if (skill === this.#deps.settings.skill)
+      const skill = turn.skill ?? this.#work.deps.settings.skill;
+      if (
+        error instanceof AgentNotFoundError &&
+        skill !== undefined &&
+        (await undefinedIfNotFound(() => agent.getTask(taskId))) !== undefined
+      ) {
+        if (skill === this.#work.deps.settings.skill)
           throw new TurnEnded('refused', strings.unknownSkill(skill), error);
         throw new TurnEnded('refused', strings.unknownChosenSkill(skill), error, 'choose');
       }
@@ -214,7 +214,7 @@ export class Sender {
   async #restartIfProjectLost(thread: Thread, error: unknown): Promise<never> {
     if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) throw error;
     if (thread.task_id !== null) await this.#leaveTask(thread.task_id);
-    else if (!this.#hasForgottenProject && (await forgetMissingProject(this.#deps, thread))) {
+    else if (!this.#hasForgottenProject && (await forgetMissingProject(this.#work.deps, thread))) {
       this.#hasForgottenProject = true;
       throw new RestartSending();
     }
@@ -223,16 +223,16 @@ export class Sender {
 
   /** Leaves the thread's task where a person retries a message: the message starts another task, once. */
   async #leaveTask(taskId: string): Promise<void> {
-    const { resends_turn_id } = await messageOfTurn(this.#deps, this.#turn);
+    const { resends_turn_id } = await messageOfTurn(this.#work.deps, this.#turn);
     if (resends_turn_id === null || this.#hasLeftTask) return;
-    await this.#deps.store.threads.leaveTask(this.#turn, taskId);
+    await this.#work.deps.store.threads.leaveTask(this.#turn, taskId);
     this.#hasLeftTask = true;
-    this.#deps.log.info({ turn: this.#turn.id, left: taskId }, 'the thread continues in another task');
+    this.#work.deps.log.info({ turn: this.#turn.id, left: taskId }, 'the thread continues in another task');
     throw new RestartSending();
   }
 
   async #threadUnderAccount(turn: Turn): Promise<Thread> {
-    const { store, accountOf } = this.#deps;
+    const { store, accountOf } = this.#work.deps;
     return ensureCurrentAccount(store, accountOf, await store.threads.getOrThrow(turn), turn);
   }
 }
@@ -249,14 +249,4 @@ function requireProjectId({ project_id: projectId }: Thread): string {
 /** Whether an earlier message started the thread's task: options of the whole task are fixed. */
 function isTaskStarted({ task_id, participant_ids }: Thread): boolean {
   return task_id !== null && participant_ids.length > 0;
-}
-
-async function taskExists(agent: AgentClient, taskId: string): Promise<boolean> {
-  try {
-    await agent.getTask(taskId);
-    return true;
-  } catch (error) {
-    if (error instanceof AgentNotFoundError) return false;
-    throw error;
-  }
 }

@@ -5,8 +5,7 @@ import type { RelayDeps, SettledTurnContext } from '../runtime/deps.ts';
 import { RenewableLease, readClocks, SYSTEM_CLOCKS } from '../runtime/lease.ts';
 import { Poller } from '../runtime/poller.ts';
 import { transientFailure } from '../runtime/retry.ts';
-import { HandOver } from '../runtime/turn-interruptions.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
+import { HandOver, isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 
 /** How long a claim on a follow-up lasts (ms): longer than its lease counts. */
 const CLAIM_MS = 15_000;

@@ -7,14 +7,14 @@ import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { LiveReply } from '../replies/live-reply.ts';
 import { ReplyReader, type ReplyReaderOptions } from '../replies/reply-reader.ts';
 import { ReplyState } from '../replies/reply-state.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
 import { withRetry } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 
 /** What the steps of one turn share. */
-export class TurnContext {
+export class TurnContext implements ThreadWork {
   readonly deps: RelayDeps;
   readonly workspace: WorkspaceClient;
   readonly lease: Lease;
@@ -29,10 +29,8 @@ export class TurnContext {
   readonly #stopController = new AbortController();
 
   constructor(
-    deps: RelayDeps,
-    workspace: WorkspaceClient,
+    { deps, workspace, lease }: ThreadWork,
     turn: Turn,
-    lease: Lease,
     readRateFor: (account: string) => ReadRate,
     waitingReactions: Pick<WaitingReactions, 'cleanUp' | 'addToWaiting'>,
   ) {
@@ -43,7 +41,7 @@ export class TurnContext {
     this.waitingReactions = waitingReactions;
     this.#readRateFor = readRateFor;
     this.state = new ReplyState(turn, deps.settings, () => this.reply.onChanged());
-    this.reply = new LiveReply(deps, workspace, turnLocationOf(turn), this.state, lease);
+    this.reply = new LiveReply(this, turnLocationOf(turn), this.state);
   }
 
   /** Aborted with a TurnEnded when a person asks to stop the turn. */
@@ -98,6 +96,7 @@ export class TurnContext {
     if (userMessageId === null) throw new Error('The message of the turn was not sent.');
     const { account_id, agent, taskId } = await this.task();
     const rate = this.#readRateFor(account_id);
-    return new ReplyReader({ agent, taskId, userMessageId, rate, lease: this.lease, onRead });
+    const { settledTaskMs } = this.deps.settings;
+    return new ReplyReader({ agent, taskId, userMessageId, rate, lease: this.lease, settledTaskMs, onRead });
   }
 }

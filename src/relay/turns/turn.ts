@@ -3,14 +3,12 @@ import { isLastingRefusal } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import { sendStop } from '../controls/stop-delivery.ts';
 import { SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
-import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
+import { ThreadPosts } from '../replies/thread-posts.ts';
+import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-turn.ts';
 import { closeMessage, putBack } from '../sending/put-back.ts';
 import { Sender } from '../sending/sender.ts';
 import { followReply } from './reply-follower.ts';
-import { showSettledReply } from './settled-reply.ts';
-import { postSharedChannelNotice } from './shared-channel-notice.ts';
 import type { TurnContext } from './turn-context.ts';
 import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
 import { handleUnreachableThread } from './unreachable-thread.ts';
@@ -38,14 +36,14 @@ async function runToEnd(
   steps: () => Promise<void>,
   isUnreachable: (error: unknown) => boolean,
 ): Promise<void> {
-  const { deps, workspace, reply, lease } = context;
+  const { deps, reply } = context;
   try {
     await steps().catch((error: unknown) => handleStepError(context, error));
   } catch (error) {
     if (!isUnreachable(error)) throw error;
     const { turn } = context;
     deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');
-    await handleUnreachableThread(deps, workspace, turn, lease);
+    await handleUnreachableThread(context, turn);
     await closeMessage(deps, turn);
     await reply.close();
     await deps.store.turns.finish(turn, 'abandoned');
@@ -63,19 +61,19 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
 }
 
 async function takeSteps(context: TurnContext): Promise<void> {
-  const { deps, workspace, turn, state, lease } = context;
+  const { deps, workspace, turn, state } = context;
   if (!(await deps.store.channelSettings.get(turn.workspace, turn.channel)).show_steps) state.hideSteps();
   if (await isAnsweredByEarlierTurn(context)) return closeTurn(context, 'completed');
   await endTurnIfEmpty(deps, workspace, turn);
   await openReply(context);
   if (context.turn.user_message_id === null) {
-    await context.withRetry(() => postSharedChannelNotice(deps, workspace, context.turn, lease));
+    await context.withRetry(() => postSharedChannelNotice(context));
     await endTurnIfFilesOnly(deps, workspace, context.turn, () => createSender(context));
     await sendMessage(context);
   }
   state.setFileNotes(context.turn.file_notes ?? []);
   state.setStep('working');
-  await showSettledReply(context, await followReply(context));
+  await followReply(context);
   await endSettledTurn(context);
 }
 
@@ -98,8 +96,8 @@ async function openReply(context: TurnContext): Promise<void> {
 }
 
 function createSender(context: TurnContext): Sender {
-  const { deps, workspace, turn, lease, state, stopSignal } = context;
-  return new Sender(deps, workspace, turn, lease, {
+  const { turn, state, stopSignal } = context;
+  return new Sender(context, turn, {
     onStep: (step) => state.setStep(step),
     onUploadProgress: (progress) => state.setUploadProgress(progress),
     onFileNotes: (notes) => state.setFileNotes(notes),
@@ -117,4 +115,15 @@ async function sendMessage(context: TurnContext): Promise<void> {
   context.knownReply = reply;
   // A stop that was requested while the message was being sent had nothing to cancel yet.
   if (turn.stop_requested_at !== null) await context.withRetry(() => sendStop(context.deps, turn));
+}
+
+/**
+ * Posts, once for each channel and before its first task, that another organisation can read the channel. Throws a
+ * SlackError where Slack cannot say whether one can.
+ */
+async function postSharedChannelNotice(context: TurnContext): Promise<void> {
+  const { deps, workspace, turn, lease } = context;
+  const channel = await workspace.people.requireChannel(turn.channel, lease.signal);
+  if (channel.isExtShared !== true || !(await deps.store.oneTimeNotices.claimForTurn(turn, 'shared'))) return;
+  await new ThreadPosts(context, turn).postNotice('notice:shared', strings.sharedChannel);
 }

@@ -18,20 +18,6 @@ import { answerText, type ReplyBlock } from './answer-text.ts';
 import { feedbackButtons } from './feedback-buttons.ts';
 import { doneLine, progressLine } from './progress-line.ts';
 
-/** The phase of a turn that people see. */
-export type ReplyPhase =
-  | 'starting'
-  | 'uploading'
-  | 'queued'
-  | 'working'
-  | 'stopping'
-  | 'done'
-  | 'cancelled'
-  | 'failed'
-  | 'length'
-  | 'background'
-  | 'delayed';
-
 /** Everything that a reply shows. */
 export interface DisplayedReply {
   turnId: string;
@@ -64,16 +50,8 @@ const ENDED_PHASES: ReadonlySet<ReplyPhase> = new Set([
 ]);
 /** The phases with feedback buttons. */
 const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
-const STOPPABLE_PHASES: ReadonlySet<ReplyPhase> = new Set([
-  'starting',
-  'uploading',
-  'queued',
-  'working',
-  'stopping',
-  'delayed',
-]);
-
-const DEFAULT_SENTENCES: Record<ReplyPhase, string> = {
+/** The sentence of each phase, unless there is a better one. */
+const DEFAULT_SENTENCES = {
   starting: strings.starting,
   uploading: strings.uploading,
   queued: strings.queued,
@@ -86,6 +64,9 @@ const DEFAULT_SENTENCES: Record<ReplyPhase, string> = {
   background: strings.backgroundWork,
   delayed: strings.serviceBusy,
 };
+
+/** The phase of a turn that people see. */
+export type ReplyPhase = keyof typeof DEFAULT_SENTENCES;
 
 /**
  * The messages of a reply: the answer's parts, and below the last one the notes, the progress line and the buttons
@@ -204,7 +185,7 @@ function actionButtons(state: DisplayedReply): ActionsBlock | undefined {
   if (state.phase === 'length') actions.push('continue');
   if (state.phase === 'failed' || state.phase === 'cancelled')
     actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
-  if (STOPPABLE_PHASES.has(state.phase)) actions.push('stop');
+  if (!ENDED_PHASES.has(state.phase)) actions.push('stop');
   if (ENDED_PHASES.has(state.phase) && shownToolBlocks(state).some(({ kind }) => kind.startsWith('tool_')))
     actions.push('steps');
   if (actions.length === 0) return undefined;

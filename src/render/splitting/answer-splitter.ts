@@ -1,4 +1,4 @@
-import type { MarkdownBlock } from '../blocks/slack-blocks.ts';
+import type { MarkdownBlock } from '@slack/types';
 import { fallbackText } from '../markdown/fallback-text.ts';
 import { lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';

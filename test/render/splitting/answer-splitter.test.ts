@@ -38,13 +38,13 @@ function extent({ source, isClosed: closed }: AnswerPart) {
 describe('the parts of any answer', () => {
   it('show every character once, each within the limits and with its fences closed', () => {
     fc.assert(
-      fc.property(answers(20_000), (answer) => {
+      fc.property(answers(12_000), (answer) => {
         const fencesClosed = shapeOf(answer).openFences === 0;
         const parts = splitAnswer(answer);
         expect(displayedText(parts)).toBe(answer);
         for (const part of parts) expectWithinLimits(part, { fencesClosed });
       }),
-      { numRuns: 18, endOnFailure: true },
+      { numRuns: 12, endOnFailure: true },
     );
   });
 
@@ -62,7 +62,7 @@ describe('the parts of any answer', () => {
           closed = parts.filter((part) => part.isClosed);
         }
       }),
-      { numRuns: 18, endOnFailure: true },
+      { numRuns: 12, endOnFailure: true },
     );
   });
 
@@ -77,7 +77,7 @@ describe('the parts of any answer', () => {
         const atOnce = splitAnswer(answer, { final });
         expect(grown).toEqual(atOnce);
       }),
-      { numRuns: 18, endOnFailure: true },
+      { numRuns: 12, endOnFailure: true },
     );
   });
 
@@ -94,7 +94,7 @@ describe('the parts of any answer', () => {
         }
         expect(splitter.parts(answer, { final })).toEqual(splitAnswer(answer, { final }));
       }),
-      { numRuns: 18, endOnFailure: true },
+      { numRuns: 12, endOnFailure: true },
     );
   });
 

@@ -41,11 +41,11 @@ test('the command line is checked', () => {
   expect(() => parseFuzzOptions(['--kills', '1'])).toThrow('Usage: npm run fuzz');
 });
 
-test('five thousand random and mutated events do no harm, and real questions are answered meanwhile', async () => {
-  const { harm, questions, answered, statuses } = await runFuzz({ events: 5_000, seed: 11 });
+test('two thousand random and mutated events do no harm, and real questions are answered meanwhile', async () => {
+  const { harm, questions, answered, statuses } = await runFuzz({ events: 2_000, seed: 11 });
   expect(harm).toEqual([]);
   expect(questions).toBeGreaterThan(5);
   expect(answered).toBe(questions);
-  expect(statuses[200]).toBeGreaterThan(1_000);
-  expect(statuses[401]).toBeGreaterThan(50);
+  expect(statuses[200]).toBeGreaterThan(400);
+  expect(statuses[401]).toBeGreaterThan(20);
 });

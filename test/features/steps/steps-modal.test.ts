@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
-import { parseStepsPage, stepsNoticeView, stepsView } from '../../../src/features/steps/steps-view.ts';
+import { parseStepsPage, stepsNoticeView, stepsView } from '../../../src/features/steps/steps-modal.ts';
 import type { ToolStep } from '../../../src/render/messages/tool-steps.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';

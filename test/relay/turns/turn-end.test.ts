@@ -7,7 +7,7 @@ import {
 } from '../../../src/agent/errors.ts';
 import { messageSchema } from '../../../src/agent/service-schema.ts';
 import { TurnEnded } from '../../../src/relay/runtime/turn-interruptions.ts';
-import { countTools, outcomeOfError } from '../../../src/relay/turns/turn-outcome.ts';
+import { countTools, outcomeOfError } from '../../../src/relay/turns/turn-end.ts';
 
 function replyWith(names: readonly string[]) {
   const content = names.map((name, index) => ({ type: 'tool_use', id: `u${index}`, name, input: {} }));

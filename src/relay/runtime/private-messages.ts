@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Posting } from '../../slack/posting.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
-import type { ChannelActor } from './actors.ts';
+import type { ChannelActor, WorkspaceActor } from './actors.ts';
+import type { RelayDeps } from './deps.ts';
 
 /** Whom to tell something that only they see, and where. */
 export interface EphemeralTarget extends ChannelActor {
@@ -34,4 +36,16 @@ export function trySendEphemeral(
   sendEphemeral(deps, target, content).catch((error: unknown) => {
     deps.log.debug({ err: error }, 'could not post an ephemeral message');
   });
+}
+
+/** Sends a person a direct message; nothing where the app is no longer installed. Throws a SlackError. */
+export async function sendDirectMessage(
+  deps: Pick<RelayDeps, 'workspace'>,
+  { workspace, person }: WorkspaceActor,
+  text: string,
+): Promise<void> {
+  const posting = deps.workspace(workspace)?.posting;
+  if (posting === undefined) return;
+  const channel = await posting.openDm(person);
+  await posting.post({ channel, message: { text }, key: randomUUID(), kind: 'notice' });
 }

@@ -35,10 +35,11 @@ import { Inbox } from './relay/inbox/inbox.ts';
 import { InstallationRefresh } from './relay/installations/installation-refresh.ts';
 import { openRegistry } from './relay/installations/open-registry.ts';
 import { ServiceAccounts } from './relay/installations/service-accounts.ts';
-import { resolveResultLink } from './relay/replies/result-links.ts';
+import { ResultLinkResolver, resolveResult } from './relay/replies/result-link-resolver.ts';
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
 import type { RelayDeps } from './relay/runtime/deps.ts';
+import { RenderQueue } from './relay/runtime/render-queue.ts';
 import { ProjectNameSync } from './relay/sending/project-name-sync.ts';
 import { Dispatcher } from './relay/turns/dispatcher.ts';
 import { FollowUps } from './relay/turns/follow-ups.ts';
@@ -164,6 +165,7 @@ export async function startApp(
     settings: relaySettings(config, links, overrides.settledTaskMs),
     workspace: (id) => installations.workspace(id),
     enqueue: (trx, thread) => queue.enqueue(trx, thread),
+    rendering: new RenderQueue(),
     agent: (account) => accounts.agentClient(account),
     accountOf: (id) => accounts.currentAccount(id),
     onTaskStarted: (thread, title) => directMessages.onTaskStarted(thread, title),
@@ -234,6 +236,7 @@ export async function startApp(
   const features = createFeatures(deps, config, {
     keyring,
     redactSecret: onSecret,
+    ownAccountOptions: (id) => accounts.ownAccountOptions(id),
     onAccountChanged: () => accounts.refresh(),
     onProjectNameDue: () => projectNameSync.runSoon(),
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
@@ -262,6 +265,8 @@ export async function startApp(
     onConnected: () => gapDetector.heartbeatNow(),
     log,
   });
+  const resultLinks =
+    links && new ResultLinkResolver(links, (target, signal) => resolveResult(deps, target, signal));
   const pages = new HttpEndpoints({
     config,
     log,
@@ -272,7 +277,7 @@ export async function startApp(
     telemetry,
     slackApp,
     events: transport.kind,
-    findResult: links && ((token) => resolveResultLink(deps, links, token)),
+    findResult: resultLinks && ((token, signal) => resultLinks.find(token, signal)),
     workspace: identity?.installation.workspace,
   });
 

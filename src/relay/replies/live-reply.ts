@@ -157,6 +157,7 @@ export class LiveReply {
   async #showLatest(): Promise<void> {
     while (!this.#isFinal || this.#isFinalizing) {
       this.#unseenSince ??= Date.now();
+      await this.#renderInSlices();
       const outdated = this.#state
         .render()
         .findIndex((message, index) => !this.#messages.isUpToDate(index, message));
@@ -174,6 +175,7 @@ export class LiveReply {
   async #showWholeText(): Promise<void> {
     let mayWait = true;
     for (;;) {
+      await this.#renderInSlices();
       const all = this.#state.render();
       const outdated = all.findIndex((message, index) => {
         if (this.#messages.isUpToDate(index, message)) return false;
@@ -219,8 +221,16 @@ export class LiveReply {
       onPermit: async () => {
         if (!this.#isFinal) await this.reader?.refresh();
         this.#unseenSince = undefined;
+        await this.#renderInSlices();
       },
     });
+  }
+
+  /** Renders most of a long answer without holding up the process. */
+  async #renderInSlices(): Promise<void> {
+    const { deps, lease } = this.#work;
+    const hurry = AbortSignal.any([lease.signal, this.#pendingEdits.signal]);
+    await deps.rendering.runAll(this.#turn.workspace, () => this.#state.renderNext(), hurry);
   }
 
   async #withRetry<T>(step: () => Promise<T>, giveUpAfterMs?: number): Promise<T> {

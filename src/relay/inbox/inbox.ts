@@ -50,6 +50,11 @@ export class Inbox {
         return this.#acceptDeletion(event);
       case 'renaming':
         return this.#acceptRename(event);
+      case 'move':
+        await this.#deps.store.transaction((store) =>
+          store.channelMoves.move(event.workspace, event.from, event.channel),
+        );
+        return { kind: 'moved' };
     }
   }
 
@@ -65,7 +70,8 @@ export class Inbox {
     for (;;) {
       const content = earlyEdit?.content ?? message.content;
       const parsed = parseMessage(content);
-      const addressee = addresseeOf(message, parsed, bot.userId);
+      const isMention = content.text === message.content.text && message.isMention === true;
+      const addressee = addresseeOf({ ...message, isMention }, parsed, bot.userId);
       // An edited message has been in the channel for a while: it starts a thread only by mentioning the bot.
       const mayBeHeard = addressee !== 'channel' || editedTs === null;
       const isAddressed = mayBeHeard && (await this.#isAddressed(message, addressee));

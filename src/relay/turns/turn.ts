@@ -1,9 +1,10 @@
 import * as strings from '../../render/strings/index.ts';
-import { isLastingRefusal } from '../../slack/errors.ts';
+import { ChannelGoneError, isLastingRefusal } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import { sendStop } from '../controls/stop-delivery.ts';
 import { SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { ThreadPosts } from '../replies/thread-posts.ts';
+import { sleepWithLease } from '../runtime/retry.ts';
 import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-turn.ts';
 import { closeMessage, putBack } from '../sending/put-back.ts';
@@ -12,6 +13,9 @@ import { followReply } from './reply-follower.ts';
 import type { TurnContext } from './turn-context.ts';
 import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
 import { handleUnreachableThread } from './unreachable-thread.ts';
+
+/** How long (ms) a refused channel may turn out to have another id. */
+const CHANNEL_MOVE_GRACE_MS = 2_000;
 
 /**
  * Runs one turn, from the waiting message to the posted results. Every step is recorded before and after its side
@@ -42,6 +46,7 @@ async function runToEnd(
   } catch (error) {
     if (!isUnreachable(error)) throw error;
     const { turn } = context;
+    if (error instanceof ChannelGoneError && (await hasMoved(context))) throw new HandOver();
     deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');
     await handleUnreachableThread(context, turn);
     await closeMessage(deps, turn);
@@ -50,6 +55,12 @@ async function runToEnd(
   } finally {
     await reply.close();
   }
+}
+
+/** Whether the turn's channel has another id by now. Slack's event about that may come after a refusal of the old one. */
+async function hasMoved({ deps, turn, lease }: TurnContext): Promise<boolean> {
+  await sleepWithLease(CHANNEL_MOVE_GRACE_MS, lease);
+  return (await deps.store.turns.get(turn.workspace, turn.id))?.channel !== turn.channel;
 }
 
 async function handleStepError(context: TurnContext, error: unknown): Promise<void> {

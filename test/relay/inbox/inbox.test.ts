@@ -59,6 +59,18 @@ describe('the inbox', () => {
     expect(queued.filter((root) => root === mention.thread_ts)).toHaveLength(1);
   });
 
+  test.each(['first', 'last'])('accepts once what Slack calls a mention, which comes %s', async (place) => {
+    const copy = message('<@WOTHER> hi');
+    const mention = { ...copy, isMention: true };
+    const copies = place === 'first' ? [mention, copy] : [copy, mention];
+    const outcomes = [];
+    for (const one of copies) outcomes.push((await say(one)).kind);
+    expect(outcomes.filter((kind) => kind === 'admitted')).toHaveLength(1);
+    const edited = { ...message('<@WOTHER> hi'), isMention: true };
+    await edit({ ...edited, isMention: false }, 'never mind');
+    expect((await say(edited)).kind).toBe('ignored');
+  });
+
   test('stores only the ids of a reply in an unknown thread, and nothing of other conversations', async () => {
     const root = ts();
     const reply = message('a reply', { thread_ts: root });

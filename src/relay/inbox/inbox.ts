@@ -17,8 +17,8 @@ export interface InboxDeps {
   store: Store;
   /** Stops a thread's agent, for the word stop. It may be called twice for one message. */
   onStopMessage: (message: IncomingMessage) => Promise<StopOutcome>;
-  /** Queues a job for the thread soon. Maintenance finds messages whose job was lost. */
-  enqueue: (thread: ThreadKey) => void;
+  /** Queues a job for the thread soon; `isNew`: it had no work before. Maintenance finds messages whose job was lost. */
+  enqueue: (thread: ThreadKey, isNew: boolean) => void;
   /** The service account that a workspace's new threads use. */
   accountOf(workspace: string): string;
 }
@@ -95,7 +95,7 @@ export class Inbox {
         case 'withdrawn':
           return { kind: decision };
         default:
-          enqueue(thread);
+          enqueue(thread, decision === 'next');
           return { kind: 'admitted', thread, isQueued: decision === 'waits', isPaused };
       }
     }

@@ -216,8 +216,8 @@ export class Inbox {
       }
       if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
       if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
-      // Applied if the service rejects the message and it waits again.
-      if (known.state === 'sending') await store.earlyEdits.record(key, deletion);
+      // Applied if the service rejects the message and it waits again. It may have been frozen since it was read.
+      if (known.state === 'sending' || known.state === 'waiting') await store.earlyEdits.record(key, deletion);
       return { kind: 'too_late', change: 'deletion' };
     });
   }

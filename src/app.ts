@@ -199,7 +199,7 @@ export async function startApp(
   const inbox = new Inbox({
     ...deps,
     store: storeOn(database.ackKysely),
-    enqueue: (at) => queue.enqueueSoon(at),
+    enqueue: (at, isNew) => queue.enqueueSoon(at, isNew),
     onStopMessage: (message) => stopTriggers.onStopWord(message),
   });
   const projectNameSync = new ProjectNameSync(deps);

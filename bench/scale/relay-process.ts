@@ -123,7 +123,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   dispatcher.start();
   const inbox = new Inbox({
     store,
-    enqueue: (thread) => queue.enqueueSoon(thread),
+    enqueue: (thread, isNew) => queue.enqueueSoon(thread, isNew),
     onStopMessage: async () => 'nothing',
     accountOf: deps.accountOf,
   });

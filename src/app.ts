@@ -45,6 +45,7 @@ import { Dispatcher } from './relay/turns/dispatcher.ts';
 import { FollowUps } from './relay/turns/follow-ups.ts';
 import { Maintenance } from './relay/turns/maintenance.ts';
 import { TurnRunner } from './relay/turns/turn-runner.ts';
+import { isAcceptedPost } from './slack/posting.ts';
 import { identifyToken } from './slack/token-identity.ts';
 import type { Database } from './store/database.ts';
 import { openStore } from './store/open-store.ts';
@@ -109,6 +110,7 @@ export async function startApp(
       ...(installations.tokenRefusedSince() === undefined ? [] : [BOT_TOKEN_SETTING]),
       ...(accounts.keyRefusedSince() === undefined ? [] : [API_KEY_SETTING]),
     ],
+    deafWorkspaces: () => gapDetector.deafWorkspaces,
     rejectedWorkspaceCredentials: () => ({
       token: installations.refusedOwnTokenCount(),
       key: accounts.refusedOwnKeyCount(),
@@ -133,7 +135,10 @@ export async function startApp(
     workspaceOptions: {
       ...slackOptions(config),
       rateLimitStore: telemetry.metrics.withPermitMetrics(new SharedRateLimits(database.kysely)),
-      onCall: telemetry.metrics.onSlackCall,
+      onCall: (call) => {
+        telemetry.metrics.onSlackCall(call);
+        if (isAcceptedPost(call)) gapDetector.onPost(call.workspace);
+      },
       onEdit: telemetry.metrics.onSlackEdit,
       log,
     },
@@ -218,6 +223,7 @@ export async function startApp(
       backfill.trigger();
       projectNameSync.runSoon();
     },
+    rebuildConnections: () => slackApp.rebuildConnections(),
     log,
   });
   const eventIntake = new EventIntake({
@@ -225,7 +231,7 @@ export async function startApp(
     bot: async (at) => (await installations.find(at))?.bot,
     onUninstallEvent: oauth && ((event) => oauth.uninstallEvents.handle(event)),
     otherBots: async (at) => (await accessPolicyFor(deps, at)).bots,
-    onEvent: (id) => gapDetector.onEvent(id),
+    onEvent: (id, isEcho) => gapDetector.onEvent(id, isEcho),
     onInboxOutcome,
     onStopTrigger: (trigger) => stopTriggers.handle(trigger),
     onEventHandled: telemetry.onEventHandled,

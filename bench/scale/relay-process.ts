@@ -51,6 +51,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     stats: () => readStats(database.kysely),
     heldThreads: () => dispatcher.heldJobCount,
     rejectedSettings: () => [],
+    deafWorkspaces: () => 0,
     rejectedWorkspaceCredentials: () => ({ token: 0, key: 0 }),
   });
   const store = new Store(database.kysely, watch.onTurnStep);

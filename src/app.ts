@@ -35,10 +35,11 @@ import { Inbox } from './relay/inbox/inbox.ts';
 import { InstallationRefresh } from './relay/installations/installation-refresh.ts';
 import { openRegistry } from './relay/installations/open-registry.ts';
 import { ServiceAccounts } from './relay/installations/service-accounts.ts';
-import { resolveResultLink } from './relay/replies/result-links.ts';
+import { ResultLinkResolver, resolveResult } from './relay/replies/result-link-resolver.ts';
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
 import type { RelayDeps } from './relay/runtime/deps.ts';
+import { RenderQueue } from './relay/runtime/render-queue.ts';
 import { ProjectNameSync } from './relay/sending/project-name-sync.ts';
 import { Dispatcher } from './relay/turns/dispatcher.ts';
 import { FollowUps } from './relay/turns/follow-ups.ts';
@@ -78,6 +79,8 @@ export interface AppOverrides {
   onSecret?: (secret: string) => () => void;
   /** The time between the two refusals of a token that end its installation (ms). */
   confirmAfterMs?: number;
+  /** How long a task must show itself settled to count as settled (ms). */
+  settledTaskMs?: number | undefined;
 }
 
 /** Builds the app and starts it. Throws a StoreError or a SlackError that says what to fix. */
@@ -164,9 +167,10 @@ export async function startApp(
   const deps: RelayDeps = {
     store,
     log,
-    settings: relaySettings(config, links),
+    settings: relaySettings(config, links, overrides.settledTaskMs),
     workspace: (id) => installations.workspace(id),
     enqueue: (trx, thread) => queue.enqueue(trx, thread),
+    rendering: new RenderQueue(),
     agent: (account) => accounts.agentClient(account),
     accountOf: (id) => accounts.currentAccount(id),
     onTaskStarted: (thread, title) => directMessages.onTaskStarted(thread, title),
@@ -200,7 +204,7 @@ export async function startApp(
   const inbox = new Inbox({
     ...deps,
     store: storeOn(database.ackKysely),
-    enqueue: (at) => queue.enqueueSoon(at),
+    enqueue: (at, isNew) => queue.enqueueSoon(at, isNew),
     onStopMessage: (message) => stopTriggers.onStopWord(message),
   });
   const projectNameSync = new ProjectNameSync(deps);
@@ -238,6 +242,7 @@ export async function startApp(
   const features = createFeatures(deps, config, {
     keyring,
     redactSecret: onSecret,
+    ownAccountOptions: (id) => accounts.ownAccountOptions(id),
     onAccountChanged: () => accounts.refresh(),
     onProjectNameDue: () => projectNameSync.runSoon(),
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
@@ -266,6 +271,8 @@ export async function startApp(
     onConnected: () => gapDetector.heartbeatNow(),
     log,
   });
+  const resultLinks =
+    links && new ResultLinkResolver(links, (target, signal) => resolveResult(deps, target, signal));
   const pages = new HttpEndpoints({
     config,
     log,
@@ -276,7 +283,7 @@ export async function startApp(
     telemetry,
     slackApp,
     events: transport.kind,
-    findResult: links && ((token) => resolveResultLink(deps, links, token)),
+    findResult: resultLinks && ((token, signal) => resultLinks.find(token, signal)),
     workspace: identity?.installation.workspace,
   });
 

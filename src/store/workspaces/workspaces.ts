@@ -34,8 +34,7 @@ export class Workspaces extends Queries {
         select last_receiving_at, clock_timestamp() as now from workspaces where workspace = ${workspace} for update
       )
       update workspaces
-      set last_receiving_at = case when ${isReceiving} then greatest(before.last_receiving_at, before.now)
-        else before.last_receiving_at end
+      set last_receiving_at = greatest(before.last_receiving_at, case when ${isReceiving} then before.now end)
       from before where workspaces.workspace = ${workspace}
       returning before.now, unheard_posts, unheard_since, heard_at, judged_deaf_at,
         case when ${isReceiving} and before.last_receiving_at < before.now - ${millis(gapMs)}

@@ -37,7 +37,7 @@ export function createWorkspaceDeps(
       ...options.delivery,
     },
     scopes: settings.scopes,
-    subscribed: options.events,
+    subscribed: () => settings.events,
     eventsPerHour:
       limits === 'off' ? Number.POSITIVE_INFINITY : (limits.eventsPerHour ?? SLACK_LIMITS.eventsPerHour),
   });

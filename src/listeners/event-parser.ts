@@ -50,6 +50,13 @@ export function parseEvent({ event }: Envelope): ParsedEvent | undefined {
   return eventSchema.safeParse(event).data;
 }
 
+/** Whether the bot's own post, edit or deletion comes back as an event. */
+export function isEcho(event: ParsedEvent | undefined, bot: BotIdentity): boolean {
+  if (event?.type !== 'message') return false;
+  const { user, bot_id: id } = event.message ?? event.previous_message ?? event;
+  return user === bot.userId || id === bot.botId;
+}
+
 /** The channel in which another bot or workflow mentions ours; undefined for anything else. */
 export function findOtherBotMention(event: ParsedEvent, bot: BotIdentity): string | undefined {
   if (event.type !== 'message' && event.type !== 'app_mention') return undefined;

@@ -174,7 +174,7 @@ function serverSettings(
     // Our own log has the errors of our statements, with their context.
     log_min_error_statement: 'panic',
     log_line_prefix: '',
-    ...(fsync ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...(fsync ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }),
   };
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

@@ -16,7 +16,7 @@ interface Postmaster {
 /** How long the owner of a new server may take to lock it (ms). */
 const OWNER_GRACE_MS = 3_000;
 /** A server that accepts no connections for this long (ms) is stopped. */
-const UNRESPONSIVE_TIMEOUT_MS = 20_000;
+const UNRESPONSIVE_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 60_000;
 
 /**

@@ -17,8 +17,8 @@ export interface InboxDeps {
   store: Store;
   /** Stops a thread's agent, for the word stop. It may be called twice for one message. */
   onStopMessage: (message: IncomingMessage) => Promise<StopOutcome>;
-  /** Queues a job for the thread soon. Maintenance finds messages whose job was lost. */
-  enqueue: (thread: ThreadKey) => void;
+  /** Queues a job for the thread soon; `isNew`: it had no work before. Maintenance finds messages whose job was lost. */
+  enqueue: (thread: ThreadKey, isNew: boolean) => void;
   /** The service account that a workspace's new threads use. */
   accountOf(workspace: string): string;
 }
@@ -101,7 +101,7 @@ export class Inbox {
         case 'withdrawn':
           return { kind: decision };
         default:
-          enqueue(thread);
+          enqueue(thread, decision === 'next');
           return { kind: 'admitted', thread, isQueued: decision === 'waits', isPaused };
       }
     }
@@ -222,8 +222,8 @@ export class Inbox {
       }
       if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
       if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
-      // Applied if the service rejects the message and it waits again.
-      if (known.state === 'sending') await store.earlyEdits.record(key, deletion);
+      // Applied if the service rejects the message and it waits again. It may have been frozen since it was read.
+      if (known.state === 'sending' || known.state === 'waiting') await store.earlyEdits.record(key, deletion);
       return { kind: 'too_late', change: 'deletion' };
     });
   }

@@ -50,10 +50,9 @@ async function runToEnd(
     deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');
     await handleUnreachableThread(context, turn);
     await closeMessage(deps, turn);
-    await reply.close();
-    await deps.store.turns.finish(turn, 'abandoned');
+    await reply.close((last) => deps.store.turns.finish(turn, 'abandoned', last));
   } finally {
-    await reply.close();
+    await reply.suspend();
   }
 }
 
@@ -73,14 +72,16 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
 
 async function takeSteps(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, state } = context;
-  if (!(await deps.store.channelSettings.get(turn.workspace, turn.channel)).show_steps) state.hideSteps();
+  const channelSettings = await deps.store.channelSettings.get(turn.workspace, turn.channel);
+  if (!channelSettings.show_steps) state.hideSteps();
   if (await isAnsweredByEarlierTurn(context)) return closeTurn(context, 'completed');
-  await endTurnIfEmpty(deps, workspace, turn);
-  await openReply(context);
+  await endTurnIfEmpty(deps, workspace, turn, await context.message());
+  await context.openReply();
   if (context.turn.user_message_id === null) {
     await context.withRetry(() => postSharedChannelNotice(context));
-    await endTurnIfFilesOnly(deps, workspace, context.turn, () => createSender(context));
-    await sendMessage(context);
+    const sender = createSender(context, channelSettings.model);
+    await endTurnIfFilesOnly(deps, workspace, context.turn, await context.message(), sender);
+    await sendMessage(context, sender);
   }
   state.setFileNotes(context.turn.file_notes ?? []);
   state.setStep('working');
@@ -100,15 +101,11 @@ async function isAnsweredByEarlierTurn(context: TurnContext): Promise<boolean> {
   return context.knownReply === null;
 }
 
-/** Posts the first reply, before any call to the service. */
-async function openReply(context: TurnContext): Promise<void> {
-  await context.withRetry(() => context.reply.open());
-  if (context.turn.first_visible_at === null) await context.record({ first_visible_at: new Date() });
-}
-
-function createSender(context: TurnContext): Sender {
-  const { turn, state, stopSignal } = context;
+function createSender(context: TurnContext, channelModel: string | null): Sender {
+  const { turn, state, stopSignal, begun } = context;
   return new Sender(context, turn, {
+    thread: begun?.thread,
+    channelModel,
     onStep: (step) => state.setStep(step),
     onUploadProgress: (progress) => state.setUploadProgress(progress),
     onFileNotes: (notes) => state.setFileNotes(notes),
@@ -118,10 +115,15 @@ function createSender(context: TurnContext): Sender {
 }
 
 /** Sends the message to the service. */
-async function sendMessage(context: TurnContext): Promise<void> {
+async function sendMessage(context: TurnContext, sender: Sender): Promise<void> {
   const originalTs = context.turn.message_ts;
-  const { turn, reply } = await createSender(context).send();
-  if (turn.message_ts !== originalTs) context.waitingReactions.addToWaiting(turn);
+  const { turn, reply, account_id } = await sender.send();
+  context.begun = undefined;
+  if (turn.task_id !== null) context.knownTask = { account_id, taskId: turn.task_id };
+  if (turn.message_ts !== originalTs) {
+    context.resendsTurnId = undefined;
+    context.waitingReactions.addToWaiting(turn);
+  }
   context.turn = turn;
   context.knownReply = reply;
   // A stop that was requested while the message was being sent had nothing to cancel yet.

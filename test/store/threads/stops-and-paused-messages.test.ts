@@ -251,7 +251,11 @@ test("a person's text that others quoted is erased with that person", async () =
   };
   const about = await quoting('C7', { text: '', about: { user: 'U9', text: 'their words' } });
   const readBack = await quoting('C8', { text: 'sum it up' });
-  await store.threads.addParticipant({ ...place, channel: 'C8' }, 'U9');
+  await store.db
+    .updateTable('threads')
+    .set({ participant_ids: ['U9'] })
+    .where('channel', '=', 'C8')
+    .execute();
   const others = await quoting('C9', { text: 'hm', about: { user: 'U7', text: 'of others' } });
   await store.erasure.eraseUser('T1', 'U9');
   expect(await about()).toEqual({ content: null, title: null });

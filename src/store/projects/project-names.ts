@@ -47,7 +47,7 @@ export class ProjectNames extends Queries {
       update projects set name_sync_claimed_until = ${fromNow(holdMs)}
       where (workspace, channel, account_id) in (
         select workspace, channel, account_id from projects
-        where name_sync_due_at <= clock_timestamp()
+        where name_sync_due_at <= now()
           and ${isUnclaimed('name_sync_claimed_until')}
         order by name_sync_claimed_until nulls first, name_sync_due_at limit ${limit} for update skip locked)
       returning workspace, channel, account_id, project_id, name_sync_due_at`.execute(this.db);

@@ -94,4 +94,4 @@ export class FollowUpSchedule extends Queries {
   }
 }
 
-const isDue = sql<boolean>`next_check_at <= clock_timestamp() and ${isUnclaimed()}`;
+const isDue = sql<boolean>`next_check_at <= now() and ${isUnclaimed()}`;

@@ -130,12 +130,15 @@ export class Threads extends Queries {
 
   /** Whether the task belongs to no other thread, and no other thread of the project has an open intent. */
   async mayAdoptTask(key: ThreadKey, projectId: string, taskId: string): Promise<boolean> {
-    const rival = await this.db
+    const rivals = this.db
       .selectFrom('threads')
       .select('thread_ts')
-      .where((row) => row.and({ workspace: key.workspace, project_id: projectId }))
-      .where((where) => where.or([where('task_id', '=', taskId), where('task_intended_at', 'is not', null)]))
-      .where((where) => where.not(inThread(key)))
+      .where('workspace', '=', key.workspace)
+      .where('project_id', '=', projectId)
+      .where((where) => where.not(inThread(key)));
+    const rival = await rivals
+      .where('task_id', '=', taskId)
+      .unionAll(rivals.where('task_intended_at', 'is not', null))
       .limit(1)
       .executeTakeFirst();
     return rival === undefined;

@@ -20,6 +20,8 @@ export interface RetentionDays {
 
 /** The most rows of one statement, so that no lock is held for long. */
 const BATCH_SIZE = 1_000;
+/** In the text of a statement, where every plan of it counts with the limit. */
+const batchSize = sql.lit(BATCH_SIZE);
 
 /** Erases and deletes what is past its retention time. */
 export class Retention extends Queries {
@@ -58,7 +60,7 @@ export class Retention extends Queries {
     const { rows } = await sql<{ workspace: string; limit_key: string; deleted: number }>`
       with page as (
         select ctid as place, workspace, limit_key from rate_limits
-        where (workspace, limit_key) > (${workspace}, ${limit_key}) order by workspace, limit_key limit ${BATCH_SIZE}
+        where (workspace, limit_key) > (${workspace}, ${limit_key}) order by workspace, limit_key limit ${batchSize}
       ), deleted as (
         delete from rate_limits where ctid = any (array(select place from page)) and ${isUnused} returning 1)
       select workspace, limit_key, (select count(*) from deleted) as deleted from page
@@ -83,7 +85,7 @@ async function repeatWhileFull(step: () => Promise<number>, signal?: AbortSignal
 function nextRows(table: string, condition: RawBuilder<unknown>, time: string) {
   return sql`ctid = any (array(
     select ctid from ${sql.table(table)} where ${condition}
-    order by ${sql.ref(time)} limit ${BATCH_SIZE} for update skip locked))`;
+    order by ${sql.ref(time)} limit ${batchSize} for update skip locked))`;
 }
 
 function deletion(table: string, condition: RawBuilder<unknown>, time: string) {
@@ -151,19 +153,24 @@ function contentErasures(then: RawBuilder<Date>) {
   ];
 }
 
+/** A table's rows of the turns in `due`, found one turn at a time. */
+function ofDueTurns(table: string) {
+  return sql`ctid = any (array(
+    select theirs.ctid from due cross join lateral (
+      select ctid from ${sql.table(table)} where workspace = due.workspace and turn_id = due.id offset 0) as theirs))`;
+}
+
 /** Deletes the rows of what ended before `then`. */
 function rowDeletions(then: RawBuilder<Date>) {
   return [
     deletion('feedback', sql`given_at < ${then}`, 'given_at'),
     sql`
       with due as (
-        select workspace, id from turns where finished_at < ${then}
-        order by finished_at limit ${BATCH_SIZE} for update skip locked
-      ), posted as (
-        delete from posts using due where posts.workspace = due.workspace and posts.turn_id = due.id
-      ), shared as (
-        delete from slack_files using due where slack_files.workspace = due.workspace and slack_files.turn_id = due.id)
-      delete from turns using due where turns.workspace = due.workspace and turns.id = due.id`,
+        select ctid as place, workspace, id from turns where finished_at < ${then}
+        order by finished_at limit ${batchSize} for update skip locked
+      ), posted as (delete from posts where ${ofDueTurns('posts')}
+      ), shared as (delete from slack_files where ${ofDueTurns('slack_files')})
+      delete from turns where ctid = any (array(select place from due))`,
     deletion('messages', sql`${isDone} and received_at < ${then}`, 'received_at'),
   ];
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { inThread, maySend } from '../filters.ts';
+import { inThread, isUnsent, maySend } from '../filters.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
 import { changesRow, Queries } from '../queries.ts';
 import type { SlackTs, Thread } from '../schema.ts';
@@ -166,7 +166,7 @@ export class Threads extends Queries {
     const waiting = this.db
       .selectFrom('messages')
       .select(['workspace', 'channel', 'thread_ts'])
-      .where('state', 'in', ['waiting', 'sending'])
+      .where(isUnsent)
       .where(maySend);
     const open = this.db
       .selectFrom('turns')

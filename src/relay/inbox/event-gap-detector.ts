@@ -29,7 +29,10 @@ export interface EventGapDetectorDeps {
 export class EventGapDetector {
   readonly #deps: EventGapDetectorDeps;
   readonly #workspacesHeardFrom = new Set<string>();
+  /** Workspaces whose gap is not recorded yet. */
+  readonly #silentWorkspaces = new Set<string>();
   readonly #poller: Poller;
+  readonly #gaps: Poller;
 
   constructor(deps: EventGapDetectorDeps) {
     this.#deps = deps;
@@ -37,6 +40,11 @@ export class EventGapDetector {
       intervalMs: HEARTBEAT_INTERVAL_MS,
       poll: () => this.#recordHeartbeats(),
       onError: (error) => deps.log.debug({ err: error }, 'recording a heartbeat failed'),
+    });
+    // On its own: heartbeats continue while the gaps of many workspaces are recorded, or they would make a gap.
+    this.#gaps = new Poller({
+      poll: () => this.#recordGaps(),
+      onError: (error) => deps.log.debug({ err: error }, 'recording a gap failed; trying again'),
     });
   }
 
@@ -47,7 +55,7 @@ export class EventGapDetector {
 
   /** Stops recording heartbeats. */
   async stop(): Promise<void> {
-    await this.#poller.stop();
+    await Promise.all([this.#poller.stop(), this.#gaps.stop()]);
   }
 
   /** An event of this workspace arrived. */
@@ -61,15 +69,26 @@ export class EventGapDetector {
   }
 
   async #recordHeartbeats(): Promise<void> {
-    for (const workspace of this.#deps.workspaces()) {
-      if (!this.#workspacesHeardFrom.has(workspace) && !this.#deps.canReceiveEvents()) continue;
-      await this.#recordHeartbeat(workspace);
-      this.#workspacesHeardFrom.delete(workspace);
+    const { store, workspaces, canReceiveEvents, minGapMs, onHeartbeat } = this.#deps;
+    const heardFrom = [...this.#workspacesHeardFrom];
+    const receiving = canReceiveEvents() ? workspaces() : heardFrom;
+    for (const silent of await store.workspaces.recordAllReceiving(receiving, minGapMs))
+      this.#silentWorkspaces.add(silent);
+    for (const workspace of heardFrom) this.#workspacesHeardFrom.delete(workspace);
+    if (this.#silentWorkspaces.size > 0) this.#gaps.pollNow();
+    else onHeartbeat();
+  }
+
+  async #recordGaps(): Promise<void> {
+    for (const workspace of this.#silentWorkspaces) {
+      if (this.#gaps.signal.aborted) return;
+      await this.#recordGap(workspace);
+      this.#silentWorkspaces.delete(workspace);
     }
     this.#deps.onHeartbeat();
   }
 
-  async #recordHeartbeat(workspace: string): Promise<void> {
+  async #recordGap(workspace: string): Promise<void> {
     const { store, minGapMs, log } = this.#deps;
     const gap = await store.transaction(async (trxStore) => {
       const ended = await trxStore.workspaces.recordReceiving(workspace, minGapMs);

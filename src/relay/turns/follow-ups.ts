@@ -4,23 +4,30 @@ import type { FollowUp } from '../../store/schema.ts';
 import type { RelayDeps, SettledTurnContext } from '../runtime/deps.ts';
 import { RenewableLease, readClocks, SYSTEM_CLOCKS } from '../runtime/lease.ts';
 import { Poller } from '../runtime/poller.ts';
+import type { ReadRate } from '../runtime/read-rate.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { HandOver, isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 
 /** How long a claim on a follow-up lasts (ms): longer than its lease counts. */
 const CLAIM_MS = 15_000;
 const CLAIM_RENEW_INTERVAL_MS = 2_500;
-/** The longest pause between two polls for due follow-ups (ms). */
-const MAX_POLL_INTERVAL_MS = 5_000;
 /** How long running checks may take to hand over when the process stops (ms). */
 const STOP_GRACE_MS = 1_500;
 /** Most follow-ups that a process checks at a time. */
 const MAX_CONCURRENT = 20;
 /** Most of these in one workspace: others do not wait for its service, which may be slow. */
 const MAX_CONCURRENT_PER_WORKSPACE = 5;
-/** The pause between two checks grows by this factor, up to this multiple of the first pause. */
-const BACKOFF_FACTOR = 1.5;
-const MAX_BACKOFF_MULTIPLE = 12;
+/**
+ * The pause between two checks grows by this factor, up to this multiple of the first pause: with the default settings,
+ * a task is checked twelve times in an hour.
+ */
+const BACKOFF_FACTOR = 1.6;
+const MAX_BACKOFF_MULTIPLE = 120;
+
+/** The pause before the check after `checks` others (ms); `firstMs` is the one before the first. */
+export function followUpPauseMs(checks: number, firstMs: number): number {
+  return firstMs * Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** checks);
+}
 
 /** `finished`: nothing more can come; `interrupted`: the process stops, or another one has claimed the follow-up. */
 type CheckOutcome = 'checked' | 'failed' | 'finished' | 'interrupted';
@@ -35,22 +42,25 @@ export type FollowUpCheck = (context: SettledTurnContext) => Promise<void>;
 export class FollowUps {
   readonly #deps: RelayDeps;
   readonly #checks: readonly FollowUpCheck[];
+  readonly #readRateFor: (account: string) => ReadRate;
   readonly #processId = randomUUID();
   readonly #running = new Map<RenewableLease, Promise<void>>();
   readonly #poller: Poller;
 
-  constructor(deps: RelayDeps, checks: readonly FollowUpCheck[]) {
+  /** `readRateFor`: the read rate of a service account, which follow-ups share with live replies. */
+  constructor(deps: RelayDeps, checks: readonly FollowUpCheck[], readRateFor: (account: string) => ReadRate) {
     this.#deps = deps;
     this.#checks = checks;
+    this.#readRateFor = readRateFor;
     this.#poller = new Poller({
-      intervalMs: Math.min(MAX_POLL_INTERVAL_MS, deps.settings.results.followUpIntervalMs),
       poll: () => this.#claimDue(),
       onError: (error) => deps.log.warn({ err: error }, 'could not read the due follow-ups'),
     });
   }
 
-  start(): void {
-    if (this.#deps.settings.results.followUpMs > 0) this.#poller.start();
+  /** Begins the checks that are due. */
+  checkDue(): void {
+    if (this.#deps.settings.results.followUpMs > 0) this.#poller.pollNow();
   }
 
   /** Starts no more checks. Those under way hand over, or are soon aborted; another process repeats them. */
@@ -98,9 +108,7 @@ export class FollowUps {
     }, CLAIM_RENEW_INTERVAL_MS);
     try {
       const outcome = await this.#runChecks(followUp, lease);
-      const ms =
-        settings.results.followUpIntervalMs *
-        Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** followUp.checks);
+      const ms = followUpPauseMs(followUp.checks + 1, settings.results.followUpIntervalMs);
       // An interrupted follow-up stays due, and is claimed again.
       if (outcome === 'interrupted') return;
       if (outcome === 'finished') await store.followUps.cancel(followUp);
@@ -116,13 +124,22 @@ export class FollowUps {
     const { store, log } = this.#deps;
     try {
       const workspace = this.#deps.workspace(followUp.workspace);
-      const thread = await store.threads.get(followUp);
-      const turn = await store.turns.get(followUp.workspace, followUp.turn_id);
-      if (thread === undefined || thread.task_id === null || turn === undefined) return 'finished';
-      if (workspace === undefined || (await store.turns.open(followUp)) !== undefined) return 'checked';
-      const agent = this.#deps.agent(thread.account_id);
-      const context = { deps: this.#deps, workspace, agent, turn, taskId: thread.task_id, lease };
-      for (const check of this.#checks) await check(context);
+      const target = await store.followUps.target(followUp);
+      if (target === undefined || target.taskId === null) return 'finished';
+      if (workspace === undefined || target.isBusy) return 'checked';
+      const { turn, taskId, account_id } = target;
+      const context = {
+        deps: this.#deps,
+        workspace,
+        agent: this.#deps.agent(account_id),
+        turn,
+        taskId,
+        lease,
+      };
+      for (const check of this.#checks) {
+        await this.#readRateFor(account_id).acquire(lease.signal);
+        await check(context);
+      }
       return 'checked';
     } catch (error) {
       if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return 'finished';

@@ -2,7 +2,16 @@ import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { inThread, isUnclaimed } from '../filters.ts';
 import { changesRow, Queries } from '../queries.ts';
-import type { FollowUp, TurnLocation } from '../schema.ts';
+import type { FollowUp, Turn, TurnLocation } from '../schema.ts';
+
+/** What a follow-up checks. */
+export interface FollowUpTarget {
+  account_id: string;
+  taskId: string | null;
+  turn: Turn;
+  /** A turn of the thread is under way. */
+  isBusy: boolean;
+}
 
 /** Tasks to check now and then after their turn has ended; any process may check. */
 export class FollowUpSchedule extends Queries {
@@ -56,32 +65,42 @@ export class FollowUpSchedule extends Queries {
     );
   }
 
-  /** Records a check; the next is in `ms`. After the last one the row is deleted, unless the check failed. */
+  /** The thread's task and the turn to check it for; whether another turn of the thread is under way. */
+  async target(followUp: FollowUp): Promise<FollowUpTarget | undefined> {
+    const { rows } = await sql<Omit<FollowUpTarget, 'turn'> & Turn>`
+      select turns.*, threads.account_id, threads.task_id as "taskId", exists (
+        select from turns as others where others.workspace = threads.workspace and others.channel = threads.channel
+          and others.thread_ts = threads.thread_ts and others.finished_at is null) as "isBusy"
+      from threads join turns on turns.workspace = threads.workspace and turns.id = ${followUp.turn_id}
+      where (threads.workspace, threads.channel, threads.thread_ts)
+        = (${followUp.workspace}, ${followUp.channel}, ${followUp.thread_ts})`.execute(this.db);
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    const { account_id, taskId, isBusy, ...turn } = row;
+    return { account_id, taskId, isBusy, turn };
+  }
+
+  /**
+   * Records a check; the next is in `ms`, or at the end of all checks if that comes first. A check after the end is the
+   * last, unless it failed.
+   */
   async recordCheck(
     followUp: FollowUp,
     claimedBy: string,
     next: { ms: number; failed: boolean },
   ): Promise<void> {
     // A turn that ended meanwhile has set another time.
-    const isOurs = sql<boolean>`turn_id = ${followUp.turn_id} and next_check_at <= clock_timestamp()`;
-    await this.db
-      .updateTable('follow_ups')
-      .set({
-        claimed_by: null,
-        claimed_until: null,
-        checks: sql<number>`checks + 1`,
-        next_check_at: sql<Date>`case when ${isOurs} then ${fromNow(next.ms)} else next_check_at end`,
-      })
-      .where(inThread(followUp))
-      .where('claimed_by', '=', claimedBy)
-      .execute();
-    if (next.failed) return;
-    await this.db
-      .deleteFrom('follow_ups')
-      .where(inThread(followUp))
-      .where('claimed_by', 'is', null)
-      .where('ends_at', '<', sql<Date>`clock_timestamp()`)
-      .execute();
+    const isSame = sql`turn_id = ${followUp.turn_id} and next_check_at <= clock_timestamp()`;
+    const nextCheckAt = next.failed ? fromNow(next.ms) : sql`least(${fromNow(next.ms)}, ends_at)`;
+    await sql`
+      with over as (
+        delete from follow_ups where ${inThread(followUp)} and claimed_by = ${claimedBy} and ${isSame}
+          and ends_at <= clock_timestamp() and not ${next.failed} returning turn_id)
+      update follow_ups set claimed_by = null, claimed_until = null, checks = checks + 1,
+        next_check_at = case when ${isSame} then ${nextCheckAt} else next_check_at end
+      where ${inThread(followUp)} and claimed_by = ${claimedBy} and not exists (select from over)`.execute(
+      this.db,
+    );
   }
 
   /** Cancels all checks: the task or the thread is gone. */

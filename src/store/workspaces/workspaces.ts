@@ -23,6 +23,26 @@ export class Workspaces extends Queries {
   }
 
   /**
+   * Records that events of these workspaces are received now. Returns those where they were last received more than
+   * `gapMs` ago: they are left for `recordReceiving`.
+   */
+  async recordAllReceiving(workspaces: readonly string[], gapMs: number): Promise<string[]> {
+    if (workspaces.length === 0) return [];
+    // What another process recorded just now need not be written again.
+    const { rows } = await sql<{ workspace: string }>`
+      with receiving as (
+        select workspace, last_receiving_at < now() - ${millis(gapMs)} as is_silent from workspaces
+        where workspace = any(${[...workspaces]}::text[])
+          and (last_receiving_at is null or last_receiving_at < now() - interval '10 s')
+        order by workspace for update
+      ), recorded as (
+        update workspaces set last_receiving_at = greatest(last_receiving_at, now()) from receiving
+        where workspaces.workspace = receiving.workspace and receiving.is_silent is not true)
+      select workspace from receiving where is_silent`.execute(this.db);
+    return rows.map(({ workspace }) => workspace);
+  }
+
+  /**
    * Records that events of this workspace are received now. If they were last received more than `gapMs` ago, returns
    * when, to one process; in a transaction that records what to do, exactly once.
    */

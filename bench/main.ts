@@ -4,6 +4,7 @@ const [name, ...args] = process.argv.slice(2);
 const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void> }>> = {
   ack: () => import('./ack.ts'),
   files: () => import('./files.ts'),
+  history: () => import('./history.ts'),
   live: () => import('./live.ts'),
   peers: () => import('./peers.ts'),
   render: () => import('./render.ts'),

@@ -8,7 +8,7 @@ import { fillHistory, historyReads } from '../sandbox/filled-history.ts';
 import { type InProcessSandbox, startInProcessSandbox } from '../sandbox/in-process-sandbox.ts';
 import { startPostgresServer } from '../sandbox/postgres-server.ts';
 import type { Channel } from '../sandbox/slack/slack-workspace.ts';
-import { connectionUrl } from '../src/postgres/embedded-server.ts';
+import { connectionUrl, type EmbeddedServer } from '../src/postgres/embedded-server.ts';
 import { percentile, round } from './statistics.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
@@ -125,7 +125,7 @@ export async function run(args: string[]): Promise<void> {
 }
 
 /** A server that counts its statements. */
-async function startServer(undo: AsyncDisposableStack): Promise<pg.ClientConfig> {
+async function startServer(undo: AsyncDisposableStack): Promise<EmbeddedServer['connection']> {
   const folder = join(await makeTemporaryFolder(undo), 'database');
   await using once = new AsyncDisposableStack();
   const { connection } = await startPostgresServer(folder, once);
@@ -139,16 +139,15 @@ async function startServer(undo: AsyncDisposableStack): Promise<pg.ClientConfig>
 }
 
 async function openSide(
-  server: pg.ClientConfig,
+  server: EmbeddedServer['connection'],
   database: string,
   undo: AsyncDisposableStack,
 ): Promise<Side> {
-  const { host = '', port = 0, user = '' } = server;
   const administrator = new pg.Client(server);
   await administrator.connect();
   await administrator.query(`create database "${database}"`);
   await administrator.end();
-  const connection = { host, port, user, database };
+  const connection = { ...server, database };
   const sandbox = await startInProcessSandbox({
     log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
     databaseUrl: connectionUrl(connection),

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { Store } from '../../store/store.ts';
 import { Poller } from '../runtime/poller.ts';
+import { type EchoCounts, judgeEchoes } from './echo-verdict.ts';
 
 /** How often a heartbeat is recorded while events can arrive (ms): far below any gap that needs a backfill. */
 const HEARTBEAT_INTERVAL_MS = 15_000;
@@ -8,6 +10,10 @@ const HEARTBEAT_INTERVAL_MS = 15_000;
 const BACKFILL_WINDOW_MS = 24 * 60 * 60_000;
 /** Slack redelivers an event for a little over five minutes, so events from before the gap may be missing, too (ms). */
 const REDELIVERY_MARGIN_MS = 10 * 60_000;
+const NOT_RECEIVED =
+  'no events were received for a while; reading the threads and channels that were active in the 24 hours before, but a first mention in another channel stays unseen';
+const DEAF =
+  "none of the app's posts comes back as an event: reconnecting, and reading back what may be missing; if this stays, check the event subscriptions and scopes, and whether another program uses the tokens";
 
 /** What detecting gaps needs. */
 export interface EventGapDetectorDeps {
@@ -19,20 +25,29 @@ export interface EventGapDetectorDeps {
   minGapMs: number;
   /** Called after each heartbeat: there may be a gap to backfill. */
   onHeartbeat(): void;
+  /** Replaces this process's connections to Slack, which bring no events although they are open. */
+  rebuildConnections(): Promise<void>;
   log: Logger;
 }
 
+/** What this process has noticed of a workspace since its last heartbeat. */
+interface WorkspaceNews extends EchoCounts {
+  hasEvents: boolean;
+}
+
 /**
- * Detects that no process could receive events for a while. A quiet workspace is not a gap: what counts is that some
- * process was connected to Slack, or served Slack's requests, and could write to the database.
+ * Detects that no process received events for a while: no process was connected to Slack or served Slack's requests, or
+ * nothing came back of what the app posted. A quiet workspace is not a gap.
  */
 export class EventGapDetector {
   readonly #deps: EventGapDetectorDeps;
-  readonly #workspacesHeardFrom = new Set<string>();
-  /** Workspaces whose gap is not recorded yet. */
-  readonly #silentWorkspaces = new Set<string>();
+  readonly #news = new Map<string, WorkspaceNews>();
+  /** When each workspace was last judged deaf (Unix ms), whichever process did; null if it is not. */
+  readonly #deaf = new Map<string, number | null>();
+  /** Workspaces to look at one by one, and whether their events can be received. */
+  readonly #closerLooks = new Map<string, boolean>();
   readonly #poller: Poller;
-  readonly #gaps: Poller;
+  readonly #looks: Poller;
 
   constructor(deps: EventGapDetectorDeps) {
     this.#deps = deps;
@@ -41,11 +56,16 @@ export class EventGapDetector {
       poll: () => this.#recordHeartbeats(),
       onError: (error) => deps.log.debug({ err: error }, 'recording a heartbeat failed'),
     });
-    // On its own: heartbeats continue while the gaps of many workspaces are recorded, or they would make a gap.
-    this.#gaps = new Poller({
-      poll: () => this.#recordGaps(),
-      onError: (error) => deps.log.debug({ err: error }, 'recording a gap failed; trying again'),
+    // On its own: heartbeats continue while it takes its time, or they would make a gap.
+    this.#looks = new Poller({
+      poll: () => this.#lookCloser(),
+      onError: (error) => deps.log.debug({ err: error }, 'judging the workspaces failed; trying again'),
     });
+  }
+
+  /** How many workspaces' posts do not come back as events, as far as this process knows. */
+  get deafWorkspaces(): number {
+    return this.#deps.workspaces().filter((id) => (this.#deaf.get(id) ?? null) !== null).length;
   }
 
   start(): void {
@@ -53,14 +73,24 @@ export class EventGapDetector {
     this.heartbeatNow();
   }
 
-  /** Stops recording heartbeats. */
+  /** Stops recording heartbeats, after a last one: other processes may have posted what came back here. */
   async stop(): Promise<void> {
-    await Promise.all([this.#poller.stop(), this.#gaps.stop()]);
+    await Promise.all([this.#poller.stop(), this.#looks.stop()]);
+    await this.#recordHeartbeats()
+      .then(() => this.#lookCloser())
+      .catch(() => undefined);
   }
 
-  /** An event of this workspace arrived. */
-  onEvent(workspace: string): void {
-    this.#workspacesHeardFrom.add(workspace);
+  /** An event of this workspace arrived; an echo is a post of the app. */
+  onEvent(workspace: string, isEcho: boolean): void {
+    const news = this.#newsOf(workspace);
+    news.hasEvents = true;
+    if (isEcho) news.echoes += 1;
+  }
+
+  /** Slack accepted a post or an edit of the app in this workspace. */
+  onPost(workspace: string): void {
+    this.#newsOf(workspace).posts += 1;
   }
 
   /** Records a heartbeat now, if events can arrive: a connection is back. Does nothing before the start. */
@@ -68,32 +98,58 @@ export class EventGapDetector {
     this.#poller.pollNow();
   }
 
+  #newsOf(workspace: string): WorkspaceNews {
+    const news = this.#news.get(workspace) ?? { hasEvents: false, posts: 0, echoes: 0 };
+    this.#news.set(workspace, news);
+    return news;
+  }
+
+  /** Records all heartbeats in one statement; what it cannot decide gets a closer look. */
   async #recordHeartbeats(): Promise<void> {
     const { store, workspaces, canReceiveEvents, minGapMs, onHeartbeat } = this.#deps;
-    const heardFrom = [...this.#workspacesHeardFrom];
-    const receiving = canReceiveEvents() ? workspaces() : heardFrom;
-    for (const silent of await store.workspaces.recordAllReceiving(receiving, minGapMs))
-      this.#silentWorkspaces.add(silent);
-    for (const workspace of heardFrom) this.#workspacesHeardFrom.delete(workspace);
-    if (this.#silentWorkspaces.size > 0) this.#gaps.pollNow();
+    const all = workspaces().map((id) => ({ id, news: this.#newsOf(id) }));
+    const isConnected = canReceiveEvents();
+    const receiving = new Set(all.flatMap(({ id, news }) => (isConnected || news.hasEvents ? [id] : [])));
+    const notable = new Set(await store.workspaces.recordAllReceiving([...receiving], minGapMs));
+    for (const { id, news } of all) {
+      const isDeaf = (this.#deaf.get(id) ?? null) !== null;
+      if (notable.has(id) || isDeaf || news.posts > 0 || news.echoes > 0)
+        this.#closerLooks.set(id, receiving.has(id));
+      news.hasEvents = false;
+    }
+    if (this.#closerLooks.size > 0) this.#looks.pollNow();
     else onHeartbeat();
   }
 
-  async #recordGaps(): Promise<void> {
-    for (const workspace of this.#silentWorkspaces) {
-      if (this.#gaps.signal.aborted) return;
-      await this.#recordGap(workspace);
-      this.#silentWorkspaces.delete(workspace);
+  async #lookCloser(): Promise<void> {
+    let isNewlyDeaf = false;
+    for (const [workspace, isReceiving] of this.#closerLooks) {
+      const news = this.#newsOf(workspace);
+      const counted = { ...news };
+      const judgedAt = await this.#look(workspace, isReceiving, counted);
+      news.posts -= counted.posts;
+      news.echoes -= counted.echoes;
+      isNewlyDeaf ||= judgedAt !== null && judgedAt !== this.#deaf.get(workspace);
+      this.#deaf.set(workspace, judgedAt);
+      this.#closerLooks.delete(workspace);
     }
     this.#deps.onHeartbeat();
+    // Every process rebuilds its own, once for each verdict of any process.
+    if (isNewlyDeaf) void this.#deps.rebuildConnections();
   }
 
-  async #recordGap(workspace: string): Promise<void> {
+  /** Judges a workspace and records its gap, if there is one; returns when it was judged deaf (Unix ms), if it is. */
+  async #look(workspace: string, isReceiving: boolean, news: EchoCounts): Promise<number | null> {
     const { store, minGapMs, log } = this.#deps;
-    const gap = await store.transaction(async (trxStore) => {
-      const ended = await trxStore.workspaces.recordReceiving(workspace, minGapMs);
-      if (ended === undefined) return undefined;
-      const { since, now } = ended;
+    const { gap, judgedAt } = await store.transaction(async (trxStore) => {
+      const found = await trxStore.workspaces.recordReceiving(workspace, minGapMs, isReceiving);
+      if (found === undefined) return { judgedAt: null };
+      const { now, gap_since, ...before } = found;
+      const { after, missedSince } = judgeEchoes(before, news, now);
+      if (!isDeepStrictEqual(after, before)) await trxStore.workspaces.saveEchoes(workspace, after);
+      const judgedAt = after.judged_deaf_at?.getTime() ?? null;
+      const since = missedSince ?? gap_since;
+      if (since === null) return { judgedAt };
       const places = await trxStore.backfills.addGap(
         workspace,
         since,
@@ -101,12 +157,10 @@ export class EventGapDetector {
         REDELIVERY_MARGIN_MS,
       );
       await trxStore.projectNames.markAllDue(workspace);
-      return { since, minutes: Math.round((now.getTime() - since.getTime()) / 60_000), places };
+      const minutes = Math.round((now.getTime() - since.getTime()) / 60_000);
+      return { judgedAt, gap: { since, minutes, places, isDeaf: judgedAt !== null } };
     });
-    if (gap === undefined) return;
-    log.warn(
-      { workspace, ...gap },
-      'no events were received for a while; reading the threads and channels that were active in the 24 hours before, but a first mention in another channel stays unseen',
-    );
+    if (gap !== undefined) log.warn({ workspace, ...gap }, gap.isDeaf ? DEAF : NOT_RECEIVED);
+    return judgedAt;
   }
 }

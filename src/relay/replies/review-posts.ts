@@ -1,11 +1,14 @@
 import { undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
+import { answerText } from '../../render/messages/answer-text.ts';
 import { withPlainText } from '../../render/messages/plain-text-message.ts';
 import {
   type DisplayedReview,
   failedReviewMessage,
+  MAX_REVIEW_MESSAGES,
   reviewMessages,
 } from '../../render/messages/review-message.ts';
+import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import type { SettledTurnContext } from '../runtime/deps.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { textDigest } from './message-digest.ts';
@@ -66,7 +69,7 @@ function legacyReviewKey(name: string): string {
 
 /** The review as messages; undefined while its findings cannot be read. */
 async function renderReview(
-  { agent, taskId, deps, lease }: SettledTurnContext,
+  { agent, taskId, deps, workspace, lease }: SettledTurnContext,
   { status, messageId, errorMessage }: Review,
 ): Promise<DisplayedReview | undefined> {
   if (status === 'failed')
@@ -75,7 +78,12 @@ async function renderReview(
     agent.getMessage(taskId, messageId ?? '', { signal: lease.signal }),
   );
   if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
-  return reviewMessages(message.content.map(toReplyBlock), deps.settings.maxReplyMessages);
+  const findings = message.content.map(toReplyBlock);
+  const text = answerText(findings);
+  const splitter = new AnswerSplitter();
+  const slice = () => splitter.closePart(text, { final: true, most: MAX_REVIEW_MESSAGES });
+  await deps.rendering.runAll(workspace.id, slice, lease.signal);
+  return reviewMessages(findings, deps.settings.maxReplyMessages, splitter);
 }
 
 async function postReview(context: SettledTurnContext, key: string, review: DisplayedReview): Promise<void> {

@@ -3,7 +3,7 @@ import { type Message as AgentMessage, messageText } from '../../agent/service-s
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import { isTaskSettled, SETTLED_TASK_MS, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
+import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { withSkippedFiles } from '../sending/file-notes.ts';
@@ -34,7 +34,7 @@ export async function followReply(context: TurnContext): Promise<void> {
       if (state.silence !== undefined) forwarding.offer(state.silence);
     });
     reply.reader = reader;
-    const settledMs = () => (stopSignal.aborted ? SETTLED_TASK_SHORT_MS : SETTLED_TASK_MS);
+    const settledMs = () => (stopSignal.aborted ? SETTLED_TASK_SHORT_MS : deps.settings.settledTaskMs);
     const found = await context.withRetry(() => reader.find(context.knownReply, settledMs));
     if (found === undefined)
       throw new TurnEnded(stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
@@ -70,7 +70,8 @@ async function showSettledReply(
   const taskState =
     !hasForwarded && (await context.withRetry(() => waitForBackgroundWork(context, agent, taskId)));
   const system = await context.withRetry(() => systemMessages(agent, taskId, reply));
-  const stoppedBy = await context.stopRequester();
+  const isCancelled = taskState === 'cancelled' || outcomeOfReply(reply) === 'cancelled';
+  const stoppedBy = isCancelled ? await context.stopRequester() : '';
   const outcome = outcomeOfReply(reply, taskState === 'cancelled' && stoppedBy !== '');
   const phase = outcome === 'completed' ? (taskState === 'working' ? 'background' : 'done') : outcome;
   const notes = [...(await endNotes(context, phase)), ...system];
@@ -78,7 +79,7 @@ async function showSettledReply(
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   if (turn.settled_at === null)
-    await context.record({ settled_at: new Date(), outcome, tool_counts: countTools(reply) });
+    await context.record({ settled_at: new Date(), outcome, tool_counts: countTools(reply) }, true);
 }
 
 /** What the service said in the task beside the reply, after the message that the reply answers. */
@@ -93,9 +94,15 @@ async function systemMessages(agent: AgentClient, taskId: string, reply: AgentMe
 }
 
 /** The notes below the answer: that the thread has a new task, and, once in a channel, that a bot writes. */
-async function endNotes({ deps, turn }: TurnContext, phase: ReplyPhase): Promise<string[]> {
+async function endNotes(context: TurnContext, phase: ReplyPhase): Promise<string[]> {
+  const { deps, turn } = context;
   const { store } = deps;
-  const resent = await findResentMessage(store, await messageOfTurn(deps, turn));
+  const { workspace } = turn;
+  const resends_turn_id =
+    context.resendsTurnId === undefined
+      ? (await messageOfTurn(deps, turn)).resends_turn_id
+      : context.resendsTurnId;
+  const resent = await findResentMessage(store, { workspace, resends_turn_id });
   const isMoved = resent !== undefined && resent.taskId !== null && resent.taskId !== turn.task_id;
   const showsIntroduction =
     ANSWERED_PHASES.has(phase) && (await store.oneTimeNotices.claimForTurn(turn, 'introduction'));

@@ -1,6 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import { isUnclaimed } from '../filters.ts';
+import { isNameSyncDue } from '../projects/project-names.ts';
 import type { Tables } from '../schema.ts';
+import { isCheckDue } from '../tasks/follow-up-schedule.ts';
+import { isDeletionDue } from '../tasks/task-deletions.ts';
+import { isStopOpen } from '../threads/recorded-stops.ts';
 import { hasExpiredJobs } from './thread-queue.ts';
 
 /** The work that any process may do once it is due. */
@@ -17,13 +20,10 @@ export async function readDueWork(db: Kysely<Tables>): Promise<DueWork> {
   const { rows } = await sql<DueWork>`
     select
       ${hasExpiredJobs} as "expiredJobs",
-      exists (
-        select from turns where stop_requested_at is not null and finished_at is null and settled_at is null) as stops,
-      exists (select from follow_ups where next_check_at <= now() and ${isUnclaimed()}) as "followUps",
-      exists (select from task_deletions where notified_at is null and ${isUnclaimed()}) as "taskDeletions",
-      exists (
-        select from projects
-        where name_sync_due_at <= now() and ${isUnclaimed('name_sync_claimed_until')}) as "projectNames",
+      exists (select from turns where ${isStopOpen}) as stops,
+      exists (select from follow_ups where ${isCheckDue}) as "followUps",
+      exists (select from task_deletions where ${isDeletionDue}) as "taskDeletions",
+      exists (select from projects where ${isNameSyncDue}) as "projectNames",
       greatest(0, (select max(change_seq) from workspaces), (select max(change_seq) from installations),
         (select max(change_seq) from accounts)) as "changeSeq"`.execute(db);
   const [due] = rows;

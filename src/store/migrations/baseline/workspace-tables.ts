@@ -10,6 +10,10 @@ export const WORKSPACE_TABLES = `
     bot_id text not null,
     installation_id text,
     last_receiving_at timestamptz,
+    unheard_posts integer not null default 0,
+    unheard_since timestamptz,
+    heard_at timestamptz,
+    judged_deaf_at timestamptz,
     uninstalled_at timestamptz,
     access_revoked_at timestamptz,
     created_at timestamptz not null default now(),
@@ -18,6 +22,7 @@ export const WORKSPACE_TABLES = `
   ) with (fillfactor = 70);
   create index workspaces_change_seq on workspaces (change_seq);
   create index workspaces_installation on workspaces (installation_id);
+  create index workspaces_left on workspaces (workspace) where uninstalled_at is not null or access_revoked_at is not null;
   create index workspaces_uninstalled on workspaces (uninstalled_at) where uninstalled_at is not null;
 
   create table installations (

@@ -18,18 +18,18 @@ const DAYS = 89;
 /** Threads of one transaction. */
 const BATCH_SIZE = 50_000;
 
-/** A part of the history, in batches of threads: `$1` to `$2` of `$3`. `$4` of `$5` is the workspace, `$6` of `$7` the channel; `$8` are the days of text. */
+/** A part of the history, in batches of threads: `$1` to `$2` of `$3`. `$4` of `$5` is the workspace, `$6` of `$7` the channel; `$8` are the days of text, `$9` is the end. */
 const THREADS = `
   with numbered as (
     select thread,
       case when thread % $5::integer = 0 then $4::text else 'THISTORY' || thread % $5 end as workspace,
       case when thread / $5 % $7::integer = 0 then $6::text else 'CHISTORY' || thread / $5 % $7 end as channel,
       'UHISTORY' || thread / $5 % 30 as person,
-      now() - ${DAYS} * interval '1 day' * (1 - thread::float8 / $3) as at
+      $9::timestamptz - ${DAYS} * interval '1 day' * (1 - thread::float8 / $3) as at
     from generate_series($1::integer, $2::integer - 1) as thread
   ), history as (
     select *, (extract(epoch from date_trunc('second', at)) + thread % 1000000 / 1000000.0)::numeric(16,6) as thread_ts,
-      at > now() - $8::integer * interval '1 day' as has_text
+      at > $9 - $8::integer * interval '1 day' as has_text
     from numbered)`;
 
 /** Each thread has two turns; the second comes ten minutes after the first. */
@@ -64,16 +64,17 @@ const STATEMENTS = [
   `${THREADS} insert into one_time_notices (workspace, channel, notice)
     select distinct workspace, channel, 'introduction' from history on conflict do nothing`,
   `${THREADS} insert into rate_limits (workspace, limit_key, theoretical_arrival_at)
-    select distinct workspace, 'chat.postMessage/' || channel, now() from history on conflict do nothing`,
+    select distinct workspace, 'chat.postMessage/' || channel, $9::timestamptz from history on conflict do nothing`,
 ];
 
 /** Writes the history of about three months into an app's database, the same each time, and updates its statistics. */
 export async function fillHistory(client: pg.ClientBase, options: HistoryOptions): Promise<void> {
   const { turns, workspace, channel, workspaces = 200, channels = 40, textDays = 7 } = options;
   const threads = Math.ceil(turns / 2);
+  const end = new Date();
   for (let first = 0; first < threads; first += BATCH_SIZE) {
     const last = Math.min(threads, first + BATCH_SIZE);
-    const values = [first, last, threads, workspace, workspaces, channel, channels, textDays];
+    const values = [first, last, threads, workspace, workspaces, channel, channels, textDays, end];
     for (const statement of STATEMENTS) await client.query(statement, values);
   }
   await client.query('vacuum analyze');

@@ -10,11 +10,6 @@ export function fromNow(ms: number) {
   return sql<Date>`clock_timestamp() + ${millis(ms)}`;
 }
 
-/** A time `ms` from when the transaction began: unlike `fromNow`, it can bound a search in an index. */
-export function fromStart(ms: number) {
-  return sql<Date>`now() + ${millis(ms)}`;
-}
-
 /** A time `days` ago. */
 export function daysAgo(days: number) {
   return sql<Date>`now() - ${days} * interval '1 day'`;

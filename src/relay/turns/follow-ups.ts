@@ -129,10 +129,10 @@ export class FollowUps {
     const { store, log } = this.#deps;
     try {
       const workspace = this.#deps.workspace(followUp.workspace);
-      const target = await store.followUps.target(followUp);
-      if (target === undefined || target.taskId === null) return 'finished';
-      if (workspace === undefined || target.isBusy) return 'checked';
-      const { turn, taskId, account_id } = target;
+      const turn = await store.followUps.checkedTurn(followUp);
+      if (turn === undefined || turn.thread_task_id === null) return 'finished';
+      if (workspace === undefined || turn.is_busy) return 'checked';
+      const { account_id, thread_task_id: taskId } = turn;
       const context = {
         deps: this.#deps,
         workspace,

@@ -4,13 +4,12 @@ import { inThread, isInstalled, isUnclaimed, placeInWorkspace } from '../filters
 import { changesRow, Queries } from '../queries.ts';
 import type { FollowUp, Turn, TurnLocation } from '../schema.ts';
 
-/** What a follow-up checks. */
-export interface FollowUpTarget {
+/** The turn that a follow-up checks, with its thread's account and task. */
+export interface CheckedTurn extends Turn {
   account_id: string;
-  taskId: string | null;
-  turn: Turn;
+  thread_task_id: string | null;
   /** A turn of the thread is under way. */
-  isBusy: boolean;
+  is_busy: boolean;
 }
 
 /** Tasks to check now and then after their turn has ended; any process may check. */
@@ -64,19 +63,15 @@ export class FollowUpSchedule extends Queries {
     );
   }
 
-  /** The thread's task and the turn to check it for; whether another turn of the thread is under way. */
-  async target(followUp: FollowUp): Promise<FollowUpTarget | undefined> {
-    const { rows } = await sql<Omit<FollowUpTarget, 'turn'> & Turn>`
-      select turns.*, threads.account_id, threads.task_id as "taskId", exists (
+  /** The turn of a follow-up; undefined if it is gone. */
+  async checkedTurn({ workspace, turn_id }: FollowUp): Promise<CheckedTurn | undefined> {
+    const { rows } = await sql<CheckedTurn>`
+      select turns.*, threads.account_id, threads.task_id as thread_task_id, exists (
         select from turns as others where others.workspace = threads.workspace and others.channel = threads.channel
-          and others.thread_ts = threads.thread_ts and others.finished_at is null) as "isBusy"
-      from threads join turns on turns.workspace = threads.workspace and turns.id = ${followUp.turn_id}
-      where (threads.workspace, threads.channel, threads.thread_ts)
-        = (${followUp.workspace}, ${followUp.channel}, ${followUp.thread_ts})`.execute(this.db);
-    const [row] = rows;
-    if (row === undefined) return undefined;
-    const { account_id, taskId, isBusy, ...turn } = row;
-    return { account_id, taskId, isBusy, turn };
+          and others.thread_ts = threads.thread_ts and others.finished_at is null) as is_busy
+      from turns join threads using (workspace, channel, thread_ts)
+      where workspace = ${workspace} and turns.id = ${turn_id}`.execute(this.db);
+    return rows[0];
   }
 
   /**

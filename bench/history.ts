@@ -4,11 +4,13 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { pino } from 'pino';
 import { z } from 'zod';
-import { fillHistory, historyReads } from '../sandbox/filled-history.ts';
+import { fillHistory, HISTORY_DAYS, historyReads } from '../sandbox/filled-history.ts';
 import { type InProcessSandbox, startInProcessSandbox } from '../sandbox/in-process-sandbox.ts';
 import { startPostgresServer } from '../sandbox/postgres-server.ts';
 import type { Channel } from '../sandbox/slack/slack-workspace.ts';
 import { connectionUrl, type EmbeddedServer } from '../src/postgres/embedded-server.ts';
+import { openDatabase } from '../src/store/database.ts';
+import { Store } from '../src/store/store.ts';
 import { percentile, round } from './statistics.ts';
 import { makeTemporaryFolder } from './temporary-folder.ts';
 
@@ -18,6 +20,8 @@ const QUESTIONS = 5;
 /** A table with fewer rows is rightly read whole. */
 const LARGE_ROWS = 10_000;
 const TURN_TIMEOUT_MS = 60_000;
+/** What retention deletes at the end: what a busy hour makes. */
+const DUE_TURNS = 100_000;
 
 const databaseMsSchema = z.object({ ms: z.number() });
 
@@ -113,6 +117,7 @@ export async function run(args: string[]): Promise<void> {
     databaseMs: round(side.databaseMs / side.firstVisibleMs.length, 1),
     metricsMs: round(percentile(side.metricsMs, 0.5), 1),
   });
+  await measureRetention(full.client, turns);
   const [before, after] = [stats(empty), stats(full)];
   console.table({ empty: before, full: after });
   const result = {
@@ -122,6 +127,19 @@ export async function run(args: string[]): Promise<void> {
     sequentialScansOfLargeTables: reads.reduce((sum, { sequentialScans }) => sum + sequentialScans, 0),
   };
   console.log(JSON.stringify({ bench: 'history', turns, ...result }));
+}
+
+/** Lets retention delete the oldest turns, as if they were due at once. */
+async function measureRetention(client: pg.Client, turns: number): Promise<void> {
+  const { host, port, user, password, database } = client;
+  const connection = { host, port, user: user ?? '', password: password ?? '', database: database ?? '' };
+  const opened = await openDatabase({ embedded: { connection }, log: pino({ level: 'silent' }) });
+  const due = Math.min(DUE_TURNS, turns);
+  const rows = HISTORY_DAYS * (1 - due / turns);
+  const startedAt = performance.now();
+  await new Store(opened.kysely).retention.deleteExpired({ words: 7, rows, audit: 365, uninstalled: 30 });
+  console.log(`retention deleted ${due} turns in ${round((performance.now() - startedAt) / 1_000, 1)} s`);
+  await opened.close();
 }
 
 /** A server that counts its statements. */

@@ -14,7 +14,8 @@ export interface HistoryOptions {
   textDays?: number;
 }
 
-const DAYS = 89;
+/** How far the history goes back (days). */
+export const HISTORY_DAYS = 89;
 /** Threads of one transaction. */
 const BATCH_SIZE = 50_000;
 
@@ -25,7 +26,7 @@ const THREADS = `
       case when thread % $5::integer = 0 then $4::text else 'THISTORY' || thread % $5 end as workspace,
       case when thread / $5 % $7::integer = 0 then $6::text else 'CHISTORY' || thread / $5 % $7 end as channel,
       'UHISTORY' || thread / $5 % 30 as person,
-      $9::timestamptz - ${DAYS} * interval '1 day' * (1 - thread::float8 / $3) as at
+      $9::timestamptz - ${HISTORY_DAYS} * interval '1 day' * (1 - thread::float8 / $3) as at
     from generate_series($1::integer, $2::integer - 1) as thread
   ), history as (
     select *, (extract(epoch from date_trunc('second', at)) + thread % 1000000 / 1000000.0)::numeric(16,6) as thread_ts,

@@ -106,9 +106,9 @@ export class EventGapDetector {
 
   /** Records all heartbeats in one statement; what it cannot decide gets a closer look. */
   async #recordHeartbeats(): Promise<void> {
-    const { store, workspaces, canReceiveEvents, minGapMs, onHeartbeat } = this.#deps;
-    const all = workspaces().map((id) => ({ id, news: this.#newsOf(id) }));
-    const isConnected = canReceiveEvents();
+    const { store, minGapMs } = this.#deps;
+    const all = this.#deps.workspaces().map((id) => ({ id, news: this.#newsOf(id) }));
+    const isConnected = this.#deps.canReceiveEvents();
     const receiving = new Set(all.flatMap(({ id, news }) => (isConnected || news.hasEvents ? [id] : [])));
     const notable = new Set(await store.workspaces.recordAllReceiving([...receiving], minGapMs));
     for (const { id, news } of all) {
@@ -118,7 +118,7 @@ export class EventGapDetector {
       news.hasEvents = false;
     }
     if (this.#closerLooks.size > 0) this.#looks.pollNow();
-    else onHeartbeat();
+    else this.#deps.onHeartbeat();
   }
 
   async #lookCloser(): Promise<void> {

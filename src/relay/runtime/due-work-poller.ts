@@ -40,10 +40,9 @@ export class DueWorkPoller {
   }
 
   async #beginDue(): Promise<void> {
-    const { read, begin, onInstallationsChanged } = this.#deps;
-    const due = await read();
-    for (const kind of WORK_KINDS) if (due[kind]) begin[kind]();
-    if (due.changeSeq !== this.#changeSeq) onInstallationsChanged();
+    const due = await this.#deps.read();
+    for (const kind of WORK_KINDS) if (due[kind]) this.#deps.begin[kind]();
+    if (due.changeSeq !== this.#changeSeq) this.#deps.onInstallationsChanged();
     this.#changeSeq = due.changeSeq;
   }
 }

@@ -99,6 +99,13 @@ const settingsSchema = z.object({
     what: 'PostgreSQL database, such as postgres://user:password@host/name. If not set, the app runs an embedded PostgreSQL in DATA_FOLDER.',
     secret: true,
   }),
+  DATABASE_LISTEN_URL: setting('DATABASE_LISTEN_URL', z.string().min(1).optional(), {
+    what: 'Address of the PostgreSQL server itself, if DATABASE_URL is that of a pooler such as pgbouncer. The app listens for jobs, and migrates, through this one.',
+    secret: true,
+  }),
+  DATABASE_CONNECTIONS: setting('DATABASE_CONNECTIONS', z.coerce.number().int().min(4).default(8), {
+    what: 'Most connections of each process to the database. One listens, one is kept for leases, and a third of the others for acknowledgements.',
+  }),
   DATA_FOLDER: setting('DATA_FOLDER', z.string().min(1).default('./data'), {
     what: 'Folder of the embedded PostgreSQL.',
   }),

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
-import pg from 'pg';
 import { type Db, fromKysely, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { v7 as nextId } from 'uuid';
 import { z } from 'zod';
+import type { ConnectionPool } from '../connection-pool.ts';
 import type { Database } from '../database.ts';
 import { withStoreErrors } from '../errors.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
@@ -49,10 +49,10 @@ const touchResultSchema = z.looseObject({ settled: z.array(z.string()) });
 
 /**
  * The queue of threads with work: of each thread, one job is held at a time, in order. A job is a token for its thread,
- * so an extra one does no harm. Uses its own connections, so that a renewal never waits for other statements.
+ * so an extra one does no harm. Renewals have a connection of their own: they never wait for other statements.
  */
 export class ThreadQueue {
-  readonly #pool: pg.Pool;
+  readonly #database: Database;
   readonly #boss: PgBoss;
   readonly #log: Logger;
   readonly #wakeListeners = new Set<() => void>();
@@ -63,11 +63,9 @@ export class ThreadQueue {
 
   constructor({ database, log }: { database: Database; log: Logger }) {
     this.#log = log;
-    const settings = { ...database.connectionConfig, application_name: 'taskthread queue' };
-    this.#pool = new pg.Pool({ ...settings, max: 4, statement_timeout: 30_000 });
-    this.#pool.on('error', (error) => log.warn({ reason: error.message }, 'a connection of the queue broke'));
+    this.#database = database;
     this.#boss = new PgBoss({
-      db: this.#adapter(settings),
+      db: this.#adapter(),
       schema: PG_BOSS_SCHEMA,
       schedule: false,
       useListenNotify: true,
@@ -83,6 +81,7 @@ export class ThreadQueue {
   /** Creates the queue's own tables if needed, and starts its maintenance. */
   async start(): Promise<void> {
     await withStoreErrors(async () => {
+      await this.#createTables();
       await this.#boss.start();
       await this.#boss.createQueue(QUEUE_NAME, QUEUE_OPTIONS);
       const { policy: _, ...changeable } = QUEUE_OPTIONS;
@@ -90,11 +89,27 @@ export class ThreadQueue {
     });
   }
 
-  /** Stops maintenance and closes the connections. Other processes take jobs that are still held after their heartbeat. */
+  /** On a connection without a time-out: another process may be creating them. */
+  async #createTables(): Promise<void> {
+    const pool = this.#database.openOwnPool('queue migrations');
+    const boss = new PgBoss({
+      db: executorOf(pool),
+      schema: PG_BOSS_SCHEMA,
+      supervise: false,
+      schedule: false,
+    });
+    try {
+      await boss.start();
+      await boss.stop({ graceful: false });
+    } finally {
+      await pool.end();
+    }
+  }
+
+  /** Stops maintenance. Other processes take jobs that are still held after their heartbeat. */
   async stop(): Promise<void> {
     await this.#flushing;
     await this.#boss.stop({ graceful: false });
-    await this.#pool.end();
   }
 
   /** Queues the thread; in a transaction, the job exists once it commits. */
@@ -159,7 +174,9 @@ export class ThreadQueue {
   /** Renews these jobs; returns those that are still ours. The others have a new holder. */
   async renew(jobs: readonly ThreadJob[]): Promise<ThreadJob[]> {
     if (jobs.length === 0) return [];
-    const answer = await withStoreErrors(() => this.#boss.touch(QUEUE_NAME, attemptsOf(jobs)));
+    const answer = await withStoreErrors(() =>
+      this.#boss.touch(QUEUE_NAME, attemptsOf(jobs), { db: executorOf(this.#database.leasePool) }),
+    );
     const ours = new Set(touchResultSchema.parse(answer).settled);
     return jobs.filter((job) => ours.has(job.id));
   }
@@ -178,7 +195,7 @@ export class ThreadQueue {
     await withStoreErrors(async () => {
       await this.#boss.fail(QUEUE_NAME, attemptsOf(jobs), { reason: 'handed back' });
       if (this.#notifyChannel !== undefined) {
-        await this.#pool.query('select pg_notify($1, $2)', [this.#notifyChannel, QUEUE_NAME]);
+        await this.#database.pool.query('select pg_notify($1, $2)', [this.#notifyChannel, QUEUE_NAME]);
       }
     });
   }
@@ -189,7 +206,7 @@ export class ThreadQueue {
    */
   async reclaimAll(): Promise<number> {
     return withStoreErrors(async () => {
-      const { rows } = await this.#pool.query<{ id: string; retryCount: number }>(
+      const { rows } = await this.#database.pool.query<{ id: string; retryCount: number }>(
         `select id, retry_count as "retryCount" from ${PG_BOSS_SCHEMA}.job where name = $1 and state = 'active'`,
         [QUEUE_NAME],
       );
@@ -205,7 +222,7 @@ export class ThreadQueue {
 
   async #withoutJob(threads: readonly ThreadKey[], condition: string): Promise<ThreadKey[]> {
     const { rows } = await withStoreErrors(() =>
-      this.#pool.query<{ key: string }>(
+      this.#database.pool.query<{ key: string }>(
         `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
           where name = $1 and ${condition} and singleton_key = any($2)`,
         [QUEUE_NAME, threads.map(threadKeyText)],
@@ -225,14 +242,14 @@ export class ThreadQueue {
     for (const listener of this.#wakeListeners) listener();
   }
 
-  #adapter(settings: pg.ClientConfig): Db {
+  #adapter(): Db {
     return {
       // Through the pool, which drops a connection after an error: pg-boss sends BEGIN and COMMIT in one text.
-      executeSql: (text, values) => this.#pool.query(text, values),
+      executeSql: (text, values) => this.#database.pool.query(text, values),
       listen: async (channel, heard, connected) => {
         this.#notifyChannel = channel;
         return new NotificationListener(
-          settings,
+          () => this.#database.newClient('listener', { query_timeout: 5_000 }),
           channel,
           {
             onNotification: (payload) => {
@@ -253,4 +270,8 @@ export class ThreadQueue {
 
 function attemptsOf(jobs: readonly ThreadJob[]): { id: string; retryCount: number }[] {
   return jobs.map(({ id, retryCount }) => ({ id, retryCount }));
+}
+
+function executorOf(pool: ConnectionPool): Pick<Db, 'executeSql'> {
+  return { executeSql: (text, values) => pool.query(text, values) };
 }

@@ -291,6 +291,7 @@ export async function startApp(
     maintenance,
     projectNameSync,
     slackApp,
+    eventIntake,
     backfill,
     gapDetector,
   ];

@@ -6,7 +6,7 @@ import { v7 as nextId } from 'uuid';
 import { z } from 'zod';
 import type { ConnectionPool } from '../connection-pool.ts';
 import type { Database } from '../database.ts';
-import { withStoreErrors } from '../errors.ts';
+import { StoreError, withStoreErrors } from '../errors.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
 import type { Tables } from '../schema.ts';
 import { NotificationListener } from './notification-listener.ts';
@@ -23,6 +23,8 @@ const HEARTBEAT_SECONDS = 10;
 
 /** How long `enqueueSoon` collects threads (ms). */
 const BATCH_DELAY_MS = 5;
+/** The pause before the database is tried again (ms). */
+const RETRY_DELAY_MS = 500;
 
 const QUEUE_NAME = 'turn';
 const PG_BOSS_SCHEMA = 'pgboss';
@@ -60,6 +62,7 @@ export class ThreadQueue {
   /** Threads to queue, by key. */
   readonly #pending = new Map<string, ThreadKey>();
   #flushing: Promise<void> | undefined;
+  #isStopping = false;
 
   constructor({ database, log }: { database: Database; log: Logger }) {
     this.#log = log;
@@ -108,6 +111,7 @@ export class ThreadQueue {
 
   /** Stops maintenance. Other processes take jobs that are still held after their heartbeat. */
   async stop(): Promise<void> {
+    this.#isStopping = true;
     await this.#flushing;
     await this.#boss.stop({ graceful: false });
   }
@@ -138,8 +142,8 @@ export class ThreadQueue {
   }
 
   /**
-   * Does the same within a few ms, for many threads at once. If the process or the database fails meanwhile, the thread
-   * has work but no job: maintenance finds it.
+   * Does the same within a few ms, for many threads at once. If the process ends meanwhile, the thread has work but no
+   * job: maintenance finds it.
    */
   enqueueSoon(thread: ThreadKey): void {
     this.#pending.set(threadKeyText(thread), thread);
@@ -155,9 +159,13 @@ export class ThreadQueue {
   async #flush(): Promise<void> {
     while (this.#pending.size > 0) {
       await sleep(BATCH_DELAY_MS);
-      const threads = [...this.#pending.values()];
+      const threads = [...this.#pending.entries()];
       this.#pending.clear();
-      await this.enqueueMissing(threads);
+      await this.enqueueMissing(threads.map(([, thread]) => thread)).catch(async (error: unknown) => {
+        if (this.#isStopping || !(error instanceof StoreError)) throw error;
+        for (const [key, thread] of threads) this.#pending.set(key, thread);
+        await sleep(RETRY_DELAY_MS);
+      });
     }
   }
 

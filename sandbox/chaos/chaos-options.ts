@@ -6,6 +6,8 @@ export interface ChaosOptions {
   /** How many times a process is killed. */
   kills: number;
   seed: number;
+  /** How long each fault of the database lasts (s); undefined for none. */
+  databaseFaultSeconds?: number | undefined;
   /** Bot processes on one database. */
   replicas: number;
   /** How events reach the bot; `http` goes through a load balancer. */
@@ -14,8 +16,12 @@ export interface ChaosOptions {
   logs: string | undefined;
 }
 
+/** Without `--database`, which alone kills no process of the bot. */
+const DEFAULT_KILLS = 20;
+
 const schema = z.object({
-  kills: z.coerce.number().int().min(1).max(1_000).default(20),
+  kills: z.coerce.number().int().min(1).max(1_000).optional(),
+  database: z.coerce.number().min(1).max(600).optional(),
   seed: z.coerce.number().int().nonnegative().default(1),
   replicas: z.coerce.number().int().min(1).max(8).default(1),
   transport: z.enum(['http', 'socket']).optional(),
@@ -28,7 +34,7 @@ export class ChaosOptionsError extends Error {
 
   constructor(problems: readonly string[]) {
     super(
-      `Usage: npm run chaos -- --kills N --seed S [--replicas R] [--transport http|socket] [--logs FOLDER]\n${problems.join('\n')}`,
+      `Usage: npm run chaos -- --kills N --seed S [--database SECONDS] [--replicas R] [--transport http|socket] [--logs FOLDER]\n${problems.join('\n')}`,
     );
     this.name = 'ChaosOptionsError';
   }
@@ -42,8 +48,14 @@ export function parseChaosOptions(args: readonly string[]): ChaosOptions {
       parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`),
     );
   }
-  const { transport, logs, ...rest } = parsed.data;
-  return { ...rest, transport: transport ?? (rest.replicas > 1 ? 'socket' : 'http'), logs };
+  const { transport, logs, database, kills, ...rest } = parsed.data;
+  return {
+    ...rest,
+    kills: kills ?? (database === undefined ? DEFAULT_KILLS : 0),
+    databaseFaultSeconds: database,
+    transport: transport ?? (rest.replicas > 1 ? 'socket' : 'http'),
+    logs,
+  };
 }
 
 function valuesOf(args: readonly string[]): unknown {
@@ -51,7 +63,14 @@ function valuesOf(args: readonly string[]): unknown {
     const option = { type: 'string' } as const;
     return parseArgs({
       args: [...args],
-      options: { kills: option, seed: option, replicas: option, transport: option, logs: option },
+      options: {
+        kills: option,
+        seed: option,
+        database: option,
+        replicas: option,
+        transport: option,
+        logs: option,
+      },
     }).values;
   } catch (cause) {
     throw new ChaosOptionsError([cause instanceof Error ? cause.message : String(cause)]);

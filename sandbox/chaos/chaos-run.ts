@@ -16,10 +16,17 @@ import type { ChaosRunStats } from './chaos-report.ts';
 import { chaosSettings } from './chaos-settings.ts';
 import { Conversation } from './conversation.ts';
 import { CrashInjector } from './crash-injector.ts';
-import { type Damage, type Findings, findDamage } from './damage.ts';
+import { type Damage, type Findings, findDamage, type SaidMessage } from './damage.ts';
+import { DATABASE_FAULTS, type DatabaseFault, startFaultyDatabase } from './database-faults.ts';
 import { DatabaseObserver } from './database-observer.ts';
 import { DeliveryTracker } from './delivery-tracker.ts';
-import { ALL_FAULTS, FAULT_TARGETS, type FaultProfile, type FaultTarget } from './fault-profile.ts';
+import {
+  ALL_FAULTS,
+  FAULT_TARGETS,
+  type FaultProfile,
+  type FaultTarget,
+  NO_FAULTS,
+} from './fault-profile.ts';
 import { collectFindings } from './findings.ts';
 import { startLoadBalancer } from './load-balancer.ts';
 import { between, createRandomStreams, type RandomStreams } from './random-streams.ts';
@@ -27,6 +34,10 @@ import { between, createRandomStreams, type RandomStreams } from './random-strea
 const MESSAGES_PER_KILL = 3;
 /** People write faster at first, so that little remains after the last kill. */
 const INITIAL_MESSAGES_PER_KILL = 5;
+/** How many messages people write just before a fault of the database, and again during it. */
+const MESSAGES_PER_FAULT = 4;
+/** How long the run waits for the answers after a fault (ms). */
+const RECOVERY_TIMEOUT_MS = 60_000;
 /** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
@@ -58,7 +69,7 @@ export async function runChaos(
 ): Promise<ChaosRunResult> {
   const began = performance.now();
   await using undo = new AsyncDisposableStack();
-  const { kills, seed, replicas, logs } = options;
+  const { kills, seed, replicas, logs, databaseFaultSeconds: faultSeconds } = options;
   await mkdir(logs, { recursive: true });
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-chaos-'));
   undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
@@ -67,10 +78,15 @@ export async function runChaos(
   const callNotifier = new CallNotifier();
   const { slack, agent } = await startServices(random, callNotifier, undo);
   const deliveryTracker = new DeliveryTracker(slack);
-  const stopFaults = injectFaults(options.faultProfile ?? ALL_FAULTS, { slack, agent });
+  const stopFaults = injectFaults(
+    options.faultProfile ?? (faultSeconds === undefined ? ALL_FAULTS : NO_FAULTS),
+    { slack, agent },
+  );
+  const faulty =
+    faultSeconds === undefined ? undefined : await startFaultyDatabase(join(folder, 'faulty'), undo);
   const own = async () =>
     replicas > 1 ? (await startPostgresServer(join(folder, 'shared'), undo)).connection : undefined;
-  const shared = options.database ?? (await own());
+  const shared = faulty?.proxied ?? options.database ?? (await own());
   const dataFolder = join(folder, 'data');
   const settings = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
@@ -78,7 +94,9 @@ export async function runChaos(
   };
   const bots = new BotFleet({ settings, logs, program: options.program });
   undo.defer(async () => void (await bots.stop()));
-  const observer = new DatabaseObserver(async () => shared ?? embeddedConnection(dataFolder));
+  const observer = new DatabaseObserver(
+    async () => faulty?.direct ?? shared ?? embeddedConnection(dataFolder),
+  );
   undo.defer(() => observer.stop());
   await bots.start(replicas);
   onProgress(`the bot is running after ${seconds(began)} s`);
@@ -107,6 +125,20 @@ export async function runChaos(
     await talk;
     if (crashInjector.kills % 10 === 0) onProgress(`${crashInjector.kills} kills after ${seconds(began)} s`);
   }
+  // What a process that was not killed could not write is in its memory.
+  const isExpected = (message: SaidMessage) => kills === 0 || deliveryTracker.wasDelivered(message);
+  const recoverySeconds = new Map<DatabaseFault, number>();
+  for (const fault of faulty === undefined ? [] : DATABASE_FAULTS) {
+    const { length } = conversation.said;
+    await talkUntil(conversation, length + MESSAGES_PER_FAULT, random.people);
+    const talk = talkUntil(conversation, length + 2 * MESSAGES_PER_FAULT, random.people);
+    await faulty?.fail(fault, faultSeconds ?? 0);
+    const back = performance.now();
+    await answered(observer, conversation.said.filter(isExpected));
+    recoverySeconds.set(fault, seconds(back));
+    onProgress(`${fault}: recovered ${seconds(back)} s after the end`);
+    await talk;
+  }
   stopFaults();
   const { isEnough } = options;
   const canStop = isEnough && ((findings: Findings) => isEnough(findDamage(findings)));
@@ -114,7 +146,7 @@ export async function runChaos(
   onProgress(`all work settled after ${seconds(began)} s`);
   const said = findings.said.map((message) => ({
     ...message,
-    wasDelivered: deliveryTracker.wasDelivered(message),
+    wasDelivered: isExpected(message),
   }));
   const damage = findDamage({ ...findings, said });
   await observer.stop();
@@ -133,6 +165,7 @@ export async function runChaos(
     orphanedTasks: agent.tasks.length - findings.tasks.length,
     orphanedProjects: agent.projects.filter(({ id }) => !used.has(id)).length,
     failedStarts: bots.failedStarts,
+    recoverySeconds,
     lateStops,
   };
   return { findings, turns, damage, stats };
@@ -170,6 +203,22 @@ function injectFaults(
   return () => {
     for (const end of ends) end();
   };
+}
+
+/** Resolves when the oldest message that waits in each thread is answered, or after a minute. */
+async function answered(observer: DatabaseObserver, messages: readonly SaidMessage[]): Promise<void> {
+  const unfinished = async () => {
+    const turns = await observer.turns().catch(() => []);
+    const finished = turns.flatMap((turn) => (turn.finished ? [`${turn.channel}/${turn.ts}`] : []));
+    return messages.filter(({ channel, ts }) => !finished.includes(`${channel}/${ts}`));
+  };
+  const oldest = new Map((await unfinished()).toReversed().map((message) => [message.thread, message]));
+  const deadline = performance.now() + RECOVERY_TIMEOUT_MS;
+  while (performance.now() < deadline) {
+    const waiting = await unfinished();
+    if (![...oldest.values()].some((message) => waiting.includes(message))) return;
+    await sleep(100);
+  }
 }
 
 /** Ids of the service's completed replies, kept up to date. */

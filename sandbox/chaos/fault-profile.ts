@@ -41,5 +41,7 @@ const AGENT_FAULTS: readonly FaultRule[] = [
   { call: /./, fault: { kind: 'latency', ms: 60 }, chance: 0.3 },
 ];
 
+export const NO_FAULTS: FaultProfile = { slack: [], agent: [] };
+
 /** Every kind of fault, at both services. */
 export const ALL_FAULTS: FaultProfile = { slack: SLACK_FAULTS, agent: AGENT_FAULTS };

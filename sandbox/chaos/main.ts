@@ -16,7 +16,7 @@ async function main(args: readonly string[]): Promise<number> {
     const { findings, turns, damage, stats } = await runChaos({ ...options, logs }, (line) =>
       console.error(`chaos: ${line}`),
     );
-    const passed = isUndamaged(damage);
+    const passed = isUndamaged(damage, stats);
     for (const kind of DAMAGE_KINDS)
       for (const sentence of damage[kind]) console.error(`${kind}: ${sentence}`);
     if (!passed) {

@@ -136,7 +136,7 @@ function httpReceiver(signingSecret: string, { log }: SlackAppDeps): HTTPReceive
       const { error, response } = failed;
       if (!(error instanceof StoreError) || response.headersSent)
         return HTTPModuleFunctions.defaultProcessEventErrorHandler(failed);
-      log.warn({ err: error }, 'could not record an event in time');
+      log.debug({ err: error }, 'could not record an event in time');
       response.writeHead(503).end();
       return true;
     },

@@ -39,6 +39,9 @@ const TRANSIENT_SQLSTATES = /^(08|57P0|57014|53[03]|25P03|25006)/;
 const DISK_FULL_CODES = /^(53100|ENOSPC)$/;
 const ACCESS_DENIED_SQLSTATES = /^(28|42501|3D000)/;
 
+/** Of Node and OpenSSL, and of `pg` for a server without TLS. */
+const TLS_FAILURES = /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|not support SSL|establishing an SSL/;
+
 /** What pgbouncer says of settings that come with a new connection. */
 const REFUSED_BY_POOLER = /unsupported startup parameter/;
 
@@ -70,6 +73,11 @@ export function toStoreError(error: unknown): unknown {
     return storeError(
       'denied',
       `DATABASE_URL leads to a pooler (${reason}): set DATABASE_LISTEN_URL to the address of the PostgreSQL server itself.`,
+    );
+  if (TLS_FAILURES.test(`${code} ${reason}`))
+    return storeError(
+      'denied',
+      `No TLS connection to the database (${reason}): check sslmode in DATABASE_URL, and name its CA file in sslrootcert.`,
     );
   if (code === 'ERR_INVALID_URL' || error instanceof URIError)
     return storeError(

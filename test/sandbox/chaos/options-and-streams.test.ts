@@ -128,6 +128,7 @@ describe('the report', () => {
     orphanedTasks: 0,
     orphanedProjects: 0,
     failedStarts: 0,
+    recoverySeconds: new Map([['reset', 2.5] as const]),
     lateStops: 0,
   };
   const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
@@ -141,13 +142,16 @@ describe('the report', () => {
       messages: 6,
       lost: 2,
       stuck: 0,
+      databaseFaults: { reset: 1, killed: 0 },
+      recoverySeconds: { reset: 2.5 },
       seconds: 1.5,
     });
     expect(Object.keys(JSON.parse(line).killsByStep)).toEqual([...KILL_STEPS]);
   });
 
   test('knows a run without damage', () => {
-    expect(isUndamaged(none)).toBe(true);
-    expect(isUndamaged({ ...none, stuck: ['a mark'] })).toBe(false);
+    expect(isUndamaged(none, stats)).toBe(true);
+    expect(isUndamaged({ ...none, stuck: ['a mark'] }, stats)).toBe(false);
+    expect(isUndamaged(none, { recoverySeconds: new Map([['killed', 16]]) })).toBe(false);
   });
 });

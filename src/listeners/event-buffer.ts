@@ -51,7 +51,7 @@ export class EventBuffer {
     this.#options = {
       maxEvents: 10_000,
       maxBytes: 32 * 1024 * 1024,
-      deadlineMs: 2_500,
+      deadlineMs: 2_700,
       retryMs: 500,
       ...options,
     };

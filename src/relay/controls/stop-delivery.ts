@@ -24,6 +24,8 @@ export interface StopRequest {
   /** Where the person asks. */
   channel: string | undefined;
   turnId: string;
+  /** The same turn, where the caller has just read it. */
+  turn?: Turn;
   person: string;
   /** When, by Slack's clock: the action_ts of a press, the ts of a message or event. */
   ts: string;
@@ -71,7 +73,7 @@ export class StopControl {
   async requestStop(request: StopRequest): Promise<ControlOutcome> {
     const { store } = this.#deps;
     const { workspace, person, control = 'stop' } = request;
-    const named = await turnOf(store, request);
+    const named = request.turn ?? (await turnOf(store, request));
     if (named === undefined) return 'unknown';
     const known = await this.#runningTurnFor(named);
     if (known.settled_at !== null || known.finished_at !== null) return 'over';

@@ -9,7 +9,11 @@ const ownModules = ['test/slack/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/compile-cache.ts', 'test/support/database-server.ts'],
+    globalSetup: [
+      'test/support/temporary-folder.ts',
+      'test/support/compile-cache.ts',
+      'test/support/database-server.ts',
+    ],
     testTimeout: 180_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },

@@ -3,6 +3,7 @@ const [name, ...args] = process.argv.slice(2);
 /** Each bench, by name. */
 const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void> }>> = {
   ack: () => import('./ack.ts'),
+  connect: () => import('./connect.ts'),
   files: () => import('./files.ts'),
   live: () => import('./live.ts'),
   peers: () => import('./peers.ts'),

@@ -10,6 +10,8 @@ const CONFIRM_AFTER_MS = 200;
 
 export interface InProcessSandboxOptions extends SandboxServicesOptions {
   log: Logger;
+  /** How long a task must show itself settled to count as settled (ms); the app's own time by default. */
+  settledTaskMs?: number;
 }
 
 /** A Slack workspace, an agent service and the bot between them, all in this process. */
@@ -51,7 +53,8 @@ async function startBot(
   options: InProcessSandboxOptions,
   slack: SlackWorkspace,
 ): Promise<TaskthreadApp> {
-  const bot = await startApp(config, options.log, { confirmAfterMs: CONFIRM_AFTER_MS });
+  const { log, settledTaskMs } = options;
+  const bot = await startApp(config, log, { confirmAfterMs: CONFIRM_AFTER_MS, settledTaskMs });
   if (options.transport === 'http') {
     await slack.useHttp({ eventsUrl: `http://127.0.0.1:${bot.port}/slack/events` });
   }

@@ -57,6 +57,11 @@ const settingsSchema = z.object({
   INSTALL_WORKSPACES: setting('INSTALL_WORKSPACES', workspaceIdList, {
     what: 'The only workspaces (T…) and organisations (E…) that may install the app by OAuth, separated by commas, or * for any. Required with SLACK_CLIENT_ID if AGENT_API_KEY is set, because every workspace then uses that key.',
   }),
+  SLACK_CONFIG_TOKEN: setting('SLACK_CONFIG_TOKEN', z.string().startsWith('xoxe.xoxp-').optional(), {
+    what: "Configuration token (xoxe.xoxp-…), which lasts 12 hours. Only npm run doctor uses it, to compare the app at Slack with this release's manifest.",
+    where: 'api.slack.com/apps, "Your App Configuration Tokens"',
+    secret: true,
+  }),
   SLACK_API_URL: setting('SLACK_API_URL', z.url().default('https://slack.com/api/'), {
     what: "Address of Slack's Web API. Change it only for development and tests.",
   }),
@@ -103,8 +108,8 @@ const settingsSchema = z.object({
     what: 'Address of the PostgreSQL server itself, if DATABASE_URL is that of a pooler such as pgbouncer. The app listens for jobs, and migrates, through this one.',
     secret: true,
   }),
-  DATABASE_CONNECTIONS: setting('DATABASE_CONNECTIONS', z.coerce.number().int().min(4).default(8), {
-    what: 'Most connections of each process to the database. One listens, one is kept for leases, and a third of the others for acknowledgements.',
+  DATABASE_CONNECTIONS: setting('DATABASE_CONNECTIONS', z.coerce.number().int().min(5).default(8), {
+    what: 'Most connections of each process to the database. One listens, one is for the queue, one for leases; turns never use those for acknowledgements.',
   }),
   DATA_FOLDER: setting('DATA_FOLDER', z.string().min(1).default('./data'), {
     what: 'Folder of the embedded PostgreSQL.',

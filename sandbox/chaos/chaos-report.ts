@@ -23,18 +23,27 @@ export interface ChaosRunStats {
   recoverySeconds: ReadonlyMap<DatabaseFault, number>;
   /** Processes that had to be killed at the end because they did not shut down in time. */
   lateStops: number;
+  /** What people did besides writing. */
+  interventions: Readonly<Record<'edits' | 'deletions' | 'stops' | 'presses', number>>;
+  directMessages: number;
 }
 
 /** Within this time (s) the work goes on once the database is back, and what waits is answered. */
 export const MAX_RECOVERY_SECONDS = 15;
 
-/** Whether a run found no damage, and no slow recovery. */
-export function isUndamaged(
+/** Whether a run found no damage and no slow recovery, and each process started and stopped as it should. */
+export function hasPassed(
   damage: Damage,
-  { recoverySeconds }: Pick<ChaosRunStats, 'recoverySeconds'>,
+  {
+    failedStarts,
+    lateStops,
+    recoverySeconds,
+  }: Pick<ChaosRunStats, 'failedStarts' | 'lateStops' | 'recoverySeconds'>,
 ): boolean {
   return (
     DAMAGE_KINDS.every((kind) => damage[kind].length === 0) &&
+    failedStarts === 0 &&
+    lateStops === 0 &&
     [...recoverySeconds.values()].every((seconds) => seconds <= MAX_RECOVERY_SECONDS)
   );
 }

@@ -17,27 +17,20 @@ import { chaosSettings } from './chaos-settings.ts';
 import { Conversation } from './conversation.ts';
 import { CrashInjector } from './crash-injector.ts';
 import { type Damage, type Findings, findDamage, type SaidMessage } from './damage.ts';
-import { DATABASE_FAULTS, type DatabaseFault, startFaultyDatabase } from './database-faults.ts';
+import { type DatabaseFault, failInEveryWay, startFaultyDatabase } from './database-faults.ts';
 import { DatabaseObserver } from './database-observer.ts';
 import { DeliveryTracker } from './delivery-tracker.ts';
-import {
-  ALL_FAULTS,
-  FAULT_TARGETS,
-  type FaultProfile,
-  type FaultTarget,
-  NO_FAULTS,
-} from './fault-profile.ts';
+import { FAULT_TARGETS, type FaultProfile, type FaultTarget, withDelays } from './fault-profile.ts';
 import { collectFindings } from './findings.ts';
+import { Interventions } from './interventions.ts';
 import { startLoadBalancer } from './load-balancer.ts';
 import { between, createRandomStreams, type RandomStreams } from './random-streams.ts';
 
 const MESSAGES_PER_KILL = 3;
 /** People write faster at first, so that little remains after the last kill. */
 const INITIAL_MESSAGES_PER_KILL = 5;
-/** How many messages people write just before a fault of the database, and again during it. */
-const MESSAGES_PER_FAULT = 4;
-/** How long the run waits for the answers after a fault (ms). */
-const RECOVERY_TIMEOUT_MS = 60_000;
+/** After a message, somebody edits, deletes, stops or presses something. */
+const INTERVENTION_CHANCE = 0.6;
 /** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
@@ -69,7 +62,7 @@ export async function runChaos(
 ): Promise<ChaosRunResult> {
   const began = performance.now();
   await using undo = new AsyncDisposableStack();
-  const { kills, seed, replicas, logs, databaseFaultSeconds: faultSeconds } = options;
+  const { kills, seed, replicas, logs, databaseFaultSeconds } = options;
   await mkdir(logs, { recursive: true });
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-chaos-'));
   undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
@@ -78,19 +71,16 @@ export async function runChaos(
   const callNotifier = new CallNotifier();
   const { slack, agent } = await startServices(random, callNotifier, undo);
   const deliveryTracker = new DeliveryTracker(slack);
-  const stopFaults = injectFaults(
-    options.faultProfile ?? (faultSeconds === undefined ? ALL_FAULTS : NO_FAULTS),
-    { slack, agent },
-  );
+  const stopFaults = injectFaults(options.faultProfile ?? withDelays(options.delay), { slack, agent });
   const faulty =
-    faultSeconds === undefined ? undefined : await startFaultyDatabase(join(folder, 'faulty'), undo);
+    databaseFaultSeconds === undefined ? undefined : await startFaultyDatabase(join(folder, 'faulty'), undo);
   const own = async () =>
     replicas > 1 ? (await startPostgresServer(join(folder, 'shared'), undo)).connection : undefined;
   const shared = faulty?.proxied ?? options.database ?? (await own());
   const dataFolder = join(folder, 'data');
   const settings = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
-    ...chaosSettings(slack, agent, options.transport, shared ?? { dataFolder }),
+    ...chaosSettings(slack, agent, options.transport, shared ?? { dataFolder }, options.delay),
   };
   const bots = new BotFleet({ settings, logs, program: options.program });
   undo.defer(async () => void (await bots.stop()));
@@ -109,6 +99,7 @@ export async function runChaos(
 
   const completedReplies = trackCompletedReplies(agent);
   const conversation = new Conversation(slack, random.people);
+  const interventions = new Interventions(slack, conversation, random.interventions);
   const deps = {
     bots,
     callNotifier,
@@ -120,29 +111,26 @@ export async function runChaos(
   const crashInjector = new CrashInjector(deps, replicas);
   while (crashInjector.kills < kills) {
     const due = Math.min(kills * MESSAGES_PER_KILL, (crashInjector.kills + 1) * INITIAL_MESSAGES_PER_KILL);
-    const talk = talkUntil(conversation, due, random.people);
+    const talk = talkUntil(conversation, interventions, due, random);
     await crashInjector.killOne();
     await talk;
     if (crashInjector.kills % 10 === 0) onProgress(`${crashInjector.kills} kills after ${seconds(began)} s`);
   }
+  stopFaults();
   // What a process that was not killed could not write is in its memory.
   const isExpected = (message: SaidMessage) => kills === 0 || deliveryTracker.wasDelivered(message);
-  const recoverySeconds = new Map<DatabaseFault, number>();
-  for (const fault of faulty === undefined ? [] : DATABASE_FAULTS) {
-    const { length } = conversation.said;
-    await talkUntil(conversation, length + MESSAGES_PER_FAULT, random.people);
-    const talk = talkUntil(conversation, length + 2 * MESSAGES_PER_FAULT, random.people);
-    await faulty?.fail(fault, faultSeconds ?? 0);
-    const back = performance.now();
-    await answered(observer, conversation.said.filter(isExpected));
-    recoverySeconds.set(fault, seconds(back));
-    onProgress(`${fault}: recovered ${seconds(back)} s after the end`);
-    await talk;
-  }
-  stopFaults();
+  const recoverySeconds =
+    faulty === undefined
+      ? new Map<DatabaseFault, number>()
+      : await failInEveryWay(
+          { database: faulty, observer, conversation, isExpected, onProgress },
+          databaseFaultSeconds ?? 0,
+        );
   const { isEnough } = options;
   const canStop = isEnough && ((findings: Findings) => isEnough(findDamage(findings)));
-  const { findings, turns } = await collectFindings(slack, agent, observer, conversation, canStop);
+  const { findings, turns } = await collectFindings(slack, agent, observer, conversation, canStop, () =>
+    interventions.sendPaused(),
+  );
   onProgress(`all work settled after ${seconds(began)} s`);
   const said = findings.said.map((message) => ({
     ...message,
@@ -167,6 +155,8 @@ export async function runChaos(
     failedStarts: bots.failedStarts,
     recoverySeconds,
     lateStops,
+    interventions: interventions.counts,
+    directMessages: conversation.directMessages,
   };
   return { findings, turns, damage, stats };
 }
@@ -205,22 +195,6 @@ function injectFaults(
   };
 }
 
-/** Resolves when the oldest message that waits in each thread is answered, or after a minute. */
-async function answered(observer: DatabaseObserver, messages: readonly SaidMessage[]): Promise<void> {
-  const unfinished = async () => {
-    const turns = await observer.turns().catch(() => []);
-    const finished = turns.flatMap((turn) => (turn.finished ? [`${turn.channel}/${turn.ts}`] : []));
-    return messages.filter(({ channel, ts }) => !finished.includes(`${channel}/${ts}`));
-  };
-  const oldest = new Map((await unfinished()).toReversed().map((message) => [message.thread, message]));
-  const deadline = performance.now() + RECOVERY_TIMEOUT_MS;
-  while (performance.now() < deadline) {
-    const waiting = await unfinished();
-    if (![...oldest.values()].some((message) => waiting.includes(message))) return;
-    await sleep(100);
-  }
-}
-
 /** Ids of the service's completed replies, kept up to date. */
 function trackCompletedReplies(agent: AgentService): ReadonlySet<string> {
   const completed = new Set<string>();
@@ -230,11 +204,17 @@ function trackCompletedReplies(agent: AgentService): ReadonlySet<string> {
   return completed;
 }
 
-/** People write until the conversation has `due` messages. */
-async function talkUntil(conversation: Conversation, due: number, random: () => number): Promise<void> {
+/** People write, and change their minds, until the conversation has `due` messages. */
+async function talkUntil(
+  conversation: Conversation,
+  interventions: Interventions,
+  due: number,
+  random: RandomStreams,
+): Promise<void> {
   while (conversation.said.length < due) {
     conversation.sayOne();
-    await sleep(between(random, 0, 250));
+    await sleep(between(random.people, 0, 250));
+    if (random.interventions() < INTERVENTION_CHANCE) await interventions.actOne();
   }
 }
 

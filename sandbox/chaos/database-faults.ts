@@ -4,6 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
 import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
+import type { Conversation } from './conversation.ts';
+import type { SaidMessage } from './damage.ts';
+import type { DatabaseObserver } from './database-observer.ts';
 import { DatabaseProxy } from './database-proxy.ts';
 
 /** What can happen to the database server; the run's JSON has them as keys. */
@@ -84,4 +87,66 @@ async function setReadOnly(connection: EmbeddedServer['connection'], state: 'on'
   await client.query(`alter system set default_transaction_read_only = ${state}`);
   await client.query('select pg_reload_conf()');
   await client.end();
+}
+
+/** How many messages people write just before a fault, and again during it. */
+const MESSAGES_PER_FAULT = 4;
+/** How long the run waits for the answers after a fault (ms). */
+const RECOVERY_TIMEOUT_MS = 60_000;
+
+/** What a run needs to see the bot recover. */
+export interface RecoveryDeps {
+  database: FaultyDatabase;
+  observer: DatabaseObserver;
+  conversation: Conversation;
+  /** Whether the bot has a message. */
+  isExpected(message: SaidMessage): boolean;
+  onProgress(line: string): void;
+}
+
+/**
+ * Lets the database fail in every way, for so many seconds each, while people write. Returns how long it took after each
+ * fault until the oldest message of each thread that waited was answered (s).
+ */
+export async function failInEveryWay(
+  deps: RecoveryDeps,
+  seconds: number,
+): Promise<Map<DatabaseFault, number>> {
+  const { database, conversation, onProgress } = deps;
+  const recoverySeconds = new Map<DatabaseFault, number>();
+  const sayMessages = () => {
+    for (let count = 0; count < MESSAGES_PER_FAULT; count += 1) conversation.sayOne();
+  };
+  await answered(deps);
+  for (const fault of DATABASE_FAULTS) {
+    sayMessages();
+    await sleep(500);
+    const failing = database.fail(fault, seconds);
+    await sleep(500);
+    sayMessages();
+    await failing;
+    const back = performance.now();
+    await answered(deps);
+    recoverySeconds.set(fault, Math.round((performance.now() - back) / 100) / 10);
+    onProgress(`${fault}: recovered ${recoverySeconds.get(fault)} s after its end`);
+  }
+  return recoverySeconds;
+}
+
+/** Resolves when the oldest message that waits in each thread is answered, or after a minute. */
+async function answered({ observer, conversation, isExpected }: RecoveryDeps): Promise<void> {
+  const unfinished = async () => {
+    const turns = await observer.turns().catch(() => []);
+    const finished = turns.flatMap((turn) => (turn.finished ? [`${turn.channel}/${turn.ts}`] : []));
+    return conversation.said.filter(
+      (message) => isExpected(message) && !finished.includes(`${message.channel}/${message.ts}`),
+    );
+  };
+  const oldest = new Map((await unfinished()).toReversed().map((message) => [message.thread, message]));
+  const deadline = performance.now() + RECOVERY_TIMEOUT_MS;
+  while (performance.now() < deadline) {
+    const waiting = await unfinished();
+    if (![...oldest.values()].some((message) => waiting.includes(message))) return;
+    await sleep(100);
+  }
 }

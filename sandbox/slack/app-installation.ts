@@ -1,4 +1,5 @@
 import type { Clock, Ids } from './ids.ts';
+import { botToken } from './token-shapes.ts';
 
 /** An organisation (Enterprise Grid) that has installed the app for all its workspaces. */
 export interface Organisation {
@@ -65,8 +66,7 @@ export class AppInstallation {
 
   #make(lifeMs: number | undefined): string {
     const secret = this.#ids.letters(16);
-    const token =
-      lifeMs !== undefined ? `xoxe.xoxb-1-${this.#id}-${secret}` : `xoxb-sandbox-${this.#id}-${secret}`;
+    const token = lifeMs !== undefined ? `xoxe.xoxb-1-${this.#id}-${secret}` : botToken(this.#id, secret);
     this.#refreshToken = lifeMs !== undefined ? `xoxe-1-${this.#id}-${this.#ids.letters(24)}` : undefined;
     this.#ends.set(token, lifeMs === undefined ? Number.POSITIVE_INFINITY : this.#clock.now() + lifeMs);
     return token;

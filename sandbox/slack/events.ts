@@ -12,6 +12,8 @@ export interface DeliveryBehaviour {
   editCopies: 'both' | 'mentionOnly' | 'messageOnly';
   /** Probability (0 to 1) that an acknowledged event is sent again. */
   duplicateChance: number;
+  /** Another id by which texts mention the bot: Slack still sends an `app_mention`. */
+  botAlias: string;
   /** Events for an organisation's installation name the organisation instead of the workspace. */
   organisationOnly: boolean;
 }
@@ -39,7 +41,7 @@ export class Events {
   readonly #random: Random;
   readonly #behaviour: DeliveryBehaviour;
   readonly #scopes: Set<string>;
-  readonly #subscribed: Set<string> | undefined;
+  readonly #subscribed: () => ReadonlySet<string> | undefined;
   readonly #eventsPerHour: number;
   readonly #hours = new Map<string, { window: SlidingWindow; limitedMinute: number }>();
 
@@ -50,7 +52,7 @@ export class Events {
     random: Random;
     behaviour: DeliveryBehaviour;
     scopes: Set<string>;
-    subscribed: string[] | undefined;
+    subscribed: () => ReadonlySet<string> | undefined;
     eventsPerHour: number;
   }) {
     this.#deliveries = options.deliveries;
@@ -59,7 +61,7 @@ export class Events {
     this.#random = options.random;
     this.#behaviour = options.behaviour;
     this.#scopes = options.scopes;
-    this.#subscribed = options.subscribed === undefined ? undefined : new Set(options.subscribed);
+    this.#subscribed = options.subscribed;
     this.#eventsPerHour = options.eventsPerHour;
   }
 
@@ -72,7 +74,7 @@ export class Events {
   emit(team: Team, event: Fields, place: { channel?: Channel; from?: string; afterMs?: number } = {}): void {
     const type = String(event.type);
     const name = type === 'message' && place.channel ? `message.${SUFFIX[place.channel.kind]}` : type;
-    if (this.#subscribed !== undefined && !this.#subscribed.has(name)) return;
+    if (this.#subscribed()?.has(name) === false) return;
     const scope = scopeOf(type, place.channel?.kind);
     if (scope !== undefined && !this.#scopes.has(scope)) return;
     if (team.installation.state !== 'live' && !UNINSTALL_EVENTS.has(type)) return;

@@ -1,5 +1,6 @@
 import express from 'express';
 import type { Faults } from '../faults.ts';
+import { multipartFields } from './multipart-fields.ts';
 import type { OAuth } from './oauth.ts';
 import { handleError, methodName, type WebApi } from './web-api.ts';
 import type { WorkspaceDeps } from './web-api-method.ts';
@@ -17,6 +18,8 @@ export function routes(
   const bodies = [
     express.urlencoded({ extended: false, limit: bodyLimit, parameterLimit: 1000 }),
     express.json({ limit: bodyLimit }),
+    express.raw({ type: 'multipart/form-data', limit: bodyLimit }),
+    multipartFields,
   ];
   app.all('/api/:method', bodies, api.recorder(), faults.middleware(methodName), api.handler());
   app.get(

@@ -1,10 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import { Faults } from '../faults.ts';
 import { InteractionActions } from './actions/interaction-actions.ts';
+import { AppRegistration } from './app-registration.ts';
 import type { Delivery, DeliveryOutcome, DeliveryStats } from './deliveries.ts';
 import type { DeliveryBehaviour } from './events.ts';
 import { type HttpAddresses, HttpEvents } from './http-events.ts';
 import { agentMethods, type ThreadStatus } from './methods/agents.ts';
+import { appManifestMethods } from './methods/app-manifests.ts';
 import { chatMethods } from './methods/chat.ts';
 import { conversationMethods } from './methods/conversations.ts';
 import { fileMethods } from './methods/files.ts';
@@ -16,6 +18,7 @@ import { OAuth } from './oauth.ts';
 import { RateLimits } from './rate-limits.ts';
 import { routes } from './routes.ts';
 import type { DisconnectReason } from './socket-mode-server.ts';
+import { appLevelToken, signingSecretOf } from './token-shapes.ts';
 import { type RecordedCall, WebApi } from './web-api.ts';
 import type { WorkspaceDeps } from './web-api-method.ts';
 import { createWorkspaceDeps } from './workspace-deps.ts';
@@ -34,6 +37,7 @@ interface WorkspaceServerDeps {
   api: WebApi;
   limits: RateLimits;
   oauth: OAuth;
+  app: AppRegistration;
   faults: Faults;
   statuses: Map<string, ThreadStatus>;
   signingSecret: string;
@@ -160,6 +164,14 @@ export class SlackWorkspace extends InteractionActions {
     this.deps.sockets.cut();
   }
 
+  /**
+   * Loses all further events without an error: over the Socket Mode connections that are open now, which stay open, or
+   * by HTTP. The returned function ends that.
+   */
+  goDeaf(): () => void {
+    return this.deps.deliveries.goDeaf();
+  }
+
   /** Resolves when every event is acknowledged or given up, and every uploaded file is posted. */
   settled(): Promise<void> {
     return this.deps.deliveries.settled();
@@ -170,6 +182,24 @@ export class SlackWorkspace extends InteractionActions {
     const status = this.#server.statuses.get(`${channel} ${threadTs}`);
     const isOver = status?.until !== undefined && status.until <= this.deps.world.clock.now();
     return isOver ? { ...status, status: 'active' } : status;
+  }
+
+  /** The app as its owner registered it. */
+  get app(): AppRegistration {
+    return this.#server.app;
+  }
+
+  /** An admin installs the app with the scopes and events of its manifest; returns the bot's token. */
+  installApp(): string {
+    const { settings } = this.deps;
+    const { manifest } = this.app;
+    if (manifest !== undefined) {
+      settings.scopes.clear();
+      for (const scope of manifest.oauth_config.scopes.bot) settings.scopes.add(scope);
+      settings.events = new Set(manifest.settings.event_subscriptions.bot_events);
+    }
+    this.team.installation.install(settings.rotation);
+    return this.botToken;
   }
 
   /** A code for oauth.v2.access. */
@@ -195,7 +225,7 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
   const appId = world.ids.next('A');
   for (const { name, id, organisation, installed } of options.teams ?? [{ name: 'Sandbox' }]) {
     const team = world.addTeam(appId, name, id, organisation);
-    if (installed === false) team.installation.state = 'inactive';
+    if (installed === false || options.appExists === false) team.installation.state = 'inactive';
   }
   const settings = settingsOf(options);
   const deps = createWorkspaceDeps(world, settings, options, ackTimeoutMs, appId);
@@ -203,7 +233,10 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
   const faults = options.faults ?? new Faults(random);
   const statuses = new Map<string, ThreadStatus>();
   const oauth = new OAuth(deps);
-  const appToken = `xapp-sandbox-${world.ids.letters(24)}`;
+  const { clientId, clientSecret } = oauth;
+  const appToken = appLevelToken(appId, world.ids.letters(24));
+  const signingSecret = signingSecretOf(world.ids.letters(32));
+  const app = new AppRegistration({ appId, clock, exists: options.appExists ?? true });
   const methods = {
     ...chatMethods(deps),
     ...streamMethods(deps, statuses),
@@ -213,15 +246,26 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
     ...viewMethods(deps),
     ...agentMethods(deps, statuses),
     ...oauth.methods(),
+    ...appManifestMethods(deps, app, { clientId, clientSecret, signingSecret }),
   };
-  const api = new WebApi({ world, limits, scopes: settings.scopes, methods, appToken });
+  const api = new WebApi({ world, limits, scopes: settings.scopes, methods, appToken, app });
   const server = createServer(routes(deps, api, oauth, faults, options.bodyLimit ?? 4 * 1024 * 1024));
   deps.sockets.attach(server);
   await listening(server, options.port ?? 0);
   const address = server.address();
   world.baseUrl = `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`;
-  const signingSecret = world.ids.letters(32).toLowerCase();
-  const serverDeps = { server, api, limits, oauth, faults, statuses, signingSecret, appToken, ackTimeoutMs };
+  const serverDeps = {
+    server,
+    api,
+    limits,
+    oauth,
+    app,
+    faults,
+    statuses,
+    signingSecret,
+    appToken,
+    ackTimeoutMs,
+  };
   return new SlackWorkspace(deps, serverDeps);
 }
 

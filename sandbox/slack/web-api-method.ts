@@ -26,7 +26,10 @@ export interface WorkspaceDeps {
 
 /** The properties of this Slack and of the app. */
 export interface Settings {
+  /** The granted scopes. */
   scopes: Set<string>;
+  /** The events that the app subscribes to; all if undefined. */
+  events: ReadonlySet<string> | undefined;
   /** Whether the app is distributed outside the Marketplace: 15 objects a page and one call a minute for history and replies. */
   commercial: boolean;
   /** Whether `client_msg_id` prevents duplicate posts (undocumented at Slack, so an app must not rely on it). */
@@ -52,7 +55,7 @@ export interface Method {
   tier: Tier;
   /** All required scopes; the method itself checks scopes that depend on the channel. */
   scopes: string[];
-  token: 'bot' | 'app' | 'none';
+  token: 'bot' | 'app' | 'configuration' | 'none';
   run(args: Fields, team: Team): Fields | Promise<Fields>;
 }
 

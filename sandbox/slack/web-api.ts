@@ -1,9 +1,12 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { AppRegistration } from './app-registration.ts';
 import { type Fields, isFields, type Team } from './model.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { SlackRefusal } from './slack-refusal.ts';
 import type { Method } from './web-api-method.ts';
 import type { World } from './world.ts';
+
+const SECRET_ARGUMENTS = new Set(['token', 'client_secret', 'refresh_token', 'file']);
 
 /** A Web API call as the server recorded it. */
 export interface RecordedCall {
@@ -32,6 +35,7 @@ export class WebApi {
   readonly #scopes: Set<string>;
   readonly #methods: Record<string, Method>;
   readonly #appToken: string;
+  readonly #app: AppRegistration;
 
   constructor(options: {
     world: World;
@@ -39,12 +43,14 @@ export class WebApi {
     scopes: Set<string>;
     methods: Record<string, Method>;
     appToken: string;
+    app: AppRegistration;
   }) {
     this.#world = options.world;
     this.#limits = options.limits;
     this.#scopes = options.scopes;
     this.#methods = options.methods;
     this.#appToken = options.appToken;
+    this.#app = options.app;
   }
 
   onCall(listener: (call: RecordedCall) => void): () => void {
@@ -143,8 +149,10 @@ export class WebApi {
 
   /** App-level calls and calls without a token belong to no workspace: their limits count for the first one. */
   #anyTeam(method: Method, token: string): Team {
+    const refusal = method.token === 'configuration' ? this.#app.tokenRefusal(token) : undefined;
+    if (refusal !== undefined) throw new SlackRefusal(refusal);
     if (method.token === 'app' && token === '') throw new SlackRefusal('not_authed');
-    if (method.token === 'app' && token !== this.#appToken) {
+    if (method.token === 'app' && (token !== this.#appToken || !this.#app.exists)) {
       throw new SlackRefusal(this.#teamOf(token) === undefined ? 'invalid_auth' : 'not_allowed_token_type');
     }
     const [first] = this.#world.teams.values();
@@ -187,7 +195,7 @@ function argsOf(request: Request): Fields {
 }
 
 function summary(args: Fields): Fields {
-  const entries = Object.entries(args).filter(([name]) => name !== 'token' && name !== 'client_secret');
+  const entries = Object.entries(args).filter(([name]) => !SECRET_ARGUMENTS.has(name));
   return Object.fromEntries(
     entries.map(([name, value]) => [
       name,

@@ -32,11 +32,12 @@ export function createWorkspaceDeps(
       gapMs: 0,
       editCopies: 'both',
       duplicateChance: 0,
+      botAlias: '',
       organisationOnly: false,
       ...options.delivery,
     },
     scopes: settings.scopes,
-    subscribed: options.events,
+    subscribed: () => settings.events,
     eventsPerHour:
       limits === 'off' ? Number.POSITIVE_INFINITY : (limits.eventsPerHour ?? SLACK_LIMITS.eventsPerHour),
   });

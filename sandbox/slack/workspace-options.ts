@@ -39,6 +39,8 @@ export const ALL_SCOPES = [
 export interface SlackWorkspaceOptions {
   /** Workspaces; by default one named Sandbox. The app is installed unless `installed` is false. */
   teams?: { id?: string; name: string; installed?: boolean; organisation?: Organisation }[];
+  /** Whether the app exists; if not, its owner creates it (apps.manifest.create). True by default. */
+  appExists?: boolean;
   /** Lifetime of tokens (ms; 12 hours at Slack); by default they do not expire. */
   rotation?: number;
   /** TCP port on 127.0.0.1; a free one by default. */
@@ -83,6 +85,7 @@ export interface SlackWorkspaceOptions {
 export function settingsOf(options: SlackWorkspaceOptions): Settings {
   return {
     scopes: new Set(options.scopes ?? ALL_SCOPES),
+    events: options.events && new Set(options.events),
     commercial: options.commercial ?? false,
     clientMsgIdDedupe: options.clientMsgIdDedupe ?? true,
     agent: options.agent ?? false,

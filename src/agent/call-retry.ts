@@ -2,25 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentAbortedError, AgentError, AgentTransientError } from './errors.ts';
 
 /** How often and for how long a call is retried. */
-export interface RetryPolicy {
-  readonly maxAttempts: number;
-  /** Milliseconds from the first attempt after which no other starts. */
-  readonly maxTotalMs: number;
-  /** The longest first pause (ms); doubles with each attempt. */
-  readonly baseDelayMs: number;
-  /** The longest pause (ms), unless the service asks for a longer one. */
-  readonly maxDelayMs: number;
-  /** Statuses that are retried. Broken connections and timeouts always are. */
-  readonly retryStatuses: readonly number[];
-}
-
-export const DEFAULT_RETRY_POLICY: RetryPolicy = {
+export const DEFAULT_RETRY_POLICY = {
   maxAttempts: 5,
+  /** Milliseconds from the first attempt after which no other starts. */
   maxTotalMs: 90_000,
+  /** The longest first pause (ms); doubles with each attempt. */
   baseDelayMs: 500,
+  /** The longest pause (ms), unless the service asks for a longer one. */
   maxDelayMs: 20_000,
+  /** Statuses that are retried. Broken connections and timeouts always are. */
   retryStatuses: [429, 502, 503, 504, 529],
 };
+
+export type RetryPolicy = Readonly<typeof DEFAULT_RETRY_POLICY>;
 
 /**
  * Milliseconds to wait after attempt number `attempt` (from 1). With `retryAfterMs`, that long and up to `baseDelayMs`

@@ -4,36 +4,29 @@ import type { Dispatcher } from 'undici';
 import type { RetryPolicy } from './call-retry.ts';
 import type { AgentKeyError } from './errors.ts';
 import type { ResponseLimits } from './response-limits.ts';
+import type { ResponseMemoryShare } from './response-memory.ts';
 import type { ServiceOptions } from './service-options.ts';
 import type { Page } from './service-schema.ts';
 import type { UploadMemory } from './upload-memory.ts';
 
 /** Time limits in milliseconds. */
-export interface AgentTimeouts {
-  readonly connectMs: number;
-  /** One attempt of an ordinary call; some services take a minute. */
-  readonly requestMs: number;
-  /** A call that creates a project, a task or a file, which is never retried. */
-  readonly createMs: number;
-  /** One attempt of List results, which may collect files first. */
-  readonly resultsMs: number;
-  /** One attempt of finalize, during which the storage joins the parts. */
-  readonly finalizeMs: number;
-  /** How long the service may hold a send open. */
-  readonly sendMs: number;
-  /** Without a byte in either direction during an upload or download. */
-  readonly idleMs: number;
-}
-
-export const DEFAULT_TIMEOUTS: AgentTimeouts = {
+export const DEFAULT_TIMEOUTS = {
   connectMs: 10_000,
+  /** One attempt of an ordinary call; some services take a minute. */
   requestMs: 70_000,
+  /** A call that creates a project, a task or a file, which is never retried. */
   createMs: 120_000,
+  /** One attempt of List results, which may collect files first. */
   resultsMs: 120_000,
+  /** One attempt of finalize, during which the storage joins the parts. */
   finalizeMs: 300_000,
+  /** How long the service may hold a send open. */
   sendMs: 3_600_000,
+  /** Without a byte in either direction during an upload or download. */
   idleMs: 60_000,
 };
+
+export type AgentTimeouts = Readonly<typeof DEFAULT_TIMEOUTS>;
 
 /** One attempt of a call to the service, for metrics. */
 export interface CallAttempt {
@@ -85,9 +78,11 @@ export interface AgentClientOptions {
   readonly uploadMemory?: UploadMemory;
   /** Limits of JSON responses; those for the operator's own service if left out. */
   readonly responseLimits?: ResponseLimits;
+  /** Memory for JSON responses that clients share. */
+  readonly responseMemory?: ResponseMemoryShare;
   /** Resolves public host names; the system resolver without private addresses if left out. */
   readonly lookup?: LookupFunction;
-  /** Replaces the connection pools, for proxies and tests. */
+  /** Replaces the connection pool of the calls, so that many clients can share one. */
   readonly dispatcher?: Dispatcher;
 }
 
@@ -101,17 +96,12 @@ export interface GuardedCallOptions extends AgentCallOptions {
   readonly guard?: LeaseGuard | undefined;
 }
 
-/** A content block of a sent message. */
-export type SentBlock = { readonly type: 'text'; readonly text: string } | Readonly<Record<string, unknown>>;
-
 /** A task to start. */
 export interface NewTask {
   readonly projectId: string;
   readonly title: string;
   /** `standard`, `fast` or `max`; the default if left out. */
   readonly model?: string | undefined;
-  /** At most 20. The service does not document their shape; an idle task and a send are safer. */
-  readonly initialMessages?: readonly { readonly role: string; readonly content: string }[] | undefined;
   /** Fail rather than use a fallback model; sent only if AGENT_DIALECT names the flag. */
   readonly noFallback?: boolean | undefined;
   /** Work without asking back; sent only if AGENT_DIALECT names the field. */
@@ -122,7 +112,7 @@ export interface NewTask {
 
 /** A message to send to a task. */
 export interface NewMessage {
-  readonly content: string | readonly SentBlock[];
+  readonly content: string;
   /** Finalized files of the task's project. */
   readonly fileIds?: readonly string[] | undefined;
   /** Id or name. */

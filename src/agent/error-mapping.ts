@@ -31,13 +31,6 @@ export interface CallContext {
   readonly redact: (text: string) => string;
 }
 
-/** Why a call ended early. */
-interface EndReason {
-  readonly isTimedOut: boolean;
-  readonly isAborted: boolean;
-  readonly isLeaseLost: boolean;
-}
-
 /** The error for a response that is not 2xx; reads its body. */
 export async function errorForResponse(context: CallContext, response: HttpResponse): Promise<AgentError> {
   const { status } = response;
@@ -86,7 +79,11 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
  * The error for a call without a readable response. The outcome is `not_sent` if no byte was sent, otherwise
  * `unknown`. An AgentError, and an error of the request's own body, is returned unchanged.
  */
-export function errorForBrokenRequest(context: CallContext, error: unknown, reason: EndReason): unknown {
+export function errorForBrokenRequest(
+  context: CallContext,
+  error: unknown,
+  endedBy: 'lease' | 'caller' | 'timeout' | undefined,
+): unknown {
   const wasStarted = !(error instanceof BrokenRequestError) || error.wasStarted;
   const cause = error instanceof BrokenRequestError ? error.cause : error;
   if (cause instanceof AgentError || cause instanceof RequestBodyError) return cause;
@@ -98,10 +95,10 @@ export function errorForBrokenRequest(context: CallContext, error: unknown, reas
     cause,
   });
 
-  if (reason.isLeaseLost) return leaseLostError(context.name, outcome);
-  if (reason.isAborted) return new AgentAbortedError(details(`The call was stopped (${context.name}).`));
+  if (endedBy === 'lease') return leaseLostError(context.name, outcome);
+  if (endedBy === 'caller') return new AgentAbortedError(details(`The call was stopped (${context.name}).`));
   const server = serverName(context.target);
-  if (reason.isTimedOut) {
+  if (endedBy === 'timeout') {
     return new AgentUnavailableError(details(`${server} did not respond in time (${context.name}).`));
   }
   const connection = `${server} could not be reached, or the connection broke`;

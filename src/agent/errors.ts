@@ -64,6 +64,16 @@ export class AgentNotFoundError extends AgentError {
   readonly code = 'not_found';
 }
 
+/** The result of a call; undefined where the service does not know what it asks for. */
+export async function undefinedIfNotFound<T>(call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof AgentNotFoundError) return undefined;
+    throw error;
+  }
+}
+
 /** 409: the task or file is in a state that does not allow this call now. */
 export class AgentBusyError extends AgentError {
   readonly code = 'busy';

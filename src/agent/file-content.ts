@@ -3,7 +3,7 @@ import { AgentResponseError } from './errors.ts';
 import type { HttpResponse } from './http-request.ts';
 import { firstTextAt, parseJson } from './json-path.ts';
 import type { ServiceOptions } from './service-options.ts';
-import { linkCallContext, type SignedLinks } from './signed-links.ts';
+import type { SignedLinks } from './signed-links.ts';
 
 /** Bytes of a JSON response that may be a link instead of the contents. */
 const MAX_LINK_RESPONSE_BYTES = 64 * 1024;
@@ -32,7 +32,7 @@ export async function openContent(response: HttpResponse, context: ContentContex
   const location = response.header('location');
   if (response.status >= 300 && location !== undefined) {
     response.body.destroy();
-    return await openLink(links, serviceOptions, location, signal, context.serviceUrl);
+    return await openLink(links, location, signal, context.serviceUrl);
   }
   const json = response.header('content-type')?.includes('json') === true;
   const size = contentLength(response);
@@ -40,16 +40,17 @@ export async function openContent(response: HttpResponse, context: ContentContex
   if (serviceOptions.fileContent === 'bytes' || (serviceOptions.fileContent === 'auto' && !maybeLink))
     return toFileContent(response);
 
-  const { head, rest } = await readHead(response.body, MAX_LINK_RESPONSE_BYTES);
-  const link =
-    rest === null ? firstTextAt(parseJson(head.toString('utf8')), serviceOptions.fileContentUrlFields) : null;
+  const { head, body } = await peek(response.body, MAX_LINK_RESPONSE_BYTES);
+  const link = firstTextAt(parseJson(head.toString('utf8')), serviceOptions.fileContentUrlFields);
   if (
     link !== null &&
     (serviceOptions.fileContent === 'link' || head.length !== (await context.sizeBytes()))
   ) {
-    return await openLink(links, serviceOptions, link, signal);
+    body.destroy();
+    return await openLink(links, link, signal);
   }
   if (serviceOptions.fileContent === 'link') {
+    body.destroy();
     throw new AgentResponseError({
       sentence:
         "The agent service's response to a request for a file's content holds no link. " +
@@ -58,18 +59,17 @@ export async function openContent(response: HttpResponse, context: ContentContex
       status: response.status,
     });
   }
-  return toFileContent(response, rest === null ? Readable.from([head]) : Readable.from(rejoin(head, rest)));
+  return toFileContent(response, body);
 }
 
-/** Opens a signed link. */
+/** Opens a signed link; `base` resolves a relative one. */
 export async function openLink(
   links: SignedLinks,
-  serviceOptions: ServiceOptions,
   link: string,
   signal: AbortSignal | undefined,
   base?: URL,
 ): Promise<FileContent> {
-  return toFileContent(await links.get(linkCallContext('download link', serviceOptions), link, signal, base));
+  return toFileContent(await links.get(link, signal, base));
 }
 
 function toFileContent(response: HttpResponse, body: Readable = response.body): FileContent {
@@ -81,33 +81,18 @@ function contentLength(response: HttpResponse): number | null {
   return header !== undefined && /^\d+$/.test(header) ? Number(header) : null;
 }
 
-/** Reads up to `maxBytes`; `rest` is the stream's iterator if there is more. */
-async function readHead(
-  body: Readable,
-  maxBytes: number,
-): Promise<{ head: Buffer; rest: AsyncIterator<unknown> | null }> {
-  const iterator = body[Symbol.asyncIterator]();
+/** Reads a little more than `maxBytes` at most. `body` still has all bytes; `head` is cut JSON if it is not the whole. */
+async function peek(body: Readable, maxBytes: number): Promise<{ head: Buffer; body: Readable }> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for (;;) {
-    const next = await iterator.next();
-    if (next.done === true) return { head: Buffer.concat(chunks), rest: null };
-    const chunk = Buffer.from(next.value);
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > maxBytes) return { head: Buffer.concat(chunks), rest: iterator };
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes);
+    size += bytes.length;
+    if (size > maxBytes) break;
   }
-}
-
-async function* rejoin(head: Buffer, rest: AsyncIterator<unknown>): AsyncGenerator<unknown> {
-  try {
-    yield head;
-    for (;;) {
-      const next = await rest.next();
-      if (next.done === true) return;
-      yield next.value;
-    }
-  } finally {
-    await rest.return?.();
-  }
+  const head = Buffer.concat(chunks);
+  if (body.readableEnded) return { head, body: Readable.from([head]) };
+  body.unshift(head);
+  return { head, body };
 }

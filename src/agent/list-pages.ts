@@ -28,7 +28,7 @@ export interface MessageCursor {
 export interface ResultCursor {
   readonly limit?: number;
   readonly after?: string | undefined;
-  readonly reconcile?: boolean;
+  readonly reconcile?: boolean | undefined;
 }
 
 /** Reads one page of a task's messages. */
@@ -148,12 +148,11 @@ export async function allResults(
   let after: string | undefined;
   for (let page = 0; page < MAX_RESULT_PAGES; page += 1) {
     const isReconciled = page === 0 ? reconcile : false;
-    const cursor = {
-      limit: MAX_RESULTS,
-      after,
-      ...(isReconciled !== undefined && { reconcile: isReconciled }),
-    };
-    const { items, hasMore, cursor: next } = await list(cursor);
+    const {
+      items,
+      hasMore,
+      cursor: next,
+    } = await list({ limit: MAX_RESULTS, after, reconcile: isReconciled });
     const before = found.size;
     for (const item of items) if (!found.has(item.id)) found.set(item.id, item);
     if (!hasMore || next === null || found.size === before) break;

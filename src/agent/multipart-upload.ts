@@ -1,9 +1,7 @@
 import { Readable } from 'node:stream';
 import type { UploadedPart } from './client-options.ts';
-import { RequestBodyError } from './error-mapping.ts';
 import { AgentRejectedError, AgentResponseError } from './errors.ts';
-import { PartReader } from './part-reader.ts';
-import { linkCallContext } from './signed-links.ts';
+import { openSource, PartReader } from './part-reader.ts';
 import type { PartBuffer } from './upload-memory.ts';
 import { type PartPlan, partSize, planParts } from './upload-parts.ts';
 import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload-request.ts';
@@ -14,16 +12,8 @@ const SLICE_BYTES = 1024 * 1024;
 
 type MultipartState = ResumableUpload & { readonly uploadId: string };
 
-/** Uploads the missing parts and returns all parts. */
-export async function uploadParts(
-  client: UploadClient,
-  request: AgentUploadRequest,
-  upload: MultipartState,
-): Promise<UploadedPart[]> {
-  return await new MultipartUpload(client, request, upload).run();
-}
-
-class MultipartUpload {
+/** Uploads the missing parts of a file. */
+export class MultipartUpload {
   readonly #client: UploadClient;
   readonly #request: AgentUploadRequest;
   readonly #upload: MultipartState;
@@ -53,6 +43,7 @@ class MultipartUpload {
     );
   }
 
+  /** Returns all parts. */
   async run(): Promise<UploadedPart[]> {
     if (this.#request.resume?.uploadId !== this.#upload.uploadId) await this.#request.onStart?.(this.#upload);
     this.#reportProgress();
@@ -114,15 +105,8 @@ class MultipartUpload {
   async #openReader(first: number): Promise<PartReader> {
     const { sizeBytes } = this.#request;
     const offset = this.#indexOf(first) * this.#plan.partBytes;
-    if ('open' in this.#request) {
-      const source = await this.#request.open(offset).catch((error: unknown) => {
-        throw new RequestBodyError(error);
-      });
-      return new PartReader(source, offset, sizeBytes, this.#signal);
-    }
-    const reader = new PartReader(this.#request.body, 0, sizeBytes, this.#signal);
-    await reader.skip(offset);
-    return reader;
+    const source = await openSource(this.#request, offset);
+    return new PartReader(source, offset, sizeBytes, this.#signal);
   }
 
   async #sendPart(number: number, url: string, buffer: PartBuffer): Promise<void> {
@@ -151,13 +135,12 @@ class MultipartUpload {
 
   async #putPart(number: number, url: string, piece: Buffer): Promise<string> {
     const { etag } = await this.#client.uploadToLink({
-      context: linkCallContext(`upload link of part ${number}`, this.#client.serviceOptions),
+      name: `upload link of part ${number}`,
       method: 'PUT',
       url,
       headers: this.#upload.headers ?? {},
       body: () => Readable.from(slices(piece), { objectMode: false, highWaterMark: 2 * SLICE_BYTES }),
       sizeBytes: piece.length,
-      mayRepeat: true,
       signal: this.#signal,
     });
     if (etag !== undefined) return etag;

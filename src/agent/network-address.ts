@@ -1,64 +1,19 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
-/** Addresses of private, local and special networks (IANA special-purpose registries). */
-const SPECIAL_NETWORKS = new BlockList();
-for (const [net, prefix] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const) {
-  SPECIAL_NETWORKS.addSubnet(net, prefix, 'ipv4');
-}
-for (const [net, prefix] of [
-  // Any, this machine, and old forms of IPv4 addresses (RFC 4291, RFC 2765).
-  ['::', 96],
-  ['::ffff:0:0:0', 96],
-  ['64:ff9b:1::', 48],
-  ['100::', 64],
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['fec0::', 10],
-  ['ff00::', 8],
-] as const) {
-  SPECIAL_NETWORKS.addSubnet(net, prefix, 'ipv6');
-}
+/** The only IPv6 network of public addresses (IANA IPv6 address space registry). */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Whether an IP address belongs to a private, local or special network. */
+/** Whether an IP address belongs to a private, local or special network (IANA special-purpose registries). */
 export function isPrivateAddress(address: string): boolean {
-  const family = isIP(address);
-  if (family === 0) return false;
-  if (SPECIAL_NETWORKS.check(address, family === 4 ? 'ipv4' : 'ipv6')) return true;
-  const inside = nat64Target(address);
-  return inside !== undefined && SPECIAL_NETWORKS.check(inside, 'ipv4');
-}
-
-/** The IPv4 address that a NAT64 gateway turns an address of 64:ff9b::/96 into. */
-function nat64Target(address: string): string | undefined {
-  const [, high, low] = /^\[64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})\]$/.exec(shortIpv6(address)) ?? [];
-  if (low === undefined) return undefined;
-  const [a, b] = [Number.parseInt(high ?? '0', 16), Number.parseInt(low, 16)];
-  return [a >> 8, a & 255, b >> 8, b & 255].join('.');
-}
-
-/** An IPv6 address in its short form, as URLs write it. */
-function shortIpv6(address: string): string {
-  return URL.parse(`http://[${address}]`)?.hostname ?? '';
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  const range = parsed.range();
+  // A NAT64 gateway turns an address of 64:ff9b::/96 into the IPv4 address in its last four bytes.
+  if (range === 'rfc6052') return isPrivateAddress(parsed.toByteArray().slice(-4).join('.'));
+  return range !== 'unicast' || (parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_IPV6));
 }
 
 /** The host name of a URL without the brackets of an IPv6 address. */

@@ -1,5 +1,18 @@
 import { RequestBodyError } from './error-mapping.ts';
 import { AgentFileSizeError } from './errors.ts';
+import type { AgentUploadRequest } from './upload-request.ts';
+
+/** Opens a file at an offset; an error of its source is thrown as the cause of a RequestBodyError. */
+export async function openSource(
+  { open }: Pick<AgentUploadRequest, 'open'>,
+  offset: number,
+): Promise<AsyncIterable<Uint8Array>> {
+  try {
+    return await open(offset);
+  } catch (error) {
+    throw new RequestBodyError(error);
+  }
+}
 
 /** Reads a stream of chunks in pieces of any size, and ends as soon as the signal aborts. */
 export class PartReader {

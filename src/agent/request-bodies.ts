@@ -4,32 +4,24 @@ import type { ServiceOptions } from './service-options.ts';
 
 /** Body of Start a task: documented fields, and those that AGENT_DIALECT names. */
 export function newTaskBody(task: NewTask, serviceOptions: ServiceOptions): Record<string, unknown> {
-  return {
+  return withoutUnnamed({
     project_id: task.projectId,
     title: task.title,
-    ...(task.model === undefined ? {} : { model: task.model }),
-    ...optionalField(serviceOptions.autoModeField, task.autoMode),
-    ...optionalField(serviceOptions.planModeField, task.planMode),
-    ...optionalField(serviceOptions.noFallbackField, task.noFallback),
-    ...(task.initialMessages === undefined
-      ? {}
-      : {
-          initial_messages: task.initialMessages.map(({ role, content }) => ({
-            [serviceOptions.initialMessageRoleField]: role,
-            [serviceOptions.initialMessageContentField]: content,
-          })),
-        }),
-  };
+    model: task.model,
+    [serviceOptions.autoModeField]: task.autoMode,
+    [serviceOptions.planModeField]: task.planMode,
+    [serviceOptions.noFallbackField]: task.noFallback,
+  });
 }
 
 /** Body of Send a message. */
 export function newMessageBody(message: NewMessage, serviceOptions: ServiceOptions): Record<string, unknown> {
-  return {
+  return withoutUnnamed({
     content: message.content,
-    ...(message.fileIds === undefined || message.fileIds.length === 0 ? {} : { file_ids: message.fileIds }),
-    ...(message.skill === undefined ? {} : { skill: message.skill }),
-    ...optionalField(serviceOptions.sendMessageModelField, message.model),
-  };
+    file_ids: message.fileIds?.length === 0 ? undefined : message.fileIds,
+    skill: message.skill,
+    [serviceOptions.sendMessageModelField]: message.model,
+  });
 }
 
 /** Body that starts an upload. */
@@ -39,7 +31,7 @@ export function newFileBody(file: NewFile, serviceOptions: ServiceOptions): Reco
     [serviceOptions.uploadFilenameField]: file.filename,
     [serviceOptions.uploadSizeField]: file.sizeBytes,
     [serviceOptions.uploadMimeTypeField]: file.mimeType,
-    ...(serviceOptions.uploadPurpose === '' ? {} : { purpose: serviceOptions.uploadPurpose }),
+    purpose: serviceOptions.uploadPurpose || undefined,
   };
 }
 
@@ -66,6 +58,8 @@ export function nextCursor(raw: unknown, serviceOptions: ServiceOptions): string
   return typeof cursor === 'string' && cursor !== '' ? cursor : null;
 }
 
-function optionalField(name: string, value: unknown): Record<string, unknown> {
-  return name === '' || value === undefined ? {} : { [name]: value };
+/** Leaves out the field whose name is empty; JSON itself leaves out those that are undefined. */
+function withoutUnnamed(body: Record<string, unknown>): Record<string, unknown> {
+  const { '': _, ...named } = body;
+  return named;
 }

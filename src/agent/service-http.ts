@@ -45,7 +45,10 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** What the client gives to its connection to the service. */
 export interface ServiceHttpOptions
-  extends Pick<AgentClientOptions, 'log' | 'onAttempt' | 'beforeRead' | 'onRateLimited' | 'gate'> {
+  extends Pick<
+    AgentClientOptions,
+    'log' | 'onAttempt' | 'beforeRead' | 'onRateLimited' | 'gate' | 'dispatcher'
+  > {
   readonly baseUrl: URL;
   /** The current API key. */
   readonly apiKey: () => string;
@@ -55,7 +58,6 @@ export interface ServiceHttpOptions
   readonly responseReader: ResponseReader;
   /** Resolves the service's host name; the system resolver if left out. */
   readonly lookup?: LookupFunction | undefined;
-  readonly dispatcher?: Dispatcher | undefined;
 }
 
 type ReadResponse<T> = (response: HttpResponse, context: CallContext) => Promise<T>;
@@ -83,12 +85,9 @@ export class ServiceHttp {
 
   constructor(options: ServiceHttpOptions) {
     this.#options = options;
-    this.#dispatcher =
-      options.dispatcher ??
-      new Agent({
-        allowH2: false,
-        connect: { timeout: options.timeouts.connectMs, ...(options.lookup && { lookup: options.lookup }) },
-      });
+    const { lookup, timeouts } = options;
+    const connect = { timeout: timeouts.connectMs, ...(lookup && { lookup }) };
+    this.#dispatcher = options.dispatcher ?? new Agent({ allowH2: false, connect });
   }
 
   /** Calls an endpoint and reads its JSON response by `schema`. `path` is also the call's name in errors and logs. */
@@ -200,11 +199,9 @@ export class ServiceHttp {
       gate?.accepted();
       return value;
     } catch (error) {
-      const failure = errorForBrokenRequest(context, error, {
-        isTimedOut: timeout.signal.aborted,
-        isAborted: call.signal?.aborted === true,
-        isLeaseLost: guard?.signal.aborted === true,
-      });
+      const ends = { lease: guard?.signal, caller: call.signal, timeout: timeout.signal };
+      const endedBy = (['lease', 'caller', 'timeout'] as const).find((end) => ends[end]?.aborted);
+      const failure = errorForBrokenRequest(context, error, endedBy);
       if (failure instanceof AgentKeyError) gate?.refused(failure);
       else if (status !== undefined && status < 500) gate?.accepted();
       if (failure instanceof AgentRateLimitError && failure.retryAfterMs !== undefined)
@@ -227,8 +224,7 @@ export class ServiceHttp {
       if (waitMs > 0) await sleep(waitMs, undefined, { signal });
     } catch (cause) {
       if (!signal.aborted) throw cause;
-      const reason = { isTimedOut: false, isAborted: true, isLeaseLost: false };
-      throw errorForBrokenRequest(context, new BrokenRequestError(cause, false), reason);
+      throw errorForBrokenRequest(context, new BrokenRequestError(cause, false), 'caller');
     }
   }
 

@@ -15,8 +15,6 @@ export const serviceOptionsSchema = z.strictObject({
     .regex(/^\/.*\{task_id\}/, 'must start with / and hold {task_id}')
     .default('/experimental/tasks/{task_id}/messages'),
   sendMessageModelField: z.string().default(''),
-  initialMessageRoleField: nameSchema.default('role'),
-  initialMessageContentField: nameSchema.default('content'),
   noFallbackField: z.string().default(''),
   autoModeField: z.string().default(''),
   planModeField: z.string().default(''),
@@ -63,27 +61,19 @@ export const serviceOptionsSchema = z.strictObject({
 /** The names and shapes that this client assumes. */
 export type ServiceOptions = z.output<typeof serviceOptionsSchema>;
 
-/** The options of a new task that AGENT_DIALECT has a field name for. */
-export interface SupportedTaskOptions {
-  /** Fail rather than use a fallback model. */
-  readonly noFallback: boolean;
-  /** Work without asking back. */
-  readonly autoMode: boolean;
-  /** Make a plan and wait for approval. */
-  readonly planMode: boolean;
-}
-
-export function supportedTaskOptions({
-  noFallbackField,
-  autoModeField,
-  planModeField,
-}: ServiceOptions): SupportedTaskOptions {
+/** Which options of a new task AGENT_DIALECT has a field name for. */
+export function supportedTaskOptions({ noFallbackField, autoModeField, planModeField }: ServiceOptions) {
   return {
+    /** Fail rather than use a fallback model. */
     noFallback: noFallbackField !== '',
+    /** Work without asking back. */
     autoMode: autoModeField !== '',
+    /** Make a plan and wait for approval. */
     planMode: planModeField !== '',
   };
 }
+
+export type SupportedTaskOptions = Readonly<ReturnType<typeof supportedTaskOptions>>;
 
 export const DEFAULT_SERVICE_OPTIONS: ServiceOptions = serviceOptionsSchema.parse({});
 

@@ -1,24 +1,28 @@
+import camelcaseKeys from 'camelcase-keys';
 import { z } from 'zod';
 
 /*
- * The service's responses, read tolerantly: unknown fields are ignored, enums are strings (comments list the known
- * values), ids are opaque, and fields that the document calls nullable may also be missing.
+ * The service's responses, read tolerantly: only the fields that the app uses are read, enums are strings (comments list
+ * the known values), ids are opaque, and fields that the document calls nullable may also be missing.
  */
 
-const nullableTextSchema = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? null);
+const nullableTextSchema = z.string().nullable().default(null);
 /** Ids are logged with each step; a longer one is refused (characters). */
 export const MAX_ID_LENGTH = 200;
 const idSchema = z.string().max(MAX_ID_LENGTH);
-const nullableIdSchema = idSchema.nullish().transform((value) => value ?? null);
+const nullableIdSchema = idSchema.nullable().default(null);
 /** Tool names are stored in the audit trail (characters). */
 const MAX_NAME_LENGTH = 100;
-const platformSchema = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? 'api');
+
+/** A text; `fallback` if it is null or missing. */
+function textOr(fallback: string) {
+  return nullableTextSchema.transform((text) => text ?? fallback);
+}
+
+/** An object with our names for the service's fields: `created_at` becomes `createdAt`. */
+function record<Fields extends z.ZodRawShape>(fields: Fields) {
+  return z.object(fields).transform((wire) => camelcaseKeys(wire));
+}
 
 /** Issues reported for one item. */
 const MAX_ISSUES = 3;
@@ -47,88 +51,60 @@ export function describeIssue({ code, message }: z.core.$ZodIssue): string {
   return code === 'custom' ? message : code;
 }
 
-export const projectSchema = z
-  .looseObject({
-    id: idSchema,
-    title: z.string(),
-    description: z.string().nullish(),
-    created_at: z.string(),
-    updated_at: z.string(),
-  })
-  .transform((wire) => ({
-    id: wire.id,
-    title: wire.title,
-    description: wire.description ?? '',
-    createdAt: wire.created_at,
-    updatedAt: wire.updated_at,
-  }));
+export const projectSchema = record({
+  id: idSchema,
+  title: z.string(),
+  description: textOr(''),
+});
 
-/** A project: a channel's tasks and files. All times are ISO 8601 in UTC. */
+/** A project: a channel's tasks and files. */
 export type Project = z.output<typeof projectSchema>;
 
-const reviewSchema = z
-  .looseObject({ status: z.string(), message_id: nullableIdSchema, error_message: nullableTextSchema })
-  .transform((wire) => ({
-    /** Values not documented; `running`, `completed`, `failed` are expected. */
-    status: wire.status,
-    /** The message that holds the findings. */
-    messageId: wire.message_id,
-    errorMessage: wire.error_message,
-  }));
+const reviewSchema = record({
+  /** Values not documented; `running`, `completed`, `failed` are expected. */
+  status: z.string(),
+  /** The message that holds the findings. */
+  message_id: nullableIdSchema,
+  error_message: nullableTextSchema,
+});
 
 /** A review of a task's work, listed once its findings are written. */
 export type Review = z.output<typeof reviewSchema>;
 
-export const taskSchema = z
-  .looseObject({
-    id: idSchema,
-    created_at: z.string(),
-    status: z.string(),
-    project_id: idSchema,
-    title: z.string().nullish(),
-    platform: platformSchema,
-    reviews: arrayOf(reviewSchema).nullish(),
-  })
-  .transform((wire) => ({
-    id: wire.id,
-    createdAt: wire.created_at,
-    /** `idle`, `running`, `completed`, `cancelled`, `failed`. */
-    status: wire.status,
-    projectId: wire.project_id,
-    title: wire.title ?? '',
-    platform: wire.platform,
-    /** Only Get a task fills it. */
-    reviews: wire.reviews ?? [],
-  }));
+export const taskSchema = record({
+  id: idSchema,
+  /** All times are ISO 8601 in UTC. */
+  created_at: z.string(),
+  /** `idle`, `running`, `completed`, `cancelled`, `failed`. */
+  status: z.string(),
+  project_id: idSchema,
+  title: textOr(''),
+  /** Only Get a task fills it. */
+  reviews: arrayOf(reviewSchema)
+    .nullish()
+    .transform((reviews) => reviews ?? []),
+});
 
 /** A task: one conversation with the agent. */
 export type Task = z.output<typeof taskSchema>;
 
-const textBlockSchema = z
-  .looseObject({ type: z.literal('text'), text: z.string() })
-  .transform((wire) => ({ type: 'text' as const, text: wire.text }));
+const textBlockSchema = z.object({ type: z.literal('text'), text: z.string() });
 
-const toolUseBlockSchema = z
-  .looseObject({
-    type: z.literal('tool_use'),
-    id: idSchema,
-    name: z.string(),
-    input: z.record(z.string(), z.unknown()).nullish(),
-  })
-  .transform((wire) => ({
-    type: 'tool_use' as const,
-    id: wire.id,
-    name: wire.name.slice(0, MAX_NAME_LENGTH),
-    input: wire.input ?? {},
-  }));
+const toolUseBlockSchema = z.object({
+  type: z.literal('tool_use'),
+  id: idSchema,
+  name: z.string().transform((name) => name.slice(0, MAX_NAME_LENGTH)),
+  input: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .transform((input) => input ?? {}),
+});
 
-const toolResultBlockSchema = z
-  .looseObject({ type: z.literal('tool_result'), tool_use_id: idSchema, content: z.string() })
-  .transform((wire) => ({
-    type: 'tool_result' as const,
-    toolUseId: wire.tool_use_id,
-    content: wire.content,
-  }));
+const toolResultBlockSchema = record({
+  type: z.literal('tool_result'),
+  tool_use_id: idSchema,
+  content: z.string(),
+});
 
 /** An undocumented kind, or a known kind of another shape: kept unchanged, so that nothing fails on it. */
 const otherBlockSchema = z
@@ -145,50 +121,28 @@ export const contentBlockSchema = z.union([
 /** A part of a message: text, a tool's call or result, or something undocumented. */
 export type ContentBlock = z.output<typeof contentBlockSchema>;
 
-export const messageSchema = z
-  .looseObject({
-    id: idSchema,
-    task_id: idSchema,
-    created_at: z.string(),
-    role: z.string(),
-    content: arrayOf(contentBlockSchema),
-    status: nullableTextSchema,
-    stop_reason: nullableTextSchema,
-    finish_reason: nullableTextSchema,
-    started_at: nullableTextSchema,
-    completed_at: nullableTextSchema,
-    error: nullableTextSchema,
-    platform: platformSchema,
-    input: z
-      .looseObject({ user_message_id: nullableIdSchema, file_ids: arrayOf(idSchema).nullish() })
-      .nullish(),
-    output: z.record(z.string(), z.unknown()).nullish(),
+export const messageSchema = record({
+  id: idSchema,
+  task_id: idSchema,
+  created_at: z.string(),
+  /** `user`, `assistant`, `system`. */
+  role: z.string(),
+  content: arrayOf(contentBlockSchema),
+  /** `pending`, `streaming`, `completed`, `cancelling`, `cancelled`, `failed`; null on other roles. */
+  status: nullableTextSchema,
+  /** `stop`, `length`, `cancelled`, `error`. */
+  stop_reason: nullableTextSchema,
+  completed_at: nullableTextSchema,
+  /** The agent's error text. */
+  error: nullableTextSchema,
+  /** What an assistant message replies to; `fileIds` is null if the service does not say. */
+  input: record({
+    user_message_id: nullableIdSchema,
+    file_ids: arrayOf(idSchema).nullable().default(null),
   })
-  .transform((wire) => ({
-    id: wire.id,
-    taskId: wire.task_id,
-    createdAt: wire.created_at,
-    /** `user`, `assistant`, `system`. */
-    role: wire.role,
-    content: wire.content,
-    /** `pending`, `streaming`, `completed`, `cancelling`, `cancelled`, `failed`; null on other roles. */
-    status: wire.status,
-    /** `stop`, `length`, `cancelled`, `error`. */
-    stopReason: wire.stop_reason,
-    /** Values not documented. */
-    finishReason: wire.finish_reason,
-    startedAt: wire.started_at,
-    completedAt: wire.completed_at,
-    /** The agent's error text. */
-    error: wire.error,
-    platform: wire.platform,
-    /** What an assistant message replies to; `fileIds` is null if the service does not say. */
-    input: wire.input
-      ? { userMessageId: wire.input.user_message_id, fileIds: wire.input.file_ids ?? null }
-      : null,
-    /** Contents not documented. */
-    output: wire.output ?? null,
-  }));
+    .nullable()
+    .default(null),
+});
 
 /** A message of a task. An assistant reply is one message that grows. */
 export type Message = z.output<typeof messageSchema>;
@@ -202,78 +156,49 @@ export function messageText({ content }: Message): string {
  * The response to a send. The message has already taken effect, so a part of an undocumented shape becomes null instead
  * of an error; the messages can be read afterwards.
  */
-export const sendResultSchema = z
-  .looseObject({
-    task: taskSchema.nullish().catch(null),
-    user_message: messageSchema.nullish().catch(null),
-    assistant_message: messageSchema.nullish().catch(null),
-  })
-  .transform((wire) => ({
-    task: wire.task ?? null,
-    userMessage: wire.user_message ?? null,
-    /** The reply so far; null before the agent has started. */
-    assistantMessage: wire.assistant_message ?? null,
-  }));
+export const sendResultSchema = record({
+  task: taskSchema.nullable().default(null).catch(null),
+  user_message: messageSchema.nullable().default(null).catch(null),
+  /** The reply so far; null before the agent has started. */
+  assistant_message: messageSchema.nullable().default(null).catch(null),
+});
 
 export type SendResult = z.output<typeof sendResultSchema>;
 
-export const fileSchema = z
-  .looseObject({
-    id: idSchema,
-    created_at: z.string(),
-    filename: z.string(),
-    size_bytes: z.number(),
-    purpose: nullableTextSchema,
-    mime_type: z.string().nullish(),
-    project_id: idSchema,
-    platform: platformSchema,
-  })
-  .transform((wire) => ({
-    id: wire.id,
-    createdAt: wire.created_at,
-    filename: wire.filename,
-    sizeBytes: wire.size_bytes,
-    /** `input`, `output`. */
-    purpose: wire.purpose,
-    mimeType: wire.mime_type ?? 'application/octet-stream',
-    projectId: wire.project_id,
-    platform: wire.platform,
-  }));
+export const fileSchema = record({
+  id: idSchema,
+  created_at: z.string(),
+  filename: z.string(),
+  size_bytes: z.number(),
+  /** `input`, `output`. */
+  purpose: nullableTextSchema,
+  mime_type: textOr('application/octet-stream'),
+  project_id: idSchema,
+});
 
 /** A file's metadata. */
 export type FileRecord = z.output<typeof fileSchema>;
 
-export const resultFileSchema = z
-  .looseObject({
-    result_id: idSchema,
-    name: z.string(),
-    size_bytes: z.number(),
-    mime_type: z.string().nullish(),
-    created_at: z.string(),
-    download_url: nullableTextSchema,
-  })
-  .transform((wire) => ({
-    id: wire.result_id,
-    name: wire.name,
-    sizeBytes: wire.size_bytes,
-    mimeType: wire.mime_type ?? 'application/octet-stream',
-    createdAt: wire.created_at,
-    /** A time-limited, signed link; null if it was not requested. A secret: never log it. */
-    downloadUrl: wire.download_url,
-  }));
+export const resultFileSchema = record({
+  result_id: idSchema,
+  name: z.string(),
+  size_bytes: z.number(),
+  mime_type: textOr('application/octet-stream'),
+  created_at: z.string(),
+  /** A time-limited, signed link; null if it was not requested. A secret: never log it. */
+  download_url: nullableTextSchema,
+}).transform(({ resultId, ...file }) => ({ id: resultId, ...file }));
 
 /** A file that the agent created. */
 export type ResultFile = z.output<typeof resultFileSchema>;
 
 /** `id` and the new `status` after a cancel. */
-export const statusSchema = z
-  .looseObject({ id: idSchema, status: z.string() })
-  .transform(({ id, status }) => ({ id, status }));
+export const statusSchema = z.object({ id: idSchema, status: z.string() });
 
 export type TaskStatus = z.output<typeof statusSchema>;
 export type MessageStatus = z.output<typeof statusSchema>;
 
-export const deletedSchema = z.looseObject({ id: idSchema }).transform(({ id }) => ({ id }));
+export const deletedSchema = z.object({ id: idSchema });
 
 export const partUrlsSchema = z
   .looseObject({ part_urls: z.record(z.string(), z.string()) })
@@ -281,25 +206,16 @@ export const partUrlsSchema = z
 
 /** The envelope that all lists share. */
 export function listSchema<Item extends z.ZodType>(item: Item) {
-  return z
-    .looseObject({
-      data: arrayOf(item),
-      has_more: z.boolean().nullish(),
-      first_id: nullableTextSchema,
-      last_id: nullableTextSchema,
-    })
-    .transform((wire) => ({
-      items: wire.data,
-      hasMore: wire.has_more ?? false,
-      firstId: wire.first_id,
-      lastId: wire.last_id,
-    }));
+  return record({
+    data: arrayOf(item),
+    has_more: z
+      .boolean()
+      .nullish()
+      .transform((more) => more ?? false),
+    first_id: nullableTextSchema,
+    last_id: nullableTextSchema,
+  }).transform(({ data, ...page }) => ({ items: data, ...page }));
 }
 
 /** One page of a list. */
-export interface Page<Item> {
-  readonly items: Item[];
-  readonly hasMore: boolean;
-  readonly firstId: string | null;
-  readonly lastId: string | null;
-}
+export type Page<Item> = z.output<ReturnType<typeof listSchema<z.ZodType<Item>>>>;

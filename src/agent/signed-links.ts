@@ -27,28 +27,21 @@ export interface SignedLinksOptions {
   /** Resolves the names of public hosts. */
   readonly lookup: LookupFunction;
   readonly timeouts: Pick<AgentTimeouts, 'connectMs' | 'idleMs'>;
+  readonly serviceOptions: ServiceOptions;
   readonly retry: RetryPolicy;
-  /** Replaces both connection pools, for proxies and tests. */
-  readonly dispatcher?: Dispatcher | undefined;
 }
 
 /** A request body sent to a signed link. */
 export interface LinkUpload {
-  readonly context: CallContext;
+  /** What the link is for, in error sentences. */
+  readonly name: string;
   readonly method: 'PUT' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Creates a new body for each attempt. */
   readonly body: () => Uint8Array | Readable;
   readonly sizeBytes: number;
-  /** Whether `body` can be called again after a failure. */
-  readonly mayRepeat: boolean;
   readonly signal: AbortSignal | undefined;
-}
-
-/** The context of a call to a signed link; `name` says what the link is for. */
-export function linkCallContext(name: string, serviceOptions: ServiceOptions): CallContext {
-  return { name, target: 'link', serviceOptions, redact: (text) => text };
 }
 
 type LinkRequest = Omit<HttpRequest, 'signal' | 'idleMs'> & { readonly signal: AbortSignal | undefined };
@@ -56,52 +49,47 @@ type LinkRequest = Omit<HttpRequest, 'signal' | 'idleMs'> & { readonly signal: A
 /** Uses the service's signed links: without its key, and never into a private network. */
 export class SignedLinks {
   readonly #options: SignedLinksOptions;
-  readonly #allowedHostsDispatcher: Dispatcher;
-  readonly #publicDispatcher: Dispatcher;
+  readonly #allowedHostsDispatcher: Agent;
+  readonly #publicDispatcher: Agent;
   readonly #retry: RetryPolicy;
 
   constructor(options: SignedLinksOptions) {
     this.#options = options;
-    const { dispatcher, lookup, timeouts } = options;
+    const { lookup, timeouts } = options;
     const timeout = timeouts.connectMs;
-    this.#allowedHostsDispatcher = dispatcher ?? new Agent({ allowH2: false, connect: { timeout } });
-    this.#publicDispatcher = dispatcher ?? new Agent({ allowH2: false, connect: { timeout, lookup } });
+    this.#allowedHostsDispatcher = new Agent({ allowH2: false, connect: { timeout } });
+    this.#publicDispatcher = new Agent({ allowH2: false, connect: { timeout, lookup } });
     // For storage, a 500 is transient.
     this.#retry = { ...options.retry, retryStatuses: [...options.retry.retryStatuses, 500] };
   }
 
   /** Sends a body. Returns the response's ETag exactly as received. */
   async put(upload: LinkUpload): Promise<{ etag: string | undefined }> {
-    const { url, dispatcher } = this.#resolveTarget(upload.context, upload.url, undefined);
+    const context = this.#contextOf(upload.name);
+    const { url, dispatcher } = this.#resolveTarget(context, upload.url, undefined);
     const once = async () => {
-      const body = upload.body();
-      const response = await this.#attempt(upload.context, {
+      const response = await this.#attempt(context, {
         dispatcher,
         method: upload.method,
         url,
         headers: { ...upload.headers, 'content-length': String(upload.sizeBytes) },
-        body,
+        body: upload.body(),
         signal: upload.signal,
       });
-      if (response.status >= 300) throw await errorForResponse(upload.context, response);
+      if (response.status >= 300) throw await errorForResponse(context, response);
       await readText(response.body, MAX_DISCARDED_BYTES).catch(() => undefined);
       return { etag: response.header('etag') };
     };
-    const policy = upload.mayRepeat ? this.#retry : { ...this.#retry, maxAttempts: 1 };
     try {
-      return await retryCall(once, policy, upload.signal);
+      return await retryCall(once, this.#retry, upload.signal);
     } catch (error) {
       throw error instanceof RequestBodyError ? error.cause : error;
     }
   }
 
   /** Opens a download, following redirects to hosts that are allowed. `base` resolves a relative link. */
-  async get(
-    context: CallContext,
-    link: string,
-    signal: AbortSignal | undefined,
-    base?: URL,
-  ): Promise<HttpResponse> {
+  async get(link: string, signal: AbortSignal | undefined, base?: URL): Promise<HttpResponse> {
+    const context = this.#contextOf('download link');
     let from = base;
     let to = link;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
@@ -124,9 +112,14 @@ export class SignedLinks {
     });
   }
 
-  /** Closes the connections, unless they were passed in; transfers in progress fail. */
+  /** Whether a link may be passed on: by https to a public host, or to an allowed one. */
+  isAllowed(link: string): boolean {
+    const url = URL.parse(link);
+    return url !== null && this.#dispatcherFor(url) !== undefined;
+  }
+
+  /** Closes the connections; transfers in progress fail. */
   async close(): Promise<void> {
-    if (this.#options.dispatcher !== undefined) return;
     await Promise.all([this.#allowedHostsDispatcher.destroy(), this.#publicDispatcher.destroy()]);
   }
 
@@ -138,12 +131,20 @@ export class SignedLinks {
       if (response.status >= 200 && response.status < 400) return response;
       throw await errorForResponse(context, response);
     } catch (error) {
-      throw errorForBrokenRequest(context, error, {
-        isTimedOut: false,
-        isAborted: signal.aborted,
-        isLeaseLost: false,
-      });
+      throw errorForBrokenRequest(context, error, signal.aborted ? 'caller' : undefined);
     }
+  }
+
+  #dispatcherFor(url: URL): Dispatcher | undefined {
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined;
+    const host = hostNameOf(url);
+    if (this.#options.allowedHosts.has(host)) return this.#allowedHostsDispatcher;
+    return url.protocol === 'https:' && !isPrivateAddress(host) ? this.#publicDispatcher : undefined;
+  }
+
+  #contextOf(name: string): CallContext {
+    const { serviceOptions } = this.#options;
+    return { name, target: 'link', serviceOptions, redact: (text) => text };
   }
 
   #resolveTarget(
@@ -152,12 +153,8 @@ export class SignedLinks {
     base: URL | undefined,
   ): { url: URL; dispatcher: Dispatcher } {
     const url = URL.parse(link, base?.href);
-    if (url !== null && (url.protocol === 'https:' || url.protocol === 'http:')) {
-      const host = hostNameOf(url);
-      if (this.#options.allowedHosts.has(host)) return { url, dispatcher: this.#allowedHostsDispatcher };
-      if (url.protocol === 'https:' && !isPrivateAddress(host))
-        return { url, dispatcher: this.#publicDispatcher };
-    }
+    const dispatcher = url === null ? undefined : this.#dispatcherFor(url);
+    if (url !== null && dispatcher !== undefined) return { url, dispatcher };
     throw new AgentRejectedError({
       sentence:
         `A link of the agent service leads to a host that is not allowed (${context.name}` +

@@ -7,10 +7,9 @@ import {
   AgentNotFoundError,
   AgentRejectedError,
 } from './errors.ts';
-import { uploadParts } from './multipart-upload.ts';
-import { PartReader } from './part-reader.ts';
+import { MultipartUpload } from './multipart-upload.ts';
+import { openSource, PartReader } from './part-reader.ts';
 import type { FileRecord } from './service-schema.ts';
-import { linkCallContext } from './signed-links.ts';
 import { assertUploadableSize } from './upload-parts.ts';
 import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload-request.ts';
 
@@ -55,7 +54,7 @@ async function resumeUpload(
     if (uploadId !== null) return await finishMultipart(client, request, { ...resume, uploadId });
     return resume.finalizing === true ? await finalizeUpload(client, request, resume) : undefined;
   } catch (error) {
-    if (!('open' in request) || !isStale(error)) throw error;
+    if (!isStale(error)) throw error;
     return undefined;
   }
 }
@@ -74,7 +73,7 @@ async function finishMultipart(
   request: AgentUploadRequest,
   upload: ResumableUpload & { readonly uploadId: string },
 ): Promise<FileRecord> {
-  const parts = await uploadParts(client, request, upload);
+  const parts = await new MultipartUpload(client, request, upload).run();
   return await finalizeUpload(client, request, { ...upload, parts });
 }
 
@@ -84,15 +83,13 @@ async function sendInOnePiece(
   { url, headers }: { readonly url: string | null; readonly headers: Readonly<Record<string, string>> },
 ): Promise<void> {
   const { sizeBytes, mimeType, signal } = request;
-  const context = linkCallContext('upload link', client.serviceOptions);
   await client.uploadToLink({
-    context,
+    name: 'upload link',
     method: client.serviceOptions.uploadMethod,
     url: url ?? '',
     headers: { 'content-type': mimeType, ...headers },
     body: () => Readable.from(fileBytes(request), { objectMode: false }),
     sizeBytes,
-    mayRepeat: 'open' in request,
     signal,
   });
 }
@@ -100,7 +97,7 @@ async function sendInOnePiece(
 /** The file's bytes. Opens the source only when the storage reads it: an unread source would never be closed. */
 async function* fileBytes(request: AgentUploadRequest): AsyncGenerator<Uint8Array, void, undefined> {
   const { sizeBytes, signal, onProgress } = request;
-  const source = 'open' in request ? await openSource(request.open) : request.body;
+  const source = await openSource(request, 0);
   const reader = new PartReader(source, 0, sizeBytes, signal ?? new AbortController().signal);
   let done = 0;
   try {
@@ -143,16 +140,6 @@ async function finalizeUpload(
     return file;
   }
   return await client.getFile(fileId, { signal });
-}
-
-async function openSource(
-  open: (offset: number) => Promise<AsyncIterable<Uint8Array>>,
-): Promise<AsyncIterable<Uint8Array>> {
-  try {
-    return await open(0);
-  } catch (error) {
-    throw new RequestBodyError(error);
-  }
 }
 
 function uploadAborted(cause: unknown): AgentAbortedError {

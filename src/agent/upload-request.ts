@@ -27,30 +27,21 @@ export interface ResumableUpload {
   readonly finalizing?: boolean | undefined;
 }
 
-/** The source of a file's bytes. */
-export type UploadSource =
-  /** Can be opened again at a byte offset, so that an upload can be retried or restarted. */
-  | { readonly open: (offset: number) => Promise<AsyncIterable<Uint8Array>> }
-  /** Can be read once. */
-  | { readonly body: AsyncIterable<Uint8Array> };
-
 /** A file to upload, and callbacks for its progress. */
-export type AgentUploadRequest = NewFile &
-  UploadSource & {
-    /** Called with the bytes that the storage has so far. */
-    readonly onProgress?: ((doneBytes: number) => void) | undefined;
-    /** Awaited when an upload has started or restarted; what was reported before no longer counts. */
-    readonly onStart?: ((started: ResumableUpload) => void | Promise<void>) | undefined;
-    /** Called after each part, for one part at a time, and awaited before the finalize. */
-    readonly onPart?: ((part: UploadedPart) => void | Promise<void>) | undefined;
-    /** Awaited before the finalize. */
-    readonly onFinalize?: (() => void | Promise<void>) | undefined;
-    /**
-     * Resumes an upload; its finished parts are not sent again. If the service no longer knows the upload, it is
-     * restarted, provided that the source can be opened again.
-     */
-    readonly resume?: ResumableUpload | undefined;
-    /** Parts sent at the same time, 4 by default. Uses the memory of one part more. */
-    readonly concurrency?: number | undefined;
-    readonly signal?: AbortSignal | undefined;
-  };
+export interface AgentUploadRequest extends NewFile {
+  /** Opens the file's bytes at an offset: again for each retry or restart. */
+  readonly open: (offset: number) => Promise<AsyncIterable<Uint8Array>>;
+  /** Called with the bytes that the storage has so far. */
+  readonly onProgress?: ((doneBytes: number) => void) | undefined;
+  /** Awaited when an upload has started or restarted; what was reported before no longer counts. */
+  readonly onStart?: ((started: ResumableUpload) => void | Promise<void>) | undefined;
+  /** Called after each part, for one part at a time, and awaited before the finalize. */
+  readonly onPart?: ((part: UploadedPart) => void | Promise<void>) | undefined;
+  /** Awaited before the finalize. */
+  readonly onFinalize?: (() => void | Promise<void>) | undefined;
+  /** Resumes an upload; finished parts are not sent again. If the service no longer knows the upload, it is restarted. */
+  readonly resume?: ResumableUpload | undefined;
+  /** Parts sent at the same time, 4 by default. Uses the memory of one part more. */
+  readonly concurrency?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}

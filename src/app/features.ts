@@ -1,5 +1,4 @@
 import type { Config } from '../config.ts';
-import { AccountSection } from '../features/account/account-section.ts';
 import { WorkspaceAccount, type WorkspaceAccountDeps } from '../features/account/workspace-account.ts';
 import { ChannelSettingsModal } from '../features/channel-settings/channel-settings.ts';
 import { HomeTab } from '../features/home/home-tab.ts';
@@ -13,10 +12,11 @@ import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { TaskList } from '../relay/tasks/task-list.ts';
 import type { MessageKey } from '../store/keys.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
-import { oauthOptions, sharedCredentials, workspaceServiceOptions } from './options-from-config.ts';
+import { oauthOptions, sharedCredentials } from './options-from-config.ts';
 
 /** What the features need of the rest of the app. */
 export interface FeatureHooks extends Pick<WorkspaceAccountDeps, 'keyring' | 'redactSecret'> {
+  ownAccountOptions: WorkspaceAccountDeps['clientOptions'];
   onAccountChanged: () => Promise<void>;
   onProjectNameDue: () => void;
   onMessageAdded: (message: MessageKey) => void;
@@ -26,32 +26,33 @@ export type Features = ReturnType<typeof createFeatures>;
 
 /** Builds the features that depend on settings, on each other or on the rest of the app. */
 export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHooks) {
-  const { keyring, redactSecret, onAccountChanged, onProjectNameDue, onMessageAdded } = hooks;
+  const { keyring, redactSecret, ownAccountOptions, onAccountChanged, onProjectNameDue, onMessageAdded } =
+    hooks;
   const isMultiWorkspace = oauthOptions(config, keyring) !== undefined;
   const updateHome = (actor: WorkspaceActor) => home.show({ ...actor, state: { page: 0, channelPage: 0 } });
   const workspaceAccount = new WorkspaceAccount({
     ...deps,
     keyring,
     hasDefaultAccount: sharedCredentials(config) !== undefined,
-    clientOptions: workspaceServiceOptions(config),
+    clientOptions: ownAccountOptions,
     redactSecret,
     onChanged: onAccountChanged,
+    updateHome,
   });
   const channelSettings = new ChannelSettingsModal(
     deps,
     (account) => isMultiWorkspace && account === SETTINGS_ACCOUNT,
     onProjectNameDue,
   );
-  const accountSection = new AccountSection(deps, workspaceAccount, updateHome);
   const workspaceAccess = new WorkspaceAccessSettings(deps, updateHome);
   const taskList = new TaskList(deps);
-  const home = new HomeTab(deps, taskList, [workspaceAccess, accountSection], (request) =>
+  const home = new HomeTab(deps, taskList, [workspaceAccess, workspaceAccount], (request) =>
     channelSettings.open(request),
   );
   const questionPoster = new QuestionPoster(deps);
   return {
     channelSettings,
-    accountSection,
+    workspaceAccount,
     workspaceAccess,
     taskList,
     home,

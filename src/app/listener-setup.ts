@@ -1,9 +1,9 @@
-import { ChannelTasks } from '../features/commands/channel-tasks.ts';
-import { RunningTasks } from '../features/commands/running-tasks.ts';
+import { listChannelTasks } from '../features/commands/channel-tasks.ts';
+import { listRunningTasks } from '../features/commands/running-tasks.ts';
 import type { DirectMessages } from '../features/direct-messages/direct-messages.ts';
 import { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
 import { StartModal } from '../features/start/start-modal.ts';
-import { StepsModal } from '../features/steps/steps-modal.ts';
+import { showSteps } from '../features/steps/steps-modal.ts';
 import { TaskModal } from '../features/tasks/task-modal.ts';
 import { registerAccountListeners } from '../listeners/account-listener.ts';
 import { registerChannelSettingsListener } from '../listeners/channel-settings-listener.ts';
@@ -27,10 +27,9 @@ import { registerWorkspaceAccessListeners } from '../listeners/workspace-access-
 import type { ButtonActions } from '../relay/controls/continue-retry-correct.ts';
 import type { PausedMessages } from '../relay/controls/paused-messages.ts';
 import type { StopControl } from '../relay/controls/stop-delivery.ts';
-import { sendFreshLinks } from '../relay/replies/fresh-links.ts';
+import { sendFreshLinks } from '../relay/replies/result-links.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
-import { sendDirectMessage } from '../relay/runtime/direct-messages.ts';
-import { sendEphemeral } from '../relay/runtime/ephemeral-messages.ts';
+import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-messages.ts';
 import type { Features } from './features.ts';
 
 /** The parts of the app that carry out what people press, type and submit. */
@@ -49,8 +48,6 @@ export function createListeners(deps: RelayDeps, handlers: ListenerHandlers): Sl
   const tellDirectly: SendDirectMessage = (actor, text) => sendDirectMessage(deps, actor, text);
   const startModal = new StartModal(deps);
   const taskModal = new TaskModal(deps);
-  const runningTasks = new RunningTasks(deps);
-  const channelTasks = new ChannelTasks(deps, handlers.taskList);
   const buttons: ControlButtonHandlers = {
     stop: (press) => stopControl.requestStop(press),
     continue: (press) => buttonActions.continue(press),
@@ -62,14 +59,14 @@ export function createListeners(deps: RelayDeps, handlers: ListenerHandlers): Sl
   };
   const commands: SlashCommandHandlers = {
     new: ({ channel, ...request }) => startModal.openBlank(request, channel),
-    status: (command) => runningTasks.list(command),
-    stop: (command) => runningTasks.list(command),
-    tasks: ({ workspace, channel }) => channelTasks.list(workspace, channel),
+    status: (command) => listRunningTasks(deps, command),
+    stop: (command) => listRunningTasks(deps, command),
+    tasks: ({ workspace, channel }) => listChannelTasks(deps, handlers.taskList, workspace, channel),
     settings: (command) => channelSettings.open(command),
   };
   return [
-    (app) => registerStepsListener(app, new StepsModal(deps), tell, log),
-    (app) => registerAccountListeners(app, handlers.accountSection, log),
+    (app) => registerStepsListener(app, (press) => showSteps(deps, press), tell, log),
+    (app) => registerAccountListeners(app, handlers.workspaceAccount, log),
     (app) => registerWorkspaceAccessListeners(app, handlers.workspaceAccess, log),
     (app) => registerFeedbackListeners(app, new AnswerFeedback(deps), tell, log),
     (app) => registerControlButtonListeners(app, buttons, tell, log),

@@ -14,6 +14,7 @@ import type { RetentionDays } from '../store/audit/retention.ts';
 import type { Store } from '../store/store.ts';
 import type { Keyring } from '../store/workspaces/keyring.ts';
 
+const SETTLED_TASK_MS = 60_000;
 const MEBIBYTE = 1024 * 1024;
 /** Stands for all workspaces in the lease of an app that many have installed. */
 const ANY_WORKSPACE = 'any';
@@ -68,7 +69,11 @@ export function createResultLinks(config: Config): ResultLinks | undefined {
 }
 
 /** The relay's settings. */
-export function relaySettings(config: Config, links: ResultLinks | undefined): RelayDeps['settings'] {
+export function relaySettings(
+  config: Config,
+  links: ResultLinks | undefined,
+  settledTaskMs = SETTLED_TASK_MS,
+): RelayDeps['settings'] {
   return {
     skill: config.AGENT_SKILL,
     supportedTaskOptions: supportedTaskOptions(config.AGENT_DIALECT),
@@ -88,6 +93,7 @@ export function relaySettings(config: Config, links: ResultLinks | undefined): R
       followUpIntervalMs: config.WATCH_SECONDS * 1_000,
       stableLink: links === undefined ? undefined : (result) => links.create(result),
     },
+    settledTaskMs,
     maxBackgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
     resendMs: config.RESEND_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,
@@ -137,11 +143,6 @@ export function workspaceAccountLimits(config: Config) {
     responseLimits: WORKSPACE_RESPONSE_LIMITS,
     lookup: resolverLookup(),
   };
-}
-
-/** What clients of accounts set by workspace admins share. */
-export function workspaceServiceOptions(config: Config) {
-  return { ...serviceOptions(config), ...workspaceAccountLimits(config) };
 }
 
 /** How many days each kind of data is kept. */

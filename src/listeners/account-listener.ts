@@ -1,14 +1,14 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { AccountSection } from '../features/account/account-section.ts';
 import { ACCOUNT_ACTION_IDS, ACCOUNT_FIELDS, accountPendingView } from '../features/account/account-view.ts';
+import type { WorkspaceAccount } from '../features/account/workspace-account.ts';
 import { onPress, parseForm, runAfterAck } from './press.ts';
 
 const formValues = z.record(z.string(), z.record(z.string(), z.looseObject({ value: z.string().nullish() })));
 
 /** Handles the buttons and the form with which admins set their workspace's service account. */
-export function registerAccountListeners(app: App, account: AccountSection, log: Logger): void {
+export function registerAccountListeners(app: App, account: WorkspaceAccount, log: Logger): void {
   onPress(app, ACCOUNT_ACTION_IDS.set, log, async ({ actor, triggerId }) => {
     await account.open(actor, triggerId);
   });

@@ -1,8 +1,7 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
-import { MAX_COMMENT_CHARACTERS } from '../features/feedback/comment-view.ts';
+import { type AnswerFeedback, MAX_COMMENT_CHARACTERS } from '../features/feedback/answer-feedback.ts';
 import { parseFeedback } from '../render/messages/feedback-buttons.ts';
 import * as strings from '../render/strings/index.ts';
 import {

@@ -1,7 +1,7 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
-import type { StepsModal } from '../features/steps/steps-modal.ts';
-import { parseStepsPage } from '../features/steps/steps-view.ts';
+import type { ModalOutcome } from '../features/open-modal.ts';
+import { parseStepsPage, type StepsPress } from '../features/steps/steps-modal.ts';
 import { explainOutcome, onPress, type SendEphemeral } from './press.ts';
 
 /** The buttons that show steps: below a reply, and within the modal. */
@@ -10,7 +10,7 @@ const STEPS_ACTION_IDS = /^steps(?:_page|_next_page)?$/;
 /** Handles the buttons that show steps. They change nothing, so each press is acknowledged at once. */
 export function registerStepsListener(
   app: App,
-  steps: Pick<StepsModal, 'show'>,
+  showSteps: (press: StepsPress) => Promise<ModalOutcome>,
   sendEphemeral: SendEphemeral,
   log: Logger,
 ): void {
@@ -19,7 +19,7 @@ export function registerStepsListener(
     // In a message or in the modal itself; neither means that the press is not for us.
     if (target === undefined || (location === undefined && view === undefined)) return;
     const modal = view === undefined ? { triggerId } : { viewId: view.id };
-    const outcome = await steps.show({ ...actor, channel: location?.channel, ...target, modal });
+    const outcome = await showSteps({ ...actor, channel: location?.channel, ...target, modal });
     await explainOutcome(sendEphemeral, location, outcome);
   });
 }

@@ -1,8 +1,10 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { WorkspaceAccessSettings } from '../features/workspace-settings/workspace-access-settings.ts';
-import { WORKSPACE_ACCESS_ACTION_IDS } from '../features/workspace-settings/workspace-access-view.ts';
+import {
+  WORKSPACE_ACCESS_ACTION_IDS,
+  type WorkspaceAccessSettings,
+} from '../features/workspace-settings/workspace-access-settings.ts';
 import { formErrors, onForm, onPress } from './press.ts';
 
 const admitsSchema = z.enum(['usual', 'members', 'guests', 'everyone']);

@@ -7,7 +7,9 @@ import { type Check, type CheckResult, type CheckTools, errorMessage } from './c
 import { checkClock, checkDisk } from './checks/clock-and-disk-checks.ts';
 import { checkDatabase } from './checks/database-check.ts';
 import { checkEventAddress, checkInstallPage, checkResultLinks } from './checks/public-url-checks.ts';
+import { checkApp } from './checks/slack-app-check.ts';
 import { checkOAuth, checkSocketMode, checkToken } from './checks/slack-checks.ts';
+import { parseOptions, runCommand } from './command-runner.ts';
 import { Redactor } from './redaction.ts';
 
 const CHECKS: readonly (readonly [string, Check])[] = [
@@ -16,6 +18,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['Slack OAuth', checkOAuth],
   ['install address', checkInstallPage],
   ['Slack token', checkToken],
+  ['Slack app', checkApp],
   ['Slack connection', checkSocketMode],
   ['public address', checkEventAddress],
   ['result links', checkResultLinks],
@@ -28,12 +31,13 @@ export async function runChecks(
   environment: Readonly<Record<string, string | undefined>>,
   print: (line: string) => void,
   tools: Partial<CheckTools> = {},
+  format = formatResult,
 ): Promise<boolean> {
   let redaction = new Redactor();
   let allPassed = true;
-  const report = ({ what, ok, message }: CheckResult) => {
-    allPassed &&= ok;
-    print(redaction.redact(`${ok ? 'OK   ' : 'FAIL '} ${what.padEnd(17)} ${message}`));
+  const report = (result: CheckResult) => {
+    allPassed &&= result.ok;
+    print(redaction.redact(format(result)));
   };
   let config: Config;
   try {
@@ -45,7 +49,7 @@ export async function runChecks(
   }
   redaction = new Redactor(secretValues(config));
   report({ what: 'settings', ok: true, message: 'complete' });
-  const defaultTools = { log: pino({ level: 'silent' }), now: () => Date.now(), freeBytes };
+  const defaultTools = { log: pino({ level: 'silent' }), now: () => Date.now(), freeBytes, mend: false };
   for (const [what, check] of CHECKS) {
     try {
       for await (const found of check(config, { ...defaultTools, ...tools }))
@@ -55,6 +59,10 @@ export async function runChecks(
     }
   }
   return allPassed;
+}
+
+function formatResult({ what, ok, message }: CheckResult): string {
+  return `${ok ? 'OK   ' : 'FAIL '} ${what.padEnd(17)} ${message}`;
 }
 
 /** Free space of the nearest parent folder that exists. */
@@ -69,4 +77,20 @@ async function freeBytes(folder: string): Promise<number> {
   }
 }
 
-if (import.meta.main) process.exit((await runChecks(process.env, (line) => console.log(line))) ? 0 : 1);
+const USAGE = 'npm run doctor -- [--mend] [--json]';
+const HELP = `Usage: ${USAGE}
+
+Checks everything that a start needs. Exits with 0 if all is well, and with 1 if something is not.
+
+  --mend   updates the app at Slack to this release's manifest (needs SLACK_CONFIG_TOKEN)
+  --json   prints one line of JSON for each check: {"what", "ok", "message"}`;
+
+async function run(args: readonly string[]): Promise<number> {
+  const flag = { type: 'boolean', default: false } as const;
+  const { help, json, mend } = parseOptions(USAGE, args, { help: flag, json: flag, mend: flag });
+  if (help) console.log(HELP);
+  const format = json ? (result: CheckResult) => JSON.stringify(result) : formatResult;
+  return help || (await runChecks(process.env, (line) => console.log(line), { mend }, format)) ? 0 : 1;
+}
+
+if (import.meta.main) await runCommand(() => run(process.argv.slice(2)));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ChannelGoneError, isLastingRefusal } from './errors.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
-import { TtlCache } from './ttl-cache.ts';
+import { ttlCache } from './ttl-cache.ts';
 
 /** Whether a person is in a channel; `unknown` if Slack does not say, because the bot cannot see the channel. */
 export type MembershipStatus = 'member' | 'outsider' | 'unknown';
@@ -19,7 +19,11 @@ const pageSchema = z.looseObject({
 /** Who is in which channel of one workspace, cached for half a minute. */
 export class ChannelMembership {
   readonly #client: RateLimitedClient;
-  readonly #cache = new TtlCache<MembershipStatus>({ maxEntries: 2_000, ttlMs: CACHE_TTL_MS });
+  readonly #cache = ttlCache<MembershipStatus, { channel: string; person: string }>(
+    2_000,
+    CACHE_TTL_MS,
+    (_key, { channel, person }) => this.#lookUp(channel, person),
+  );
 
   constructor(client: RateLimitedClient) {
     this.#client = client;
@@ -27,7 +31,7 @@ export class ChannelMembership {
 
   /** Whether a person is in a channel. Throws a SlackError if Slack is unavailable. */
   async statusOf(channel: string, person: string): Promise<MembershipStatus> {
-    return await this.#cache.get(`${channel}/${person}`, () => this.#lookUp(channel, person));
+    return await this.#cache.forceFetch(`${channel}/${person}`, { context: { channel, person } });
   }
 
   async #lookUp(channel: string, person: string): Promise<MembershipStatus> {

@@ -10,7 +10,7 @@ import {
   SlackUnavailableError,
 } from './errors.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
-import { TtlCache } from './ttl-cache.ts';
+import { ttlCache } from './ttl-cache.ts';
 
 /** A person's relation to this workspace. `unknown` if Slack does not say: an unknown person has no access. */
 export type PersonKind = 'member' | 'guest' | 'stranger' | 'bot' | 'deactivated' | 'unknown';
@@ -71,14 +71,8 @@ const channelResponseSchema = z.looseObject({
     is_mpim: flagSchema,
     is_private: flagSchema,
     is_ext_shared: flagSchema,
-  }),
-});
-const membershipResponseSchema = z.looseObject({
-  channel: z.looseObject({
     is_archived: flagSchema,
     is_member: flagSchema,
-    is_im: flagSchema,
-    is_mpim: flagSchema,
   }),
 });
 type SlackChannel = z.infer<typeof channelResponseSchema>['channel'];
@@ -98,9 +92,9 @@ const SLACKBOT_ID = 'USLACKBOT';
 export class SlackDirectory {
   readonly #client: RateLimitedClient;
   readonly #log: Logger;
-  readonly #people = new TtlCache<Person>({ maxEntries: 5_000, ttlMs: CACHE_TTL_MS });
-  readonly #channels = new TtlCache<Channel>({ maxEntries: 2_000, ttlMs: CACHE_TTL_MS });
-  readonly #groups = new TtlCache<Map<string, string>>({ maxEntries: 1, ttlMs: 12 * CACHE_TTL_MS });
+  readonly #people = ttlCache(5_000, CACHE_TTL_MS, (id) => this.#loadPerson(id));
+  readonly #channels = ttlCache(2_000, CACHE_TTL_MS, (id) => this.#loadChannel(id));
+  readonly #groups = ttlCache(1, 12 * CACHE_TTL_MS, () => this.#loadGroups());
 
   constructor(client: RateLimitedClient, log: Logger) {
     this.#client = client;
@@ -109,28 +103,21 @@ export class SlackDirectory {
 
   /** A person. Never throws a SlackError: if Slack is unavailable, the kind is `unknown`. */
   async person(id: string, signal?: AbortSignal): Promise<Person> {
-    return await this.#orUnknown(this.#person(id), unknownPerson(id), signal);
+    return await this.#orUnknown(this.#people.forceFetch(id), unknownPerson(id), signal);
   }
 
   /** Like `person`, but throws a SlackError if Slack is unavailable. */
   async requirePerson(id: string, signal?: AbortSignal): Promise<Person> {
-    return await abortable(this.#person(id), signal);
+    return await abortable(this.#people.forceFetch(id), signal);
   }
 
-  #person(id: string): Promise<Person> {
-    const load = async (): Promise<Person> => {
-      try {
-        const { user } = await withRetry(() =>
-          this.#client.call('users.info', { user: id }, { schema: userResponseSchema }),
-        );
-        const kind = this.#personKind(user);
-        const isAdmin = kind === 'member' && (user.is_admin === true || user.is_owner === true);
-        return { id, name: displayNameOf(user), kind, isAdmin };
-      } catch (error) {
-        return unknownIfLasting(error, unknownPerson(id));
-      }
-    };
-    return this.#people.get(id, load);
+  async #loadPerson(id: string): Promise<Person> {
+    return await orLastingly(unknownPerson(id), async () => {
+      const { user } = await this.#client.call('users.info', { user: id }, { schema: userResponseSchema });
+      const kind = this.#personKind(user);
+      const isAdmin = kind === 'member' && (user.is_admin === true || user.is_owner === true);
+      return { id, name: displayNameOf(user), kind, isAdmin };
+    });
   }
 
   /** The name that people see; the id if Slack does not say. */
@@ -140,30 +127,24 @@ export class SlackDirectory {
 
   /** A channel. Never throws a SlackError: if Slack is unavailable, the kind is `unknown`. */
   async channel(id: string, signal?: AbortSignal): Promise<Channel> {
-    return await this.#orUnknown(this.#channel(id), unknownChannel(id), signal);
+    return await this.#orUnknown(this.#channels.forceFetch(id), unknownChannel(id), signal);
   }
 
   /** Like `channel`, but throws a SlackError if Slack is unavailable. */
   async requireChannel(id: string, signal?: AbortSignal): Promise<Channel> {
     try {
-      return await abortable(this.#channel(id), signal);
+      return await abortable(this.#channels.forceFetch(id), signal);
     } catch (error) {
       if (error instanceof ChannelGoneError) return unknownChannel(id);
       throw error;
     }
   }
 
-  #channel(id: string): Promise<Channel> {
-    return this.#channels.get(id, async () => {
-      try {
-        const { channel } = await withRetry(() =>
-          this.#client.call('conversations.info', { channel: id }, { schema: channelResponseSchema }),
-        );
-        return toChannel(channel);
-      } catch (error) {
-        return unknownIfLasting(error, unknownChannel(id));
-      }
-    });
+  async #loadChannel(id: string): Promise<Channel> {
+    const options = { schema: channelResponseSchema };
+    return await orLastingly(unknownChannel(id), async () =>
+      toChannel((await this.#client.call('conversations.info', { channel: id }, options)).channel),
+    );
   }
 
   /** Whether the bot is in a channel that is not archived. Not cached. Throws a SlackError if Slack is unavailable. */
@@ -172,7 +153,7 @@ export class SlackDirectory {
       const { channel } = await this.#client.call(
         'conversations.info',
         { channel: id },
-        { schema: membershipResponseSchema },
+        { schema: channelResponseSchema },
       );
       return (
         !channel.is_archived &&
@@ -186,18 +167,15 @@ export class SlackDirectory {
 
   /** A user group's handle without `@`; its id if the optional scope `usergroups:read` is missing. */
   async groupName(id: string, signal?: AbortSignal): Promise<string> {
-    const load = async () => {
-      try {
-        const { usergroups } = await withRetry(() =>
-          this.#client.call('usergroups.list', {}, { schema: groupsResponseSchema }),
-        );
-        return new Map(usergroups.map((group) => [group.id, group.handle || group.name || group.id]));
-      } catch (error) {
-        return unknownIfLasting(error, new Map<string, string>());
-      }
-    };
-    const names = await this.#orUnknown(this.#groups.get('all', load), new Map<string, string>(), signal);
+    const names = await this.#orUnknown(this.#groups.forceFetch('all'), new Map<string, string>(), signal);
     return names.get(id) ?? id;
+  }
+
+  async #loadGroups(): Promise<Map<string, string>> {
+    return await orLastingly(new Map<string, string>(), async () => {
+      const { usergroups } = await this.#client.call('usergroups.list', {}, { schema: groupsResponseSchema });
+      return new Map(usergroups.map((group) => [group.id, group.handle || group.name || group.id]));
+    });
   }
 
   /** Removes a person or channel from the cache after an event about it. */
@@ -237,23 +215,21 @@ export class SlackDirectory {
   }
 }
 
-/** Retries while Slack is unavailable: a name that is missing now would stay missing in the sent text. */
-async function withRetry<T>(load: () => Promise<T>): Promise<T> {
+/**
+ * What `load` returns, or `value` if Slack lastingly refuses. Retries while Slack is unavailable: a name that is missing
+ * now would stay missing in the sent text.
+ */
+async function orLastingly<T>(value: T, load: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await load();
     } catch (error) {
+      if (isLastingRefusal(error)) return value;
       const isTransient = error instanceof SlackUnavailableError || error instanceof SlackRateLimitError;
       if (!isTransient || attempt >= MAX_ATTEMPTS) throw error;
       await sleep(RETRY_PAUSE_MS * attempt);
     }
   }
-}
-
-/** A lasting refusal is cached as `value`; other failures are not cached. */
-function unknownIfLasting<T>(error: unknown, value: T): T {
-  if (isLastingRefusal(error)) return value;
-  throw error;
 }
 
 /** Stops waiting when the signal aborts; other callers may still wait for the same result. */

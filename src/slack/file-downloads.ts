@@ -2,11 +2,10 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
-import { parseRetryAfter } from './error-mapping.ts';
-import { type SlackError, SlackRateLimitError, SlackRefusedError, SlackUnavailableError } from './errors.ts';
+import { SlackError, SlackRateLimitError, SlackRefusedError } from './errors.ts';
+import { checkResponse, downloadFailed, versionOf } from './file-response.ts';
 import { looksLikeHtml, skipBytes, withSizeCheck } from './file-stream.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
-import { resumableStream } from './resumable-stream.ts';
 import {
   decideOnFile,
   type FileDecision,
@@ -54,6 +53,8 @@ const PROCESSING_TIMEOUT_MS = 60_000;
 const POLL_INTERVAL_MS = 1_000;
 /** Connections in a row without a byte before a download fails. */
 const MAX_EMPTY_ATTEMPTS = 5;
+/** The pause before the second of them (ms); doubles. */
+const RESUME_PAUSE_MS = 500;
 const fileInfoSchema = z.looseObject({ file: slackFileSchema });
 const DELETED_FILE_CODES = new Set(['file_not_found', 'file_deleted']);
 
@@ -103,15 +104,43 @@ export class FileDownloads {
   async read(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
     const { offset = 0, signal } = options;
     const first = await this.open(file, options);
-    const stream = resumableStream(first, {
-      fileId: file.id,
-      offset,
-      maxEmptyAttempts: MAX_EMPTY_ATTEMPTS,
-      pauseMs: 500,
-      signal,
-      reopen: (at) => this.open(file, { ...options, offset: at }),
-    });
-    return { ...first, stream };
+    return { ...first, stream: this.#resume(file, first, offset, signal) };
+  }
+
+  /**
+   * The file's bytes over as many connections as it takes. Throws FileRefusedError: `changed` if the server has another
+   * version of the file, `broken_off` if Slack does not deliver the rest.
+   */
+  async *#resume(
+    file: SlackFile,
+    first: OpenFile,
+    offset: number,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Uint8Array, undefined> {
+    let at = offset;
+    let open: OpenFile | undefined = first;
+    for (let emptyAttempts = 0; ; emptyAttempts += 1) {
+      try {
+        open ??= await this.open(file, { offset: at, ...(signal && { signal }) });
+        if (open.version !== first.version) {
+          open.release();
+          throw new FileRefusedError(file.id, 'changed');
+        }
+        for await (const chunk of open.stream) {
+          at += chunk.byteLength;
+          emptyAttempts = 0;
+          yield chunk;
+        }
+        return undefined;
+      } catch (error) {
+        if (signal?.aborted || !canResume(error)) throw error;
+        if (emptyAttempts >= MAX_EMPTY_ATTEMPTS) throw new FileRefusedError(file.id, 'broken_off', error);
+        const requestedMs = error instanceof SlackRateLimitError ? error.retryAfterMs : 0;
+        const pauseMs = emptyAttempts === 0 ? 0 : RESUME_PAUSE_MS * 2 ** (emptyAttempts - 1);
+        await sleep(Math.max(requestedMs, pauseMs), undefined, { signal });
+        open = undefined;
+      }
+    }
   }
 
   /**
@@ -210,61 +239,10 @@ export class FileDownloads {
   }
 }
 
-/** Checks status and headers; returns the whole file's size in bytes, if known. */
-function checkResponse(
-  file: SlackFile,
-  response: Dispatcher.ResponseData,
-  from: { sizeBytes: number | undefined; offset: number },
-): number | undefined {
-  const header = (name: string) => [response.headers[name]].flat().join(',');
-  const { statusCode: status } = response;
-  if (header('x-slack-meta').includes('acl_fail')) throw new FileRefusedError(file.id, 'missing_scope');
-  if (status >= 300 && status < 400) throw new FileRefusedError(file.id, 'missing_scope');
-  if (status === 401 || status === 403) throw new FileRefusedError(file.id, 'access_denied');
-  if (status === 404 || status === 410) throw new FileRefusedError(file.id, 'deleted');
-  if (status === 416) throw new FileRefusedError(file.id, 'changed');
-  if (status === 429) {
-    const retryAfterMs = parseRetryAfter(header('retry-after'));
-    throw new SlackRateLimitError(
-      { method: `download of ${file.id}`, slackCode: 'ratelimited' },
-      retryAfterMs,
-    );
-  }
-  if (status >= 500) throw downloadFailed(file, `http_${status}`);
-  if (status !== 200 && status !== 206) throw new FileRefusedError(file.id, 'access_denied');
-  if (header('content-type').startsWith('text/html') && !isHtmlFile(file)) {
-    throw new FileRefusedError(file.id, 'missing_scope');
-  }
-  const total =
-    status === 206 ? totalFromRange(file, header('content-range'), from.offset) : lengthOf(header);
-  const announced = from.sizeBytes;
-  if (total !== undefined && announced !== undefined && total !== announced) {
-    // A sign-in page in place of an HTML file has another size.
-    const isSignInPage = isHtmlFile(file) && header('content-type').startsWith('text/html');
-    throw new FileRefusedError(file.id, isSignInPage ? 'missing_scope' : 'changed');
-  }
-  return total ?? announced;
-}
-
-function versionOf({ headers }: Dispatcher.ResponseData): string | undefined {
-  return [headers.etag ?? headers['last-modified']].flat().join(',') || undefined;
-}
-
 /** Whether Slack may still be processing a file: it has no address, size or type yet. */
 function isUnfinished(file: SlackFile, decision: ResolvedFile['decision']): boolean {
   if (decision.do === 'refuse') return decision.reason === 'processing';
   return decision.sizeBytes === undefined || !file.mimetype;
-}
-
-function lengthOf(header: (name: string) => string): number | undefined {
-  const length = header('content-length');
-  return /^\d+$/.test(length) ? Number(length) : undefined;
-}
-
-function totalFromRange(file: SlackFile, range: string, offset: number): number | undefined {
-  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(range) ?? [];
-  if (start === undefined || Number(start) !== offset) throw new FileRefusedError(file.id, 'changed');
-  return total === undefined || total === '*' ? undefined : Number(total);
 }
 
 async function* prepend(
@@ -280,11 +258,9 @@ async function* prepend(
   }
 }
 
-function downloadFailed(file: SlackFile, slackCode: string, cause?: unknown): SlackError {
-  return new SlackUnavailableError(
-    { method: `download of ${file.id}`, slackCode, outcome: 'none', cause },
-    'Slack did not deliver the file; try again soon.',
-  );
+function canResume(error: unknown): boolean {
+  if (error instanceof FileRefusedError) return error.reason === 'broken_off';
+  return error instanceof SlackError && (error.code === 'throttled' || error.code === 'unavailable');
 }
 
 function discard(body: Readable): void {

@@ -39,6 +39,14 @@ export interface Permit {
   release(): void;
 }
 
+interface PermitQueueOptions {
+  store: PermitStore;
+  workspace: string;
+  limitKey: string;
+  rateLimit: RateLimit;
+  log: Logger;
+}
+
 interface Waiter extends PermitRequest {
   askedAt: number;
   deadline: number;
@@ -70,11 +78,7 @@ const DEFAULT_ORDER = 1;
 
 /** One rate limit of one workspace in this process: orders the requests and asks the store when it is worth it. */
 export class PermitQueue {
-  readonly #store: PermitStore;
-  readonly #workspace: string;
-  readonly #limitKey: string;
-  readonly #rateLimit: RateLimit;
-  readonly #log: Logger;
+  readonly #options: PermitQueueOptions;
   readonly #waiters = new Set<Waiter>();
   #isRunning = false;
   #wakeSleeper: (() => void) | undefined;
@@ -86,18 +90,8 @@ export class PermitQueue {
   #storeRetryMs = 0;
   #grantBackoffMs = 0;
 
-  constructor(options: {
-    store: PermitStore;
-    workspace: string;
-    limitKey: string;
-    rateLimit: RateLimit;
-    log: Logger;
-  }) {
-    this.#store = options.store;
-    this.#workspace = options.workspace;
-    this.#limitKey = options.limitKey;
-    this.#rateLimit = options.rateLimit;
-    this.#log = options.log;
+  constructor(options: PermitQueueOptions) {
+    this.#options = options;
   }
 
   /** Nothing is waiting, and there is no state to keep. */
@@ -183,7 +177,7 @@ export class PermitQueue {
 
   /** Gives up at once the requests that cannot be served in time: each permit of an exhausted limit comes a step later. */
   #dropOverdue(now: number): void {
-    const stepMs = 60_000 / this.#rateLimit.perMinute;
+    const stepMs = 60_000 / this.#options.rateLimit.perMinute;
     let ahead = 0;
     for (const waiter of [...this.#waiters].sort(byPriority)) {
       const open = this.#opensAt(waiter.usesDeepBurst);
@@ -220,21 +214,17 @@ export class PermitQueue {
       this.#grant(first);
       return;
     }
-    const { perMinute, burst, deepBurst } = this.#rateLimit;
+    const { store, workspace, limitKey, rateLimit, log } = this.#options;
+    const { perMinute, burst, deepBurst } = rateLimit;
     const { usesDeepBurst: deep } = first;
     let waitMs: number;
     try {
-      waitMs = await this.#store.take(this.#workspace, this.#limitKey, {
-        perMinute,
-        burst: deep ? (deepBurst ?? burst) : burst,
-      });
+      const permits = { perMinute, burst: deep ? (deepBurst ?? burst) : burst };
+      waitMs = await store.take(workspace, limitKey, permits);
       this.#storeRetryMs = 0;
     } catch (error) {
       this.#storeRetryMs = Math.min(STORE_RETRY_MS.max, this.#storeRetryMs * 2 || STORE_RETRY_MS.first);
-      this.#log.warn(
-        { err: error, rateLimit: this.#limitKey },
-        'reading the rate limit failed; retrying soon',
-      );
+      log.warn({ err: error, rateLimit: limitKey }, 'reading the rate limit failed; retrying soon');
       waitMs = this.#storeRetryMs;
     }
     if (waitMs > 0) {

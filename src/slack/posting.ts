@@ -12,13 +12,18 @@ import {
 import type { LeaseGuard } from './lease-guard.ts';
 import type { Permit, Priority } from './permit-queue.ts';
 import { PostSpacing } from './post-spacing.ts';
-import type { RateLimitedClient, RateLimitedMethod } from './rate-limited-client.ts';
-import { anyResponseSchema } from './slack-client.ts';
+import type { RateLimitedClient } from './rate-limited-client.ts';
+import { anyResponseSchema, type SlackCallRecord } from './slack-client.ts';
 import { clientMsgId, METADATA_TYPE, type SlackMessage } from './slack-message.ts';
 
 /** The kinds of posts, in the order in which they go when permits are scarce. */
 export type PostKind = 'first' | 'final' | 'result' | 'notice';
 const POST_PRIORITY: Record<PostKind, number> = { first: 0, final: 1, result: 2, notice: 3 };
+
+/** Whether Slack accepted a post or an edit, and therefore sends it back as an event. */
+export function isAcceptedPost({ method, outcome }: SlackCallRecord): boolean {
+  return outcome === 'ok' && (method === 'chat.postMessage' || method === 'chat.update');
+}
 
 /** A message to post. */
 export interface PostRequest {
@@ -44,25 +49,22 @@ export interface EditState {
   unseenSinceMs: number;
 }
 
-/** A change of one of the bot's messages. */
-export interface EditRequest {
-  channel: string;
-  ts: string;
-  /** Called with the permit, so that the latest state is sent. Undefined: nothing to change; the permit is returned. */
-  render: () => SlackMessage | undefined | Promise<SlackMessage | undefined>;
-  state: () => EditState;
-  guard?: LeaseGuard | undefined;
-  /** Skipped without a permit within this time (ms), counted from the message's earliest next edit. */
-  maxWaitMs?: number | undefined;
-  /** Withdraws a waiting edit, which then rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
-}
-
 /** A call about an existing message. */
 export interface MessageRequest {
   channel: string;
   ts: string;
   guard?: LeaseGuard | undefined;
+}
+
+/** A change of one of the bot's messages. */
+export interface EditRequest extends MessageRequest {
+  /** Called with the permit, so that the latest state is sent. Undefined: nothing to change; the permit is returned. */
+  render: () => SlackMessage | undefined | Promise<SlackMessage | undefined>;
+  state: () => EditState;
+  /** Skipped without a permit within this time (ms), counted from the message's earliest next edit. */
+  maxWaitMs?: number | undefined;
+  /** Withdraws a waiting edit, which then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -121,7 +123,7 @@ export class Posting {
       channel,
       priority: () => ({ order: POST_PRIORITY[request.kind], since }),
     };
-    const { ts, message } = await this.#runRequired('chat.postMessage', permitRequest, () =>
+    const { ts, message } = await this.#client.runRequired('chat.postMessage', permitRequest, () =>
       this.#postSpacing.run(channel, async () => {
         await request.beforeSend?.();
         return await this.#client.slackClient.call('chat.postMessage', args, { schema: postedSchema, guard });
@@ -243,16 +245,6 @@ export class Posting {
         return this.#log.error({ err: error, channel, ts }, 'could not delete a post outside its thread');
       }
     }
-  }
-
-  async #runRequired<T>(
-    method: RateLimitedMethod,
-    permitRequest: Parameters<RateLimitedClient['run']>[1],
-    call: (permit: Permit) => Promise<T>,
-  ): Promise<T> {
-    const done = await this.#client.run(method, permitRequest, call);
-    if (done === undefined) throw new Error(`${method} was skipped although it has no time limit.`);
-    return done.value;
   }
 
   async #runOptionalReaction(

@@ -5,16 +5,19 @@ import type { LeaseGuard } from './lease-guard.ts';
 import type { Permit, PermitRequest } from './permit-queue.ts';
 import type { RateLimiter, ScopedPermitRequest } from './rate-limiter.ts';
 import type { RateLimitName } from './rate-limits.ts';
-import type { SlackClient } from './slack-client.ts';
+import type { SlackCallOptions, SlackClient } from './slack-client.ts';
 
 /** A method with a rate limit. */
 export type RateLimitedMethod = Exclude<RateLimitName, 'chat.postMessage.channel'>;
 
-/** The schema and lease of a call, and how it waits for its permit. */
-export interface RateLimitedCallOptions<S extends z.ZodType> extends PermitRequest {
-  schema: S;
+/** How a call waits for its permit. */
+interface RateLimitedRequest extends PermitRequest {
   guard?: LeaseGuard | undefined;
+  channel?: string | undefined;
 }
+
+/** The schema and lease of a call, and how it waits for its permit. */
+type RateLimitedCallOptions<S extends z.ZodType> = PermitRequest & SlackCallOptions<S>;
 
 /** Slack's Web API under its rate limits: waits for a permit of the method, then calls. */
 export class RateLimitedClient {
@@ -37,9 +40,7 @@ export class RateLimitedClient {
     options: RateLimitedCallOptions<S>,
   ): Promise<z.infer<S>> {
     const { maxWaitMs: _, ...unlimited } = options;
-    const done = await this.run(method, unlimited, () => this.slackClient.call(method, args, options));
-    if (done === undefined) throw new Error(`${method} was skipped although it has no time limit.`);
-    return done.value;
+    return await this.runRequired(method, unlimited, () => this.slackClient.call(method, args, options));
   }
 
   /** Like `call`, for an optional call: undefined if there is no permit within `maxWaitMs`. */
@@ -55,10 +56,21 @@ export class RateLimitedClient {
     return done?.value;
   }
 
+  /** Like `run`, for a request without `maxWaitMs`. */
+  async runRequired<T>(
+    method: RateLimitedMethod,
+    request: RateLimitedRequest,
+    call: (permit: Permit) => Promise<T>,
+  ): Promise<T> {
+    const done = await this.run(method, request, call);
+    if (done === undefined) throw new Error(`${method} was skipped although it has no time limit.`);
+    return done.value;
+  }
+
   /** Makes any call under a method's rate limit, and under the limit of `channel` if given. */
   async run<T>(
     method: RateLimitedMethod,
-    request: PermitRequest & { guard?: LeaseGuard | undefined; channel?: string | undefined },
+    request: RateLimitedRequest,
     call: (permit: Permit) => Promise<T>,
   ): Promise<{ value: T } | undefined> {
     const { guard, channel } = request;

@@ -11,6 +11,12 @@ export interface ScopedPermitRequest extends PermitRequest {
   scope?: string | undefined;
 }
 
+interface RateLimiterOptions {
+  store: PermitStore;
+  rateLimits: RateLimitTable;
+  log: Logger;
+}
+
 /** Attempts of a rate-limited call before its caller gets the error. */
 const MAX_ATTEMPTS = 8;
 /** Attempts to share a pause with the other processes. */
@@ -18,15 +24,11 @@ const MAX_SHARE_ATTEMPTS = 3;
 
 /** Decides when a request may go to Slack: by limits that all processes share, and by priority within this one. */
 export class RateLimiter {
-  readonly #store: PermitStore;
-  readonly #rateLimits: RateLimitTable;
-  readonly #log: Logger;
+  readonly #options: RateLimiterOptions;
   readonly #queues = new Map<string, PermitQueue>();
 
-  constructor(options: { store: PermitStore; rateLimits: RateLimitTable; log: Logger }) {
-    this.#store = options.store;
-    this.#rateLimits = options.rateLimits;
-    this.#log = options.log;
+  constructor(options: RateLimiterOptions) {
+    this.#options = options;
   }
 
   /** Waits for a permit; undefined only with `maxWaitMs`. Rejects with the signal's reason when withdrawn. */
@@ -63,7 +65,7 @@ export class RateLimiter {
   backOff(request: Pick<ScopedPermitRequest, 'workspace' | 'limit' | 'scope'>, ms: number): void {
     const { workspace } = request;
     const key = limitKey(request);
-    this.#log.warn(
+    this.#options.log.warn(
       { workspace, rateLimit: key, pauseMs: ms },
       'Slack refused a call because of its rate limit',
     );
@@ -97,9 +99,12 @@ export class RateLimiter {
     for (let attempt = 1; attempt <= MAX_SHARE_ATTEMPTS; attempt += 1) {
       const leftMs = Math.max(0, until - performance.now());
       try {
-        return await this.#store.pause(workspace, key, Math.ceil(leftMs));
+        return await this.#options.store.pause(workspace, key, Math.ceil(leftMs));
       } catch (error) {
-        this.#log.warn({ err: error, workspace, rateLimit: key }, 'sharing the pause of a rate limit failed');
+        this.#options.log.warn(
+          { err: error, workspace, rateLimit: key },
+          'sharing the pause of a rate limit failed',
+        );
         await new Promise((resolve) => setTimeout(resolve, 500).unref());
       }
     }
@@ -112,8 +117,8 @@ export class RateLimiter {
     let queue = this.#queues.get(key);
     if (queue === undefined) {
       this.#dropIdleQueues();
-      const rateLimit = this.#rateLimits[request.limit];
-      queue = new PermitQueue({ store: this.#store, workspace, limitKey: name, rateLimit, log: this.#log });
+      const rateLimit = this.#options.rateLimits[request.limit];
+      queue = new PermitQueue({ ...this.#options, workspace, limitKey: name, rateLimit });
       this.#queues.set(key, queue);
     }
     return queue;

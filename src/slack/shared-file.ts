@@ -12,7 +12,6 @@ export const slackFileSchema = z.looseObject({
   /** In bytes. */
   size: z.number().nullish(),
   is_external: z.boolean().nullish(),
-  external_type: z.string().nullish(),
   external_url: z.string().nullish(),
   file_access: z.string().nullish(),
   url_private: z.string().nullish(),
@@ -22,25 +21,7 @@ export const slackFileSchema = z.looseObject({
 });
 export type SlackFile = z.infer<typeof slackFileSchema>;
 
-/** Why a shared file cannot be read. */
-export type FileRefusalReason =
-  | 'missing_scope'
-  | 'external'
-  | 'deleted'
-  | 'hidden_by_plan'
-  | 'too_large'
-  | 'empty'
-  | 'canvas'
-  | 'list'
-  | 'post'
-  | 'not_a_file'
-  | 'access_denied'
-  | 'processing'
-  | 'broken_off'
-  | 'changed'
-  | 'other_host';
-
-const FILE_REFUSAL_SENTENCES: Record<FileRefusalReason, string> = {
+const FILE_REFUSAL_SENTENCES = {
   missing_scope: 'Slack showed its sign-in page: add the files:read scope and install the app again.',
   external: 'The file is hosted elsewhere; share the file itself instead of a link to it.',
   deleted: 'The file was deleted; share it again.',
@@ -58,6 +39,9 @@ const FILE_REFUSAL_SENTENCES: Record<FileRefusalReason, string> = {
   other_host:
     "The file's address does not belong to Slack, so the token was not sent there; check SLACK_API_URL.",
 };
+
+/** Why a shared file cannot be read. */
+export type FileRefusalReason = keyof typeof FILE_REFUSAL_SENTENCES;
 
 /** A shared file that cannot be read, and why. */
 export class FileRefusedError extends SlackError {
@@ -89,14 +73,14 @@ export type FileDecision =
   | { do: 'refuse'; reason: FileRefusalReason };
 
 /** Items that Slack treats like files but that cannot be downloaded, by mode or file type. */
-const NON_FILE_KINDS: Readonly<Record<string, FileRefusalReason>> = {
-  quip: 'canvas',
-  canvas: 'canvas',
-  list: 'list',
-  post: 'post',
-  space: 'post',
-  docs: 'post',
-};
+const NON_FILE_KINDS = new Map<string | null | undefined, FileRefusalReason>([
+  ['quip', 'canvas'],
+  ['canvas', 'canvas'],
+  ['list', 'list'],
+  ['post', 'post'],
+  ['space', 'post'],
+  ['docs', 'post'],
+]);
 const DOWNLOADABLE_MODES = new Set(['hosted', 'snippet']);
 
 /** Decides before anything is downloaded. Pure. */
@@ -108,7 +92,7 @@ export function decideOnFile(file: SlackFile, limits: { maxBytes: number }): Fil
   if (access === 'access_denied') return refuse('access_denied');
   if (access === 'check_file_info' || mode === 'file_access') return { do: 'ask' };
   if (file.is_external || mode === 'external') return refuse('external');
-  const nonFile = nonFileReason(mode) ?? nonFileReason(file.filetype);
+  const nonFile = NON_FILE_KINDS.get(mode) ?? NON_FILE_KINDS.get(file.filetype);
   if (nonFile !== undefined) return refuse(nonFile);
   if (mode !== undefined && mode !== null && !DOWNLOADABLE_MODES.has(mode)) return refuse('not_a_file');
   const url = file.url_private_download || file.url_private;
@@ -117,10 +101,6 @@ export function decideOnFile(file: SlackFile, limits: { maxBytes: number }): Fil
   const sizeBytes = file.size ?? undefined;
   if (sizeBytes !== undefined && sizeBytes > limits.maxBytes) return refuse('too_large');
   return { do: 'download', url, sizeBytes, mime: file.mimetype ?? undefined };
-}
-
-function nonFileReason(kind: string | null | undefined): FileRefusalReason | undefined {
-  return kind && Object.hasOwn(NON_FILE_KINDS, kind) ? NON_FILE_KINDS[kind] : undefined;
 }
 
 /** A file's name for people. */

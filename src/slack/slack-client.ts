@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type FetchFunction, LogLevel, type Logger as SlackLogger, WebClient } from '@slack/web-api';
 import type { Logger } from 'pino';
-import { type Dispatcher, fetch } from 'undici';
+import { fetch } from 'undici';
 import { z } from 'zod';
 import { DEFAULT_RETRY_AFTER_MS } from './error-codes.ts';
 import { type InFlightRequest, parseRetryAfter, toSlackError, unreadableResponse } from './error-mapping.ts';
@@ -43,8 +43,6 @@ export interface SlackClientOptions {
   timeoutMs?: number | undefined;
   /** Called after every call. */
   onCall?: ((call: SlackCallRecord) => void) | undefined;
-  /** For a proxy or custom TLS. */
-  dispatcher?: Dispatcher | undefined;
 }
 
 export interface SlackCallOptions<S extends z.ZodType> {
@@ -152,7 +150,6 @@ export class SlackClient {
       ...(headers && { headers }),
       ...(method && { method }),
       ...(redirect && { redirect }),
-      ...(this.#options.dispatcher && { dispatcher: this.#options.dispatcher }),
     });
     request.status = response.status;
     request.retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));

@@ -7,11 +7,6 @@ export interface SlackMessage {
   blocks?: readonly KnownBlock[] | undefined;
 }
 
-/** The message without blocks, in case Slack refuses them. */
-export function withoutBlocks(message: SlackMessage): SlackMessage {
-  return { text: message.text };
-}
-
 /** The metadata type by which the bot finds its own messages. Everybody can read metadata: put only opaque ids in it. */
 export const METADATA_TYPE = 'taskthread_post';
 

@@ -13,6 +13,8 @@ export interface TokenIdentity {
   /** The workspace's name and web address. */
   name: string;
   url: string;
+  /** The app's id (`A…`), if Slack says it. */
+  appId: string | undefined;
   /** The granted scopes; empty if Slack does not say. */
   scopes: readonly string[];
 }
@@ -23,6 +25,7 @@ const authTestSchema = z.looseObject({
   url: z.string(),
   user_id: z.string(),
   bot_id: z.string(),
+  app_id: z.string().optional(),
   enterprise_id: z.string().nullish(),
   response_metadata: z.looseObject({ scopes: z.array(z.string()).optional() }).optional(),
 });
@@ -46,6 +49,7 @@ export async function identifyToken(options: TokenOptions): Promise<TokenIdentit
     },
     name: response.team,
     url: response.url,
+    appId: response.app_id,
     scopes: response.response_metadata?.scopes ?? [],
   };
 }

@@ -1,54 +1,23 @@
-interface CacheEntry<T> {
-  value: Promise<T>;
-  expiresAt: number;
-}
+import { LRUCache } from 'lru-cache';
 
-/** Caches values for a while. Simultaneous requests for a key share one load. Failures are not cached. */
-export class TtlCache<T> {
-  readonly #maxEntries: number;
-  readonly #ttlMs: number;
-  readonly #entries = new Map<string, CacheEntry<T>>();
-
-  /** Over `maxEntries`, the least recently used value is dropped. */
-  constructor(options: { maxEntries: number; ttlMs: number }) {
-    this.#maxEntries = options.maxEntries;
-    this.#ttlMs = options.ttlMs;
-  }
-
-  /** How many values are held. */
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  /** The cached value, or else the result of `load`. Throws what `load` throws. */
-  async get(key: string, load: () => Promise<T>): Promise<T> {
-    const cached = this.#entries.get(key);
-    this.#entries.delete(key);
-    if (cached !== undefined && cached.expiresAt > performance.now()) {
-      this.#entries.set(key, cached);
-      return await cached.value;
-    }
-    const entry = { value: load(), expiresAt: performance.now() + this.#ttlMs };
-    this.#entries.set(key, entry);
-    this.#dropUnused();
-    try {
-      return await entry.value;
-    } catch (error) {
-      if (this.#entries.get(key) === entry) this.#entries.delete(key);
-      throw error;
-    }
-  }
-
-  /** The entries are in the order of their last use. */
-  #dropUnused(): void {
-    const now = performance.now();
-    for (const [key, { expiresAt }] of this.#entries) {
-      if (this.#entries.size <= this.#maxEntries && expiresAt > now) return;
-      this.#entries.delete(key);
-    }
-  }
-
-  delete(key: string): void {
-    this.#entries.delete(key);
-  }
+/**
+ * Caches values for a while (ms); over `max`, the least recently used one is dropped. `forceFetch` returns the cached
+ * value, or else what `load` returns or throws: simultaneous requests for a key share one load, and failures are not
+ * cached.
+ */
+export function ttlCache<Value extends object | string, Context = unknown>(
+  max: number,
+  ttl: number,
+  load: (key: string, context: Context) => Promise<Value>,
+): LRUCache<string, Value, Context> {
+  return new LRUCache<string, Value, Context>({
+    max,
+    ttl,
+    ttlAutopurge: true,
+    // Not lru-cache's own reference to the clock, so that a test can replace it.
+    perf: performance,
+    // A value that is dropped while it loads still reaches those who wait for it.
+    ignoreFetchAbort: true,
+    fetchMethod: (key, _stale, { context }) => load(key, context),
+  });
 }

@@ -2,7 +2,8 @@ import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'ky
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { type DatabaseClientClass, isConnectionUseless } from './database-client.ts';
-import { withStoreErrors } from './errors.ts';
+import { toStoreError, withStoreErrors } from './errors.ts';
+import { forgetOutdatedPlans, prepared } from './prepared-statements.ts';
 
 /** The server ends a statement this long (ms) before we would drop its connection, where it still can. */
 const SERVER_HEAD_START_MS = 500;
@@ -19,7 +20,10 @@ export interface ConnectionPoolOptions {
    */
   timeoutMs?: number | undefined;
   Client: DatabaseClientClass;
-  /** A pooler stands between us and the server: it takes no settings with a new connection. */
+  /**
+   * A pooler stands between us and the server: it takes no settings with a new connection, and keeps no prepared
+   * statements, because it gives each transaction another one.
+   */
   isPooled?: boolean;
   /** Called when a connection that stands proves useless: the others may be, too. */
   onUseless?: () => void;
@@ -29,6 +33,8 @@ export interface ConnectionPoolOptions {
 /** A pool whose connections are replaced when the server behind them is gone, or accepts no more writes. */
 export class ConnectionPool {
   readonly options: ConnectionPoolOptions;
+  /** The server processes of these connections. */
+  readonly serverProcesses = new Set<unknown>();
   readonly #pool: pg.Pool;
 
   constructor(options: ConnectionPoolOptions) {
@@ -51,19 +57,24 @@ export class ConnectionPool {
     this.#pool.on('error', (error) =>
       log.warn({ reason: error.message, pool: name }, 'an idle database connection broke'),
     );
+    this.#pool.on('connect', (client) => this.serverProcesses.add(serverProcessOf(client)));
+    this.#pool.on('remove', (client) => this.serverProcesses.delete(serverProcessOf(client)));
   }
 
   /** Takes a connection out of the pool. Throws a StoreError. */
   async connect(): Promise<PooledConnection> {
     const client = await withStoreErrors(() => this.#pool.connect());
-    return new PooledConnection(client, () => this.options.onUseless?.());
+    return new PooledConnection(client, this.options);
   }
 
-  /** Runs one statement. */
+  /** Runs one statement, or several without values in one text. */
   async query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<Row>> {
     try {
-      return await this.#pool.query<Row>(text, values);
+      return await this.#pool.query<Row>(
+        this.options.isPooled === true ? { text, values: values ?? [] } : prepared(text, values, true),
+      );
     } catch (error) {
+      forgetOutdatedPlans(error);
       if (isConnectionUseless(error)) this.options.onUseless?.();
       throw error;
     }
@@ -86,37 +97,41 @@ export class ConnectionPool {
 
 /** A connection for Kysely, which would put it back into the pool after any error. */
 class PooledConnection implements PostgresPoolClient {
-  readonly #client: PostgresPoolClient;
-  readonly #onUseless: () => void;
+  readonly #client: pg.PoolClient;
+  readonly #options: ConnectionPoolOptions;
   #isUseless = false;
 
-  constructor(client: PostgresPoolClient, onUseless: () => void) {
+  constructor(client: pg.PoolClient, options: ConnectionPoolOptions) {
     this.#client = client;
-    this.#onUseless = onUseless;
+    this.#options = options;
   }
 
-  query<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
+  query<Row>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
   query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
-  query<Row>(
-    statement: string | PostgresCursor<Row>,
-    parameters: readonly unknown[] = [],
-  ): Promise<PostgresQueryResult<Row>> | PostgresCursor<Row> {
-    return typeof statement === 'string'
-      ? this.#run<Row>(statement, parameters)
-      : this.#client.query(statement);
+  query(text: unknown, values: readonly unknown[] = []): unknown {
+    if (typeof text !== 'string') throw new Error('There are no cursors.');
+    return this.#run(
+      this.#options.isPooled === true ? { text, values: [...values] } : prepared(text, values),
+    );
   }
 
   release(destroy?: boolean): void {
     this.#client.release(destroy === true || this.#isUseless);
   }
 
-  async #run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
+  async #run(statement: pg.QueryConfig): Promise<pg.QueryResult> {
     try {
-      return await withStoreErrors(() => this.#client.query<Row>(sql, parameters));
+      return await this.#client.query(statement);
     } catch (error) {
-      this.#isUseless ||= isConnectionUseless(error instanceof Error ? (error.cause ?? error) : error);
-      if (this.#isUseless) this.#onUseless();
-      throw error;
+      forgetOutdatedPlans(error);
+      this.#isUseless ||= isConnectionUseless(error);
+      if (this.#isUseless) this.#options.onUseless?.();
+      throw toStoreError(error);
     }
   }
+}
+
+/** The process of the server that serves a connection; `pg` does not declare it. */
+function serverProcessOf(client: object): unknown {
+  return 'processID' in client ? client.processID : undefined;
 }

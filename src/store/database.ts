@@ -22,8 +22,9 @@ export interface Database {
   kysely: Kysely<Tables>;
   /** For what Slack's acknowledgement waits for: connections that turns never use. */
   ackKysely: Kysely<Tables>;
-  /** For the queue, which shares the connections of turns. */
   pool: ConnectionPool;
+  /** For the queue alone: one connection. */
+  queuePool: ConnectionPool;
   /** For leases: one connection that nothing else uses. */
   leasePool: ConnectionPool;
   leaseKysely: Kysely<Tables>;
@@ -43,7 +44,7 @@ export interface DatabaseOptions {
   directUrl?: string | undefined;
   embedded?: Pick<EmbeddedServer, 'connection'> | undefined;
   log: Logger;
-  /** Most connections of this process, from 4. */
+  /** Most connections of this process, from 5. */
   maxConnections?: number | undefined;
   /** For an operator's command: nothing ends a statement that takes long. */
   isCommand?: boolean;
@@ -52,7 +53,7 @@ export interface DatabaseOptions {
 /** As many as a process may have without a setting. */
 export const DEFAULT_CONNECTIONS = 8;
 /** Limits of a statement, and of the wait for a connection (ms); ours take milliseconds. */
-const TIMEOUT_MS = { turns: 8_000, acknowledgements: 2_500, leases: 2_500 };
+const TIMEOUT_MS = { turns: 8_000, queue: 8_000, acknowledgements: 2_500, leases: 2_500 };
 /** How long the search for trouble may take (ms): a probe must not hang. */
 const TROUBLE_TIMEOUT_MS = 2_000;
 
@@ -88,9 +89,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     new ConnectionPool({ name: `taskthread ${name}`, maxConnections: 1, Client: DirectClient, log });
   const migrationPool = openOwnPool('migrations');
   await migrate(kyselyOn(migrationPool), log).finally(() => migrationPool.end());
-  // One listens, one is for leases, and a third of the others for acknowledgements.
-  const forAcks = Math.max(1, Math.floor((maxConnections - 2) / 3));
-  const pool = openPool('turns', maxConnections - 2 - forAcks);
+  // One listens, one is for the queue, one for leases, and of the others two fifths for acknowledgements.
+  const forAcks = Math.max(1, Math.floor((maxConnections - 3) * 0.4));
+  const pool = openPool('turns', maxConnections - 3 - forAcks);
   const ackPool = openPool('acknowledgements', forAcks);
   const leasePool = openPool('leases', 1);
   let closed: Promise<unknown> | undefined;
@@ -98,6 +99,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     kysely: kyselyOn(pool),
     ackKysely: kyselyOn(ackPool),
     pool,
+    queuePool: openPool('queue', 1),
     leasePool,
     leaseKysely: kyselyOn(leasePool),
     newClient: (name, more) => new DirectClient({ application_name: `taskthread ${name}`, ...more }),

@@ -19,7 +19,7 @@ function violationsOf(files: Readonly<Record<string, string>>): string[] {
 }
 
 describe('the house', () => {
-  const tree = readTree(root, ['src', 'sandbox']);
+  const tree = readTree(root, ['src', 'setup', 'sandbox']);
 
   it('keeps its rules', () => {
     expect(violations(tree)).toEqual([]);
@@ -58,6 +58,7 @@ describe('an import', () => {
     ['of a type for rendering', 'src/render/a.ts', `import type { Message } from '../agent/schema.ts';`],
     ['of what all features share', 'src/features/home/a.ts', `import { open } from '../open-modal.ts';`],
     ['of the app in the sandbox', 'sandbox/demo.ts', `import { startApp } from '../src/app.ts';`],
+    ['of the doctor while setting up', 'setup/a.ts', `import { runChecks } from '../src/operate/doctor.ts';`],
   ])('may lead %s', (_, path, text) => {
     expect(violationsOf({ [path]: text })).toEqual([]);
   });
@@ -75,6 +76,13 @@ describe('an import', () => {
       `import { a } from '../turns/turn.ts';`,
       /may not import src\/relay\/turns/,
     ],
+    [
+      'from the image to the set-up',
+      'src/operate/a.ts',
+      `import { a } from '../../setup/a.ts';`,
+      /may not import setup/,
+    ],
+    ['from the set-up to the store', 'setup/a.ts', `import { a } from '../src/store/a.ts';`, /src\/store/],
     ['from one service to the other', 'src/slack/a.ts', `import { a } from '../agent/a.ts';`, /src\/agent/],
     [
       'from one feature to another',
@@ -122,8 +130,14 @@ describe('an import', () => {
     [
       "to Slack's packages from the relay",
       'src/relay/turns/a.ts',
-      `import type { B } from '@slack/types';`,
+      `import type { B } from '@slack/web-api';`,
       /only src\/listeners, src\/slack, sandbox may/,
+    ],
+    [
+      "to the types of Slack's blocks from the relay",
+      'src/relay/turns/a.ts',
+      `import type { B } from '@slack/types';`,
+      /only src\/listeners, src\/slack, src\/render, sandbox may/,
     ],
     ['from an unknown room', 'src/cellar/a.ts', `import { a } from '../app.ts';`, /no room of the house/],
   ])('may not lead %s', (_, path, text, message) => {

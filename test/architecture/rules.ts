@@ -55,6 +55,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/store': { uses: ['src/postgres'] },
   'src/postgres': { uses: [] },
   'src/config': { uses: ['src/agent'] },
+  setup: { uses: ['src/config', 'src/slack', 'src/agent', 'src/operate'] },
   sandbox: {
     uses: ['src/config', 'src/app', 'src/operate', 'src/store', 'src/postgres'],
     typesOf: ['src/listeners', 'src/features', ...RELAY, 'src/slack', 'src/agent', 'src/render'],
@@ -63,7 +64,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 
 /** Packages that only some rooms may import. */
 const PACKAGES: readonly { name: RegExp; rooms: readonly string[] }[] = [
-  { name: /^@slack\//, rooms: ['src/listeners', 'src/slack', 'sandbox'] },
+  { name: /^@slack\/(?!types$)/, rooms: ['src/listeners', 'src/slack', 'sandbox'] },
+  { name: /^@slack\/types$/, rooms: ['src/listeners', 'src/slack', 'src/render', 'sandbox'] },
 ];
 
 /**

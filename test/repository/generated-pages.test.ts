@@ -1,10 +1,19 @@
 import { expect, test } from 'vitest';
-import { generatedPages, readPage } from './generated-pages.ts';
+import { generatedPages, PAGES_WITH_LINK, readPage, withCreateAppLink } from './generated-pages.ts';
 
 test.each(Object.entries(generatedPages()))(
   '%s is what the code prints (npm run readme)',
   async (path, text) => {
     expect(await readPage(path)).toBe(text);
+  },
+);
+
+test.each(PAGES_WITH_LINK)(
+  "%s links to Slack's page for a new app with the manifest of now",
+  async (path) => {
+    const text = await readPage(path);
+    expect(text).toContain('][create-app]');
+    expect(text).toBe(withCreateAppLink(text));
   },
 );
 

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { createAppLink, manifestVariant, readManifestFile } from '../../setup/manifest-file.ts';
 import { settingRows } from '../../src/config.ts';
 import { assumptionsTable } from './service-assumptions.ts';
 
@@ -8,7 +9,19 @@ const note = '<!-- Made by npm run readme; change the code, not this page. -->';
 
 /** The pages that the code prints, by their path. */
 export function generatedPages(): Readonly<Record<string, string>> {
-  return { 'docs/settings.md': settingsPage(), 'docs/service-assumptions.md': assumptionsPage() };
+  return {
+    'src/slack/manifest.generated.json': `${JSON.stringify(readManifestFile(), undefined, 2)}\n`,
+    'docs/settings.md': settingsPage(),
+    'docs/service-assumptions.md': assumptionsPage(),
+  };
+}
+
+/** The pages that link to Slack's page for a new app. */
+export const PAGES_WITH_LINK = ['README.md', 'docs/install.md'];
+
+/** A page with the link to Slack's page for a new app, as `manifest.yml` makes it now. */
+export function withCreateAppLink(page: string): string {
+  return page.replace(/^\[create-app\]: .*$/m, `[create-app]: ${createAppLink(manifestVariant({}))}`);
 }
 
 /** A page of the repository as it is. */
@@ -62,4 +75,6 @@ function assumptionsPage(): string {
 
 if (import.meta.main) {
   for (const [path, text] of Object.entries(generatedPages())) await writeFile(new URL(path, root), text);
+  for (const path of PAGES_WITH_LINK)
+    await writeFile(new URL(path, root), withCreateAppLink(await readPage(path)));
 }

@@ -1,62 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { z } from 'zod';
-
-/** Slack's manifest as far as we use it. Slack refuses unknown keys, and so does this. */
-const manifest = z.strictObject({
-  _metadata: z.strictObject({ major_version: z.literal(1), minor_version: z.int() }),
-  display_information: z.strictObject({
-    name: z.string().min(1).max(35),
-    description: z.string().min(1).max(140),
-    long_description: z.string().min(175).max(4000),
-    background_color: z.string().regex(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i),
-  }),
-  features: z.strictObject({
-    app_home: z.strictObject({
-      home_tab_enabled: z.boolean(),
-      messages_tab_enabled: z.boolean(),
-      messages_tab_read_only_enabled: z.boolean(),
-    }),
-    bot_user: z.strictObject({ display_name: z.string().min(1).max(80), always_online: z.boolean() }),
-    slash_commands: z
-      .array(
-        z.strictObject({
-          command: z.string().regex(/^\/[a-z_-]{1,31}$/),
-          description: z.string().min(1).max(2000),
-          usage_hint: z.string().max(1000).optional(),
-          should_escape: z.boolean(),
-          url: z.url().optional(),
-        }),
-      )
-      .max(50),
-    shortcuts: z
-      .array(
-        z.strictObject({
-          name: z.string().min(1).max(24),
-          type: z.enum(['global', 'message']),
-          callback_id: z.string().min(1).max(255),
-          description: z.string().min(1).max(150),
-        }),
-      )
-      .max(10),
-  }),
-  oauth_config: z.strictObject({
-    redirect_urls: z.array(z.url()).optional(),
-    scopes: z.strictObject({ bot: z.array(z.string()).min(1).max(255) }),
-  }),
-  settings: z.strictObject({
-    event_subscriptions: z.strictObject({
-      request_url: z.url().optional(),
-      bot_events: z.array(z.string()).min(1).max(100),
-    }),
-    interactivity: z.strictObject({ is_enabled: z.boolean(), request_url: z.url().optional() }),
-    org_deploy_enabled: z.boolean(),
-    socket_mode_enabled: z.boolean(),
-    token_rotation_enabled: z.boolean(),
-  }),
-});
-type Manifest = z.infer<typeof manifest>;
+import { type Manifest, manifestSchema as manifest } from '../../sandbox/slack/manifest-schema.ts';
 
 /** The events that the app listens to, and the scopes that Slack asks for to send them from all places. */
 const events: Readonly<Record<string, readonly string[]>> = {
@@ -70,6 +15,7 @@ const events: Readonly<Record<string, readonly string[]>> = {
   'message.groups': ['groups:history'],
   'message.im': ['im:history'],
   'message.mpim': ['mpim:history'],
+  channel_id_changed: [],
   channel_rename: ['channels:read'],
   group_rename: ['groups:read'],
   reaction_added: ['reactions:read'],
@@ -105,16 +51,22 @@ const methods: Readonly<Record<string, readonly string[]>> = {
 const besides = [
   'agents.sessions.setStatus',
   'apps.connections.open',
+  'apps.manifest.create',
+  'apps.manifest.delete',
+  'apps.manifest.export',
+  'apps.manifest.update',
+  'apps.manifest.validate',
   'assistant.threads.setSuggestedPrompts',
   'assistant.threads.setTitle',
   'auth.revoke',
+  'tooling.tokens.rotate',
   'usergroups.list',
 ];
 
 /** The methods that the sources name, but for the table of all lanes. */
 function methodsInSources(): Set<string> {
   const area =
-    /'((?:agents|apps|assistant|auth|chat|conversations|files|oauth|reactions|usergroups|users|views)\.[.\w]+)'/g;
+    /'((?:agents|apps|assistant|auth|chat|conversations|files|oauth|reactions|tooling|usergroups|users|views)\.[.\w]+)'/g;
   const named = new Set<string>();
   for (const folder of ['slack', 'listeners', 'operate']) {
     const root = new URL(`../../src/${folder}/`, import.meta.url);

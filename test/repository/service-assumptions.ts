@@ -27,12 +27,6 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     settings: ['sendMessageModelField'],
   },
   {
-    point: 'item of `initial_messages`',
-    assumedAs: 'role and content',
-    confidence: 'low',
-    settings: ['initialMessageRoleField', 'initialMessageContentField'],
-  },
-  {
     point: 'name of the flag against fallback models',
     assumedAs: 'not sent unless a setting names it',
     confidence: 'unknown',

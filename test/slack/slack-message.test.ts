@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clientMsgId, withoutBlocks } from '../../src/slack/slack-message.ts';
+import { clientMsgId } from '../../src/slack/slack-message.ts';
 
 test('the client_msg_id is a UUID of version 5, the same for the same key', () => {
   fc.assert(
@@ -23,8 +23,4 @@ test('different keys have different ids', () => {
       expect(clientMsgId(a)).not.toBe(clientMsgId(b));
     }),
   );
-});
-
-test('a plain message has no blocks', () => {
-  expect(withoutBlocks({ text: 'Hello', blocks: [{ type: 'divider' }] })).toEqual({ text: 'Hello' });
 });

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { TtlCache } from '../../src/slack/ttl-cache.ts';
+import { ttlCache } from '../../src/slack/ttl-cache.ts';
 
-beforeEach(() => void vi.useFakeTimers());
+// The clock starts at 1: lru-cache takes an entry of the time 0 for one without an end.
+beforeEach(() => void vi.useFakeTimers().advanceTimersByTime(1));
 afterEach(() => void vi.useRealTimers());
 
 test('a cache forgets what was not used while it was valid', async () => {
-  const cache = new TtlCache<object>({ maxEntries: 1_000, ttlMs: 1_000 });
   const loads: string[] = [];
-  const get = (key: string) =>
-    cache.get(key, async () => {
-      loads.push(key);
-      return {};
-    });
+  const cache = ttlCache(1_000, 1_000, async (key) => {
+    loads.push(key);
+    return {};
+  });
+  const get = (key: string) => cache.forceFetch(key);
   for (let index = 0; index < 500; index += 1) await get(`person-${index}`);
   expect(cache.size).toBe(500);
   vi.advanceTimersByTime(1_001);

@@ -15,9 +15,9 @@ async function openBehindProxies(hosts = 1, more: { maxConnections?: number } = 
     Array.from({ length: hosts }, () => DatabaseProxy.start(() => inject('databaseServer'))),
   );
   for (const proxy of proxies) onTestFinished(() => proxy.stop());
-  const { user, database: name } = connection;
+  const { user, password, database: name } = connection;
   const names = proxies.map(({ connection: { host, port } }) => `${host}:${port}`).join(',');
-  const url = `postgres://${user}@${names}/${name}`;
+  const url = `postgres://${user}:${password}@${names}/${name}`;
   const database = await openDatabase({ url, log: silentLog, ...more });
   onTestFinished(() => database.close());
   return { database, proxies, connection };
@@ -56,15 +56,15 @@ describe('a server that is lost', () => {
 
   test('does not keep a start from the other hosts of the address', async () => {
     const { proxies, connection } = await openBehindProxies();
-    const { user, database: name } = connection;
-    const url = `postgres://${user}@127.0.0.1:1,127.0.0.1:${proxies[0]?.connection.port}/${name}`;
+    const { user, password, database: name } = connection;
+    const url = `postgres://${user}:${password}@127.0.0.1:1,127.0.0.1:${proxies[0]?.connection.port}/${name}`;
     const database = await openDatabase({ url, log: silentLog });
     await write(database);
     await database.close();
   });
 
   test('says so where it accepts no more writes, and its connections are given up', async () => {
-    const { database } = await openBehindProxies(1, { maxConnections: 4 });
+    const { database } = await openBehindProxies(1, { maxConnections: 5 });
     await database.leasePool.query('set session characteristics as transaction read only');
     expect(await database.findTrouble()).toBe('the server is read-only');
     await expect(database.leasePool.query('create table more ()')).rejects.toMatchObject({ code: '25006' });

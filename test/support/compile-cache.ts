@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { compileCacheSettings } from '../../sandbox/bot-process.ts';
 
 /** The bot's code is compiled once for all processes of the run, also for the workers that run the tests. */
-export default async function setup(): Promise<() => Promise<void>> {
+export default async function setup(): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'taskthread-compiled-'));
   Object.assign(process.env, await compileCacheSettings(folder));
-  // A worker writes what it compiled when it ends.
-  return () => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -25,8 +25,5 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await queue.stop();
   await template.close();
   project.provide('databaseServer', server.connection);
-  return async () => {
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
-  };
+  return () => server.stop();
 }

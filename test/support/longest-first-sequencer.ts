@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The test files that take longest, as measured on two cores, then folders whose files mostly wait. */
 const LONGEST_FIRST = [
-  'behaviour/turns/lagging-service',
+  'behaviour/sending/slow-service',
   'sandbox/chaos/chaos-run',
   'sandbox/chaos/broken-bots',
   'behaviour/processes/takeover',

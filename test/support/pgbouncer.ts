@@ -31,7 +31,7 @@ export async function startPgbouncer(whenDone: (stop: () => Promise<void>) => vo
   // pgbouncer's user may not reach the server's socket.
   const server = await DatabaseProxy.start(() => inject('databaseServer'));
   whenDone(() => server.stop());
-  const { user, port: serverPort } = server.connection;
+  const { user, password, port: serverPort } = server.connection;
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
   const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, ...subject];
@@ -40,7 +40,7 @@ export async function startPgbouncer(whenDone: (stop: () => Promise<void>) => vo
   const port = await freePort();
   const settings = [
     '[databases]',
-    `* = host=127.0.0.1 port=${serverPort} user=${user}`,
+    `* = host=127.0.0.1 port=${serverPort} user=${user} password=${password}`,
     '[pgbouncer]',
     'listen_addr = 127.0.0.1',
     `listen_port = ${port}`,

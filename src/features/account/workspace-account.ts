@@ -1,38 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
 import { keyOpens, probeAccount } from '../../agent/account-probe.ts';
 import { AgentError } from '../../agent/errors.ts';
 import { isAdminNow } from '../../relay/access/admins.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../../relay/installations/service-client.ts';
 import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import type * as strings from '../../render/strings/index.ts';
-import type { Store } from '../../store/store.ts';
+import * as strings from '../../render/strings/index.ts';
 import { encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
-import type { AccountSummary } from './account-view.ts';
+import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
+import { type AccountSummary, accountFormView, accountNoticeView, accountSection } from './account-view.ts';
 
 /** What changing accounts needs. */
-export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace'> {
-  store: Pick<Store, 'accounts' | 'audit'>;
+export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'store' | 'log'> {
   /** Undefined without SECRET_KEY: then no workspace can have an account of its own. */
   keyring: Keyring | undefined;
   /** Whether the settings name an account for workspaces without one. */
   hasDefaultAccount: boolean;
-  clientOptions: Pick<ServiceClientOptions, 'serviceOptions' | 'allowedHosts' | 'responseLimits' | 'lookup'>;
+  /** The options of clients of a workspace's own accounts. */
+  clientOptions: (workspace: string) => ServiceClientOptions;
   /** Keeps a key out of the log until the returned function is called. */
   redactSecret: (secret: string) => () => void;
   /** Called after an account was set or removed. */
   onChanged: () => Promise<void>;
-  log: Logger;
+  /** Updates the Home tab of the person who changed the account. */
+  updateHome: (actor: WorkspaceActor) => Promise<void>;
 }
 
-/** The outcome of setting an account. */
-export type AccountChangeOutcome =
-  | { kind: 'set'; sameAccount: boolean }
-  | {
-      kind: 'refused';
-      why: keyof typeof strings.account.refused;
-    };
+type RefusalReason = keyof typeof strings.account.refused;
 
 /** A plausible key. It is redacted from every log line, so it must not be an ordinary word or a piece of JSON. */
 const API_KEY_PATTERN = /^(?:(?!["'`{}\\])[\x21-\x7e]){16,}$/;
@@ -40,7 +34,10 @@ const API_KEY_PATTERN = /^(?:(?!["'`{}\\])[\x21-\x7e]){16,}$/;
 /** Most tasks, and most projects, that are read to see whether a key belongs to the current account. */
 const MAX_PROBED_ITEMS = 3;
 
-/** A workspace's own account at the service: set by its admins, and tried before it is saved. */
+/**
+ * A workspace's own account at the service: admins see it in the Home tab, and change it in a modal. Credentials are
+ * tried before they are saved.
+ */
 export class WorkspaceAccount {
   readonly #deps: WorkspaceAccountDeps;
 
@@ -48,13 +45,47 @@ export class WorkspaceAccount {
     this.#deps = deps;
   }
 
-  /** Whether workspaces can have an account of their own. */
-  get isAvailable(): boolean {
-    return this.#deps.keyring !== undefined;
+  /** The section of an admin's Home tab; empty if workspaces cannot have an account of their own. */
+  async buildSection(workspace: string): Promise<ReturnType<typeof accountSection>> {
+    return this.#deps.keyring === undefined ? [] : accountSection(await this.#summary(workspace));
   }
 
-  /** What admins see of the account. */
-  async summary(workspace: string): Promise<AccountSummary> {
+  /** Opens the form. Throws a SlackError. */
+  async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
+    const { workspace } = actor;
+    const trigger = { workspace, triggerId };
+    return openAndFillModal(this.#deps, trigger, accountNoticeView, strings.modalUnavailable, async () => {
+      const mayOpen = this.#deps.keyring !== undefined && (await isAdminNow(this.#deps, actor));
+      if (!mayOpen) return accountNoticeView(strings.account.refused.not_admin);
+      return accountFormView(await this.#summary(workspace));
+    });
+  }
+
+  /** Tries the credentials, saves them if they work, and shows the outcome in the modal. Throws a SlackError. */
+  async submit(actor: WorkspaceActor, viewId: string, submitted: ServiceCredentials): Promise<void> {
+    const { workspace } = actor;
+    const sentence = await this.#set(actor, submitted).catch((error: unknown) => {
+      this.#deps.log.error({ workspace, err: error }, 'could not save a service account');
+      return strings.account.refused.failed;
+    });
+    await this.#deps.workspace(workspace)?.views.update(viewId, accountNoticeView(sentence));
+    await this.#deps.updateHome(actor);
+  }
+
+  /** Removes the workspace's own account. */
+  async remove(actor: WorkspaceActor): Promise<void> {
+    const { store, log, onChanged, updateHome } = this.#deps;
+    const { workspace, person } = actor;
+    if ((await this.#mayChange(actor)) && (await store.accounts.remove(workspace))) {
+      const details = { setting: 'account', removed: true };
+      await store.audit.add({ workspace, kind: 'setting', user_id: person, details });
+      log.info({ workspace }, 'service account of a workspace removed');
+      await onChanged();
+    }
+    await updateHome(actor);
+  }
+
+  async #summary(workspace: string): Promise<AccountSummary> {
     const { store, hasDefaultAccount } = this.#deps;
     const row = await store.accounts.current(workspace);
     if (row === undefined) return { kind: hasDefaultAccount ? 'shared' : 'none' };
@@ -64,17 +95,16 @@ export class WorkspaceAccount {
   }
 
   /** Tries credentials and saves them if they work. With another key of the same account, its threads continue. */
-  async set(workspace: string, person: string, submitted: ServiceCredentials): Promise<AccountChangeOutcome> {
+  async #set(actor: WorkspaceActor, submitted: ServiceCredentials): Promise<string> {
     const { keyring, redactSecret } = this.#deps;
-    if (keyring === undefined || !(await this.#mayChange({ workspace, person }))) return refusal('not_admin');
-    const credentials = {
-      apiKey: submitted.apiKey.trim(),
-      baseUrl: submitted.baseUrl.trim().replace(/\/+$/, ''),
-    };
-    if (!API_KEY_PATTERN.test(credentials.apiKey)) return refusal('odd_key');
+    const { refused } = strings.account;
+    if (keyring === undefined || !(await this.#mayChange(actor))) return refused.not_admin;
+    const baseUrl = submitted.baseUrl.trim().replace(/\/+$/, '');
+    const credentials = { apiKey: submitted.apiKey.trim(), baseUrl };
+    if (!API_KEY_PATTERN.test(credentials.apiKey)) return refused.odd_key;
     const stopRedacting = redactSecret(credentials.apiKey);
     try {
-      return await this.#save(keyring, workspace, person, credentials);
+      return await this.#save(keyring, actor, credentials);
     } finally {
       stopRedacting();
     }
@@ -82,13 +112,12 @@ export class WorkspaceAccount {
 
   async #save(
     keyring: Keyring,
-    workspace: string,
-    person: string,
+    { workspace, person }: WorkspaceActor,
     credentials: ServiceCredentials,
-  ): Promise<AccountChangeOutcome> {
+  ): Promise<string> {
     const { store, log, onChanged } = this.#deps;
     const probeResult = await this.#probe(workspace, credentials);
-    if (probeResult !== 'good') return refusal(probeResult);
+    if (probeResult !== 'good') return strings.account.refused[probeResult];
     const current = await store.accounts.current(workspace);
     const isSame =
       current?.base_url === credentials.baseUrl && (await this.#isSameAccount(current, credentials));
@@ -105,25 +134,12 @@ export class WorkspaceAccount {
       encrypted_api_key: sealed,
     };
     // The app may have been uninstalled while the credentials were tried.
-    if (!(await store.accounts.put(row))) return refusal('failed');
+    if (!(await store.accounts.put(row))) return strings.account.refused.failed;
     const details = { setting: 'account', sameAccount: isSame };
     await store.audit.add({ workspace, kind: 'setting', user_id: person, details });
     log.info({ workspace, account, sameAccount: isSame }, 'service account of a workspace set');
     await onChanged();
-    return { kind: 'set', sameAccount: isSame };
-  }
-
-  /** Removes a workspace's own account. */
-  async remove(workspace: string, person: string): Promise<'done' | 'not_admin'> {
-    const { store, log, onChanged } = this.#deps;
-    if (!(await this.#mayChange({ workspace, person }))) return 'not_admin';
-    if (await store.accounts.remove(workspace)) {
-      const details = { setting: 'account', removed: true };
-      await store.audit.add({ workspace, kind: 'setting', user_id: person, details });
-      log.info({ workspace }, 'service account of a workspace removed');
-      await onChanged();
-    }
-    return 'done';
+    return isSame ? strings.account.keyReplaced : strings.account.saved;
   }
 
   /** Whether a person may set or remove the account; a refusal goes into the audit trail. */
@@ -135,12 +151,9 @@ export class WorkspaceAccount {
     return false;
   }
 
-  async #probe(
-    workspace: string,
-    credentials: ServiceCredentials,
-  ): Promise<'good' | Extract<AccountChangeOutcome, { kind: 'refused' }>['why']> {
+  async #probe(workspace: string, credentials: ServiceCredentials): Promise<'good' | RefusalReason> {
     try {
-      return await probeAccount({ ...credentials, ...this.#deps.clientOptions });
+      return await probeAccount({ ...credentials, ...this.#deps.clientOptions(workspace) });
     } catch (error) {
       // The address's own response is never shown: it might come from a host inside our network.
       if (error instanceof TypeError) return 'bad_address';
@@ -163,15 +176,12 @@ export class WorkspaceAccount {
     const items = [...tasks, ...projects];
     for (const one of items) {
       try {
-        if (await keyOpens({ ...credentials, ...this.#deps.clientOptions }, one)) return true;
+        if (await keyOpens({ ...credentials, ...this.#deps.clientOptions(current.workspace) }, one))
+          return true;
       } catch (error) {
         if (!(error instanceof AgentError)) throw error;
       }
     }
     return items.length === 0;
   }
-}
-
-function refusal(why: Extract<AccountChangeOutcome, { kind: 'refused' }>['why']): AccountChangeOutcome {
-  return { kind: 'refused', why };
 }

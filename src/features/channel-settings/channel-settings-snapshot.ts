@@ -54,19 +54,9 @@ export function encodeSnapshot(
   settings: ChannelSettings,
   project: Project | undefined,
 ): string {
-  const { model, listen_mode, allowed_users, allowed_bots, task_control, show_steps, sync_project_name } =
-    settings;
   const form: ChannelSettingsSnapshot = {
     channel,
-    settings: {
-      model,
-      listen_mode,
-      allowed_users,
-      allowed_bots,
-      task_control,
-      show_steps,
-      sync_project_name,
-    },
+    settings: snapshotSchema.shape.settings.parse(settings),
     title: project === undefined ? null : digest(asFieldText(project.title)),
     description: project === undefined ? null : digest(asFieldText(project.description)),
   };

@@ -10,20 +10,15 @@ import { noticeModal } from '../../render/blocks/modal.ts';
 import { plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
+import type { ChannelSettings } from '../../store/projects/channel-settings-store.ts';
 
 /** The form's callback id. */
 export const CHANNEL_SETTINGS_CALLBACK = 'channel_settings';
 
 /** The settings that the form shows; null means the app's own setting. */
-export interface ChannelSettingsFields {
-  model: string | null;
-  listen_mode: string;
-  allowed_users: string | null;
+export interface ChannelSettingsFields extends Omit<ChannelSettings, 'allowed_bots'> {
   /** As people type them: ids separated by commas, the word none, or '' for the workspace's setting. */
   allowed_bots: string;
-  task_control: string | null;
-  show_steps: boolean;
-  sync_project_name: boolean;
 }
 
 /** The content of the form. */

@@ -1,7 +1,6 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import type { Project } from '../../agent/service-schema.ts';
-import { mayUseProject } from '../../relay/access/project-access.ts';
 import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
@@ -9,7 +8,7 @@ import type { FormView } from '../../render/blocks/form-inputs.ts';
 import * as strings from '../../render/strings/index.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
-import { settingsRefusal } from './channel-settings-permission.ts';
+import { mayUseProject, settingsRefusal } from './channel-settings-permission.ts';
 import {
   type ChannelSettingsChange,
   type ChannelSettingsValues,

@@ -1,25 +1,35 @@
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import type { TaskList } from '../../relay/tasks/task-list.ts';
-import { taskSummary } from '../../relay/tasks/task-summary.ts';
-import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { channelTasksMessage, MAX_LISTED_TASKS } from './channel-tasks-message.ts';
+import { type TaskList, taskSummary } from '../../relay/tasks/task-list.ts';
+import { mrkdwnSection, type RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
+import * as strings from '../../render/strings/index.ts';
 
-/** What `/agent tasks` answers: the newest tasks of a channel. The asker must be in the channel. */
-export class ChannelTasks {
-  readonly #deps: Pick<RelayDeps, 'store'>;
-  readonly #taskList: Pick<TaskList, 'refresh'>;
+/** Most tasks in the message: even with all texts at their longest it stays below Slack's 12,000 characters. */
+const MAX_LISTED_TASKS = 10;
 
-  constructor(deps: Pick<RelayDeps, 'store'>, taskList: Pick<TaskList, 'refresh'>) {
-    this.#deps = deps;
-    this.#taskList = taskList;
-  }
+/** The newest tasks of a channel, for one person to see. `count` is the number of all its tasks. */
+export function channelTasksMessage(
+  tasks: readonly TaskSummary[],
+  count: number,
+  now: number,
+): RenderedMessage {
+  if (tasks.length === 0)
+    return { text: strings.tasks.noneInChannel, blocks: [mrkdwnSection(strings.tasks.noneInChannel)] };
+  const shown = tasks.slice(0, MAX_LISTED_TASKS);
+  const heading = strings.channelTasks(shown.length, count);
+  const lines = shown.map((task) => mrkdwnSection(taskLine(task, now, 'starter')));
+  return { text: heading, blocks: [mrkdwnSection(heading), ...lines] };
+}
 
-  /** Lists the tasks after refreshing their states. Throws a StoreError. */
-  async list(workspace: string, channel: string): Promise<RenderedMessage> {
-    const newest = () =>
-      this.#deps.store.tasks.ofChannel(workspace, channel, { from: 0, most: MAX_LISTED_TASKS });
-    await this.#taskList.refresh((await newest()).rows);
-    const { rows, total } = await newest();
-    return channelTasksMessage(rows.map(taskSummary), total, Date.now());
-  }
+/** What `/agent tasks` answers: the newest tasks of a channel, in which the asker must be. Throws a StoreError. */
+export async function listChannelTasks(
+  { store }: Pick<RelayDeps, 'store'>,
+  taskList: Pick<TaskList, 'refresh'>,
+  workspace: string,
+  channel: string,
+): Promise<RenderedMessage> {
+  const newest = () => store.tasks.ofChannel(workspace, channel, { from: 0, most: MAX_LISTED_TASKS });
+  await taskList.refresh((await newest()).rows);
+  const { rows, total } = await newest();
+  return channelTasksMessage(rows.map(taskSummary), total, Date.now());
 }

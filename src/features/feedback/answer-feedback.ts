@@ -1,12 +1,16 @@
-import { type ControlUse, controlRefusal, mayUseControl } from '../../relay/access/control-permission.ts';
+import { controlRefusal, permittedTurn, useOnTurn } from '../../relay/access/control-permission.ts';
 import { type ControlOutcome, type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { trySendEphemeral } from '../../relay/runtime/ephemeral-messages.ts';
+import { trySendEphemeral } from '../../relay/runtime/private-messages.ts';
+import { type FormView, inputBlock } from '../../render/blocks/form-inputs.ts';
+import { createModal, noticeModal } from '../../render/blocks/modal.ts';
+import { plainText } from '../../render/blocks/slack-blocks.ts';
 import { feedbackThanksMessage } from '../../render/messages/feedback-buttons.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { Turn } from '../../store/schema.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
-import { commentNoticeView, commentView } from './comment-view.ts';
+
+/** The control's name in the audit trail. */
+const CONTROL = 'feedback';
 
 /** Feedback on answers: one thumb per person and answer, and an optional comment. */
 export class AnswerFeedback {
@@ -19,9 +23,8 @@ export class AnswerFeedback {
   /** Saves a thumb in place of the person's earlier one. */
   async rate({ good, ...request }: ControlRequest & { good: boolean }): Promise<ControlOutcome> {
     const { workspace, turnId, person } = request;
-    const turn = await turnOf(this.#deps.store, request);
-    if (turn === undefined) return 'unknown';
-    if (!(await mayUseControl(this.#deps, controlUseOf(turn, person)))) return 'refused';
+    const turn = await permittedTurn(this.#deps, request, CONTROL, true);
+    if (typeof turn === 'string') return turn;
     await this.#deps.store.feedback.rate({ workspace, turn_id: turnId, user_id: person }, good);
     this.#deps.log.info({ turn: turnId, good }, 'feedback received');
     const { channel, thread_ts: threadTs } = turn;
@@ -40,7 +43,10 @@ export class AnswerFeedback {
     const { workspace, turnId, person } = request;
     const turn = await turnOf(this.#deps.store, request);
     if (turn === undefined) return commentNoticeView(strings.controlFailed.unknown);
-    const refusal = await controlRefusal(this.#deps, controlUseOf(turn, person));
+    const refusal = await controlRefusal(this.#deps, {
+      ...useOnTurn(turn, person, CONTROL),
+      isReadOnly: true,
+    });
     if (refusal !== undefined) return commentNoticeView(refusal);
     const given = await this.#deps.store.feedback.get({ workspace, turn_id: turnId, user_id: person });
     return commentView(turnId, given?.comment ?? null);
@@ -55,7 +61,31 @@ export class AnswerFeedback {
   }
 }
 
-function controlUseOf(turn: Turn, person: string): ControlUse {
-  const { workspace, channel, thread_ts } = turn;
-  return { workspace, channel, thread_ts, person, turn, control: 'feedback', isReadOnly: true };
+/** The most that a plain-text input takes. */
+export const MAX_COMMENT_CHARACTERS = 3_000;
+
+/** The modal with one sentence: while the form loads, or in place of it. */
+function commentNoticeView(sentence: string): FormView {
+  return noticeModal(strings.commentTitle, sentence);
+}
+
+/** The form for a comment on a turn's answer; `written` is the person's earlier comment. */
+export function commentView(turnId: string, written: string | null): FormView {
+  const comment = inputBlock(
+    {
+      type: 'plain_text_input',
+      action_id: 'comment',
+      multiline: true,
+      max_length: MAX_COMMENT_CHARACTERS,
+      ...(written === null ? {} : { initial_value: written }),
+    },
+    { label: strings.commentLabel, hint: strings.commentHint, optional: false },
+  );
+  return {
+    ...createModal(strings.commentTitle, [comment]),
+    callback_id: 'feedback_comment',
+    private_metadata: turnId,
+    submit: plainText(strings.buttons.send),
+    close: plainText(strings.buttons.cancel),
+  };
 }

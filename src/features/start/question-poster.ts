@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { idsToResolve } from '../../relay/reading/display-names.ts';
+import { idsToResolve, lookUpNames } from '../../relay/reading/display-names.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
-import { lookUpNames } from '../../relay/reading/name-lookup.ts';
 import { readableText } from '../../relay/reading/readable-text.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { Poller } from '../../relay/runtime/poller.ts';

@@ -1,5 +1,5 @@
-import { filesOf } from '../../relay/reading/message-files.ts';
 import { parseFlags, type SupportedFlags } from '../../relay/reading/message-flags.ts';
+import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/readable-text.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
 

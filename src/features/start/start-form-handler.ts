@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startRefusal } from '../../relay/access/start-permission.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
 import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
@@ -9,8 +8,8 @@ import * as strings from '../../render/strings/index.ts';
 import type { MessageKey } from '../../store/keys.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';
 import type { PostOutcome, QuestionPoster } from './question-poster.ts';
-import { type StartChannelRefusal, startChannelRefusal } from './start-channel.ts';
 import { contentOfForm, type StartFormValues } from './start-form-content.ts';
+import { type StartChannelRefusal, startChannelRefusal, startRefusal } from './start-permission.ts';
 import { emptyStartForm, type StartFormMetadata, startNoticeView, startView } from './start-view.ts';
 
 /** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
@@ -56,10 +55,8 @@ export class StartFormHandler {
     const workspace = this.#deps.workspace(submission.workspace);
     const start = await store.taskStarts.get(submission);
     const channel = submission.values.channel ?? start?.channel ?? submission.channel;
-    if (workspace === undefined || channel === undefined)
-      return { do: 'show_view', view: startNoticeView(strings.startForm.gone) };
-    if (start === undefined && submission.drafted === true)
-      return this.#reopenExpired(workspace, submission, channel);
+    if (workspace === undefined || channel === undefined) return showNotice(strings.startForm.gone);
+    if (start === undefined && submission.drafted === true) return this.#reopenExpired(submission, channel);
     const startedAt = performance.now();
     const { person } = submission;
     const actor = { workspace: workspace.id, channel, person };
@@ -73,7 +70,7 @@ export class StartFormHandler {
     const openedThere = channel === submission.channel || channel === submission.from;
     const target = { channel, person, openedThere };
     const why = await startChannelRefusal(this.#deps, workspace, target, PERSON_LOOKUP_TIMEOUT_MS);
-    if (why !== undefined) return this.#refuseChannel(workspace, submission, start, why, content);
+    if (why !== undefined) return this.#refuseChannel(submission, start, why, content);
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
     if (start?.thread_ts != null) return this.#addToThread(workspace, submission, start, content, leftMs);
     return this.#postToChannel(workspace, submission, channel, content, leftMs);
@@ -81,7 +78,6 @@ export class StartFormHandler {
 
   /** Shows the error at the form's channel; a form without that field is shown again with one. */
   async #refuseChannel(
-    workspace: WorkspaceClient,
     submission: StartFormSubmission,
     start: TaskStart | undefined,
     why: StartChannelRefusal,
@@ -89,11 +85,11 @@ export class StartFormHandler {
   ): Promise<StartFormAnswer> {
     const sentence = strings.startForm[why];
     const { taskStarts } = this.#deps.store;
-    const { id, person, channel, values } = submission;
+    const { channel, values } = submission;
     if (why !== 'foreign' || channel === undefined || values.channel !== undefined)
       return { do: 'show_error', sentence };
     if (start !== undefined) await taskStarts.detachFromThread(start);
-    else await this.#saveFilesAsDraft(workspace, id, person, channel, content);
+    else await this.#saveFilesAsDraft(submission, channel, content);
     return { do: 'show_view', view: this.#refilledView(submission, sentence, content) };
   }
 
@@ -105,13 +101,8 @@ export class StartFormHandler {
     leftMs: number,
   ): Promise<StartFormAnswer> {
     const { id, person } = submission;
-    const start = await this.#deps.store.taskStarts.claimForPosting({
-      workspace: workspace.id,
-      id,
-      user_id: person,
-      channel,
-      content,
-    });
+    const question = { workspace: workspace.id, id, user_id: person, channel, content };
+    const start = await this.#deps.store.taskStarts.claimForPosting(question);
     // The form was submitted before.
     if (start === undefined) return { do: 'close' };
     const posting: Promise<PostOutcome | 'later'> = this.#questionPoster
@@ -123,8 +114,7 @@ export class StartFormHandler {
     const posted = await Promise.race([posting, sleep(leftMs, 'slow' as const, { ref: false })]);
     if (posted === 'posted') return { do: 'close' };
     if (posted === 'slow') this.#updateModalLater(workspace, submission, start, posting, content);
-    if (posted === 'slow' || posted === 'later')
-      return { do: 'show_view', view: startNoticeView(strings.startForm.slow) };
+    if (posted === 'slow' || posted === 'later') return showNotice(strings.startForm.slow);
     const sentence = await postRefusalText(workspace, channel, posted);
     const isElsewhere = sentence === strings.startForm.elsewhere;
     await this.#deps.store.taskStarts.returnToDraft(start, isElsewhere ? 'anew' : 'open');
@@ -164,14 +154,10 @@ export class StartFormHandler {
   }
 
   /** The draft of a form that stayed open for hours has been deleted: it becomes a form with a question of its own. */
-  async #reopenExpired(
-    workspace: WorkspaceClient,
-    submission: StartFormSubmission,
-    channel: string,
-  ): Promise<StartFormAnswer> {
-    const { id, person, values } = submission;
+  async #reopenExpired(submission: StartFormSubmission, channel: string): Promise<StartFormAnswer> {
+    const { values } = submission;
     const content = contentOfForm(values, null, this.#deps.settings.supportedTaskOptions);
-    await this.#saveFilesAsDraft(workspace, id, person, channel, content);
+    await this.#saveFilesAsDraft(submission, channel, content);
     const asked = { ...submission, values: { ...values, channel, question: values.question ?? '' } };
     // The form's list cannot offer direct conversations: this one stays.
     const fixed = isDirectChannel(channel) ? channel : undefined;
@@ -183,23 +169,13 @@ export class StartFormHandler {
 
   /** Keeps the form's files, so that the next submission of the form sends them too. */
   async #saveFilesAsDraft(
-    workspace: WorkspaceClient,
-    id: string,
-    person: string,
+    { workspace, id, person }: StartFormSubmission,
     channel: string,
     { files }: MessageContent,
   ): Promise<void> {
-    const source = { text: '', ...(files === undefined ? {} : { files }) };
-    const draft = {
-      workspace: workspace.id,
-      id,
-      user_id: person,
-      channel,
-      thread_ts: null,
-      message_ts: null,
-      source_turn_id: null,
-      source_content: source,
-    };
+    const source_content = { text: '', ...(files === undefined ? {} : { files }) };
+    const nowhere = { thread_ts: null, message_ts: null, source_turn_id: null };
+    const draft = { workspace, id, user_id: person, channel, ...nowhere, source_content };
     await this.#deps.store.taskStarts.saveDraft(draft);
   }
 
@@ -217,13 +193,7 @@ export class StartFormHandler {
       note,
       question: question === undefined ? 'long' : { text: question, optional: content.about !== undefined },
       files: fileNamesOf(parseMessage(content)),
-      chosen: {
-        ...(title === undefined ? {} : { title }),
-        ...(model === undefined ? {} : { model }),
-        ...(skill === undefined ? {} : { skill }),
-        ...(mode === undefined ? {} : { mode }),
-        noFallback,
-      },
+      chosen: { title, model, skill, mode, noFallback },
     });
   }
 
@@ -236,8 +206,7 @@ export class StartFormHandler {
   ): Promise<StartFormAnswer> {
     const { channel, thread_ts, message_ts, user_id, source_turn_id, id } = start;
     if (start.state === 'done') return { do: 'close' };
-    if (thread_ts === null || message_ts === null)
-      return { do: 'show_view', view: startNoticeView(strings.startForm.gone) };
+    if (thread_ts === null || message_ts === null) return showNotice(strings.startForm.gone);
     const isBotThere = source_turn_id !== null || (await isBotInChannel(workspace, channel, leftMs));
     if (isBotThere === undefined)
       return { do: 'show_error', sentence: strings.startForm.botMembershipUnknown };
@@ -255,7 +224,7 @@ export class StartFormHandler {
         source_turn_id !== null &&
         (await store.turns.claimButton(workspace.id, source_turn_id, message_ts)) === undefined
       )
-        return { do: 'show_view', view: startNoticeView(strings.startForm.alreadyAskedAgain) };
+        return showNotice(strings.startForm.alreadyAskedAgain);
       const account_id = this.#deps.accountOf(workspace.id);
       await store.threads.adopt(thread, { account_id, user_id, ts: message_ts });
       const again = source_turn_id === null ? {} : { revises_turn_id: source_turn_id };
@@ -267,6 +236,10 @@ export class StartFormHandler {
     this.#onMessageAdded({ workspace: workspace.id, channel, ts: message_ts });
     return result;
   }
+}
+
+function showNotice(sentence: string): StartFormAnswer {
+  return { do: 'show_view', view: startNoticeView(sentence) };
 }
 
 async function postRefusalText(

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { controlRefusal } from '../../relay/access/control-permission.ts';
-import { idsToResolve } from '../../relay/reading/display-names.ts';
+import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
+import { idsToResolve, lookUpNames } from '../../relay/reading/display-names.ts';
 import { choicesIn, parseFlags } from '../../relay/reading/message-flags.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
-import { lookUpNames } from '../../relay/reading/name-lookup.ts';
 import { readableText } from '../../relay/reading/readable-text.ts';
 import { turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
@@ -54,20 +53,13 @@ export class StartModal {
   ): Promise<ModalOutcome> {
     return this.#openFilled(request, async (workspace) => {
       const { channel, thread_ts, ts, message } = about;
-      const thread = await this.#deps.store.threads.get({
-        workspace: workspace.id,
-        channel,
-        thread_ts,
-      });
+      const key = { workspace: workspace.id, channel, thread_ts };
+      const thread = await this.#deps.store.threads.get(key);
       const isTaken = thread !== undefined && thread.task_id !== null;
       const source: MessageContent = { text: '', about: message, files: rawFilesOf(message) };
       const id = randomUUID();
-      const location = {
-        channel,
-        thread_ts: isTaken ? null : thread_ts,
-        message_ts: ts,
-        source_turn_id: null,
-      };
+      const root = isTaken ? null : thread_ts;
+      const location = { channel, thread_ts: root, message_ts: ts, source_turn_id: null };
       await this.#saveDraft(request, id, { ...location, source_content: source });
       const { text, files } = await readableMessage(workspace, message);
       return startView({
@@ -93,9 +85,8 @@ export class StartModal {
       if (inThread && turn.button_used_at !== null)
         return startNoticeView(strings.startForm.alreadyAskedAgain);
       const { channel, thread_ts } = turn;
-      const permissionRequest = { workspace: workspace.id, channel, thread_ts, person: request.person, turn };
       const control = inThread ? 'choose_again' : 'new_thread';
-      const refusal = await controlRefusal(this.#deps, { ...permissionRequest, control });
+      const refusal = await controlRefusal(this.#deps, useOnTurn(turn, request.person, control));
       if (refusal !== undefined) return startNoticeView(refusal);
       const source = (await store.messages.get(messageKeyOf(turn)))?.content;
       if (source == null) return startNoticeView(strings.startForm.gone);

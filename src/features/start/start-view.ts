@@ -6,6 +6,7 @@ import { neutralizePings } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
+import type { TaskChoices } from '../../store/schema.ts';
 
 /** The form's callback id. */
 export const START_CALLBACK = 'start';
@@ -32,13 +33,7 @@ export interface StartFormContent {
   question: { text: string; optional: boolean } | 'long';
   /** A task that has started keeps its title, model, fallback and mode. */
   isTaskStarted: boolean;
-  chosen: {
-    title?: string;
-    model?: string;
-    skill?: string;
-    noFallback?: boolean;
-    mode?: 'auto' | 'plan';
-  };
+  chosen: { readonly [Choice in keyof TaskChoices]?: TaskChoices[Choice] | undefined };
   /** The names of the files that are sent already. */
   files: readonly string[];
   offers: { noFallback: boolean; autoMode: boolean; planMode: boolean };

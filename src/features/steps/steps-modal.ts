@@ -1,13 +1,24 @@
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import { controlRefusal } from '../../relay/access/control-permission.ts';
+import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { toReplyBlock } from '../../relay/replies/reply-blocks.ts';
 import { type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { toolSteps } from '../../render/messages/tool-steps.ts';
+import { createModal, type Modal, noticeModal } from '../../render/blocks/modal.ts';
+import {
+  type ActionsBlock,
+  actionsBlock,
+  buttonElement,
+  type ContextBlock,
+  contextLineBlock,
+  type SectionBlock,
+  sectionBlock,
+} from '../../render/blocks/slack-blocks.ts';
+import { neutralizePings } from '../../render/markdown/pings.ts';
+import { type ToolStep, toolSteps } from '../../render/messages/tool-steps.ts';
 import * as strings from '../../render/strings/index.ts';
+import { shorten } from '../../render/text/graphemes.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
-import { type StepsView, stepsNoticeView, stepsView } from './steps-view.ts';
 
 /** A press on a button that shows a turn's steps. */
 export interface StepsPress extends ControlRequest {
@@ -17,50 +28,107 @@ export interface StepsPress extends ControlRequest {
   modal: { triggerId: string } | { viewId: string };
 }
 
-/** The modal with the steps of a turn, read from the service when it opens. */
-export class StepsModal {
-  readonly #deps: RelayDeps;
-
-  constructor(deps: RelayDeps) {
-    this.#deps = deps;
+/**
+ * Opens the modal with a turn's steps, which the service is asked for, or with a refusal; or shows another page in it.
+ * Throws a SlackError.
+ */
+export async function showSteps(deps: RelayDeps, press: StepsPress): Promise<ModalOutcome> {
+  const { modal, workspace } = press;
+  const render = () => renderView(deps, press);
+  if ('triggerId' in modal) {
+    const trigger = { workspace, triggerId: modal.triggerId };
+    return openAndFillModal(deps, trigger, stepsNoticeView, strings.stepsUnavailable, render);
   }
+  const views = deps.workspace(workspace)?.views;
+  if (views === undefined) return 'unknown';
+  await views.update(modal.viewId, await render());
+  return 'done';
+}
 
-  /** Opens the modal with the steps or a refusal, or shows another page in it. Throws a SlackError. */
-  async show(press: StepsPress): Promise<ModalOutcome> {
-    const { modal, workspace } = press;
-    if ('triggerId' in modal) {
-      const trigger = { workspace, triggerId: modal.triggerId };
-      return openAndFillModal(this.#deps, trigger, stepsNoticeView, strings.stepsUnavailable, () =>
-        this.#renderView(press),
-      );
-    }
-    const views = this.#deps.workspace(workspace)?.views;
-    if (views === undefined) return 'unknown';
-    await views.update(modal.viewId, await this.#renderView(press));
-    return 'done';
+async function renderView(deps: RelayDeps, press: StepsPress): Promise<StepsView> {
+  const { turnId, person, page } = press;
+  const turn = await turnOf(deps.store, press);
+  if (turn === undefined) return stepsNoticeView(strings.stepsNotFound);
+  const use = { ...useOnTurn(turn, person, 'steps'), isReadOnly: true };
+  const refusal = await controlRefusal(deps, use);
+  if (refusal !== undefined) return stepsNoticeView(refusal);
+  const thread = await deps.store.threads.getOrThrow(turn);
+  const taskId = taskIdOf(turn, thread);
+  const replyId = turn.assistant_message_id;
+  if (taskId === null || replyId === null) return stepsNoticeView(strings.stepsNotFound);
+  try {
+    const message = await deps.agent(thread.account_id).getMessage(taskId, replyId);
+    return stepsView(toolSteps(message.content.map(toReplyBlock)), turnId, page);
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    if (error instanceof AgentNotFoundError) return stepsNoticeView(strings.stepsNotFound);
+    deps.log.warn({ err: error, turn: turnId }, "could not read a turn's steps");
+    return stepsNoticeView(strings.stepsUnavailable);
   }
+}
 
-  async #renderView(press: StepsPress): Promise<StepsView> {
-    const { workspace, turnId, person, page } = press;
-    const { store } = this.#deps;
-    const turn = await turnOf(store, press);
-    if (turn === undefined) return stepsNoticeView(strings.stepsNotFound);
-    const { channel, thread_ts } = turn;
-    const use = { workspace, channel, thread_ts, person, turn, control: 'steps', isReadOnly: true };
-    const refusal = await controlRefusal(this.#deps, use);
-    if (refusal !== undefined) return stepsNoticeView(refusal);
-    if (turn.assistant_message_id === null) return stepsNoticeView(strings.stepsNotFound);
-    const thread = await store.threads.getOrThrow(turn);
-    const taskId = taskIdOf(turn, thread);
-    if (taskId === null) return stepsNoticeView(strings.stepsNotFound);
-    try {
-      const message = await this.#deps.agent(thread.account_id).getMessage(taskId, turn.assistant_message_id);
-      return stepsView(toolSteps(message.content.map(toReplyBlock)), turnId, page);
-    } catch (error) {
-      if (!(error instanceof AgentError)) throw error;
-      if (error instanceof AgentNotFoundError) return stepsNoticeView(strings.stepsNotFound);
-      this.#deps.log.warn({ err: error, turn: turnId }, "could not read a turn's steps");
-      return stepsNoticeView(strings.stepsUnavailable);
-    }
+/** Text shown verbatim (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block). */
+interface VerbatimBlock {
+  type: 'rich_text';
+  elements: { type: 'rich_text_preformatted'; elements: { type: 'text'; text: string }[] }[];
+}
+
+/** A modal with steps. */
+type StepsView = Modal<SectionBlock | ContextBlock | ActionsBlock | VerbatimBlock>;
+
+/** Steps per page: at most five blocks each, so that a modal's 100 are never reached. */
+const STEPS_PER_PAGE = 10;
+
+/** The modal with one sentence: while the steps load, or in place of them. */
+export function stepsNoticeView(sentence: string): StepsView {
+  return noticeModal(strings.buttons.steps, sentence);
+}
+
+/** A page of a turn's steps, from 0, with `steps_page` buttons to the others; their value is turn and page. */
+export function stepsView(steps: readonly ToolStep[], turnId: string, wantedPage: number): StepsView {
+  if (steps.length === 0) return stepsNoticeView(strings.noSteps);
+  const pages = Math.ceil(steps.length / STEPS_PER_PAGE);
+  const page = Math.min(Math.max(0, wantedPage), pages - 1);
+  const from = page * STEPS_PER_PAGE;
+  const shown = steps.slice(from, from + STEPS_PER_PAGE);
+  const blocks = shown.flatMap((step, index) => stepBlocks(step, from + index + 1));
+  if (pages > 1) {
+    blocks.push(contextLineBlock(strings.stepsShown(from + 1, from + shown.length, steps.length)));
+    blocks.push(pageButtons(turnId, page, pages));
   }
+  return createModal(strings.buttons.steps, blocks);
+}
+
+/** The turn and page of a `steps_page` button; undefined for anything else. */
+export function parseStepsPage(value: string): { turnId: string; page: number } | undefined {
+  const match = /^([\da-f-]{36})\/(\d{1,4})$/.exec(value);
+  return match?.[1] === undefined ? undefined : { turnId: match[1], page: Number(match[2]) };
+}
+
+function stepBlocks(step: ToolStep, number: number): StepsView['blocks'] {
+  const about = step.summary === '' ? '' : `: ${step.summary}`;
+  const blocks: StepsView['blocks'] = [
+    sectionBlock(shorten(neutralizePings(`${number}. ${step.name}${about}`), 300)),
+  ];
+  if (/\S/.test(step.input)) blocks.push(contextLineBlock(strings.stepInput), verbatimBlock(step.input));
+  if (step.output === undefined) blocks.push(contextLineBlock(strings.stepWithoutOutput));
+  else if (/\S/.test(step.output))
+    blocks.push(contextLineBlock(strings.stepOutput), verbatimBlock(step.output));
+  return blocks;
+}
+
+function pageButtons(turnId: string, page: number, pages: number): ActionsBlock {
+  const { earlierSteps, laterSteps } = strings.buttons;
+  // Slack requires action ids that are unique within a block.
+  const elements = [];
+  if (page > 0) elements.push(buttonElement('steps_page', earlierSteps, `${turnId}/${page - 1}`));
+  if (page < pages - 1) elements.push(buttonElement('steps_next_page', laterSteps, `${turnId}/${page + 1}`));
+  return actionsBlock(elements);
+}
+
+function verbatimBlock(text: string): VerbatimBlock {
+  return {
+    type: 'rich_text',
+    elements: [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text }] }],
+  };
 }

@@ -4,8 +4,7 @@ import { AccountGone } from '../../relay/installations/account-check.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { Poller } from '../../relay/runtime/poller.ts';
 import { allSettledOrThrow, isOverdue } from '../../relay/runtime/retry.ts';
-import { TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
-import { isThreadUnreachable } from '../../relay/runtime/unreachable-thread.ts';
+import { isThreadUnreachable, TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
@@ -16,6 +15,8 @@ import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 /** How often unfinished deletions are looked for (ms), and the most per poll. */
 const POLL_INTERVAL_MS = 60_000;
 const MAX_DELETIONS_PER_POLL = 20;
+/** How long the service may take to delete a task (ms), within the claim: other deletions wait for this poll. */
+const SERVICE_TIMEOUT_MS = 30_000;
 /** A deletion that is not finished and announced after this long (ms) is given up. */
 const GIVE_UP_AFTER_MS = 7 * 24 * 60 * 60_000;
 
@@ -42,20 +43,14 @@ export class TaskDeleter {
 
   /** Deletes a task and returns a sentence about the outcome. Throws a StoreError. */
   async delete({ task, person, ...thread }: TaskDeletionRequest): Promise<string> {
-    const { workspace: id, channel, thread_ts } = thread;
+    const { workspace: id } = thread;
     const workspace = this.#deps.workspace(id);
     const row = await this.#deps.store.tasks.get(thread);
     if (workspace === undefined) return strings.tasks.notFound;
     if (row?.task_id !== task) return this.#goneText(id, task);
     const refusal =
       (await taskRefusal(workspace, row, person)) ??
-      (await controlRefusal(this.#deps, {
-        workspace: id,
-        channel,
-        thread_ts,
-        person,
-        control: 'task_delete',
-      }));
+      (await controlRefusal(this.#deps, { ...thread, person, control: 'task_delete' }));
     if (refusal !== undefined) return refusal;
     if (await this.#isAccountGone({ workspace: id, account_id: row.account_id }))
       return strings.tasks.accountGone;
@@ -170,8 +165,9 @@ export class TaskDeleter {
 
   /** A task that the service no longer has counts as deleted. Throws an AgentError; AccountGone if the key is gone. */
   async #deleteAtService(account: string, task: string): Promise<void> {
+    const signal = AbortSignal.any([this.#poller.signal, AbortSignal.timeout(SERVICE_TIMEOUT_MS)]);
     try {
-      await this.#deps.agent(account).deleteTask(task, { signal: this.#poller.signal });
+      await this.#deps.agent(account).deleteTask(task, { signal });
     } catch (error) {
       if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) throw error;
     }

@@ -3,7 +3,7 @@ import { AgentError } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/service-schema.ts';
 import type { ChannelActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
-import { sendDirectMessage } from '../../relay/runtime/direct-messages.ts';
+import { sendDirectMessage } from '../../relay/runtime/private-messages.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
@@ -98,28 +98,22 @@ export class TaskFileDelivery {
     person: string,
     file: FileRecord,
   ): Promise<void> {
-    const { id, filename: name, sizeBytes } = file;
+    const { filename: name, sizeBytes } = file;
     await uploads.upload({
       channel: await posting.openDm(person),
       name,
       sizeBytes,
-      content: streamBytes(agent, id, sizeBytes, name, this.#closing.signal),
+      content: this.#bytesOf(agent, file),
       // A second press sends the file again, so nothing needs to be recorded.
       onFileId: async () => undefined,
     });
   }
-}
 
-/** The file's bytes, requested once Slack takes them. */
-async function* streamBytes(
-  agent: AgentClient,
-  id: string,
-  sizeBytes: number,
-  name: string,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  const { body } = await agent.openFileContent(id, { signal });
-  yield* withExactSize(body, sizeBytes, name);
+  /** The file's bytes, requested once Slack takes them. */
+  async *#bytesOf(agent: AgentClient, { id, filename, sizeBytes }: FileRecord): AsyncGenerator<Uint8Array> {
+    const { body } = await agent.openFileContent(id, { signal: this.#closing.signal });
+    yield* withExactSize(body, sizeBytes, filename);
+  }
 }
 
 function deliveryKey({ workspace, person, fileId }: TaskFileRequest): string {

@@ -1,14 +1,21 @@
+import type { AgentClient } from '../../agent/agent-client.ts';
+import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
 import type { ChannelActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import type { HomeTabState } from '../../relay/tasks/home-tab-state.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
-import { threadPermalink } from '../../relay/tasks/task-list.ts';
-import { taskSummary } from '../../relay/tasks/task-summary.ts';
+import { savedPermalink, taskSummary } from '../../relay/tasks/task-list.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TaskRow } from '../../store/tasks/task-records.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
-import { readTaskDetails } from './task-files.ts';
-import { type TaskView, taskNoticeView, taskView } from './task-view.ts';
+import {
+  FILES_PER_PAGE,
+  type TaskDetails,
+  type TaskFile,
+  type TaskView,
+  taskNoticeView,
+  taskView,
+} from './task-view.ts';
 
 /** A person who looks at a task's details. */
 export interface TaskModalRequest extends ChannelActor {
@@ -58,25 +65,68 @@ export class TaskModal {
     if (refusal !== undefined) return taskNoticeView(refusal);
     const [{ state, page }, url] = await Promise.all([
       readTaskDetails(this.#deps, row, request.page),
-      this.#permalinkOf(workspace, row),
+      savedPermalink(this.#deps, row),
     ]);
     const task = { ...taskSummary(row), url, ...(state !== undefined && !row.has_open_turn && { state }) };
-    return taskView({
-      task,
-      id: row.task_id,
-      files: page?.files,
-      page: page?.page ?? request.page,
-      count: page?.count ?? 0,
-      home,
-      note,
-      now: Date.now(),
-    });
+    const files = page ?? { files: undefined, page: request.page, count: 0 };
+    return taskView({ task, id: row.task_id, ...files, home, note, now: Date.now() });
   }
+}
 
-  async #permalinkOf(workspace: WorkspaceClient, row: TaskRow): Promise<string | null> {
-    if (row.permalink !== null) return row.permalink;
-    const found = await threadPermalink(workspace, row);
-    if (found !== undefined) await this.#deps.store.tasks.savePermalink(row, found);
-    return found ?? null;
+/** Longest wait for the service (ms). */
+const SERVICE_TIMEOUT_MS = 15_000;
+
+/** A page of a task's files; `count` is the number on all pages. */
+type TaskFileList = { files: TaskFile[] } & Pick<TaskDetails, 'page' | 'count'>;
+
+/** A task's state at the service and a page of its files; undefined if the service does not say. */
+async function readTaskDetails(
+  deps: RelayDeps,
+  row: TaskRow,
+  page: number,
+): Promise<{ state: string | undefined; page: TaskFileList | undefined }> {
+  const signal = AbortSignal.timeout(SERVICE_TIMEOUT_MS);
+  // Throws AgentNotFoundError for an account whose key is gone: its tasks count as gone too.
+  const agent = () => deps.agent(row.account_id);
+  let state: string | undefined;
+  try {
+    state = (await undefinedIfNotFound(() => agent().getTask(row.task_id, { signal })))?.status ?? 'gone';
+    await deps.store.tasks.recordState(row, state);
+    return { state, page: await readFiles(deps, agent, row, page, state === 'gone', signal) };
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    deps.log.info({ err: error, task: row.task_id }, 'could not read a task at the service');
+    return { state, page: undefined };
   }
+}
+
+/** First the files sent with the messages, then those that the agent made. */
+async function readFiles(
+  deps: RelayDeps,
+  agent: () => AgentClient,
+  row: TaskRow,
+  page: number,
+  isGone: boolean,
+  signal: AbortSignal,
+): Promise<TaskFileList> {
+  const inputs = await deps.store.tasks.attachedFileIds(row);
+  const outputs = isGone
+    ? []
+    : ((await undefinedIfNotFound(() => agent().allResults(row.task_id, { reconcile: false, signal }))) ??
+      []);
+  const count = inputs.length + outputs.length;
+  const shown = Math.min(page, Math.max(0, Math.ceil(count / FILES_PER_PAGE) - 1));
+  const [from, to] = [shown * FILES_PER_PAGE, (shown + 1) * FILES_PER_PAGE];
+  const files = await Promise.all(
+    inputs.slice(from, to).map(async (id): Promise<TaskFile> => {
+      const file = await undefinedIfNotFound(() => agent().getFile(id, { signal }));
+      if (file === undefined) return { kind: 'gone' };
+      return { kind: 'input', id, name: file.filename, sizeBytes: file.sizeBytes };
+    }),
+  );
+  const made = outputs.slice(Math.max(0, from - inputs.length), Math.max(0, to - inputs.length));
+  for (const { name, sizeBytes, downloadUrl } of made) {
+    files.push({ kind: 'output', name, sizeBytes, url: downloadUrl });
+  }
+  return { files, page: shown, count };
 }

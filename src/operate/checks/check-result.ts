@@ -17,6 +17,8 @@ export interface CheckTools {
   now: () => number;
   /** Free bytes at a path, which need not exist. */
   freeBytes: (path: string) => Promise<number>;
+  /** Whether to put right at Slack what can be. */
+  mend: boolean;
 }
 
 /**

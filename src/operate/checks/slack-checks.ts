@@ -47,7 +47,7 @@ export const checkToken: Check = async function* ({ SLACK_BOT_TOKEN: token, SLAC
   else {
     const message =
       `SLACK_BOT_TOKEN lacks ${missing.join(', ')}. Add them under "OAuth & Permissions" ` +
-      'or update the manifest from manifest.yml, then reinstall the app.';
+      'or by npm run doctor -- --mend, then reinstall the app.';
     yield { what, ok: false, message };
   }
 };
@@ -71,7 +71,8 @@ function slackClient({ SLACK_API_URL }: Config, { log }: CheckTools, token?: str
   return new SlackClient({ installation: tokenOnlyInstallation(token), slackApiUrl: SLACK_API_URL, log });
 }
 
-function describeSlackError(setting: string, error: unknown): CheckFailed {
+/** The failure that an error of Slack means; `setting` holds the token. */
+export function describeSlackError(setting: string, error: unknown): CheckFailed {
   return new CheckFailed(
     error instanceof SlackError && error.code === 'unavailable'
       ? `Could not reach SLACK_API_URL. Check the network, the proxy and DNS. ${error.message}`

@@ -5,10 +5,12 @@ import type { Posting } from '../../slack/posting.ts';
 import type { AuditTrail } from '../../store/audit/audit-trail.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { ChannelSettingsStore } from '../../store/projects/channel-settings-store.ts';
-import type { TaskControl } from '../../store/schema.ts';
+import type { TaskControl, Turn } from '../../store/schema.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
-import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
+import { type ControlRequest, turnOf } from '../runtime/control-types.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
+import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { type AccessDeps, accessPolicyFor, isKindAllowed } from './access-policy.ts';
 
 /**
@@ -68,6 +70,29 @@ export async function controlRefusal(
   await deps.store.audit.add({ ...location, user_id: person, turn_id: turn?.id, kind: 'refusal', details });
   deps.log.info({ ...location, person, turn: turn?.id, ...details }, 'control refused');
   return strings.controlRefused[why];
+}
+
+/** A person's use of a control on a turn, or on a message that has none yet. */
+export function useOnTurn(
+  turn: ThreadKey & NonNullable<ControlUse['turn']>,
+  person: string,
+  control: string,
+): ControlUse {
+  const { workspace, channel, thread_ts } = turn;
+  return { workspace, channel, thread_ts, person, turn, control };
+}
+
+/** The turn that a person's control names, where they may use the control. A refused person is told. */
+export async function permittedTurn(
+  deps: RelayDeps,
+  request: ControlRequest,
+  control: string,
+  isReadOnly = false,
+): Promise<Turn | 'unknown' | 'refused'> {
+  const turn = await turnOf(deps.store, request);
+  if (turn === undefined) return 'unknown';
+  const use = { ...useOnTurn(turn, request.person, control), isReadOnly };
+  return (await mayUseControl(deps, use)) ? turn : 'refused';
 }
 
 type RefusalReason = keyof typeof strings.controlRefused;

@@ -1,10 +1,9 @@
 import * as strings from '../../render/strings/index.ts';
 import type { ThreadKey } from '../../store/keys.ts';
-import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { WaitingMessage } from '../../store/threads/messages.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
-import type { Lease } from '../runtime/lease.ts';
 import { type WaitCause, withRetry } from '../runtime/retry.ts';
 import { accessDenialFor } from './access-policy.ts';
 import { notifyWriter, refuseMessage } from './refusals.ts';
@@ -22,7 +21,7 @@ export async function nextMessage(
   { messages }: Pick<Store, 'messages'>,
   thread: ThreadKey,
   before?: string,
-): Promise<Message | undefined> {
+): Promise<WaitingMessage | undefined> {
   const next = await messages.nextWaiting(thread);
   if (next === undefined || before === undefined) return next;
   return isEarlierTs(next.ts, before) ? next : undefined;
@@ -33,12 +32,10 @@ export async function nextMessage(
  * while Slack does not say who a person is. Throws HandOver, or the lease's reason.
  */
 export async function nextAllowedMessage(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
+  { deps, workspace, lease }: ThreadWork,
   thread: ThreadKey,
-  lease: Lease,
   { before, failFast = false }: NextMessageOptions = {},
-): Promise<Message | undefined> {
+): Promise<WaitingMessage | undefined> {
   for (;;) {
     const message = await nextMessage(deps.store, thread, before);
     if (message === undefined) return undefined;
@@ -56,7 +53,7 @@ export async function nextAllowedMessage(
       notifyWriter(deps, message, strings.waitingForIdentity);
     };
     const denial = await (failFast ? check() : withRetry(lease, check, onWait));
-    if (denial !== undefined) await refuseMessage(deps, workspace, message, { why: denial });
+    if (denial !== undefined) await refuseMessage({ deps, workspace }, message, { why: denial });
     // After a wait the message may have been deleted.
     else if (!waited) return message;
   }

@@ -4,8 +4,8 @@ import type { Store } from '../../store/store.ts';
 import type { QuotaExceeded } from '../../store/threads/turn-usage.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
+import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
+import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { WAITING_EMOJI } from '../runtime/waiting-emoji.ts';
 import type { AccessDenial } from './access-policy.ts';
 
@@ -27,8 +27,7 @@ export function refusalAuditDetails(refusal: Refusal): Record<string, string | n
 
 /** Refuses a waiting message: deletes its text, gives up the thread that it began, and tells its writer. */
 export async function refuseMessage(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
+  { deps, workspace }: Pick<ThreadWork, 'deps' | 'workspace'>,
   message: Message,
   refusal: Refusal,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Message, Turn } from '../../store/schema.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { refuseMessage } from './refusals.ts';
 
 /**
@@ -7,19 +7,21 @@ import { refuseMessage } from './refusals.ts';
  * `forwardedBy` is the running turn that sends the message, if any.
  */
 export async function beginTurnOrRefuse(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
+  work: Pick<ThreadWork, 'deps' | 'workspace'>,
   id: string,
   message: Message,
   forwardedBy: string | null = null,
 ): Promise<Turn | undefined> {
-  const result = await deps.store.transaction(async ({ turnUsage, turns }) => {
+  const { store, settings } = work.deps;
+  if (Object.values(settings.quotas).every((most) => most === 0))
+    return store.turns.begin(id, message, forwardedBy);
+  const result = await store.transaction(async ({ turnUsage, turns }) => {
     // Counting and beginning must not overlap with another turn's.
     await turnUsage.lockWorkspace(message.workspace);
-    const exceeded = await turnUsage.exceeded(message.workspace, message.user_id, deps.settings.quotas);
+    const exceeded = await turnUsage.exceeded(message.workspace, message.user_id, settings.quotas);
     return exceeded === undefined ? { turn: await turns.begin(id, message, forwardedBy) } : { exceeded };
   });
   if ('turn' in result) return result.turn;
-  await refuseMessage(deps, workspace, message, { why: 'limit', exceeded: result.exceeded });
+  await refuseMessage(work, message, { why: 'limit', exceeded: result.exceeded });
   return undefined;
 }

@@ -1,12 +1,11 @@
 import type { Transaction } from 'kysely';
 import * as strings from '../../render/strings/index.ts';
-import type { ThreadKey } from '../../store/keys.ts';
 import type { Tables, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { NewMessage } from '../../store/threads/messages.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { mayUseControl } from '../access/control-permission.ts';
-import { type ControlOutcome, type Press, turnOf } from '../runtime/control-types.ts';
+import { permittedTurn } from '../access/control-permission.ts';
+import type { ControlOutcome, Press } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { PausedMessages } from './paused-messages.ts';
 
@@ -41,18 +40,16 @@ export class ButtonActions {
 
   /** Sends the new text of a message that was edited after it was sent; each edit once. */
   async correct(press: Press): Promise<ControlOutcome> {
-    const { workspace, person, ts } = press;
-    const turn = await this.#permittedTurn(press, 'correct');
+    const turn = await permittedTurn(this.#deps, press, 'correct');
     if (typeof turn === 'string') return turn;
     const outcome = await this.#deps.store.transaction(async (store, trx) => {
-      const { channel, thread_ts } = turn;
-      const edit = await store.earlyEdits.claim(messageKeyOf(turn), ts);
+      const edit = await store.earlyEdits.claim(messageKeyOf(turn), press.ts);
       if (edit?.content == null) return 'over';
       // Text alone: the blocks lack the prefix, and the files went with the message.
       const words = { text: `${strings.correctionPrefix} ${edit.content.text}` };
       // Saved under the person who edited the message, so that erasing that person erases it too.
-      const row = { ts, user_id: person, content: words, revises_turn_id: turn.id };
-      await this.#addWaitingMessage(store, trx, { workspace, channel, thread_ts }, row);
+      const message = { content: words, revises_turn_id: turn.id };
+      await this.#addWaitingMessage(store, trx, turn, press, message);
       return 'done';
     });
     return this.#afterAdding(outcome, press, turn);
@@ -63,22 +60,15 @@ export class ButtonActions {
     control: string,
     messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | undefined>,
   ): Promise<ControlOutcome> {
-    const { workspace, turnId, person, ts } = press;
-    const known = await this.#permittedTurn(press, control);
+    const known = await permittedTurn(this.#deps, press, control);
     if (typeof known === 'string') return known;
     if (known.settled_at === null && known.finished_at === null) return 'running';
     const outcome = await this.#deps.store.transaction(async (store, trx) => {
-      const turn = await store.turns.claimButton(workspace, turnId, ts);
+      const turn = await store.turns.claimButton(press.workspace, press.turnId, press.ts);
       if (turn === undefined) return 'over';
       const message = await messageFor(turn, store);
       if (message === undefined) return 'unknown';
-      const { channel, thread_ts } = turn;
-      await this.#addWaitingMessage(
-        store,
-        trx,
-        { workspace, channel, thread_ts },
-        { ts, user_id: person, ...message },
-      );
+      await this.#addWaitingMessage(store, trx, turn, press, message);
       return 'done';
     });
     return this.#afterAdding(outcome, press, known);
@@ -90,24 +80,16 @@ export class ButtonActions {
     return outcome;
   }
 
-  async #permittedTurn(press: Press, control: string): Promise<Turn | 'unknown' | 'refused'> {
-    const turn = await turnOf(this.#deps.store, press);
-    if (turn === undefined) return 'unknown';
-    const { workspace, person } = press;
-    const { channel, thread_ts } = turn;
-    const use = { workspace, channel, thread_ts, person, turn, control };
-    return (await mayUseControl(this.#deps, use)) ? turn : 'refused';
-  }
-
+  /** Adds a message of the person who pressed to the turn's thread. */
   async #addWaitingMessage(
     store: Store,
     trx: Transaction<Tables>,
-    thread: ThreadKey,
-    { ts, ...message }: { ts: string; user_id: string } & FollowUpMessage,
+    { workspace, channel, thread_ts }: Turn,
+    { ts, person: user_id }: Press,
+    message: FollowUpMessage,
   ): Promise<void> {
-    const { workspace, channel, thread_ts } = thread;
-    const row = { ...message, thread_ts, state: 'waiting', editedTs: null } as const;
+    const row = { ...message, user_id, thread_ts, state: 'waiting', editedTs: null } as const;
     await store.messages.add({ workspace, channel, ts }, row);
-    await this.#deps.enqueue(trx, thread);
+    await this.#deps.enqueue(trx, { workspace, channel, thread_ts });
   }
 }

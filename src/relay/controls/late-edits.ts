@@ -2,8 +2,8 @@ import { lateDeletionNote, lateEditNote } from '../../render/messages/button-not
 import type { MessageKey } from '../../store/keys.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
-import { sendEphemeral } from '../runtime/ephemeral-messages.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
+import { sendEphemeral } from '../runtime/private-messages.ts';
 
 /** Answers people who edit or delete a message that the agent already has: an ephemeral note with a button. */
 export class LateEdits {

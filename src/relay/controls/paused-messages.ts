@@ -1,11 +1,12 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { pausedNotice, pauseEndedNotice } from '../../render/messages/paused-notice.ts';
+import { pausedNotice, pauseEndedNotice } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Turn, TurnOutcome } from '../../store/schema.ts';
-import { mayUseControl } from '../access/control-permission.ts';
+import type { LastStep } from '../../store/threads/turns.ts';
+import { permittedTurn } from '../access/control-permission.ts';
 import type { ThreadPosts } from '../replies/thread-posts.ts';
-import { type ControlOutcome, type Press, turnOf } from '../runtime/control-types.ts';
+import type { ControlOutcome, Press } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';
@@ -83,11 +84,10 @@ export class PausedMessages {
 
   async #endPause(press: Press, control: 'go' | 'take_back'): Promise<ControlOutcome> {
     const { workspace, turnId, person } = press;
-    const turn = await turnOf(this.#deps.store, press);
-    if (turn === undefined) return 'unknown';
+    const turn = await permittedTurn(this.#deps, press, control);
+    if (typeof turn === 'string') return turn;
     const { channel, thread_ts } = turn;
     const thread = { workspace, channel, thread_ts };
-    if (!(await mayUseControl(this.#deps, { ...thread, person, turn, control }))) return 'refused';
     const count = await this.#deps.store.transaction(async (store, trx) => {
       await store.threads.lock(thread);
       if (!(await store.pausedThreads.resume(thread, turnId))) return undefined;
@@ -146,18 +146,20 @@ export async function postPausedNoticeAndFinish(
   posts: Pick<ThreadPosts, 'post'>,
   turn: Turn,
   outcome: TurnOutcome,
+  last: LastStep,
 ): Promise<void> {
   for (let finished = false; !finished; ) {
-    await postPausedNotice(deps, posts, turn);
     finished = await deps.store.transaction(async (store) => {
       await store.threads.lock(turn);
+      if (await store.turns.finishUnlessPausing(turn, outcome, last)) return true;
       const isPaused =
         (await store.pausedThreads.pausedBy(turn)) === turn.id &&
         (await store.pausedThreads.waitingMessages(turn)).length > 0;
       if (isPaused && !(await store.posts.ofTurn(turn)).has(NOTICE_PART)) return false;
-      await store.turns.finish(turn, outcome);
+      await store.turns.finish(turn, outcome, last);
       return true;
     });
+    if (!finished) await postPausedNotice(deps, posts, turn);
   }
 }
 

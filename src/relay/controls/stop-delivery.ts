@@ -3,9 +3,9 @@ import { AgentBusyError, AgentError, AgentNotFoundError } from '../../agent/erro
 import type { Turn } from '../../store/schema.ts';
 import type { StopRequestResult } from '../../store/threads/recorded-stops.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
-import { mayUseControl } from '../access/control-permission.ts';
+import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import { isReplySettled, isTaskSettled } from '../replies/reply-reader.ts';
-import { type ControlOutcome, turnOf } from '../runtime/control-types.ts';
+import { type ControlOutcome, type Press, turnOf } from '../runtime/control-types.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';
@@ -15,20 +15,15 @@ import { transientFailure } from '../runtime/retry.ts';
 const POLL_INTERVAL_MS = 2_000;
 /** Most turns per poll. */
 const MAX_STOPS_PER_POLL = 200;
+/** How long one attempt may take (ms); the next poll begins another. */
+const ATTEMPT_TIMEOUT_MS = 30_000;
 /** From so many seconds after the first request, another one forces the stop. */
 const FORCE_STOP_AFTER_SECONDS = 10;
 
-/** A person asks to stop a turn. */
-export interface StopRequest {
-  workspace: string;
-  /** Where the person asks. */
-  channel: string | undefined;
-  turnId: string;
+/** A person asks to stop a turn; `ts` may also be that of a message or event. */
+export interface StopRequest extends Press {
   /** The same turn, where the caller has just read it. */
   turn?: Turn;
-  person: string;
-  /** When, by Slack's clock: the action_ts of a press, the ts of a message or event. */
-  ts: string;
   /** The control's name in the audit trail. */
   control?: string;
 }
@@ -72,14 +67,12 @@ export class StopControl {
    */
   async requestStop(request: StopRequest): Promise<ControlOutcome> {
     const { store } = this.#deps;
-    const { workspace, person, control = 'stop' } = request;
+    const { person, control = 'stop' } = request;
     const named = request.turn ?? (await turnOf(store, request));
     if (named === undefined) return 'unknown';
     const known = await this.#runningTurnFor(named);
     if (known.settled_at !== null || known.finished_at !== null) return 'over';
-    const { channel, thread_ts } = known;
-    if (!(await mayUseControl(this.#deps, { workspace, channel, thread_ts, person, turn: known, control })))
-      return 'refused';
+    if (!(await mayUseControl(this.#deps, useOnTurn(known, person, control)))) return 'refused';
     const recorded = await this.#recordRequest(known, request);
     if (recorded === undefined) return 'over';
     const { kind, turn } = recorded;
@@ -103,9 +96,7 @@ export class StopControl {
     if (turn === undefined || turn.finished_at !== null) return 'over';
     const waiting = await store.pausedThreads.waitingMessages(turn);
     if (!waiting.some((message) => isEarlierTs(message.ts, ts))) return 'over';
-    const { channel, thread_ts } = turn;
-    if (!(await mayUseControl(this.#deps, { workspace, channel, thread_ts, person, turn, control })))
-      return 'refused';
+    if (!(await mayUseControl(this.#deps, useOnTurn(turn, person, control)))) return 'refused';
     return store.transaction(async (within) => {
       await within.threads.lock(turn);
       const now = await within.turns.get(workspace, turnId);
@@ -135,16 +126,8 @@ export class StopControl {
       );
       if (recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
       if (recorded?.kind === 'forced') {
-        const details = { forced: true };
-        await store.audit.add({
-          workspace,
-          kind: 'stop',
-          user_id: person,
-          channel,
-          thread_ts,
-          turn_id: id,
-          details,
-        });
+        const row = { workspace, channel, thread_ts, user_id: person, turn_id: id };
+        await store.audit.add({ ...row, kind: 'stop', details: { forced: true } });
       }
       return recorded;
     });
@@ -160,21 +143,17 @@ export class StopControl {
   /** Returns at once: an acknowledgement to Slack must not wait for the service. */
   #sendInBackground(turn: Turn): void {
     if (this.#pendingCalls.has(turn.id)) return;
-    const { signal } = this.#poller;
+    const signal = AbortSignal.any([this.#poller.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]);
     const call = sendStop(this.#deps, turn, signal)
-      .catch((error: unknown) => this.#failed(turn, error))
+      .catch((error: unknown) => this.#failed(turn, error, signal))
       .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'retrying the stop request'))
       .finally(() => this.#pendingCalls.delete(turn.id));
     this.#pendingCalls.set(turn.id, call);
   }
 
   /** A temporary failure is retried; a refusal by the service is final. */
-  async #failed(turn: Turn, error: unknown): Promise<void> {
-    if (
-      !(error instanceof AgentError) ||
-      transientFailure(error) !== undefined ||
-      this.#poller.signal.aborted
-    )
+  async #failed(turn: Turn, error: unknown, signal: AbortSignal): Promise<void> {
+    if (!(error instanceof AgentError) || transientFailure(error) !== undefined || signal.aborted)
       throw error;
     this.#deps.log.warn({ err: error, turn: turn.id }, 'the service refused to stop a turn');
     const { store } = this.#deps;

@@ -2,17 +2,17 @@ import { v7 as nextTurnId } from 'uuid';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Turn } from '../../store/schema.ts';
-import { mayUseControl } from '../access/control-permission.ts';
+import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
 import type { StopOutcome } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
-import { trySendEphemeral } from '../runtime/ephemeral-messages.ts';
 import {
   type InboxOutcome,
   type IncomingMessage,
   isDirectChannel,
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
+import { trySendEphemeral } from '../runtime/private-messages.ts';
 import type { PausedMessages } from './paused-messages.ts';
 import type { StopControl } from './stop-delivery.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';
@@ -137,18 +137,8 @@ export class StopTriggers {
       return this.#stopControl.requestStop({ workspace, channel, turnId: turn.id, person, ts, control });
     const message = await store.messages.get(key);
     if (message?.state !== 'waiting') return 'ignored';
-    const { thread_ts, user_id: asker } = message;
-    if (
-      !(await mayUseControl(this.#deps, {
-        workspace,
-        channel,
-        thread_ts,
-        person,
-        turn: { asked_by: asker },
-        control,
-      }))
-    )
-      return 'refused';
+    const use = useOnTurn({ ...message, asked_by: message.user_id }, person, control);
+    if (!(await mayUseControl(this.#deps, use))) return 'refused';
     if (!(await store.messages.withdraw(key))) return 'over';
     this.#waitingReactions.cleanUp();
     return 'withdrawn';
@@ -189,8 +179,7 @@ export class StopTriggers {
   ): Promise<Turn | 'refused' | undefined> {
     const next = await this.#deps.store.messages.nextWaiting(thread);
     if (next === undefined || !isEarlierTs(next.ts, ts)) return undefined;
-    const { workspace, channel, thread_ts } = thread;
-    const use = { workspace, channel, thread_ts, person, turn: { asked_by: next.user_id }, control };
+    const use = useOnTurn({ ...thread, asked_by: next.user_id }, person, control);
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
     return this.#deps.store.transaction(async (store) => {
       const now = await store.messages.nextWaiting(thread);

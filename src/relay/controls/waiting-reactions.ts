@@ -4,6 +4,7 @@ import type { Posting, ReactionOutcome } from '../../slack/posting.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
+import { Poller } from '../runtime/poller.ts';
 import { isOverdue } from '../runtime/retry.ts';
 import { WAITING_EMOJI } from '../runtime/waiting-emoji.ts';
 
@@ -37,18 +38,22 @@ export interface WaitingReactionsDeps {
 export class WaitingReactions {
   readonly #deps: WaitingReactionsDeps;
   #reserving: Promise<unknown> = Promise.resolve();
-  #isCleaningUp = false;
-  #isCleanUpDue = false;
+  readonly #cleaning: Poller;
   /** Workspaces that had the most reactions a moment ago. */
   readonly #fullWorkspaces = new Set<string>();
   readonly #failures = new Map<string, FailedRemoval>();
 
   constructor(deps: WaitingReactionsDeps) {
     this.#deps = deps;
+    this.#cleaning = new Poller({
+      poll: () => this.#removeStale(),
+      onError: (error) => deps.log.debug({ err: error }, 'waiting reactions stay until the next cleanup'),
+    });
   }
 
-  /** Adds the reaction to a message that has to wait. */
+  /** Adds the reaction to a message that has to wait, and removes it from one that was deleted. */
   onInboxOutcome(outcome: InboxOutcome, message: MessageKey): void {
+    if (outcome.kind === 'withdrawn') this.cleanUp();
     if (outcome.kind !== 'admitted' || !outcome.isQueued) return;
     this.#add(message).catch((error: unknown) =>
       this.#deps.log.debug({ err: error }, 'could not add a waiting reaction'),
@@ -65,30 +70,19 @@ export class WaitingReactions {
 
   /** Removes the reactions of messages that no longer wait. */
   cleanUp(): void {
-    this.#isCleanUpDue = true;
-    if (this.#isCleaningUp) return;
-    this.#isCleaningUp = true;
-    this.#removeStale()
-      .catch((error: unknown) =>
-        this.#deps.log.debug({ err: error }, 'waiting reactions stay until the next cleanup'),
-      )
-      .finally(() => {
-        this.#isCleaningUp = false;
-      });
+    this.#cleaning.pollNow();
   }
 
   async #removeStale(): Promise<void> {
+    // Failed removals must not crowd out the others.
+    const most = MAX_REMOVED_AT_ONCE + this.#failures.size;
+    const stale = await this.#deps.store.messages.withStaleWaitingReaction(most);
+    if (stale.length < most) this.#forgetRemoved(stale);
     let left = 0;
-    while (this.#isCleanUpDue || left > 0) {
-      this.#isCleanUpDue = false;
-      if (left > 0) await sleep(CLEAN_UP_PAUSE_MS, undefined, { ref: false });
-      // Failed removals must not crowd out the others.
-      const most = MAX_REMOVED_AT_ONCE + this.#failures.size;
-      const stale = await this.#deps.store.messages.withStaleWaitingReaction(most);
-      if (stale.length < most) this.#forgetRemoved(stale);
-      left = 0;
-      for (const key of stale) if (!(await this.#remove(key))) left += 1;
-    }
+    for (const key of stale) if (!(await this.#remove(key))) left += 1;
+    if (left === 0) return;
+    this.cleanUp();
+    await sleep(CLEAN_UP_PAUSE_MS, undefined, { ref: false });
   }
 
   /** True if the reaction is gone, given up, or left to maintenance. */

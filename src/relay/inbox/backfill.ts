@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { CHANNEL_LEVEL, type PendingBackfill } from '../../store/slack/backfill-queue.ts';
-import { isUserMessageSubtype } from '../reading/message-subtypes.ts';
+import { isUserMessageSubtype } from '../reading/message-parser.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import {
   type InboxOutcome,
@@ -10,6 +10,7 @@ import {
   isEarlierTs,
   messageContent,
 } from '../runtime/incoming-message.ts';
+import { Poller } from '../runtime/poller.ts';
 import { allSettledOrThrow, backoffMs, isOverdue, transientFailure } from '../runtime/retry.ts';
 import type { Inbox } from './inbox.ts';
 
@@ -41,29 +42,25 @@ export interface BackfillDeps {
 export class Backfill {
   readonly #deps: BackfillDeps;
   readonly #processId = randomUUID();
-  readonly #stopping = new AbortController();
-  #running: Promise<void> | undefined;
+  readonly #poller: Poller;
 
   constructor(deps: BackfillDeps) {
     this.#deps = deps;
+    this.#poller = new Poller({
+      poll: () => this.#backfillAll(),
+      onError: (error) =>
+        deps.deps.log.debug({ err: error }, 'the backfill stopped; it continues at the next trigger'),
+    });
   }
 
-  /** Starts reading what is pending, unless it is running. */
+  /** Starts reading what is pending. */
   trigger(): void {
-    if (this.#stopping.signal.aborted) return;
-    this.#running ??= this.#backfillAll()
-      .catch((error: unknown) => {
-        this.#deps.deps.log.debug({ err: error }, 'the backfill stopped; it continues at the next trigger');
-      })
-      .finally(() => {
-        this.#running = undefined;
-      });
+    this.#poller.pollNow();
   }
 
   /** Stops. Other processes read the rest. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
+    await this.#poller.stop();
   }
 
   async #backfillAll(): Promise<void> {
@@ -86,7 +83,7 @@ export class Backfill {
   async #backfillWorkspace(workspace: string): Promise<void> {
     const { store, log } = this.#deps.deps;
     const total = { places: 0, recovered: 0 };
-    while (!this.#stopping.signal.aborted) {
+    while (!this.#poller.signal.aborted) {
       const location = await store.backfills.claim(workspace, this.#processId, CLAIM_MS);
       if (location === undefined) break;
       const recovered = await this.#readWithRetry(location);
@@ -101,7 +98,7 @@ export class Backfill {
 
   /** Reads a location, with retries. Returns how many messages were new; 0 where it was given up. */
   async #readWithRetry(location: PendingBackfill): Promise<number> {
-    const { signal } = this.#stopping;
+    const { signal } = this.#poller;
     const { workspace, channel, thread_ts } = location;
     const since = new Date();
     for (let attempt = 1; ; attempt += 1) {
@@ -147,7 +144,7 @@ export class Backfill {
   ): Promise<{ message: IncomingMessage; hasReplies: boolean }[]> {
     const isChannel = location.thread_ts === CHANNEL_LEVEL;
     const { channel, since_ts: oldest } = location;
-    const { signal } = this.#stopping;
+    const { signal } = this.#poller;
     const request = {
       channel,
       oldest,

@@ -1,21 +1,25 @@
 import type { ThreadKey } from '../../store/keys.ts';
+import type { SlackTs } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { EarlyEdit } from '../../store/threads/early-edits.ts';
-import { addresseeOf } from '../reading/addressing.ts';
+import { type Addressee, addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isStopWord } from '../reading/stop-word.ts';
+import type { StopOutcome } from '../runtime/control-types.ts';
 import {
   type InboxEvent,
   type InboxOutcome,
   type IncomingMessage,
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
-import { type StopMessageDeps, StopMessages } from './stop-word-messages.ts';
 
 /** What the inbox needs. */
-export interface InboxDeps extends StopMessageDeps {
-  /** Queues a job for the thread soon. Maintenance finds messages whose job was lost. */
-  enqueue: (thread: ThreadKey) => void;
+export interface InboxDeps {
+  store: Store;
+  /** Stops a thread's agent, for the word stop. It may be called twice for one message. */
+  onStopMessage: (message: IncomingMessage) => Promise<StopOutcome>;
+  /** Queues a job for the thread soon; `isNew`: it had no work before. Maintenance finds messages whose job was lost. */
+  enqueue: (thread: ThreadKey, isNew: boolean) => void;
   /** The service account that a workspace's new threads use. */
   accountOf(workspace: string): string;
 }
@@ -27,11 +31,11 @@ export interface InboxDeps extends StopMessageDeps {
  */
 export class Inbox {
   readonly #deps: InboxDeps;
-  readonly #stopMessages: StopMessages;
+  /** Stops in progress, by their message: both copies of a mention are one stop. */
+  readonly #stopsInFlight = new Map<string, Promise<StopOutcome>>();
 
   constructor(deps: InboxDeps) {
     this.#deps = deps;
-    this.#stopMessages = new StopMessages(deps);
   }
 
   /** Takes in one event. Throws only where the store could not be written, so that Slack sends the event again. */
@@ -47,6 +51,11 @@ export class Inbox {
         return this.#acceptDeletion(event);
       case 'renaming':
         return this.#acceptRename(event);
+      case 'move':
+        await this.#deps.store.transaction((store) =>
+          store.channelMoves.move(event.workspace, event.from, event.channel),
+        );
+        return { kind: 'moved' };
     }
   }
 
@@ -62,14 +71,14 @@ export class Inbox {
     for (;;) {
       const content = earlyEdit?.content ?? message.content;
       const parsed = parseMessage(content);
-      const addressee = addresseeOf(message, parsed, bot.userId);
+      const isMention = content.text === message.content.text && message.isMention === true;
+      const addressee = addresseeOf({ ...message, isMention }, parsed, bot.userId);
       // An edited message has been in the channel for a while: it starts a thread only by mentioning the bot.
-      const isHeardInChannel =
-        addressee === 'channel' && editedTs === null && (await this.#listensToEverything(workspace, channel));
-      const isAddressed = addressee === 'bot' || isHeardInChannel;
+      const mayBeHeard = addressee !== 'channel' || editedTs === null;
+      const isAddressed = mayBeHeard && (await this.#isAddressed(message, addressee));
       if (!isAddressed && addressee !== 'thread') return { kind: 'ignored', why: 'not addressed to us' };
       const stopOutcome = isStopWord(parsed, bot.userId)
-        ? await this.#stopMessages.accept({ ...message, content }, isAddressed, earlyEdit)
+        ? await this.#acceptStopWord({ ...message, content }, isAddressed, earlyEdit)
         : undefined;
       if (stopOutcome !== undefined) return stopOutcome;
       const { decision, is_paused: isPaused } = await store.inbox.write({
@@ -93,7 +102,7 @@ export class Inbox {
         case 'withdrawn':
           return { kind: decision };
         default:
-          enqueue(thread);
+          enqueue(thread, decision === 'next');
           return { kind: 'admitted', thread, isQueued: decision === 'waits', isPaused };
       }
     }
@@ -108,9 +117,7 @@ export class Inbox {
     const key = { workspace, channel, ts };
     const edit = { is_deletion: false, content: message.content, edited_ts: editedTs };
     const addressee = addresseeOf(message, parseMessage(message.content), bot.userId);
-    const isAddressed =
-      addressee === 'bot' ||
-      (addressee === 'channel' && (await this.#listensToEverything(workspace, channel)));
+    const isAddressed = await this.#isAddressed(message, addressee);
     const outcome = await this.#deps.store.transaction(async (store): Promise<InboxOutcome | undefined> => {
       await store.threads.lock({ workspace, channel, thread_ts });
       const known = await store.messages.get(key);
@@ -140,9 +147,67 @@ export class Inbox {
     return outcome ?? this.#acceptMessage(message, bot, editedTs);
   }
 
-  /** Reads the setting for each message, so that a change applies to the next one in every process. */
-  async #listensToEverything(workspace: string, channel: string): Promise<boolean> {
+  /**
+   * Whether a message is for the bot even if its thread is not: it mentions the bot, or the bot listens to everything in
+   * the channel. Reads that setting for each message, so that a change applies to the next one in every process.
+   */
+  async #isAddressed({ workspace, channel }: IncomingMessage, addressee: Addressee): Promise<boolean> {
+    if (addressee !== 'channel') return addressee === 'bot';
     return (await this.#deps.store.channelSettings.get(workspace, channel)).listen_mode === 'everything';
+  }
+
+  /**
+   * Takes in the word stop as a whole message: it is not sent to the agent, and it never waits behind other messages.
+   * Stops, then writes the message down: without its row Slack delivers the message again, and stopping twice does no
+   * harm. Returns undefined where an edit other than `appliedEdit` has replaced the text.
+   */
+  async #acceptStopWord(
+    message: IncomingMessage,
+    isAddressed: boolean,
+    appliedEdit: EarlyEdit | undefined,
+  ): Promise<InboxOutcome | undefined> {
+    const { store } = this.#deps;
+    const { workspace, channel, thread_ts, ts, person } = message;
+    const thread = { workspace, channel, thread_ts };
+    const key = { workspace, channel, ts };
+    // At once: a stop must be recorded and acknowledged in 3 s, also by a database that is far away.
+    const [earlyEdit, known, isOurs] = await Promise.all([
+      store.earlyEdits.get(key),
+      store.messages.get(key),
+      isAddressed || store.threads.isOursSince(thread, ts),
+    ]);
+    if (earlyEdit?.is_deletion === true) return { kind: 'withdrawn' };
+    if (earlyEdit !== undefined && earlyEdit.edited_ts !== appliedEdit?.edited_ts) return undefined;
+    if (known !== undefined) return { kind: 'known' };
+    if (!isOurs && (await this.#isStray(thread, ts))) return { kind: 'stray' };
+    const outcome = await this.#stopOnce(message);
+    const row = {
+      thread_ts,
+      user_id: person,
+      state: 'closed',
+      content: { text: '' },
+      editedTs: null,
+    } as const;
+    return { kind: 'stop_said', thread, outcome, isFirst: await store.messages.add(key, row) };
+  }
+
+  /** Under the thread's lock: it must not depend on a mention that is being written at the same time. */
+  #isStray(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
+    return this.#deps.store.transaction(async (store) => {
+      await store.threads.lock(thread);
+      if (await store.threads.isOursSince(thread, ts)) return false;
+      await store.orphanReplies.add(thread, ts);
+      return true;
+    });
+  }
+
+  async #stopOnce(message: IncomingMessage): Promise<StopOutcome> {
+    const name = `${message.workspace}/${message.channel}/${message.ts}`;
+    const stop =
+      this.#stopsInFlight.get(name) ??
+      this.#deps.onStopMessage(message).finally(() => this.#stopsInFlight.delete(name));
+    this.#stopsInFlight.set(name, stop);
+    return stop;
   }
 
   async #acceptRename({
@@ -166,8 +231,9 @@ export class Inbox {
       }
       if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
       if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
-      // Applied if the service rejects the message and it waits again.
-      if (known.state === 'sending') await store.earlyEdits.record(key, deletion);
+      // Applied if the service rejects the message and it waits again. It may have been frozen since it was read.
+      if (known.state === 'sending' || known.state === 'waiting')
+        await store.earlyEdits.record(key, deletion);
       return { kind: 'too_late', change: 'deletion' };
     });
   }

@@ -1,34 +1,28 @@
-import type { ThreadKey } from '../../store/keys.ts';
 import type { MessageContent, Thread } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isStopWord } from '../reading/stop-word.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
-import type { Lease } from '../runtime/lease.ts';
 
 /**
  * Recovers replies that arrived before the mention that made their thread ours. Only their ids were kept, so they are
  * read back once; then they wait in the thread like any other message.
  */
 export async function recoverOrphanReplies(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
-  key: ThreadKey,
-  lease: Lease,
+  { deps, workspace, lease }: ThreadWork,
+  thread: Thread,
 ): Promise<void> {
-  const thread = await deps.store.threads.get(key);
-  if (thread === undefined) return;
-  const orphanTs = new Set(await deps.store.orphanReplies.after(key, thread.adopted_ts));
+  const orphanTs = new Set(await deps.store.orphanReplies.after(thread, thread.adopted_ts));
   if (orphanTs.size === 0) return;
-  const request = { channel: key.channel, threadTs: key.thread_ts, signal: lease.signal };
+  const request = { channel: thread.channel, threadTs: thread.thread_ts, signal: lease.signal };
   for await (const message of workspace.readBack.messages({ ...request, oldest: thread.adopted_ts })) {
     const { ts, user: person, bot_id } = message;
     if (!orphanTs.has(ts) || person === undefined || bot_id !== undefined) continue;
     await addOrphanReply(deps, workspace, thread, { ts, person, content: messageContent(message) });
   }
-  await deps.store.orphanReplies.clear(key);
+  await deps.store.orphanReplies.clear(thread);
 }
 
 async function addOrphanReply(

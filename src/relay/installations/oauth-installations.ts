@@ -4,8 +4,11 @@ import { renewToken, type TokenRenewalOptions } from '../../slack/token-renewal.
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
 import { encryptTokens, type GrantedInstallation } from './installation-tokens.ts';
-import { InstalledWorkspaces, type InstalledWorkspacesDeps } from './installed-workspaces.ts';
-import { OrganisationWorkspaces } from './organisation-workspaces.ts';
+import {
+  InstalledWorkspaces,
+  type InstalledWorkspacesDeps,
+  OrganisationWorkspaces,
+} from './installed-workspaces.ts';
 import { TokenRotation } from './token-rotation.ts';
 import { UninstallEvents } from './uninstall-events.ts';
 

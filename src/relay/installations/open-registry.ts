@@ -1,9 +1,10 @@
+import type { Installation } from '../../slack/installation.ts';
 import type { TokenIdentity } from '../../slack/token-identity.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
+import type { WorkspaceClient } from '../runtime/deps.ts';
 import { OAuthInstallations } from './oauth-installations.ts';
 import type { ObservedGate } from './observed-gate.ts';
-import { SingleWorkspace } from './single-workspace.ts';
 import { createWorkspaceClient, type WorkspaceClientOptions } from './workspace-client.ts';
 import type { WorkspaceRegistry } from './workspace-registry.ts';
 
@@ -50,5 +51,22 @@ export async function openRegistry(
   await store.workspaces.put({ workspace, name, bot_user_id: botUser, bot_id: botId });
   const gate = tokenGateFor(undefined);
   const client = createWorkspaceClient(installation, workspaceOptions, gate);
-  return { registry: new SingleWorkspace(installation, client, gate), oauthInstallations: undefined };
+  return { registry: singleWorkspace(installation, client, gate), oauthInstallations: undefined };
+}
+
+/** The registry of the one workspace whose token is in the settings. */
+function singleWorkspace(
+  { workspace: id, token, botUser, botId }: Installation,
+  client: WorkspaceClient,
+  gate: ObservedGate,
+): WorkspaceRegistry {
+  const workspace = (asked: string) => (asked === id ? client : undefined);
+  return {
+    ids: () => [id],
+    workspace,
+    find: async (query) => workspace(query.workspace),
+    authorization: async () => ({ botToken: token, botUserId: botUser, botId, teamId: id }),
+    tokenRefusedSince: () => gate.refusedSince,
+    refusedOwnTokenCount: () => 0,
+  };
 }

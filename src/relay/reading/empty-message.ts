@@ -1,9 +1,8 @@
 import type { MessageContent } from '../../store/schema.ts';
 import { NO_NAMES } from './display-names.ts';
 import { readMentions } from './mentions.ts';
-import { filesOf } from './message-files.ts';
 import { parseFlags } from './message-flags.ts';
-import { parseMessage } from './message-parser.ts';
+import { filesOf, parseMessage } from './message-parser.ts';
 import { readableText } from './readable-text.ts';
 
 const ALL_FLAGS = { noFallback: true, autoMode: true, planMode: true };

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { type SlackFile, slackFileSchema } from '../../slack/shared-file.ts';
+import type { MessageContent } from '../../store/schema.ts';
 import { decodeEntities, parseMrkdwn } from './mrkdwn-parser.ts';
 import type { ParsedBlock } from './parsed-blocks.ts';
 import { parseRichText } from './rich-text-parser.ts';
@@ -90,4 +92,22 @@ function textsIn(raw: unknown): string[] {
   const parsed = textualBlockSchema.safeParse(raw);
   if (!parsed.success || parsed.data.type === 'actions') return [];
   return [parsed.data.text, parsed.data.fields, parsed.data.elements].flatMap(textsIn);
+}
+
+/** The files of a message, in order and without duplicates. Ignores what is not a Slack file. */
+export function filesOf(content: MessageContent): SlackFile[] {
+  const files = new Map<string, SlackFile>();
+  for (const raw of content.files ?? []) {
+    const parsed = slackFileSchema.safeParse(raw);
+    if (parsed.success && !files.has(parsed.data.id)) files.set(parsed.data.id, parsed.data);
+  }
+  return [...files.values()];
+}
+
+/** Subtypes of messages that people write. */
+const USER_MESSAGE_SUBTYPES = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
+
+/** Whether people write messages of this subtype. */
+export function isUserMessageSubtype(subtype: string | undefined): boolean {
+  return USER_MESSAGE_SUBTYPES.has(subtype);
 }

@@ -2,8 +2,9 @@ import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { breakPoint } from '../../render/splitting/break-point.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { LastStep } from '../../store/threads/turns.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
+import { Poller } from '../runtime/poller.ts';
 import {
   backoffMs,
   sleepUnlessAborted,
@@ -11,7 +12,7 @@ import {
   type WaitCause,
   withRetry,
 } from '../runtime/retry.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
+import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { ReplyMessages } from './reply-messages.ts';
 import type { ReplyReader } from './reply-reader.ts';
 import type { ReplyState } from './reply-state.ts';
@@ -28,10 +29,11 @@ const FINALIZE_TIMEOUT_MS = 10 * 60_000;
  * gets one, so that the latest state wins.
  */
 export class LiveReply {
-  readonly #deps: RelayDeps;
+  readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   readonly #state: ReplyState;
-  readonly #lease: Lease;
+  /** The reply's messages in Slack. */
+  readonly posts: ThreadPosts;
   readonly #messages: ReplyMessages;
   readonly #files: ThreadFiles;
   /** Withdraws the edits that wait for a permit. */
@@ -40,41 +42,45 @@ export class LiveReply {
   #isClosed = false;
   #isFinalizing = false;
   #unseenSince: number | undefined;
-  #wake: (() => void) | undefined;
-  #showLoop: Promise<void> | undefined;
+  #isOpen = false;
+  /** Shows the changes until the reply is final. */
+  readonly #changes: Poller;
+  #failures = 0;
   /** Reads the agent's reply just before an edit shows it. */
   reader: ReplyReader | undefined;
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
-  constructor(
-    deps: RelayDeps,
-    workspace: WorkspaceClient,
-    turn: TurnLocation,
-    state: ReplyState,
-    lease: Lease,
-  ) {
-    this.#deps = deps;
+  /** `isNew`: no process has shown anything of it. */
+  constructor(work: ThreadWork, turn: TurnLocation, state: ReplyState, isNew: boolean) {
+    this.#work = work;
     this.#turn = turn;
     this.#state = state;
-    this.#lease = lease;
-    this.#messages = new ReplyMessages(state, new ThreadPosts(deps, workspace, turn, lease));
-    this.#files = new ThreadFiles(deps, workspace, turn, lease);
+    this.posts = new ThreadPosts(work, turn, isNew);
+    this.#messages = new ReplyMessages(state, this.posts);
+    this.#files = new ThreadFiles(work, turn);
+    this.#changes = new Poller({
+      poll: () => this.#showChanges(),
+      onError: (error) => work.deps.log.error({ err: error, turn: turn.id }, 'the live reply stopped'),
+    });
   }
 
-  /** Posts the first message, or finds the one that an earlier process posted; then shows every change. */
+  /**
+   * Posts the first message, or finds the one that an earlier process posted; then shows every change. The caller records
+   * it (`posts.recordWith`).
+   */
   async open(): Promise<void> {
-    if (this.#showLoop !== undefined) return;
+    if (this.#isOpen) return;
     await this.#messages.load();
     if (!this.#messages.has(0)) await this.#messages.post(0, 'first');
-    this.#lease.signal.addEventListener('abort', () => this.#wake?.(), { once: true });
-    this.#showLoop = this.#showChanges();
+    this.#isOpen = true;
+    if (this.#unseenSince !== undefined) this.#changes.pollNow();
   }
 
   /** The state has changed. */
   onChanged(): void {
     this.#unseenSince ??= Date.now();
-    this.#wake?.();
+    if (this.#isOpen) this.#changes.pollNow();
   }
 
   /**
@@ -86,8 +92,8 @@ export class LiveReply {
     // A live edit that still waits gives way to the final ones.
     this.#pendingEdits.abort();
     if (!this.#isClosed) this.#pendingEdits = new AbortController();
-    this.onChanged();
-    await this.#showLoop;
+    this.#unseenSince ??= Date.now();
+    await this.#changes.stop();
     await this.#withRetry(() => this.#showWholeText());
     const overflow = this.#state.overflow();
     if (overflow === undefined) return;
@@ -108,61 +114,58 @@ export class LiveReply {
       await this.#withRetry(finalize, FINALIZE_TIMEOUT_MS);
     } catch (error) {
       if (!(error instanceof SlackError) || transientFailure(error) === undefined) throw error;
-      if (this.#lease.signal.aborted) throw error;
-      this.#deps.log.warn({ err: error, turn: this.#turn.id }, 'the reply keeps its progress line');
+      if (this.#work.lease.signal.aborted) throw error;
+      this.#work.deps.log.warn({ err: error, turn: this.#turn.id }, 'the reply keeps its progress line');
     }
   }
 
-  /** Stops showing changes; the messages stay in the thread. */
-  async close(): Promise<void> {
+  /** Stops showing changes; the messages stay in the thread. `record` gets what was not recorded before. */
+  async close<T>(record: (last: LastStep) => Promise<T>): Promise<T> {
     this.#isClosed = true;
     this.#pendingEdits.abort();
-    this.#wake?.();
-    await this.#showLoop?.catch(() => undefined);
+    await this.#changes.stop();
     const { uncountedEdits: edits } = this.#messages;
-    if (edits > 0) await this.#deps.store.turns.countEdits(this.#turn, edits);
-    this.#messages.uncountedEdits = 0;
+    const result = await this.posts.recordWith((posts) => record({ posts, edits }), true);
+    this.#messages.uncountedEdits -= edits;
+    return result;
+  }
+
+  /** Does the same, and records what an unfinished turn shows. */
+  async suspend(): Promise<void> {
+    await this.close(({ posts = [], edits = 0 }) =>
+      this.#work.deps.store.turns.recordShown(this.#turn, posts, edits),
+    );
   }
 
   /** Deletes the reply from the thread: its message was withdrawn before it was sent. */
   async remove(): Promise<void> {
-    await this.close();
+    await this.suspend();
     await this.#messages.removeExtra(0);
   }
 
   get #isOver(): boolean {
-    return this.#isFinal || this.#isClosed || this.#lease.signal.aborted;
+    return this.#isFinal || this.#isClosed || this.#work.lease.signal.aborted;
   }
 
   async #showChanges(): Promise<void> {
-    let failures = 0;
-    while (!this.#isOver) {
-      if (this.#unseenSince === undefined) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-        continue;
+    if (this.#isOver || this.unreachable !== undefined) return;
+    const { log } = this.#work.deps;
+    try {
+      await this.#showLatest();
+      this.#failures = 0;
+    } catch (error) {
+      if (this.#isOver) return;
+      if (isThreadUnreachable(error)) {
+        this.unreachable = error;
+        return;
       }
-      try {
-        await this.#showLatest();
-        failures = 0;
-      } catch (error) {
-        if (this.#isOver) return;
-        if (isThreadUnreachable(error)) {
-          this.unreachable = error;
-          return;
-        }
-        this.#deps.log.warn(
-          { err: error, turn: this.#turn.id },
-          'the live reply could not be shown; trying again',
-        );
-        failures += 1;
-        this.#unseenSince ??= Date.now();
-        await sleepUnlessAborted(
-          Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(failures)),
-          AbortSignal.any([this.#lease.signal, this.#pendingEdits.signal]),
-        );
-      }
+      log.warn({ err: error, turn: this.#turn.id }, 'the live reply could not be shown; trying again');
+      this.#failures += 1;
+      this.onChanged();
+      await sleepUnlessAborted(
+        Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(this.#failures)),
+        AbortSignal.any([this.#work.lease.signal, this.#pendingEdits.signal]),
+      );
     }
   }
 
@@ -170,6 +173,7 @@ export class LiveReply {
   async #showLatest(): Promise<void> {
     while (!this.#isFinal || this.#isFinalizing) {
       this.#unseenSince ??= Date.now();
+      await this.#renderInSlices();
       const outdated = this.#state
         .render()
         .findIndex((message, index) => !this.#messages.isUpToDate(index, message));
@@ -187,6 +191,7 @@ export class LiveReply {
   async #showWholeText(): Promise<void> {
     let mayWait = true;
     for (;;) {
+      await this.#renderInSlices();
       const all = this.#state.render();
       const outdated = all.findIndex((message, index) => {
         if (this.#messages.isUpToDate(index, message)) return false;
@@ -215,7 +220,7 @@ export class LiveReply {
     const at = fits ? breakPoint(this.#state.answer, from, displayedUpTo) : from;
     if (at <= from) return this.#messages.markReplaced(index);
     const breaks = this.#state.breaksWith(at);
-    await this.#deps.store.turns.record(this.#turn, { split_offsets: breaks });
+    await this.#work.deps.store.turns.record(this.#turn, { split_offsets: breaks });
     this.#state.setBreaks(breaks);
   }
 
@@ -232,15 +237,26 @@ export class LiveReply {
       onPermit: async () => {
         if (!this.#isFinal) await this.reader?.refresh();
         this.#unseenSince = undefined;
+        await this.#renderInSlices();
       },
     });
+  }
+
+  /** Renders most of a long answer without holding up the process. */
+  async #renderInSlices(): Promise<void> {
+    const { deps, lease } = this.#work;
+    const hurry = AbortSignal.any([lease.signal, this.#pendingEdits.signal]);
+    await deps.rendering.runAll(this.#turn.workspace, () => this.#state.renderNext(), hurry);
   }
 
   async #withRetry<T>(step: () => Promise<T>, giveUpAfterMs?: number): Promise<T> {
     const onWait = (cause: WaitCause | undefined, error: unknown) => {
       if (cause !== undefined)
-        this.#deps.log.warn({ err: error, turn: this.#turn.id, cause }, 'retrying to show the final reply');
+        this.#work.deps.log.warn(
+          { err: error, turn: this.#turn.id, cause },
+          'retrying to show the final reply',
+        );
     };
-    return withRetry(this.#lease, step, onWait, { giveUpAfterMs });
+    return withRetry(this.#work.lease, step, onWait, { giveUpAfterMs });
   }
 }

@@ -1,7 +1,7 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import type { EditRequest } from '../../slack/posting.ts';
-import { DisplayedText } from './displayed-text.ts';
 import { REPLY_FORMS } from './fallback-forms.ts';
+import { textDigest } from './message-digest.ts';
 import type { ReplyState } from './reply-state.ts';
 import type { ThreadPosts } from './thread-posts.ts';
 
@@ -18,7 +18,8 @@ const REPLACED_PREFIX = 'draft:';
 export class ReplyMessages {
   readonly #state: ReplyState;
   readonly #posts: ThreadPosts;
-  readonly #displayedText = new DisplayedText();
+  /** Which range of the answer (characters) each part shows, as far as this process sent it. */
+  readonly #ranges = new Map<string, { from: number; to: number; digest: string }>();
   /** Edits of this process that are not recorded yet. */
   uncountedEdits = 0;
 
@@ -44,12 +45,18 @@ export class ReplyMessages {
   /** Whether people can read the message's whole part of the answer, whatever else the message shows. */
   isReadable(index: number, { source }: RenderedMessage): boolean {
     if (!this.has(index)) return false;
-    return source === undefined || this.#displayedText.covers(partName(index), source, this.#state.answer);
+    if (source === undefined) return true;
+    const end = this.displayedUpTo(index, source.from);
+    return typeof end === 'number' && end >= source.to;
   }
 
   /** Up to where (characters) a message that begins at `from` shows the current answer. */
   displayedUpTo(index: number, from: number): number | 'changed' | 'unknown' {
-    return this.#displayedText.displayedUpTo(partName(index), from, this.#state.answer);
+    const shown = this.#ranges.get(partName(index));
+    if (shown === undefined) return 'unknown';
+    if (shown.from !== from && shown.to > shown.from) return 'changed';
+    const { answer } = this.#state;
+    return textDigest(answer.slice(shown.from, shown.to)) === shown.digest ? shown.to : 'changed';
   }
 
   /** Posts a message that is not there yet. Throws a SlackError. */
@@ -57,8 +64,10 @@ export class ReplyMessages {
     const message = this.#state.render()[index];
     if (message === undefined) return;
     const { answer } = this.#state;
-    await this.#posts.post(partName(index), message, kind, REPLY_FORMS);
-    this.#displayedText.record(partName(index), message.source, answer);
+    // The step that makes the reply visible records the first one.
+    if (kind === 'first') await this.#posts.postUnrecorded(partName(index), message, kind, REPLY_FORMS);
+    else await this.#posts.post(partName(index), message, kind, REPLY_FORMS);
+    this.#recordRange(index, message, answer);
   }
 
   /** Edits a message to its latest state when the budget allows it. Throws a SlackError. */
@@ -72,9 +81,9 @@ export class ReplyMessages {
         answer = this.#state.answer;
         return this.#state.render()[index];
       },
-      onShown: ({ source }) => {
+      onShown: (message) => {
         this.uncountedEdits += 1;
-        this.#displayedText.record(partName(index), source, answer);
+        this.#recordRange(index, message, answer);
       },
     });
   }
@@ -83,7 +92,7 @@ export class ReplyMessages {
   async markReplaced(index: number): Promise<void> {
     for (let next = index; this.has(next); next += 1) {
       await this.#posts.setAside(partName(next), REPLACED_PREFIX);
-      this.#displayedText.forget(partName(next));
+      this.#ranges.delete(partName(next));
     }
   }
 
@@ -92,6 +101,12 @@ export class ReplyMessages {
     const kept = Array.from({ length: count }, (_, index) => partName(index));
     await this.#posts.removeAll('reply:', new Set(kept));
     await this.#posts.removeAll(REPLACED_PREFIX);
+  }
+
+  /** A message was sent, rendered from this answer; without `source` it shows none of it. */
+  #recordRange(index: number, { source }: RenderedMessage, answer: string): void {
+    const { from, to } = source ?? { from: 0, to: 0 };
+    this.#ranges.set(partName(index), { from, to, digest: textDigest(answer.slice(from, to)) });
   }
 }
 

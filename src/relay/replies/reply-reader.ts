@@ -16,12 +16,10 @@ const FRESH_READ_MS = 400;
 const DUE_READ_TIMEOUT_MS = 1_000;
 /** The longest pause between two reads of a silent reply (ms). */
 const MAX_SILENT_INTERVAL_MS = 5_000;
-/** How long (ms) a task must show itself settled to count as settled: its status may lag behind a message. */
-export const SETTLED_TASK_MS = 60_000;
-/** The same where nothing more is expected of the task. */
+/** How long (ms) a task of which nothing more is expected must show itself settled to count as settled. */
 export const SETTLED_TASK_SHORT_MS = 3_000;
-/** How often the task of a reply that does not change is read (ms): the reply may never settle. */
-const TASK_READ_INTERVAL_MS = 10_000;
+/** How often in `settledTaskMs` the task of a reply that does not change is read: the reply may never settle. */
+const TASK_READS = 6;
 
 export interface ReplyReaderOptions {
   agent: AgentClient;
@@ -29,6 +27,8 @@ export interface ReplyReaderOptions {
   userMessageId: string;
   rate: ReadRate;
   lease: Lease;
+  /** How long (ms) a task must show itself settled to count as settled: its status may lag behind a message. */
+  settledTaskMs: number;
   /** Gets every state of the reply that is read, with its fingerprint. */
   onRead(message: AgentMessage, fingerprint: string): void;
 }
@@ -66,7 +66,7 @@ export class ReplyReader {
    */
   async find(
     knownReply: AgentMessage | null,
-    settledMs = () => SETTLED_TASK_MS,
+    settledMs = () => this.#options.settledTaskMs,
   ): Promise<AgentMessage | undefined> {
     const found =
       knownReply !== null && this.#answersUs(knownReply) ? knownReply : await this.#waitForReply(settledMs);
@@ -78,7 +78,7 @@ export class ReplyReader {
 
   /**
    * Reads until the reply has settled, and returns it. A reply that never settles is returned as it is, with its task's
-   * status, once the task has been settled for a minute without a change of the reply. Throws an AgentError.
+   * status, once the task has been settled for `settledTaskMs` without a change of the reply. Throws an AgentError.
    */
   async readToEnd(): Promise<AgentMessage> {
     const { rate, lease } = this.#options;
@@ -163,7 +163,7 @@ export class ReplyReader {
     this.#isSettled = isReplySettled(message);
     const fingerprint = replyFingerprint(message);
     if (fingerprint !== this.#lastFingerprint) {
-      this.#taskDueAt = this.#readAt + TASK_READ_INTERVAL_MS;
+      this.#taskDueAt = this.#readAt + this.#options.settledTaskMs / TASK_READS;
       this.#taskSettledSince = undefined;
     }
     this.#lastFingerprint = fingerprint;
@@ -172,16 +172,16 @@ export class ReplyReader {
 
   /** Reads the task of a reply that does not change. */
   async #readTask(reply: AgentMessage): Promise<void> {
-    const { agent, taskId, lease } = this.#options;
+    const { agent, taskId, lease, settledTaskMs } = this.#options;
     await this.#acquireRead();
     const fingerprint = this.#lastFingerprint;
     const { status } = await agent.getTask(taskId, { signal: lease.signal });
     // An edit may have read more of the reply meanwhile.
     if (this.#settledReply !== undefined || this.#lastFingerprint !== fingerprint) return;
     const now = performance.now();
-    this.#taskDueAt = now + TASK_READ_INTERVAL_MS;
+    this.#taskDueAt = now + settledTaskMs / TASK_READS;
     this.#taskSettledSince = isTaskSettled(status) ? (this.#taskSettledSince ?? now) : undefined;
-    if (this.#taskSettledSince === undefined || now - this.#taskSettledSince < SETTLED_TASK_MS) return;
+    if (this.#taskSettledSince === undefined || now - this.#taskSettledSince < settledTaskMs) return;
     this.#isSettled = true;
     this.#endedWithTask = true;
     this.#settledReply = {

@@ -1,8 +1,13 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { resultMessages } from '../../render/messages/result-list.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
+import { permittedTurn } from '../access/control-permission.ts';
+import type { ControlOutcome, ControlRequest } from '../runtime/control-types.ts';
 import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';
+import { sendEphemeral } from '../runtime/private-messages.ts';
+import { toShownResult } from './result-posts.ts';
 
 /** How long a link works, in ms. */
 const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000;
@@ -11,16 +16,6 @@ const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000;
 export const RESULTS_PATH = '/results/';
 
 const linkClaims = z.tuple([z.string(), z.string(), z.string(), z.string(), z.number()]);
-
-/** Where a link of ours leads now. */
-export type ResultLinkDestination =
-  | { kind: 'found'; url: string }
-  /** Not a link of ours. */
-  | { kind: 'unknown' }
-  /** The link has expired, the task or the file is gone, or the app was uninstalled there. */
-  | { kind: 'expired' }
-  /** The service is unavailable. */
-  | { kind: 'unavailable' };
 
 /** Makes and verifies our links to results: signed with the first key, for seven days. Anyone with a link can read the file. */
 export class ResultLinks {
@@ -71,31 +66,28 @@ function isSameSignature(one: string, other: string): boolean {
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-/** Resolves a link of ours to a fresh link of the service, as long as the task exists. */
-export async function resolveResultLink(
-  deps: Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>,
-  links: ResultLinks,
-  token: string,
-): Promise<ResultLinkDestination> {
-  const target = links.verify(token);
-  if (target === undefined) return { kind: 'unknown' };
-  if (target === 'expired' || deps.workspace(target.workspace) === undefined) return { kind: 'expired' };
+/** Shows the person who asks new links to a turn's results; only they see them. Throws a SlackError. */
+export async function sendFreshLinks(deps: RelayDeps, request: ControlRequest): Promise<ControlOutcome> {
+  const { workspace, person } = request;
+  const { store } = deps;
+  const turn = await permittedTurn(deps, request, 'fresh_links', true);
+  if (typeof turn === 'string') return turn;
+  const { id, channel, thread_ts } = turn;
+  const thread = await store.threads.getOrThrow(turn);
+  const taskId = taskIdOf(turn, thread);
+  if (taskId === null) return 'unknown';
+  const claimed = await store.results.ofThread(turn);
   try {
-    const thread = await deps.store.threads.get(target);
-    const posted = await deps.store.results.ofThread(target);
-    const postedResult = posted.get(target.resultId);
-    if (thread === undefined || postedResult === undefined) return { kind: 'expired' };
-    const turn = await deps.store.turns.get(target.workspace, postedResult.turn_id);
-    const taskId = taskIdOf(turn, thread);
-    if (taskId === null) return { kind: 'expired' };
-    const results = await deps.agent(thread.account_id).allResults(taskId, { reconcile: false });
-    const url = results.find(({ id }) => id === target.resultId)?.downloadUrl ?? '';
-    const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-    return isWeb ? { kind: 'found', url: new URL(url).href } : { kind: 'expired' };
+    const all = await deps.agent(thread.account_id).allResults(taskId);
+    const results = all.filter((result) => claimed.get(result.id)?.turn_id === id);
+    if (results.length === 0) return 'gone';
+    for (const message of resultMessages(results.map((result) => toShownResult(result))))
+      await sendEphemeral(deps, { workspace, channel, person, threadTs: thread_ts }, message);
+    return 'done';
   } catch (error) {
-    if (error instanceof AgentNotFoundError) return { kind: 'expired' };
+    if (error instanceof AgentNotFoundError) return 'gone';
     if (!(error instanceof AgentError)) throw error;
-    deps.log.warn({ err: error }, 'could not resolve a link to a result');
-    return { kind: 'unavailable' };
+    deps.log.warn({ err: error, turn: id }, "could not read a turn's results for fresh links");
+    return 'away';
   }
 }

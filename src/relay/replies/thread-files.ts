@@ -8,16 +8,14 @@ import type { SlackFiles } from '../../store/files/slack-files.ts';
 import type { SlackFileRow, TurnLocation } from '../../store/schema.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { backoffMs, sleepWithLease, throwIfInterrupted, transientFailure } from '../runtime/retry.ts';
-import { HandOver } from '../runtime/turn-interruptions.ts';
+import { HandOver, isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 
-/** What files need of the relay and of a workspace. */
-interface FileDeps {
-  log: Logger;
-  store: { slackFiles: Pick<SlackFiles, 'ofTurn' | 'begin' | 'setState' | 'delete'> };
-}
-interface FileWorkspace {
-  uploads: Pick<FileUploads, 'stage' | 'share' | 'shareStatus'>;
+/** What files need; ThreadWork fits. */
+interface FileWork {
+  deps: { log: Logger; store: { slackFiles: Pick<SlackFiles, 'ofTurn' | 'begin' | 'setState' | 'delete'> } };
+  workspace: { uploads: Pick<FileUploads, 'stage' | 'share' | 'shareStatus'> };
+  lease: Lease;
 }
 
 /** Attempts at a step before a file is left out. */
@@ -42,17 +40,13 @@ export interface FileToShare {
  * settles an unknown outcome.
  */
 export class ThreadFiles {
-  readonly #deps: FileDeps;
-  readonly #workspace: FileWorkspace;
+  readonly #work: FileWork;
   readonly #turn: TurnLocation;
-  readonly #lease: Lease;
   #rows = new Map<string, SlackFileRow>();
 
-  constructor(deps: FileDeps, workspace: FileWorkspace, turn: TurnLocation, lease: Lease) {
-    this.#deps = deps;
-    this.#workspace = workspace;
+  constructor(work: FileWork, turn: TurnLocation) {
+    this.#work = work;
     this.#turn = turn;
-    this.#lease = lease;
   }
 
   /**
@@ -70,9 +64,9 @@ export class ThreadFiles {
         return await this.#shareStaged(left);
       } catch (error) {
         if (!this.#mayLeaveOut(error)) throw error;
-        this.#deps.log.warn({ err: error, turn: this.#turn.id, attempt }, 'files could not be shared');
+        this.#work.deps.log.warn({ err: error, turn: this.#turn.id, attempt }, 'files could not be shared');
         if (attempt >= MAX_ATTEMPTS) return;
-        await sleepWithLease(transientFailure(error)?.waitMs ?? backoffMs(attempt), this.#lease);
+        await sleepWithLease(transientFailure(error)?.waitMs ?? backoffMs(attempt), this.#work.lease);
       }
     }
   }
@@ -92,7 +86,7 @@ export class ThreadFiles {
       await this.#shareStaged([file]);
     } catch (error) {
       if (!isLastingRefusal(error)) throw error;
-      this.#deps.log.error(
+      this.#work.deps.log.error(
         { err: error, turn: this.#turn.id, part },
         'the rest of an answer cannot be attached',
       );
@@ -106,7 +100,7 @@ export class ThreadFiles {
   }
 
   async #load(): Promise<void> {
-    this.#rows = await this.#deps.store.slackFiles.ofTurn(this.#turn);
+    this.#rows = await this.#work.deps.store.slackFiles.ofTurn(this.#turn);
   }
 
   /** Looks up shares whose outcome is unknown. */
@@ -114,9 +108,14 @@ export class ThreadFiles {
     for (const { part } of files) {
       const row = this.#rows.get(part);
       if (row?.state !== 'sharing') continue;
-      await waitUntilCallEnded(row.intended_at, SLACK_CALL_LIFETIME_MS, this.#lease);
-      const { channel } = this.#turn;
-      const where = await this.#workspace.uploads.shareStatus(row.slack_file_id, channel, this.#lease);
+      await waitUntilCallEnded(row.intended_at, SLACK_CALL_LIFETIME_MS, this.#work.lease);
+      const { channel, thread_ts: threadTs } = this.#turn;
+      const place = { channel, threadTs };
+      const where = await this.#work.workspace.uploads.shareStatus(
+        row.slack_file_id,
+        place,
+        this.#work.lease,
+      );
       if (where !== 'absent') await this.#setState([part], 'shared');
       else await this.#forget([part]);
     }
@@ -124,13 +123,13 @@ export class ThreadFiles {
 
   /** Sends Slack the bytes of a file that it does not have yet. */
   async #stage({ part, name, altText, sizeBytes, bytes }: FileToShare): Promise<void> {
-    await this.#workspace.uploads.stage({
+    await this.#work.workspace.uploads.stage({
       name,
       altText,
       sizeBytes,
       content: bytes(),
-      onFileId: (fileId) => this.#deps.store.slackFiles.begin(this.#turn, part, fileId),
-      guard: this.#lease,
+      onFileId: (fileId) => this.#work.deps.store.slackFiles.begin(this.#turn, part, fileId),
+      guard: this.#work.lease,
     });
     await this.#setState([part], 'staged');
   }
@@ -138,18 +137,18 @@ export class ThreadFiles {
   async #tryToStage(file: FileToShare): Promise<void> {
     const { part } = file;
     for (let attempt = 1; this.#rows.get(part)?.state !== 'staged'; attempt += 1) {
-      throwIfInterrupted(this.#lease);
+      throwIfInterrupted(this.#work.lease);
       try {
         await this.#stage(file);
       } catch (error) {
         if (!this.#mayLeaveOut(error)) throw error;
         const wait = transientFailure(rootError(error));
-        this.#deps.log.warn(
+        this.#work.deps.log.warn(
           { err: error, turn: this.#turn.id, part, attempt },
           'a file could not be uploaded to Slack',
         );
         if (wait === undefined || attempt >= MAX_ATTEMPTS) return;
-        await sleepWithLease(wait.waitMs ?? backoffMs(attempt), this.#lease);
+        await sleepWithLease(wait.waitMs ?? backoffMs(attempt), this.#work.lease);
       }
     }
   }
@@ -163,15 +162,15 @@ export class ThreadFiles {
     const parts = staged.map(({ part }) => part);
     await this.#setState(parts, 'sharing');
     try {
-      await this.#workspace.uploads.share({
+      await this.#work.workspace.uploads.share({
         channel: this.#turn.channel,
         threadTs: this.#turn.thread_ts,
         files: staged.map(({ id, title }) => ({ id, title })),
-        guard: this.#lease,
+        guard: this.#work.lease,
       });
     } catch (error) {
       // After the lease has ended, the rows may belong to the process that now holds the thread.
-      if (error instanceof SlackError && error.outcome === 'none' && this.#lease.remainingMs() > 0) {
+      if (error instanceof SlackError && error.outcome === 'none' && this.#work.lease.remainingMs() > 0) {
         // Slack may have lost the bytes that an earlier process sent: they are sent again.
         if (transientFailure(error) === undefined) await this.#forget(parts);
         else await this.#setState(parts, 'staged');
@@ -182,18 +181,19 @@ export class ThreadFiles {
   }
 
   async #setState(parts: readonly string[], state: SlackFileRow['state']): Promise<void> {
-    await this.#deps.store.slackFiles.setState(this.#turn, parts, state);
+    await this.#work.deps.store.slackFiles.setState(this.#turn, parts, state);
     await this.#load();
   }
 
   async #forget(parts: readonly string[]): Promise<void> {
-    await this.#deps.store.slackFiles.delete(this.#turn, parts);
+    await this.#work.deps.store.slackFiles.delete(this.#turn, parts);
     await this.#load();
   }
 
   /** Whether the turn continues without the file after this error. */
   #mayLeaveOut(error: unknown): boolean {
-    if (this.#lease.signal.aborted || error instanceof SlackLeaseError) return false;
+    if (this.#work.lease.signal.aborted || error instanceof SlackLeaseError) return false;
+    if (isThreadUnreachable(error)) return false;
     if (error instanceof SlackAuthError && error.isInstallationDead) return false;
     return !(error instanceof HandOver) && !(error instanceof StoreError);
   }

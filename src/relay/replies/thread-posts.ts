@@ -2,10 +2,11 @@ import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { MessageGoneError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
 import type { EditRequest, PostKind } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { PostOutcome } from '../../store/threads/posts.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
+import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
 import { asRendered, type MessageForm, sendInAcceptedForm } from './fallback-forms.ts';
 import { messageDigest } from './message-digest.ts';
 
@@ -23,24 +24,47 @@ export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWai
  * unknown, the thread is searched once the call has surely ended, and the part is posted only if it is not there.
  */
 export class ThreadPosts {
-  readonly #deps: RelayDeps;
-  readonly #workspace: WorkspaceClient;
+  readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
-  readonly #lease: Lease;
   #posts = new Map<string, Post>();
-  #isLoaded = false;
+  #isLoaded: boolean;
+  /** The parts whose digest the store has. An edit erases it first: until the next record, nobody can be sure. */
+  readonly #partsWithDigest = new Set<string>();
+  /** Posted, and not yet recorded. */
+  #unrecorded = new Set<string>();
 
-  constructor(deps: RelayDeps, workspace: WorkspaceClient, turn: TurnLocation, lease: Lease) {
-    this.#deps = deps;
-    this.#workspace = workspace;
+  /** `isNew`: the turn has no posts yet. */
+  constructor(work: ThreadWork, turn: TurnLocation, isNew = false) {
+    this.#work = work;
     this.#turn = turn;
-    this.#lease = lease;
+    this.#isLoaded = isNew;
   }
 
   /** Reads what earlier processes recorded. */
   async load(): Promise<void> {
-    this.#posts = await this.#deps.store.posts.ofTurn(this.#turn);
+    if (this.#isLoaded) return;
+    this.#posts = await this.#work.deps.store.posts.ofTurn(this.#turn);
+    for (const { part, content_hash } of this.#posts.values())
+      if (content_hash !== null) this.#partsWithDigest.add(part);
     this.#isLoaded = true;
+  }
+
+  /**
+   * Records a step together with the posts that are not recorded yet and, with `digests`, what each part shows. Without,
+   * parts are left to be edited.
+   */
+  async recordWith<T>(step: (posts: readonly PostOutcome[]) => Promise<T>, digests = false): Promise<T> {
+    const posts = [...this.#posts.values()].flatMap(({ part, state, ts, content_hash: hash }) => {
+      const isOutdated = digests && hash !== null && !this.#partsWithDigest.has(part);
+      if (state !== 'posted' || ts === null || !(isOutdated || this.#unrecorded.has(part))) return [];
+      return [{ part, ts, content_hash: digests ? hash : null }];
+    });
+    const result = await step(posts);
+    for (const { part, content_hash } of posts) {
+      this.#unrecorded.delete(part);
+      if (content_hash !== null) this.#partsWithDigest.add(part);
+    }
+    return result;
   }
 
   /** Whether a part is in Slack; known once the posts are loaded. */
@@ -66,7 +90,18 @@ export class ThreadPosts {
     kind: PostKind,
     forms: readonly MessageForm[] = [asRendered],
   ): Promise<void> {
-    if (!this.#isLoaded) await this.load();
+    await this.postUnrecorded(part, message, kind, forms);
+    await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts), true);
+  }
+
+  /** Does the same, and leaves it to the next `recordWith` to record that it was posted. */
+  async postUnrecorded(
+    part: string,
+    message: RenderedMessage,
+    kind: PostKind,
+    forms: readonly MessageForm[],
+  ): Promise<void> {
+    await this.load();
     await this.#sendInAcceptedForm(
       part,
       forms,
@@ -84,19 +119,19 @@ export class ThreadPosts {
       ...wait,
       channel: this.#turn.channel,
       ts,
-      guard: this.#lease,
+      guard: this.#work.lease,
       render: async () => {
         // A message that was rendered for a throttled attempt is not shown.
         shown = undefined;
         const message = await render();
         if (message === undefined || this.shows(part, message)) return undefined;
         // Until the edit is known to have succeeded, nobody knows what the part shows.
-        await this.#setDigest(part, null);
+        await this.#eraseDigest(part);
         shown = message;
         return form(message);
       },
     });
-    const { posting } = this.#workspace;
+    const { posting } = this.#work.workspace;
     const edit = (form: MessageForm) => posting.edit(request(form));
     try {
       if ((await this.#sendInAcceptedForm(part, forms, () => shown, edit)) === 'left_out') return 'left_out';
@@ -107,7 +142,7 @@ export class ThreadPosts {
     }
     if (shown !== undefined) {
       onShown(shown);
-      await this.#setDigest(part, messageDigest(shown));
+      this.#changePost(part, { content_hash: messageDigest(shown) });
     }
     return 'shown';
   }
@@ -118,7 +153,7 @@ export class ThreadPosts {
     const { channel, thread_ts } = this.#turn;
     const key = this.#nextKey(part);
     try {
-      const { ts } = await this.#workspace.posting.post({
+      const { ts } = await this.#work.workspace.posting.post({
         channel,
         threadTs: thread_ts,
         message,
@@ -126,17 +161,17 @@ export class ThreadPosts {
         kind,
         // From this moment on, the outcome is unknown until Slack has answered.
         beforeSend: async () => {
-          throwIfLeaseEnded(this.#lease);
-          this.#posts.set(part, await this.#deps.store.posts.intend(this.#turn, part, key));
+          throwIfLeaseEnded(this.#work.lease);
+          this.#posts.set(part, await this.#work.deps.store.posts.intend(this.#turn, part, key));
         },
-        guard: this.#lease,
-        signal: this.#lease.signal,
+        guard: this.#work.lease,
+        signal: this.#work.lease.signal,
       });
-      await this.#recordPosted(part, ts, digest);
+      this.#setPosted(part, ts, digest);
     } catch (error) {
       // After the lease has ended, the record may belong to the process that now holds the turn.
-      if (error instanceof SlackError && error.outcome === 'none' && this.#lease.remainingMs() > 0) {
-        await this.#deps.store.posts.delete(this.#turn, part);
+      if (error instanceof SlackError && error.outcome === 'none' && this.#work.lease.remainingMs() > 0) {
+        await this.#work.deps.store.posts.delete(this.#turn, part);
         this.#posts.delete(part);
       }
       throw error;
@@ -148,7 +183,7 @@ export class ThreadPosts {
     const post = this.#posts.get(part);
     if (post === undefined) return;
     const name = `${prefix}${post.ts}`;
-    await this.#deps.store.posts.renamePart(this.#turn, part, name);
+    await this.#work.deps.store.posts.renamePart(this.#turn, part, name);
     this.#posts.delete(part);
     this.#posts.set(name, { ...post, part: name });
   }
@@ -157,7 +192,11 @@ export class ThreadPosts {
   async removeAll(prefix: string, keep: ReadonlySet<string> = new Set()): Promise<void> {
     for (const [part, post] of this.#posts) {
       if (!part.startsWith(prefix) || keep.has(part) || post.state !== 'posted' || post.ts === null) continue;
-      await this.#workspace.posting.delete({ channel: post.channel, ts: post.ts, guard: this.#lease });
+      await this.#work.workspace.posting.delete({
+        channel: post.channel,
+        ts: post.ts,
+        guard: this.#work.lease,
+      });
       await this.#markGone(part);
     }
   }
@@ -168,8 +207,8 @@ export class ThreadPosts {
     message: () => RenderedMessage | undefined,
     send: (form: MessageForm) => Promise<T>,
   ): Promise<T> {
-    return sendInAcceptedForm(this.#workspace, forms, message, send, (error) =>
-      this.#deps.log.error(
+    return sendInAcceptedForm(this.#work.workspace, forms, message, send, (error) =>
+      this.#work.deps.log.error(
         { err: error, turn: this.#turn.id, part },
         'Slack refused the blocks; sending simpler ones',
       ),
@@ -181,48 +220,46 @@ export class ThreadPosts {
     return post?.state === 'posted' ? (post.ts ?? undefined) : undefined;
   }
 
-  async #setDigest(part: string, digest: string | null): Promise<void> {
+  async #eraseDigest(part: string): Promise<void> {
+    this.#changePost(part, { content_hash: null });
+    if (!this.#partsWithDigest.has(part)) return;
+    await this.#work.deps.store.posts.setState(this.#turn, part, { state: 'posted', content_hash: null });
+    this.#partsWithDigest.delete(part);
+  }
+
+  #changePost(part: string, change: Partial<Post>): void {
     const post = this.#posts.get(part);
-    if (post === undefined || post.content_hash === digest) return;
-    await this.#deps.store.posts.setState(this.#turn, part, { state: 'posted', content_hash: digest });
-    this.#posts.set(part, { ...post, content_hash: digest });
+    if (post !== undefined) this.#posts.set(part, { ...post, ...change });
   }
 
   /** Slack no longer has the part, or no longer lets us edit it: it is posted again. */
   async #markGone(part: string): Promise<void> {
-    await this.#deps.store.posts.setState(this.#turn, part, { state: 'gone' });
-    const post = this.#posts.get(part);
-    if (post !== undefined) this.#posts.set(part, { ...post, state: 'gone' });
+    await this.#work.deps.store.posts.setState(this.#turn, part, { state: 'gone' });
+    this.#changePost(part, { state: 'gone' });
   }
 
   /** Looks up a post whose outcome is unknown; true if it is in the thread. */
   async #resolveUnknownPost(part: string): Promise<boolean> {
     const post = this.#posts.get(part);
     if (post?.state !== 'intended') return false;
-    await waitUntilCallEnded(post.intended_at, SLACK_CALL_LIFETIME_MS, this.#lease);
-    const { posting, readBack } = this.#workspace;
+    await waitUntilCallEnded(post.intended_at, SLACK_CALL_LIFETIME_MS, this.#work.lease);
+    const { posting, readBack } = this.#work.workspace;
     const { channel, thread_ts: threadTs, dedupe_key: key, intended_at: intendedAt } = post;
-    const query = { channel, key, intendedAt, guard: this.#lease, signal: this.#lease.signal };
+    const query = { channel, key, intendedAt, guard: this.#work.lease, signal: this.#work.lease.signal };
     const found = await readBack.findOwnPost({ ...query, threadTs }).catch(async (error: unknown) => {
       // A post whose thread was deleted meanwhile is in the channel.
       const stray = error instanceof MessageGoneError ? await readBack.findOwnPost(query) : undefined;
-      if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: this.#lease });
+      if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: this.#work.lease });
       throw error;
     });
     if (found === undefined) return false;
-    await this.#recordPosted(part, found.ts, undefined);
+    this.#setPosted(part, found.ts, null);
     return true;
   }
 
-  async #recordPosted(part: string, ts: string, digest: string | undefined): Promise<void> {
-    const placed = {
-      state: 'posted' as const,
-      ts,
-      ...(digest === undefined ? {} : { content_hash: digest }),
-    };
-    await this.#deps.store.posts.setState(this.#turn, part, placed);
-    const post = this.#posts.get(part);
-    if (post !== undefined) this.#posts.set(part, { ...post, ...placed });
+  #setPosted(part: string, ts: string, digest: string | null): void {
+    this.#changePost(part, { state: 'posted', ts, content_hash: digest });
+    this.#unrecorded.add(part);
   }
 
   /** A part that is posted again, or was set aside, needs a new key: the old key would find the old post. */

@@ -17,6 +17,7 @@ import type { AllowedUsers, Tables, TaskControl, Turn } from '../../store/schema
 import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { Lease } from './lease.ts';
+import type { RenderQueue } from './render-queue.ts';
 
 /** The Slack calls of one workspace. */
 export interface WorkspaceClient {
@@ -66,6 +67,8 @@ export interface RelaySettings {
   /** Which of people's files are sent. */
   fileLimits: FileLimits;
   results: ResultSettings;
+  /** How long a task must show itself settled to count as settled: its status may lag behind a message. */
+  settledTaskMs: number;
   /** How long a settled reply waits for its task to finish background work. */
   maxBackgroundWaitMs: number;
   /** How long the service is searched for what a call with an unknown outcome has made, before the call is repeated. */
@@ -95,6 +98,7 @@ export interface RelayDeps {
   workspace(id: string): WorkspaceClient | undefined;
   /** Queues a job for the thread within the transaction. */
   enqueue: (trx: Transaction<Tables>, thread: ThreadKey) => Promise<void>;
+  readonly rendering: RenderQueue;
   /** The client of a service account. Throws AccountGone (an AgentNotFoundError) where another account replaced it. */
   agent(account: string): AgentClient;
   /** The account of a workspace's new threads. */
@@ -103,13 +107,21 @@ export interface RelayDeps {
   onTaskStarted?: (thread: ThreadKey, title: string) => void;
 }
 
-/** What it takes to post what a task made for a turn. */
-export interface SettledTurnContext {
-  deps: RelayDeps;
-  workspace: WorkspaceClient;
-  agent: AgentClient;
-  /** The turn, whose reply has settled. */
-  turn: Turn;
-  taskId: string;
-  lease: Lease;
+/** What the work on a thread runs with. */
+export interface ThreadWork {
+  readonly deps: RelayDeps;
+  readonly workspace: WorkspaceClient;
+  /** The right to work on the thread. */
+  readonly lease: Lease;
+}
+
+/** What the work on a thread's task runs with. */
+export interface TaskWork extends ThreadWork {
+  readonly agent: AgentClient;
+  readonly taskId: string;
+}
+
+/** What it takes to post what a task made for a turn, whose reply has settled. */
+export interface SettledTurnContext extends TaskWork {
+  readonly turn: Turn;
 }

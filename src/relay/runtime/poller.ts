@@ -1,12 +1,15 @@
 export interface PollerOptions {
-  /** The time from one poll to the next (ms); while one still runs, the next is skipped. */
-  intervalMs: number;
+  /**
+   * The time from one poll to the next (ms); while one still runs, the next is skipped. Left out: polls only when it is
+   * asked to, and needs no start.
+   */
+  intervalMs?: number;
   poll: () => Promise<void>;
   /** Gets the error of a poll, unless it was stopped; polling continues. */
   onError: (error: unknown) => void;
 }
 
-/** Polls at an interval, one poll at a time. */
+/** Polls at an interval or when it is asked to, one poll at a time. */
 export class Poller {
   readonly #options: PollerOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -27,7 +30,8 @@ export class Poller {
 
   /** Polls now, or once more after the poll under way. Does nothing before the start and after the stop. */
   pollNow(): void {
-    if (this.#timer === undefined || this.signal.aborted) return;
+    const isStarted = this.#timer !== undefined || this.#options.intervalMs === undefined;
+    if (!isStarted || this.signal.aborted) return;
     this.#pollAgain = true;
     this.#running ??= this.#pollUntilDone();
   }

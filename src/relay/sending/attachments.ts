@@ -4,15 +4,14 @@ import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import { externalLink, FileRefusedError, type SlackFile, slackFileName } from '../../slack/shared-file.ts';
 import type { FileNote, MessageContent, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { filesOf } from '../reading/message-files.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import { filesOf } from '../reading/message-parser.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { serviceFileName } from './file-name.ts';
 import { UNNAMED_FILE } from './file-notes.ts';
 import { isTypeAllowed } from './file-types.ts';
-import { FileUpload } from './file-upload.ts';
+import { uploadSlackFile } from './file-upload.ts';
 
 /** How many files of one message are uploaded at a time. */
 const MAX_CONCURRENT_UPLOADS = 3;
@@ -32,14 +31,11 @@ export interface Attachments {
 export type UploadProgressListener = (files: readonly FileProgress[]) => void;
 
 /** What uploading a message's files needs. */
-export interface AttachmentsUploadRequest {
-  deps: RelayDeps;
-  workspace: WorkspaceClient;
+export interface AttachmentsUploadRequest extends ThreadWork {
   thread: Thread;
   turn: Turn;
   projectId: string;
   content: MessageContent;
-  lease: Lease;
   /** Ends the upload. Its reason is thrown. */
   stopSignal: AbortSignal;
   onProgress: UploadProgressListener;
@@ -145,7 +141,7 @@ class AttachmentBatch {
   }
 
   async #upload(item: AttachmentItem): Promise<{ sizeBytes: number }> {
-    const { workspace, deps, turn, thread, projectId } = this.#request;
+    const { workspace, turn, thread, projectId } = this.#request;
     const { file, decision } = await workspace.downloads.resolve(item.file, {
       signal: this.#signal,
       onWait: () => this.#setProgress(item, { state: 'processing', name: displayName(item.file) }),
@@ -158,7 +154,7 @@ class AttachmentBatch {
     const sizeBytes = decision.sizeBytes ?? (await this.#probeSize(file));
     if (this.#promisedBytes + sizeBytes > this.#limits.maxMessageBytes) throw new FileOmitted('message_full');
     this.#promisedBytes += sizeBytes;
-    const upload = new FileUpload(deps, workspace, {
+    const { fileId, sentBytes } = await uploadSlackFile(this.#request, {
       account_id: thread.account_id,
       turn,
       projectId,
@@ -166,14 +162,12 @@ class AttachmentBatch {
       name,
       mime,
       sizeBytes,
-      lease: this.#request.lease,
       signal: this.#signal,
       onUploadedElsewhere: () =>
         this.#setProgress(item, { state: 'elsewhere', name: displayName(file), sizeBytes }),
       onProgress: (sentBytes) =>
         this.#setProgress(item, { state: 'moving', name: displayName(file), sizeBytes, sentBytes }),
     });
-    const { fileId, sentBytes } = await upload.run();
     item.fileId = fileId;
     this.#uploadedBytes += sentBytes;
     return { sizeBytes };

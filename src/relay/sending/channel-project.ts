@@ -3,9 +3,8 @@ import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Thread } from '../../store/schema.ts';
 import { AccountGone } from '../installations/account-check.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
-import type { Lease } from '../runtime/lease.ts';
 import { sleepWithLease, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 
@@ -19,11 +18,9 @@ const CLAIM_RETRY_DELAY_MS = 250;
  * orphan, and another project is created.
  */
 async function ensureChannelProject(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
+  { deps, workspace, lease }: ThreadWork,
   thread: Thread,
   turnId: string,
-  lease: Lease,
 ): Promise<string> {
   const { store, log } = deps;
   const key = { workspace: thread.workspace, channel: thread.channel, account_id: thread.account_id };
@@ -67,16 +64,14 @@ async function ensureChannelProject(
  * The project of a thread's files and task: the channel's project when the thread first needed one. If the channel gets
  * another project later, only new threads use it.
  */
-export async function ensureThreadProject(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
-  thread: Thread,
-  turnId: string,
-  lease: Lease,
-): Promise<string> {
+export async function findProject(work: ThreadWork, thread: Thread, turnId: string): Promise<string> {
+  return thread.project_id ?? (await ensureChannelProject(work, thread, turnId));
+}
+
+/** Does the same, and records the project as the thread's: its first file goes there. */
+export async function ensureThreadProject(work: ThreadWork, thread: Thread, turnId: string): Promise<string> {
   if (thread.project_id !== null) return thread.project_id;
-  const projectId = await ensureChannelProject(deps, workspace, thread, turnId, lease);
-  return deps.store.threads.bindProject(thread, projectId);
+  return work.deps.store.threads.bindProject(thread, await findProject(work, thread, turnId));
 }
 
 /**

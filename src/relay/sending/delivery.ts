@@ -1,13 +1,11 @@
-import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentAbortedError, AgentError, AgentUnavailableError } from '../../agent/errors.ts';
 import { type Message as AgentMessage, messageText, type SendResult } from '../../agent/service-schema.ts';
 import type { Turn } from '../../store/schema.ts';
-import { messageKeyOf } from '../../store/threads/turns.ts';
-import type { RelayDeps } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { Store } from '../../store/store.ts';
+import type { RelayDeps, TaskWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
-import { unlessStopped } from './stop-check.ts';
+import { lockedIfForwarded, unlessStopped } from './stop-check.ts';
 
 /** How often the task's messages are listed while the service holds a send open (ms). */
 const LIST_POLL_INTERVAL_MS = 1_000;
@@ -30,20 +28,17 @@ export interface DeliveredMessage {
  * a stop that was recorded before the intent.
  */
 export async function deliverOnce(
-  deps: RelayDeps,
-  agent: AgentClient,
-  taskId: string,
+  task: TaskWork,
   turn: Turn,
-  lease: Lease,
   stopSignal: AbortSignal,
 ): Promise<DeliveredMessage> {
-  const { store } = deps;
+  const { deps, agent, taskId, lease } = task;
   // An earlier attempt may have recorded it although the commit's answer was lost.
   if (turn.user_message_id !== null) return { turn, reply: null };
   if (turn.send_intended_at !== null) {
-    const look = () => lookForMessage(deps, agent, taskId, turn);
+    const look = () => lookForMessage(task, turn);
     const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
-    if (found !== undefined) return { turn: await recordDelivery(deps, turn, taskId, found), reply: null };
+    if (found !== undefined) return { turn: await recordDelivery(task, turn, found, null), reply: null };
   }
   const [last] = await agent.lastMessages(taskId, 1);
   stopSignal.throwIfAborted();
@@ -64,14 +59,12 @@ export async function deliverOnce(
   try {
     const first = await Promise.race([
       sending,
-      pollUntilListed(deps, agent, taskId, intended, AbortSignal.any([signal, stopPolling.signal]), () =>
-        abort.abort(),
-      ),
+      pollUntilListed(task, intended, AbortSignal.any([signal, stopPolling.signal]), () => abort.abort()),
     ]);
     const { id, reply } = readSendResult(first);
-    if (id !== undefined) return { turn: await recordDelivery(deps, intended, taskId, id), reply };
-    const { found } = await lookForMessage(deps, agent, taskId, intended);
-    if (found !== undefined) return { turn: await recordDelivery(deps, intended, taskId, found), reply };
+    if (id !== undefined) return { turn: await recordDelivery(task, intended, id, reply), reply };
+    const { found } = await lookForMessage(task, intended);
+    if (found !== undefined) return { turn: await recordDelivery(task, intended, found, reply), reply };
     throw new Error('The service answered a send without its message and does not list the message.');
   } catch (error) {
     if (error instanceof AgentAbortedError && abort.signal.aborted) throw notListedError(error);
@@ -79,7 +72,7 @@ export async function deliverOnce(
       error instanceof AgentError && (error.outcome === 'refused' || error.outcome === 'not_sent');
     // Without the lease the intent may belong to the process that has the turn now.
     if (wasNotSent && lease.remainingMs() > 0) {
-      await store.turns.record(intended, { send_intended_at: null });
+      await deps.store.turns.record(intended, { send_intended_at: null });
     }
     throw error;
   } finally {
@@ -102,9 +95,7 @@ function readSendResult(first: SendResult | string): { id: string | undefined; r
 
 /** Lists the task's messages while a send is open. Gives the send up if ours is not listed within the window. */
 async function pollUntilListed(
-  deps: RelayDeps,
-  agent: AgentClient,
-  taskId: string,
+  task: TaskWork,
   turn: Turn,
   signal: AbortSignal,
   giveUp: () => void,
@@ -113,7 +104,7 @@ async function pollUntilListed(
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, LIST_POLL_INTERVAL_MS));
     if (signal.aborted) return new Promise(() => undefined);
-    const look = await lookForMessage(deps, agent, taskId, turn).catch(() => undefined);
+    const look = await lookForMessage(task, turn).catch(() => undefined);
     if (look?.found !== undefined) return look.found;
     if (performance.now() - startedAt > SEND_WINDOW_MS) {
       giveUp();
@@ -132,25 +123,18 @@ async function recordIntent(
   lastMessageId: string,
   skill: string | undefined,
 ): Promise<Turn> {
-  return deps.store.transaction(async (store) => {
-    await store.threads.lock(turn);
-    const { prompt } = await unlessStopped(store, turn);
-    if (prompt === null) throw new TurnEnded('withdrawn', null);
-    return store.turns.record(turn, {
-      sent_after_message_id: lastMessageId,
-      send_intended_at: new Date(),
-      skill: skill ?? null,
-    });
-  });
+  const intend = async (store: Store) => {
+    const values = { sent_after_message_id: lastMessageId, skill: skill ?? null };
+    const intended = await store.turns.intendToSend(turn, values);
+    if (intended !== undefined) return intended;
+    await unlessStopped(store, turn);
+    throw new TurnEnded('withdrawn', null);
+  };
+  return lockedIfForwarded(deps.store, turn, intend);
 }
 
 /** Looks for our message at the service: after the intent's last message, same content, bound to no other turn. */
-async function lookForMessage(
-  deps: RelayDeps,
-  agent: AgentClient,
-  taskId: string,
-  turn: Turn,
-): Promise<ServiceLook<string>> {
+async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Promise<ServiceLook<string>> {
   let listing = '';
   for await (const message of agent.messagesAfter(taskId, turn.sent_after_message_id || null)) {
     listing = message.id;
@@ -163,13 +147,15 @@ async function lookForMessage(
 
 /** Records that the message is at the service. */
 async function recordDelivery(
-  deps: RelayDeps,
+  { deps, taskId }: TaskWork,
   turn: Turn,
-  taskId: string,
   userMessageId: string,
+  reply: AgentMessage | null,
 ): Promise<Turn> {
-  return deps.store.transaction(async (store) => {
-    await store.messages.markSent(messageKeyOf(turn));
-    return store.turns.record(turn, { user_message_id: userMessageId, task_id: taskId });
+  const answersUs = reply?.input?.userMessageId === userMessageId;
+  return deps.store.turns.recordSent(turn, {
+    user_message_id: userMessageId,
+    task_id: taskId,
+    ...(answersUs && { assistant_message_id: reply.id }),
   });
 }

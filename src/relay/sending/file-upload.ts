@@ -3,8 +3,7 @@ import type { ResumableUpload } from '../../agent/upload-request.ts';
 import type { SlackFile } from '../../slack/shared-file.ts';
 import type { UploadProgress } from '../../store/files/service-uploads.ts';
 import type { Turn, UploadKey } from '../../store/schema.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 
 /** How long a turn's claim to upload a file lasts (ms), and how often the turn renews it. */
@@ -22,7 +21,6 @@ export interface FileUploadRequest {
   name: string;
   mime: string;
   sizeBytes: number;
-  lease: Lease;
   /** Ends the upload. The uploaded parts are kept for the next attempt. */
   signal: AbortSignal;
   /** Called while another thread uploads the same file. */
@@ -30,105 +28,90 @@ export interface FileUploadRequest {
   onProgress: (sentBytes: number) => void;
 }
 
-/** The upload of one Slack file into a project: once for all threads that need it, and resumed after a crash. */
-export class FileUpload {
-  readonly #deps: RelayDeps;
-  readonly #workspace: WorkspaceClient;
-  readonly #request: FileUploadRequest;
-  readonly #key: UploadKey;
+/** The service's id of an uploaded file, and how many bytes were sent for it. */
+export interface UploadedFile {
+  fileId: string;
+  sentBytes: number;
+}
 
-  constructor(deps: RelayDeps, workspace: WorkspaceClient, request: FileUploadRequest) {
-    this.#deps = deps;
-    this.#workspace = workspace;
-    this.#request = request;
-    this.#key = {
-      workspace: request.turn.workspace,
-      // A snippet can be edited without a new id or another size, so each message uploads it anew.
-      slack_file_id:
-        request.file.mode === 'snippet' ? `${request.file.id}/${request.turn.message_ts}` : request.file.id,
-      project_id: request.projectId,
-    };
-  }
-
-  /** The service's file id, and how many bytes were sent for it. */
-  async run(): Promise<{ fileId: string; sentBytes: number }> {
-    const { turn, lease, signal, sizeBytes } = this.#request;
-    for (;;) {
-      signal.throwIfAborted();
-      const claim = await this.#deps.store.uploads.claim(this.#key, turn.id, CLAIM_MS, sizeBytes);
-      if (claim.kind === 'done') return { fileId: claim.fileId, sentBytes: 0 };
-      if (claim.kind === 'ours') {
-        const done = await this.#uploadWhileClaimed(claim.begun);
-        if (done !== undefined) return done;
-        continue;
-      }
-      this.#request.onUploadedElsewhere();
-      await sleepWithLease(CLAIM_RETRY_DELAY_MS, lease);
+/** Uploads a Slack file into a project: once for all threads that need it, and resumed after a crash. */
+export async function uploadSlackFile(work: ThreadWork, request: FileUploadRequest): Promise<UploadedFile> {
+  const { turn, projectId, file, signal, sizeBytes } = request;
+  const { uploads } = work.deps.store;
+  // A snippet can be edited without a new id or another size, so each message uploads it anew.
+  const slack_file_id = file.mode === 'snippet' ? `${file.id}/${turn.message_ts}` : file.id;
+  const key = { workspace: turn.workspace, slack_file_id, project_id: projectId };
+  for (;;) {
+    signal.throwIfAborted();
+    const claim = await uploads.claim(key, turn.id, CLAIM_MS, sizeBytes);
+    if (claim.kind === 'done') return { fileId: claim.fileId, sentBytes: 0 };
+    if (claim.kind === 'ours') {
+      const done = await uploadWhileClaimed(work, request, key, claim.begun);
+      if (done !== undefined) return done;
+      continue;
     }
+    request.onUploadedElsewhere();
+    await sleepWithLease(CLAIM_RETRY_DELAY_MS, work.lease);
   }
+}
 
-  /** Uploads while the claim lasts, and releases the claim on failure; undefined where the claim was lost. */
-  async #uploadWhileClaimed(
-    begun: UploadProgress | undefined,
-  ): Promise<{ fileId: string; sentBytes: number } | undefined> {
-    const { uploads } = this.#deps.store;
-    const { turn, signal } = this.#request;
-    const lost = new AbortController();
-    const timer = setInterval(() => {
-      uploads.renew(this.#key, turn.id, CLAIM_MS).then(
-        (ours) => {
-          if (!ours) lost.abort(new Error('Another turn has taken over the upload.'));
-        },
-        (error: unknown) => this.#deps.log.debug({ err: error }, 'renewing the claim to an upload failed'),
-      );
-    }, CLAIM_RENEW_INTERVAL_MS);
-    try {
-      return await this.#upload(begun, AbortSignal.any([signal, lost.signal]));
-    } catch (error) {
-      if (lost.signal.aborted && !signal.aborted) return undefined;
-      await uploads.release(this.#key, turn.id).catch(() => undefined);
-      throw error;
-    } finally {
-      clearInterval(timer);
-    }
-  }
-
-  async #upload(
-    begun: UploadProgress | undefined,
-    signal: AbortSignal,
-  ): Promise<{ fileId: string; sentBytes: number }> {
-    const { uploads } = this.#deps.store;
-    const { account_id, projectId, file, name, sizeBytes, onProgress } = this.#request;
-    const resume = resumableUpload(begun, sizeBytes);
-    const before = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
-    let sentBytes = 0;
-    const uploaded = await uploadFile(this.#deps.agent(account_id), {
-      projectId,
-      filename: name,
-      sizeBytes,
-      mimeType: /^[\w.+-]+\/[\w.+-]+/.exec(this.#request.mime)?.[0] ?? 'application/octet-stream',
-      open: async (offset) => (await this.#workspace.downloads.read(file, { offset, signal })).stream,
-      resume,
-      signal,
-      onStart: (started) => uploads.recordStart(this.#key, toUploadRecord(started, sizeBytes)),
-      onPart: (part) => uploads.recordPart(this.#key, part),
-      onFinalize: () => uploads.markFinalizing(this.#key),
-      onProgress: (doneBytes) => {
-        sentBytes = Math.max(0, doneBytes - before);
-        onProgress(doneBytes);
+/** Uploads while the claim lasts, and releases the claim on failure; undefined where the claim was lost. */
+async function uploadWhileClaimed(
+  work: ThreadWork,
+  request: FileUploadRequest,
+  key: UploadKey,
+  begun: UploadProgress | undefined,
+): Promise<UploadedFile | undefined> {
+  const { log, store } = work.deps;
+  const { turn, signal } = request;
+  const lost = new AbortController();
+  const timer = setInterval(() => {
+    store.uploads.renew(key, turn.id, CLAIM_MS).then(
+      (ours) => {
+        if (!ours) lost.abort(new Error('Another turn has taken over the upload.'));
       },
-    });
-    await uploads.finish(this.#key, { file_id: uploaded.id, size_bytes: sizeBytes });
-    return { fileId: uploaded.id, sentBytes };
+      (error: unknown) => log.debug({ err: error }, 'renewing the claim to an upload failed'),
+    );
+  }, CLAIM_RENEW_INTERVAL_MS);
+  try {
+    return await upload(work, { ...request, signal: AbortSignal.any([signal, lost.signal]) }, key, begun);
+  } catch (error) {
+    if (lost.signal.aborted && !signal.aborted) return undefined;
+    await store.uploads.release(key, turn.id).catch(() => undefined);
+    throw error;
+  } finally {
+    clearInterval(timer);
   }
 }
 
-/** The earlier upload to resume, if it was of the same size. */
-function resumableUpload(begun: UploadProgress | undefined, sizeBytes: number): ResumableUpload | undefined {
-  return begun?.sizeBytes === sizeBytes ? begun : undefined;
-}
-
-function toUploadRecord(begun: ResumableUpload, sizeBytes: number) {
-  const { fileId, uploadId, partBytes } = begun;
-  return { fileId, uploadId, partBytes, headers: { ...begun.headers }, sizeBytes };
+async function upload(
+  { deps, workspace }: ThreadWork,
+  { account_id, projectId, file, name, mime, sizeBytes, signal, onProgress }: FileUploadRequest,
+  key: UploadKey,
+  begun: UploadProgress | undefined,
+): Promise<UploadedFile> {
+  const { uploads } = deps.store;
+  // An earlier upload is resumed if it was of the same size.
+  const resume: ResumableUpload | undefined = begun?.sizeBytes === sizeBytes ? begun : undefined;
+  const before = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
+  let sentBytes = 0;
+  const uploaded = await uploadFile(deps.agent(account_id), {
+    projectId,
+    filename: name,
+    sizeBytes,
+    mimeType: /^[\w.+-]+\/[\w.+-]+/.exec(mime)?.[0] ?? 'application/octet-stream',
+    open: async (offset) => (await workspace.downloads.read(file, { offset, signal })).stream,
+    resume,
+    signal,
+    onStart: ({ fileId, uploadId, partBytes, headers }) =>
+      uploads.recordStart(key, { fileId, uploadId, partBytes, headers: { ...headers }, sizeBytes }),
+    onPart: (part) => uploads.recordPart(key, part),
+    onFinalize: () => uploads.markFinalizing(key),
+    onProgress: (doneBytes) => {
+      sentBytes = Math.max(0, doneBytes - before);
+      onProgress(doneBytes);
+    },
+  });
+  await uploads.finish(key, { file_id: uploaded.id, size_bytes: sizeBytes });
+  return { fileId: uploaded.id, sentBytes };
 }

@@ -4,8 +4,7 @@ import type { FileNote, Turn, TurnLocation } from '../../store/schema.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import { isEmptyMessage } from '../reading/empty-message.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { withRetry } from '../runtime/retry.ts';
 import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { closeMessage, putBack } from './put-back.ts';
@@ -26,10 +25,8 @@ export interface ForwardingOptions {
  * turn beside the running one and continues like any other turn when that one ends.
  */
 export class MidRunForwarding {
-  readonly #deps: RelayDeps;
-  readonly #workspace: WorkspaceClient;
+  readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
-  readonly #lease: Lease;
   readonly #options: ForwardingOptions;
   /** The silence during which no further message is forwarded. */
   #exhaustedSilence: number | undefined;
@@ -40,17 +37,9 @@ export class MidRunForwarding {
   /** Whether the run was given another message. */
   hasForwarded = false;
 
-  constructor(
-    deps: RelayDeps,
-    workspace: WorkspaceClient,
-    turn: TurnLocation,
-    lease: Lease,
-    options: ForwardingOptions,
-  ) {
-    this.#deps = deps;
-    this.#workspace = workspace;
+  constructor(work: ThreadWork, turn: TurnLocation, options: ForwardingOptions) {
+    this.#work = work;
     this.#turn = turn;
-    this.#lease = lease;
     this.#options = options;
   }
 
@@ -73,9 +62,9 @@ export class MidRunForwarding {
         if (!isTaken) this.#exhaustedSilence = silence;
       })
       .catch((error: unknown) => {
-        if (error instanceof HandOver || this.#lease.signal.aborted) return;
+        if (error instanceof HandOver || this.#work.lease.signal.aborted) return;
         this.#exhaustedSilence = silence;
-        this.#deps.log.warn(
+        this.#work.deps.log.warn(
           { err: error, turn: this.#turn.id },
           'forwarding a message to the silent run failed; it gets its own turn next',
         );
@@ -98,9 +87,9 @@ export class MidRunForwarding {
   async #forward(ended: AbortSignal): Promise<boolean> {
     const turn = await this.#nextTurn();
     if (turn === undefined) return true;
-    const { store, log } = this.#deps;
+    const { store, log } = this.#work.deps;
     let notes: readonly FileNote[] = [];
-    const sender = new Sender(this.#deps, this.#workspace, turn, this.#lease, {
+    const sender = new Sender(this.#work, turn, {
       ...this.#senderOptions(turn, ended),
       onFileNotes: (all) => {
         notes = all;
@@ -110,51 +99,51 @@ export class MidRunForwarding {
       await sender.send();
       this.hasForwarded = true;
       log.info({ turn: this.#turn.id, forwarded: turn.id }, 'message forwarded to the silent run');
-      this.#options.onForwarded(await this.#workspace.people.personName(turn.asked_by), notes);
+      this.#options.onForwarded(await this.#work.workspace.people.personName(turn.asked_by), notes);
     } catch (error) {
       // Without the lease the turn may belong to the process that has the thread now.
-      if (this.#lease.remainingMs() <= 0) throw error;
+      if (this.#work.lease.remainingMs() <= 0) throw error;
       if (error instanceof RunNotAccepting) return await this.#putBack(turn);
       if (!(error instanceof TurnEnded) || error.sentence !== null) throw error;
-      await closeMessage(this.#deps, turn);
+      await closeMessage(this.#work.deps, turn);
       await store.turns.finish(turn, error.outcome);
     }
     return true;
   }
 
   async #putBack(turn: Turn): Promise<false> {
-    const isWaiting = await putBack(this.#deps, turn);
+    const isWaiting = await putBack(this.#work.deps, turn);
     if (isWaiting && !this.#isStopped) this.#options.onPutBack();
     return false;
   }
 
   /** The turn that an earlier process began to forward, or a new one for the thread's next message. */
   async #nextTurn(): Promise<Turn | undefined> {
-    const { store } = this.#deps;
+    const { store } = this.#work.deps;
     const begunTurn = await store.turns.unfinishedForward(this.#turn);
     if (begunTurn !== undefined) return begunTurn;
     const current = await store.turns.get(this.#turn.workspace, this.#turn.id);
     if (current?.stop_requested_at !== null) return undefined;
-    const message = await nextAllowedMessage(this.#deps, this.#workspace, this.#turn, this.#lease, {
-      failFast: true,
-    });
+    const message = await nextAllowedMessage(this.#work, this.#turn, { failFast: true });
     if (message === undefined || message.content === null) return undefined;
-    if (isEmptyMessage(message.content, this.#workspace.bot.userId)) return undefined;
-    return beginTurnOrRefuse(this.#deps, this.#workspace, nextTurnId(), message, this.#turn.id);
+    if (isEmptyMessage(message.content, this.#work.workspace.bot.userId)) return undefined;
+    return beginTurnOrRefuse(this.#work, nextTurnId(), message, this.#turn.id);
   }
 
   #senderOptions(turn: Turn, ended: AbortSignal): Omit<SenderOptions, 'onFileNotes'> {
     return {
+      // The task exists.
+      channelModel: null,
       onStep: () => undefined,
       stopSignal: ended,
       onUploadProgress: () => undefined,
       withRetry: (step) =>
         withRetry(
-          this.#lease,
+          this.#work.lease,
           () => step().catch(rethrowAsNotAccepting),
           (cause, error) => {
             if (cause !== undefined)
-              this.#deps.log.warn({ err: error, turn: turn.id, cause }, 'waiting to retry a step');
+              this.#work.deps.log.warn({ err: error, turn: turn.id, cause }, 'waiting to retry a step');
           },
           { wake: ended },
         ),

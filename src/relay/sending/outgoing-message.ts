@@ -1,16 +1,17 @@
-import type { Message, TaskChoices, Thread, Turn } from '../../store/schema.ts';
+import type { FileNote, Message, TaskChoices, Thread, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { idsToResolve } from '../reading/display-names.ts';
+import { idsToResolve, lookUpNames } from '../reading/display-names.ts';
 import { parseFlags } from '../reading/message-flags.ts';
 import { fileNamesOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
-import { lookUpNames } from '../reading/name-lookup.ts';
 import { readableText } from '../reading/readable-text.ts';
 import { taskTitle } from '../reading/task-title.ts';
 import { buildTranscript, withTranscript } from '../reading/transcript.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { isNoteResent } from './file-notes.ts';
 
 /** The most messages of a thread between people that are read for a transcript. */
 const MAX_TRANSCRIPT_READ = 2_000;
@@ -34,11 +35,9 @@ export async function messageOfTurn(deps: RelayDeps, turn: Turn): Promise<Messag
 
 /** Reads a waiting message as people read it. */
 export async function readOutgoingMessage(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
+  { deps, workspace, lease }: ThreadWork,
   thread: Thread,
   message: Message,
-  lease: Lease,
 ): Promise<OutgoingMessage> {
   const content = message.content ?? { text: '' };
   const parsed = parseMessage(content);
@@ -88,4 +87,33 @@ async function readThreadBefore(
     before.push(parseMessage(earlier));
   }
   return before;
+}
+
+/** What a turn sent to the agent, to be sent again. */
+interface ResentMessage {
+  content: string;
+  attached_file_ids: string[];
+  notes: FileNote[];
+  skill: string | null;
+  /** The task that it was for. */
+  taskId: string | null;
+}
+
+/** What a message resends, word for word and with the same files. Undefined for a message with its own text. */
+export async function findResentMessage(
+  { turns }: Pick<Store, 'turns'>,
+  { workspace, resends_turn_id }: Pick<Message, 'workspace' | 'resends_turn_id'>,
+): Promise<ResentMessage | undefined> {
+  if (resends_turn_id === null) return undefined;
+  const turn: Turn | undefined = await turns.get(workspace, resends_turn_id);
+  // A turn that ended before its message was frozen has nothing to resend: the message is sent like any other.
+  if (turn === undefined || turn.prompt === null) return undefined;
+  const { prompt, attached_file_ids, file_notes: notes, skill, task_id: taskId } = turn;
+  return {
+    content: prompt,
+    attached_file_ids: attached_file_ids ?? [],
+    notes: (notes ?? []).filter(isNoteResent),
+    skill,
+    taskId,
+  };
 }

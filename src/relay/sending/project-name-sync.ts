@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import type { DueProjectName } from '../../store/projects/project-names.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
+import { Poller } from '../runtime/poller.ts';
 import { allSettledOrThrow, isOverdue } from '../runtime/retry.ts';
 import { projectDetails } from './channel-project.ts';
 
@@ -19,48 +20,36 @@ const DEBOUNCE_MS = 300;
 /** Gives projects the names and purposes of their channels, where the channel's settings ask for it. */
 export class ProjectNameSync {
   readonly #deps: RelayDeps;
-  readonly #closing = new AbortController();
-  #running: Promise<void> | undefined;
-  #isRunAgainDue = false;
+  readonly #poller: Poller;
 
   constructor(deps: RelayDeps) {
     this.#deps = deps;
+    this.#poller = new Poller({
+      poll: () => this.#syncDue(),
+      onError: (error) => deps.log.warn({ err: error }, 'updating the names of projects failed'),
+    });
   }
 
   /** Starts no further updates and waits for those in progress. */
   async stop(): Promise<void> {
-    this.#closing.abort();
-    await this.#running;
+    await this.#poller.stop();
   }
 
   /** Updates all projects that are due, soon; also those that an earlier attempt or another process left. */
   runSoon(): void {
-    this.#isRunAgainDue = true;
-    if (this.#closing.signal.aborted) return;
-    this.#running ??= this.#syncAll()
-      .catch((error: unknown) => {
-        if (this.#closing.signal.aborted) return;
-        this.#deps.log.warn({ err: error }, 'updating the names of projects failed');
-      })
-      .finally(() => {
-        this.#running = undefined;
-      });
+    this.#poller.pollNow();
   }
 
-  async #syncAll(): Promise<void> {
-    const { signal } = this.#closing;
-    while (this.#isRunAgainDue && !signal.aborted) {
-      this.#isRunAgainDue = false;
-      await sleep(DEBOUNCE_MS, undefined, { signal });
-      const due = await this.#deps.store.projectNames.claim(CLAIM_MS, MAX_CONCURRENT_PROJECTS);
-      // All at once: one workspace's service may be slow.
-      await allSettledOrThrow(due.map((one) => this.#syncProject(one)));
-      if (due.length === MAX_CONCURRENT_PROJECTS) this.#isRunAgainDue = true;
-    }
+  async #syncDue(): Promise<void> {
+    await sleep(DEBOUNCE_MS, undefined, { signal: this.#poller.signal });
+    const due = await this.#deps.store.projectNames.claim(CLAIM_MS, MAX_CONCURRENT_PROJECTS);
+    // All at once: one workspace's service may be slow.
+    await allSettledOrThrow(due.map((one) => this.#syncProject(one)));
+    if (due.length === MAX_CONCURRENT_PROJECTS) this.#poller.pollNow();
   }
 
   async #syncProject(due: DueProjectName): Promise<void> {
-    const closing = this.#closing.signal;
+    const closing = this.#poller.signal;
     const signal = AbortSignal.any([closing, AbortSignal.timeout(CALLS_TIMEOUT_MS)]);
     const { store, log } = this.#deps;
     const { workspace, channel, account_id, project_id } = due;

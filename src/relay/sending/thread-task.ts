@@ -1,12 +1,11 @@
 import type { NewTask } from '../../agent/client-options.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { Thread } from '../../store/schema.ts';
-import type { RelayDeps } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 
 /** What a task is started with, besides its project. */
-export type TaskOptions = Omit<NewTask, 'projectId' | 'initialMessages'>;
+export type TaskOptions = Omit<NewTask, 'projectId'>;
 
 /** How far the service's clock may lag behind ours (ms). */
 const MAX_CLOCK_SKEW_MS = 2_000;
@@ -17,11 +16,10 @@ const MAX_CLOCK_SKEW_MS = 2_000;
  * other thread of the project is searching for a task like it.
  */
 export async function ensureThreadTask(
-  deps: RelayDeps,
+  { deps, lease }: Pick<ThreadWork, 'deps' | 'lease'>,
   thread: Thread,
   projectId: string,
   options: TaskOptions,
-  lease: Lease,
 ): Promise<string> {
   if (thread.task_id !== null) return thread.task_id;
   const { store, log } = deps;

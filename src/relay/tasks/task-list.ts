@@ -1,5 +1,7 @@
-import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
+import type { TaskSummary } from '../../render/blocks/task-lines.ts';
 import { SlackError } from '../../slack/errors.ts';
+import type { TurnOutcome } from '../../store/schema.ts';
 import type { TaskRow } from '../../store/tasks/task-records.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 
@@ -30,7 +32,7 @@ export class TaskList {
   async refresh(rows: readonly TaskRow[]): Promise<boolean> {
     const [isComplete] = await Promise.all([
       this.#refreshStates(rows.filter(isStale)),
-      this.#refreshPermalinks(rows),
+      Promise.all(rows.map((row) => savedPermalink(this.#deps, row))),
     ]);
     return isComplete;
   }
@@ -63,36 +65,31 @@ export class TaskList {
   async #listStates(rows: readonly TaskRow[], signal: AbortSignal): Promise<Map<string, string>> {
     const [first] = rows;
     if (first === undefined || first.project_id === null) return new Map();
-    try {
-      const agent = this.#deps.agent(first.account_id);
-      const { items } = await agent.listTasks(first.project_id, { limit: SERVICE_PAGE_SIZE, signal });
-      return new Map(items.map(({ id, status }) => [id, status]));
-    } catch (error) {
-      if (error instanceof AgentNotFoundError) return new Map();
-      throw error;
-    }
+    const { account_id, project_id } = first;
+    const page = await undefinedIfNotFound(async () =>
+      this.#deps.agent(account_id).listTasks(project_id, { limit: SERVICE_PAGE_SIZE, signal }),
+    );
+    return new Map(page?.items.map(({ id, status }) => [id, status]));
   }
 
   async #readState({ account_id, task_id }: TaskRow, signal: AbortSignal): Promise<string> {
-    try {
-      return (await this.#deps.agent(account_id).getTask(task_id, { signal })).status;
-    } catch (error) {
-      if (error instanceof AgentNotFoundError) return 'gone';
-      throw error;
-    }
-  }
-
-  async #refreshPermalinks(rows: readonly TaskRow[]): Promise<void> {
-    await Promise.all(
-      rows
-        .filter(({ permalink }) => permalink === null)
-        .map(async (row) => {
-          const workspace = this.#deps.workspace(row.workspace);
-          const permalink = workspace && (await threadPermalink(workspace, row));
-          if (permalink !== undefined) await this.#deps.store.tasks.savePermalink(row, permalink);
-        }),
+    const task = await undefinedIfNotFound(async () =>
+      this.#deps.agent(account_id).getTask(task_id, { signal }),
     );
+    return task?.status ?? 'gone';
   }
+}
+
+/** The permalink of a task's thread, which is recorded once it is known; null where Slack does not give it. */
+export async function savedPermalink(
+  deps: Pick<RelayDeps, 'store' | 'workspace'>,
+  row: TaskRow,
+): Promise<string | null> {
+  const slack = deps.workspace(row.workspace);
+  if (row.permalink !== null || slack === undefined) return row.permalink;
+  const found = await threadPermalink(slack, row);
+  if (found !== undefined) await deps.store.tasks.savePermalink(row, found);
+  return found ?? null;
 }
 
 /** The permalink of a thread; undefined where Slack does not give it. */
@@ -115,4 +112,42 @@ function isStale({ has_open_turn, task_state_read_at, finished_at }: TaskRow): b
     Date.now() - task_state_read_at.getTime() > FRESH_MS ||
     (finished_at !== null && task_state_read_at < finished_at)
   );
+}
+
+/** A task's record as lists show it. */
+export function taskSummary(row: TaskRow): TaskSummary {
+  const { channel, thread_ts, task_title, task_model, started_at, started_by, permalink: url } = row;
+  return {
+    channel,
+    root: thread_ts,
+    title: task_title,
+    state: currentState(row),
+    model: task_model,
+    begunAt: started_at,
+    starter: started_by,
+    url,
+  };
+}
+
+/** A task's state after its last turn; undefined for outcomes that do not determine it. */
+const STATE_BY_TURN_OUTCOME: Partial<Record<TurnOutcome, string>> = {
+  completed: 'completed',
+  length: 'completed',
+  cancelled: 'cancelled',
+  failed: 'failed',
+};
+
+/** The state that was last read, unless a turn is running or has ended since. */
+function currentState({
+  has_open_turn,
+  task_state,
+  task_state_read_at,
+  outcome,
+  finished_at,
+}: TaskRow): string {
+  if (has_open_turn) return 'running';
+  const endState = outcome === null ? undefined : STATE_BY_TURN_OUTCOME[outcome];
+  const hasEndedSince =
+    finished_at !== null && (task_state_read_at === null || task_state_read_at < finished_at);
+  return (hasEndedSince ? endState : undefined) ?? task_state ?? endState ?? 'idle';
 }

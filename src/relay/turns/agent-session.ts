@@ -1,16 +1,13 @@
 import type { ThreadKey } from '../../store/keys.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 
 /** Slack clears the status of a working agent after an hour: it is set again before that (ms). */
 const SESSION_REFRESH_MS = 50 * 60_000;
 
 /** Sets Slack's agent status of a thread to working while `work` runs; failures are ignored. */
 export async function withAgentSession<T>(
-  { log }: Pick<RelayDeps, 'log'>,
-  { sessions }: Pick<WorkspaceClient, 'sessions'>,
+  { deps: { log }, workspace: { sessions }, lease }: ThreadWork,
   { channel, thread_ts: threadTs }: ThreadKey,
-  lease: Lease,
   work: () => Promise<T>,
 ): Promise<T> {
   if (sessions === undefined) return work();

@@ -11,6 +11,7 @@ import {
   readClocks,
   SYSTEM_CLOCKS,
 } from '../runtime/lease.ts';
+import { Poller } from '../runtime/poller.ts';
 import { sleepUnlessAborted } from '../runtime/retry.ts';
 
 /** What the dispatcher needs of the queue. */
@@ -42,6 +43,8 @@ interface HeldJob {
 const MAX_JOBS_PER_CLAIM = 500;
 /** The pause between two claims (ms): each reads all waiting jobs, and wake-ups often come together. */
 const CLAIM_PAUSE_MS = 20;
+/** How often jobs that could not be completed or released are tried again (ms). */
+const RESULT_RETRY_INTERVAL_MS = 1_000;
 const LEASE_CHECK_INTERVAL_MS = 250;
 const QUEUE_CALL_TIMEOUT_MS = 5_000;
 /** Without a claim or a renewal for this long, the database counts as lost. */
@@ -54,16 +57,14 @@ export class Dispatcher {
   readonly #heldJobs = new Map<string, HeldJob>();
   readonly #toComplete = new Set<HeldJob>();
   readonly #toRelease = new Set<HeldJob>();
-  readonly #stopping = new AbortController();
-  #claimLoopDone: Promise<void> = Promise.resolve();
-  #isFlushing = false;
-  #isRenewing = false;
+  readonly #claims: Poller;
+  readonly #renewals: Poller;
+  readonly #results: Poller;
+  #leaseCheck: NodeJS.Timeout | undefined;
   /** When a claim or a renewal last succeeded. */
   #contact: ClockReading | undefined;
   #isLost = false;
-  #timers: NodeJS.Timeout[] = [];
   #unsubscribe: () => void = () => undefined;
-  #wakeUp = Promise.withResolvers<void>();
 
   constructor(options: DispatcherOptions) {
     this.#options = {
@@ -75,6 +76,22 @@ export class Dispatcher {
       clocks: SYSTEM_CLOCKS,
       ...options,
     };
+    const { pollIntervalMs, renewIntervalMs, log } = this.#options;
+    this.#claims = new Poller({
+      intervalMs: pollIntervalMs,
+      poll: () => this.#claimJobs(),
+      onError: (error) => log.warn({ err: error }, 'could not claim jobs; trying again'),
+    });
+    this.#renewals = new Poller({
+      intervalMs: renewIntervalMs,
+      poll: () => this.#renewLeases(),
+      onError: (error) => log.warn({ err: error }, 'could not renew the held jobs; trying again'),
+    });
+    this.#results = new Poller({
+      intervalMs: RESULT_RETRY_INTERVAL_MS,
+      poll: () => this.#flushResults(),
+      onError: (error) => log.warn({ err: error }, 'could not complete or release jobs; trying again'),
+    });
   }
 
   /** How many jobs this process holds. */
@@ -89,12 +106,10 @@ export class Dispatcher {
 
   start(): void {
     this.#contact = readClocks(this.#options.clocks);
-    this.#unsubscribe = this.#options.queue.onWake(() => this.#wakeUp.resolve());
-    this.#timers = [
-      setInterval(() => void this.#renewLeases(), this.#options.renewIntervalMs),
-      setInterval(() => this.#checkLeases(), LEASE_CHECK_INTERVAL_MS),
-    ];
-    this.#claimLoopDone = this.#claimLoop();
+    this.#unsubscribe = this.#options.queue.onWake(() => this.#claims.pollNow());
+    for (const poller of [this.#claims, this.#renewals, this.#results]) poller.start();
+    this.#leaseCheck = setInterval(() => this.#checkLeases(), LEASE_CHECK_INTERVAL_MS);
+    this.#claims.pollNow();
   }
 
   /**
@@ -102,12 +117,11 @@ export class Dispatcher {
    * every job is completed or released.
    */
   async stop(drainMs: number): Promise<void> {
-    this.#stopping.abort();
-    this.#wakeUp.resolve();
+    const claimsEnded = this.#claims.stop();
     this.#unsubscribe();
     for (const { lease } of this.#heldJobs.values()) lease.drain();
     const drained = sleepUnlessAborted(drainMs);
-    await Promise.race([this.#claimLoopDone.then(() => this.#waitUntilEmpty(drainMs)), drained]);
+    await Promise.race([claimsEnded.then(() => this.#waitUntilEmpty(drainMs)), drained]);
     for (const held of this.#heldJobs.values()) held.lease.lose('the process is stopping');
     await this.#waitUntilEmpty(ABORT_GRACE_MS);
     const rest = [...this.#heldJobs.values()];
@@ -116,36 +130,27 @@ export class Dispatcher {
       for (const held of rest) this.#enqueueResult(this.#toRelease, held);
       await this.#waitUntilEmpty(QUEUE_CALL_TIMEOUT_MS);
     }
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#leaseCheck);
+    // A call that hangs must not hold up the stop.
+    void this.#renewals.stop();
+    void this.#results.stop();
   }
 
-  async #claimLoop(): Promise<void> {
-    const { queue, log, maxConcurrentThreads, pollIntervalMs, clocks } = this.#options;
-    while (!this.#stopping.signal.aborted) {
-      const asked = Math.min(maxConcurrentThreads - this.#heldJobs.size, MAX_JOBS_PER_CLAIM);
-      let full = false;
-      this.#wakeUp = Promise.withResolvers();
-      try {
-        const since = readClocks(clocks);
-        const jobs = await queue.claim(asked);
-        if (asked > 0) this.#recordContact(since);
-        for (const job of jobs) this.#startJob(job, since);
-        full = asked > 0 && jobs.length === asked;
-      } catch (error) {
-        log.warn({ err: error }, 'could not claim jobs; trying again');
-      }
-      if (full) continue;
-      await sleepUnlessAborted(CLAIM_PAUSE_MS, this.#stopping.signal);
-      const idle = new AbortController();
-      await Promise.race([this.#wakeUp.promise, sleepUnlessAborted(pollIntervalMs, idle.signal)]);
-      idle.abort();
-    }
+  async #claimJobs(): Promise<void> {
+    const { queue, maxConcurrentThreads, clocks } = this.#options;
+    const asked = Math.min(maxConcurrentThreads - this.#heldJobs.size, MAX_JOBS_PER_CLAIM);
+    const since = readClocks(clocks);
+    const jobs = await queue.claim(asked);
+    if (asked > 0) this.#recordContact(since);
+    for (const job of jobs) this.#startJob(job, since);
+    if (asked > 0 && jobs.length === asked) this.#claims.pollNow();
+    else await sleepUnlessAborted(CLAIM_PAUSE_MS, this.#claims.signal);
   }
 
   #startJob(job: ThreadJob, since: ClockReading): void {
     const held: HeldJob = { job, lease: new RenewableLease(since, this.#options.clocks), started: since };
     this.#heldJobs.set(job.id, held);
-    if (this.#stopping.signal.aborted || held.lease.remainingMs() <= 0) {
+    if (this.#claims.signal.aborted || held.lease.remainingMs() <= 0) {
       this.#enqueueResult(this.#toRelease, held);
       return;
     }
@@ -175,24 +180,15 @@ export class Dispatcher {
   #enqueueResult(batch: Set<HeldJob>, held: HeldJob): void {
     if (this.#heldJobs.get(held.job.id) !== held) return;
     batch.add(held);
-    if (!this.#isFlushing) void this.#flushResults();
+    this.#results.pollNow();
   }
 
   async #flushResults(): Promise<void> {
-    const { queue, log } = this.#options;
-    this.#isFlushing = true;
+    const { queue } = this.#options;
     // Runs that end at the same moment join the batch.
     await sleepUnlessAborted(1);
-    while (this.#toComplete.size + this.#toRelease.size > 0) {
-      try {
-        await this.#flushBatch(this.#toComplete, (jobs) => queue.complete(jobs));
-        await this.#flushBatch(this.#toRelease, (jobs) => queue.release(jobs));
-      } catch (error) {
-        log.warn({ err: error }, 'could not complete or release jobs; trying again');
-        await sleepUnlessAborted(1_000);
-      }
-    }
-    this.#isFlushing = false;
+    await this.#flushBatch(this.#toComplete, (jobs) => queue.complete(jobs));
+    await this.#flushBatch(this.#toRelease, (jobs) => queue.release(jobs));
   }
 
   async #flushBatch(batch: Set<HeldJob>, settle: (jobs: ThreadJob[]) => Promise<void>): Promise<void> {
@@ -204,29 +200,22 @@ export class Dispatcher {
       // The same job may have come back to this process meanwhile.
       if (this.#heldJobs.get(held.job.id) === held) this.#heldJobs.delete(held.job.id);
     }
-    this.#wakeUp.resolve();
+    this.#claims.pollNow();
   }
 
   /** Renews all held jobs in one call; a job that the answer leaves out is lost. */
   async #renewLeases(): Promise<void> {
     // A run that has lost its job, and does not return, must not keep the job from other processes.
     const asked = [...this.#heldJobs.values()].filter(({ lease }) => !lease.signal.aborted);
-    if (this.#isRenewing || asked.length === 0) return;
-    this.#isRenewing = true;
-    const { queue, log, clocks } = this.#options;
+    if (asked.length === 0) return;
+    const { queue, clocks } = this.#options;
     const since = readClocks(clocks);
-    try {
-      const renewedJobs = await withTimeout(queue.renew(asked.map(({ job }) => job)));
-      this.#recordContact(since);
-      const ownedIds = new Set(renewedJobs.map(({ id }) => id));
-      for (const { job, lease } of asked) {
-        if (ownedIds.has(job.id)) lease.renew(since);
-        else lease.lose('another process has the job');
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'could not renew the held jobs; trying again');
-    } finally {
-      this.#isRenewing = false;
+    const renewedJobs = await withTimeout(queue.renew(asked.map(({ job }) => job)));
+    this.#recordContact(since);
+    const ownedIds = new Set(renewedJobs.map(({ id }) => id));
+    for (const { job, lease } of asked) {
+      if (ownedIds.has(job.id)) lease.renew(since);
+      else lease.lose('another process has the job');
     }
   }
 

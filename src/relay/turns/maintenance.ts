@@ -23,20 +23,12 @@ export interface MaintenanceDeps {
 
 /** Queues threads that have work but no job, and cleans up outdated waiting reactions and expired rows. */
 export class Maintenance {
-  readonly #store: Store;
-  readonly #queue: Pick<ThreadQueue, 'threadsWithoutJob' | 'enqueue'>;
-  readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
-  readonly #retention: RetentionDays;
-  readonly #log: Logger;
+  readonly #deps: MaintenanceDeps;
   readonly #requeuePoller: Poller;
   readonly #sweepPoller: Poller;
 
   constructor(deps: MaintenanceDeps) {
-    this.#store = deps.store;
-    this.#queue = deps.queue;
-    this.#waitingReactions = deps.waitingReactions;
-    this.#retention = deps.retention;
-    this.#log = deps.log;
+    this.#deps = deps;
     const onError = (error: unknown) =>
       deps.log.warn({ err: error }, 'maintenance failed; trying again later');
     this.#requeuePoller = new Poller({
@@ -48,7 +40,7 @@ export class Maintenance {
   }
 
   start(): void {
-    this.#waitingReactions.cleanUp();
+    this.#deps.waitingReactions.cleanUp();
     this.#requeuePoller.start();
     this.#requeuePoller.pollNow();
     this.#sweepPoller.start();
@@ -61,11 +53,12 @@ export class Maintenance {
 
   /** Queues the threads that have work but no job: a process ended just after it recorded a message. */
   async #requeueThreadsWithoutJob(): Promise<void> {
+    const { store, queue, log } = this.#deps;
     for (let last: ThreadKey | undefined; !this.#requeuePoller.signal.aborted; ) {
-      const threads = await this.#store.threads.withWork(MAX_THREADS_PER_PAGE, last);
-      for (const thread of await this.#queue.threadsWithoutJob(threads)) {
-        this.#log.warn({ ...thread }, 'a thread had work but no job; queued again');
-        await this.#queue.enqueue(this.#store.db, thread);
+      const threads = await store.threads.withWork(MAX_THREADS_PER_PAGE, last);
+      for (const thread of await queue.threadsWithoutJob(threads)) {
+        log.warn({ ...thread }, 'a thread had work but no job; queued again');
+        await queue.enqueue(store.db, thread);
       }
       if (threads.length < MAX_THREADS_PER_PAGE) return;
       last = threads.at(-1);
@@ -73,8 +66,9 @@ export class Maintenance {
   }
 
   async #sweep(): Promise<void> {
-    this.#waitingReactions.cleanUp();
-    const swept = await this.#store.retention.deleteExpired(this.#retention);
-    if (swept > 0) this.#log.debug({ rows: swept }, 'deleted expired rows');
+    const { waitingReactions, store, retention, log } = this.#deps;
+    waitingReactions.cleanUp();
+    const swept = await store.retention.deleteExpired(retention);
+    if (swept > 0) log.debug({ rows: swept }, 'deleted expired rows');
   }
 }

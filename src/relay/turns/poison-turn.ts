@@ -1,6 +1,5 @@
 import type { Turn, TurnId } from '../../store/schema.ts';
-import type { RelayDeps } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 
 /** A turn is poisoned after more takeovers than this without a recorded step, over more than this time (ms). */
@@ -21,16 +20,15 @@ export function isPoisoned({ attempts, attempts_since: since }: Turn): boolean {
 }
 
 /** Takes over an open turn and counts the attempt, after a delay where earlier attempts made no progress. */
-export async function countTakeover({ store }: RelayDeps, turn: Turn, lease: Lease): Promise<Turn> {
+export async function countTakeover({ deps, lease }: ThreadWork, turn: Turn): Promise<Turn> {
   await sleepWithLease(suspectDelayMs(turn.attempts), lease);
-  return store.turns.countAttempt(turn);
+  return deps.store.turns.countAttempt(turn);
 }
 
 /** Runs a turn, and resets its attempts once it has proven stable. */
 export async function runAndMarkStable(
-  { store, log }: RelayDeps,
+  { deps: { store, log }, lease }: ThreadWork,
   turn: TurnId,
-  lease: Lease,
   run: () => Promise<void>,
 ): Promise<void> {
   const timer = setTimeout(() => {

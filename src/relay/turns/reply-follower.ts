@@ -1,27 +1,25 @@
-import type { Message as AgentMessage } from '../../agent/service-schema.ts';
+import type { AgentClient } from '../../agent/agent-client.ts';
+import { type Message as AgentMessage, messageText } from '../../agent/service-schema.ts';
+import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import { SETTLED_TASK_MS, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
+import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
+import { sleepWithLease } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { withSkippedFiles } from '../sending/file-notes.ts';
 import { MidRunForwarding } from '../sending/mid-run-forwarding.ts';
+import { findResentMessage, messageOfTurn } from '../sending/outgoing-message.ts';
 import type { TurnContext } from './turn-context.ts';
-
-/** A reply that has settled. */
-export interface SettledReply {
-  reply: AgentMessage;
-  /** Whether another message was forwarded to its run. */
-  hasForwarded: boolean;
-  /** Whether the service settled only the task, and the reply may be incomplete. */
-  endedWithTask: boolean;
-}
+import { countTools, outcomeOfReply } from './turn-end.ts';
 
 /**
  * Follows a turn's reply until it has settled, and forwards the thread's waiting messages to a silent run; no forwarding
- * outlasts it. Throws TurnEnded where the task settles without a reply.
+ * outlasts it. Then shows the reply's final state and records its outcome. Throws TurnEnded where the task settles
+ * without a reply.
  */
-export async function followReply(context: TurnContext): Promise<SettledReply> {
-  const { deps, workspace, lease, state, reply, stopSignal } = context;
-  const forwarding = new MidRunForwarding(deps, workspace, turnLocationOf(context.turn), lease, {
+export async function followReply(context: TurnContext): Promise<void> {
+  const { deps, state, reply, stopSignal } = context;
+  const forwarding = new MidRunForwarding(context, turnLocationOf(context.turn), {
     stopSignal,
     onForwarded: (writer, notes) => {
       state.onForwarded(writer, notes);
@@ -36,7 +34,7 @@ export async function followReply(context: TurnContext): Promise<SettledReply> {
       if (state.silence !== undefined) forwarding.offer(state.silence);
     });
     reply.reader = reader;
-    const settledMs = () => (stopSignal.aborted ? SETTLED_TASK_SHORT_MS : SETTLED_TASK_MS);
+    const settledMs = () => (stopSignal.aborted ? SETTLED_TASK_SHORT_MS : deps.settings.settledTaskMs);
     const found = await context.withRetry(() => reader.find(context.knownReply, settledMs));
     if (found === undefined)
       throw new TurnEnded(stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
@@ -45,11 +43,90 @@ export async function followReply(context: TurnContext): Promise<SettledReply> {
     if (reader.endedWithTask) deps.log.warn({ turn: context.turn.id }, 'a task settled without its reply');
     return { reply: settled, endedWithTask: reader.endedWithTask };
   };
-  let settled: Omit<SettledReply, 'hasForwarded'>;
   try {
-    settled = await readToEnd();
+    const settled = await readToEnd();
+    await forwarding.stop();
+    await showSettledReply(context, { ...settled, hasForwarded: forwarding.hasForwarded });
   } finally {
     await forwarding.stop();
   }
-  return { ...settled, hasForwarded: forwarding.hasForwarded };
+}
+
+const ANSWERED_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
+
+/**
+ * Waits for the task of a settled reply, shows the reply's final state and records its outcome. `hasForwarded`: another
+ * message was forwarded to its run; `endedWithTask`: only the task has settled, and the reply may be incomplete.
+ */
+async function showSettledReply(
+  context: TurnContext,
+  settled: { reply: AgentMessage; hasForwarded: boolean; endedWithTask: boolean },
+): Promise<void> {
+  const { state, turn } = context;
+  const { reply, hasForwarded, endedWithTask } = settled;
+  state.setFileNotes(withSkippedFiles(turn, reply.input?.fileIds ?? null));
+  const { agent, taskId } = await context.task();
+  // After a forwarded message, the task works for that message's turn.
+  const taskState =
+    !hasForwarded && (await context.withRetry(() => waitForBackgroundWork(context, agent, taskId)));
+  const system = await context.withRetry(() => systemMessages(agent, taskId, reply));
+  const isCancelled = taskState === 'cancelled' || outcomeOfReply(reply) === 'cancelled';
+  const stoppedBy = isCancelled ? await context.stopRequester() : '';
+  const outcome = outcomeOfReply(reply, taskState === 'cancelled' && stoppedBy !== '');
+  const phase = outcome === 'completed' ? (taskState === 'working' ? 'background' : 'done') : outcome;
+  const notes = [...(await endNotes(context, phase)), ...system];
+  if (endedWithTask && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
+  state.settle(reply, phase, notes, stoppedBy);
+  await context.reply.showFinalText();
+  if (turn.settled_at === null)
+    await context.record({ settled_at: new Date(), outcome, tool_counts: countTools(reply) }, true);
+}
+
+/** What the service said in the task beside the reply, after the message that the reply answers. */
+async function systemMessages(agent: AgentClient, taskId: string, reply: AgentMessage): Promise<string[]> {
+  const userMessageId = reply.input?.userMessageId ?? null;
+  if (userMessageId === null) return [];
+  const texts: string[] = [];
+  for await (const message of agent.messagesAfter(taskId, userMessageId)) {
+    if (message.role === 'system') texts.push(messageText(message));
+  }
+  return texts.filter((text) => text !== '');
+}
+
+/** The notes below the answer: that the thread has a new task, and, once in a channel, that a bot writes. */
+async function endNotes(context: TurnContext, phase: ReplyPhase): Promise<string[]> {
+  const { deps, turn } = context;
+  const { store } = deps;
+  const { workspace } = turn;
+  const resends_turn_id =
+    context.resendsTurnId === undefined
+      ? (await messageOfTurn(deps, turn)).resends_turn_id
+      : context.resendsTurnId;
+  const resent = await findResentMessage(store, { workspace, resends_turn_id });
+  const isMoved = resent !== undefined && resent.taskId !== null && resent.taskId !== turn.task_id;
+  const showsIntroduction =
+    ANSWERED_PHASES.has(phase) && (await store.oneTimeNotices.claimForTurn(turn, 'introduction'));
+  return [
+    ...(isMoved ? [strings.newConversation] : []),
+    ...(showsIntroduction ? [strings.automatedNotice] : []),
+  ];
+}
+
+/** How often a task that still works in the background is checked (ms). */
+const BACKGROUND_POLL_INTERVAL_MS = 2_000;
+
+/** Waits until the task of a settled reply has settled too, for a limited time: results and the next message wait for it. */
+async function waitForBackgroundWork(
+  { deps, lease, state }: TurnContext,
+  agent: AgentClient,
+  taskId: string,
+): Promise<'working' | 'cancelled' | 'finished'> {
+  const until = performance.now() + deps.settings.maxBackgroundWaitMs;
+  for (;;) {
+    const { status } = await agent.getTask(taskId, { signal: lease.signal });
+    if (isTaskSettled(status)) return status === 'cancelled' ? 'cancelled' : 'finished';
+    state.setStep('working', strings.backgroundWork);
+    if (performance.now() >= until) return 'working';
+    await sleepWithLease(BACKGROUND_POLL_INTERVAL_MS, lease);
+  }
 }

@@ -1,27 +1,33 @@
-import { AgentError } from '../../agent/errors.ts';
+import {
+  AgentError,
+  AgentNotFoundError,
+  AgentRejectedError,
+  AgentResponseSizeError,
+} from '../../agent/errors.ts';
+import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
+import type { TurnUpdate } from '../../store/threads/turns.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
+import { AccountGone } from '../installations/account-check.ts';
 import { postResults, scheduleFollowUps } from '../replies/result-posts.ts';
 import { ThreadPosts } from '../replies/thread-posts.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { EmptyMessage } from '../sending/empty-turn.ts';
 import { closeIfUnchanged, closeMessage, putBack } from '../sending/put-back.ts';
 import type { TurnContext } from './turn-context.ts';
-import { outcomeOfError } from './turn-outcome.ts';
 
 /** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
 const LONG_TURN_MS = 120_000;
 
 /** Ends a turn whose reply has settled: posts its results, and brings its reply into its final form. */
 export async function endSettledTurn(context: TurnContext): Promise<void> {
-  const { task_id: taskId } = await context.thread();
-  if (context.turn.results_posted_at === null && taskId !== null) {
-    await postResultsOrEndLine(context);
-    await context.record({ results_posted_at: new Date() });
-  }
+  const isDue = context.turn.results_posted_at === null;
+  const count = isDue ? await postResultsOrEndLine(context) : 0;
+  if (count > 0) await context.record({ results_posted_at: new Date() });
   await context.reply.finalize();
-  await closeTurn(context, 'completed');
+  await closeTurn(context, 'completed', isDue && count === 0 ? { results_posted_at: new Date() } : {});
 }
 
 /** Ends a turn before its reply has settled; the thread shows why. */
@@ -36,7 +42,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
     await context.withRetry(() => reply.remove());
   } else {
     state.endEarly(end.outcome, end.sentence, end.offer);
-    await context.withRetry(() => reply.open());
+    await context.openReply();
     await reply.showFinalText();
     await reply.finalize();
   }
@@ -49,11 +55,16 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
 }
 
 /** Ends a turn with nothing left to show. */
-export async function closeTurn(context: TurnContext, outcome: TurnOutcome): Promise<void> {
-  const { deps, workspace, turn, lease } = context;
-  await context.reply.close();
-  const posts = new ThreadPosts(deps, workspace, turn, lease);
-  await context.withRetry(() => postPausedNoticeAndFinish(deps, posts, turn, outcome));
+export async function closeTurn(
+  context: TurnContext,
+  outcome: TurnOutcome,
+  values: TurnUpdate = {},
+): Promise<void> {
+  const { deps, turn, reply } = context;
+  const posts = new ThreadPosts(context, turn);
+  await context.withRetry(() =>
+    reply.close((last) => postPausedNoticeAndFinish(deps, posts, turn, outcome, { ...last, values })),
+  );
 }
 
 /** An empty message was edited or withdrawn meanwhile: removes the notice about it, and lets an edited one wait again. */
@@ -69,13 +80,13 @@ async function retractNotice(context: TurnContext, read: 'changed' | 'withdrawn'
 
 /**
  * Posts the turn's results; after a long turn without any, a line that mentions the asker. Where the results cannot be
- * read, the thread says so and follow-ups look for them.
+ * read, the thread says so and follow-ups look for them. Returns how many there are.
  */
-async function postResultsOrEndLine(context: TurnContext): Promise<void> {
+async function postResultsOrEndLine(context: TurnContext): Promise<number> {
   const { deps, workspace, turn, lease } = context;
   const { agent, taskId } = await context.task();
   const settled = { deps, workspace, agent, turn, taskId, lease };
-  const posts = new ThreadPosts(deps, workspace, turn, lease);
+  const posts = new ThreadPosts(context, turn);
   const count = await context
     .withRetry(() => postResults(settled))
     .catch(async (error: unknown) => {
@@ -86,14 +97,70 @@ async function postResultsOrEndLine(context: TurnContext): Promise<void> {
       return 0;
     });
   const durationMs = Date.now() - turn.started_at.getTime();
-  if (count > 0 || durationMs <= LONG_TURN_MS) return;
+  if (count > 0 || durationMs <= LONG_TURN_MS) return count;
   // A bot is not mentioned: it has no user.
   const asker = isDirectChannel(turn.channel) || isBotId(turn.asked_by) ? undefined : turn.asked_by;
   const line = strings.endMention(asker, endLineOutcome(turn.outcome), durationMs);
   await context.withRetry(() => posts.postNotice('end', line));
+  return 0;
 }
 
 /** How the line at the end of a long turn names its outcome. */
 function endLineOutcome(outcome: TurnOutcome | null): 'done' | 'failed' | 'length' {
   return outcome === 'length' || outcome === 'failed' ? outcome : 'done';
+}
+
+/** What of a turn the service has. */
+interface StateAtService {
+  task: boolean;
+  message: boolean;
+}
+
+/** How a turn ends that a lasting error ends; the thread shows `sentence`, or nothing where it is null. */
+export function outcomeOfError(
+  error: unknown,
+  atService: StateAtService,
+): { outcome: TurnOutcome; sentence: string | null; offer?: 'choose' | undefined } {
+  if (error instanceof TurnEnded)
+    return { outcome: error.outcome, sentence: error.sentence, offer: error.offer };
+  if (error instanceof AccountGone) return { outcome: 'refused', sentence: strings.accountChanged };
+  if (error instanceof AgentError) return { outcome: 'refused', sentence: failureSentence(error, atService) };
+  return { outcome: 'abandoned', sentence: strings.retriesExhausted };
+}
+
+/** The error's own sentence is for operators, who find it in the log. */
+function failureSentence(error: AgentError, atService: StateAtService): string {
+  if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
+  const serviceMessage = error instanceof AgentRejectedError ? error.reason : undefined;
+  if (atService.message)
+    return error instanceof AgentResponseSizeError
+      ? strings.answerTooLarge
+      : strings.answerUnreadable(serviceMessage ?? '');
+  return serviceMessage === undefined ? strings.serviceFailed : strings.messageRejected(serviceMessage);
+}
+
+/** The outcome of a settled reply; `wasStoppedAfterReply`: its task was stopped while it worked in the background. */
+export function outcomeOfReply(
+  message: AgentMessage,
+  wasStoppedAfterReply = false,
+): 'completed' | 'cancelled' | 'failed' | 'length' {
+  if (message.status === 'cancelled' || message.stopReason === 'cancelled') return 'cancelled';
+  if (message.status === 'failed' || message.stopReason === 'error' || message.error !== null)
+    return 'failed';
+  if (message.stopReason === 'length') return 'length';
+  return wasStoppedAfterReply ? 'cancelled' : 'completed';
+}
+
+/** Most tools that the audit trail names for one reply. */
+const MAX_AUDITED_TOOLS = 50;
+
+/** How often the agent used each tool for a reply; beyond the first 50, tools count as "others". */
+export function countTools({ content }: AgentMessage): Record<string, number> {
+  const tools = new Map<string, number>();
+  for (const block of content) {
+    if (block.type !== 'tool_use') continue;
+    const name = tools.has(block.name) || tools.size < MAX_AUDITED_TOOLS ? block.name : 'others';
+    tools.set(name, (tools.get(name) ?? 0) + 1);
+  }
+  return Object.fromEntries(tools);
 }

@@ -1,12 +1,13 @@
 import { v7 as nextTurnId } from 'uuid';
 import type { ThreadKey } from '../../store/keys.ts';
-import type { Turn, TurnId } from '../../store/schema.ts';
+import type { Turn } from '../../store/schema.ts';
+import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { recoverOrphanReplies } from '../inbox/orphan-replies.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { drainOnUninstall, type Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
 import { HandOver } from '../runtime/turn-interruptions.ts';
@@ -30,19 +31,13 @@ export interface TurnRunnerDeps {
 /** Runs a thread's next turn, and queues the thread again if more messages wait. */
 export class TurnRunner {
   readonly #deps: RelayDeps;
-  readonly #waitingReactions: WaitingReactions;
-  readonly #readRateFor: TurnRunnerDeps['readRateFor'];
-  readonly #findWorkspace: TurnRunnerDeps['findWorkspace'];
-  readonly #requeue: TurnRunnerDeps['requeue'];
+  readonly #options: Omit<TurnRunnerDeps, 'deps'>;
   /** The turns that this process runs, by id. */
   readonly #running = new Map<string, TurnContext>();
 
-  constructor({ deps, waitingReactions, readRateFor, findWorkspace, requeue }: TurnRunnerDeps) {
+  constructor({ deps, ...options }: TurnRunnerDeps) {
     this.#deps = deps;
-    this.#waitingReactions = waitingReactions;
-    this.#readRateFor = readRateFor;
-    this.#findWorkspace = findWorkspace;
-    this.#requeue = requeue;
+    this.#options = options;
   }
 
   /** Stops a turn if this process runs it. */
@@ -52,28 +47,29 @@ export class TurnRunner {
 
   /** Continues the thread's open turn, or begins one for the waiting message with the lowest ts. */
   async run(thread: ThreadKey, jobLease: Lease): Promise<void> {
-    const workspace = await this.#findWorkspace(thread.workspace);
+    const workspace = await this.#options.findWorkspace(thread.workspace);
     if (workspace === undefined) {
       this.#deps.log.warn({ ...thread }, 'the app is not installed in this workspace; the turn waits');
       return;
     }
     const { lease, dispose } = drainOnUninstall(jobLease, workspace.uninstalled);
     try {
-      const context = await this.#nextTurn(workspace, thread, lease);
+      const context = await this.#nextTurn({ deps: this.#deps, workspace, lease }, thread);
       if (context === undefined) return;
       const turn = turnLocationOf(context.turn);
       this.#running.set(turn.id, context);
       try {
-        await withAgentSession(this.#deps, workspace, thread, lease, () =>
+        await withAgentSession(context, thread, () =>
           isPoisoned(context.turn)
             ? abandonTurn(context)
-            : runAndMarkStable(this.#deps, turn, lease, () => runTurn(context)),
+            : runAndMarkStable(context, turn, () => runTurn(context)),
         );
       } finally {
         // After a lost lease, this process may already run the turn again.
         if (this.#running.get(turn.id) === context) this.#running.delete(turn.id);
       }
-      if (await this.#hasMoreWork(thread, turn)) await this.#requeue(thread);
+      // Many messages share a job. A turn that stays open is left to `Maintenance`, so that it does not run over and over.
+      if (await this.#deps.store.threads.hasWorkAfter(turn)) await this.#options.requeue(thread);
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;
@@ -82,54 +78,31 @@ export class TurnRunner {
     }
   }
 
-  async #nextTurn(
-    workspace: WorkspaceClient,
-    thread: ThreadKey,
-    lease: Lease,
-  ): Promise<TurnContext | undefined> {
-    const turn = await this.#resumeOrBeginTurn(workspace, thread, lease);
+  async #nextTurn(work: ThreadWork, thread: ThreadKey): Promise<TurnContext | undefined> {
+    const state = await this.#deps.store.threads.getWithWork(thread);
+    if (state === undefined) return undefined;
+    const open = state.has_open_turn ? await this.#deps.store.turns.open(thread) : undefined;
+    const begun = open === undefined ? await this.#begin(work, state) : undefined;
+    const turn = open === undefined ? begun?.turn : await countTakeover(work, open);
     if (turn === undefined) return undefined;
-    const { task_id } = await this.#deps.store.threads.getOrThrow(thread);
+    const { task_id } = state;
     // Every log line about the turn names its thread and task.
     const log = this.#deps.log.child({ ...thread, ...(task_id === null ? {} : { task: task_id }) });
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
-    this.#waitingReactions.addToWaiting(thread);
-    this.#waitingReactions.cleanUp();
-    return new TurnContext(
-      { ...this.#deps, log },
-      workspace,
-      turn,
-      lease,
-      this.#readRateFor,
-      this.#waitingReactions,
-    );
+    const { waitingReactions, readRateFor } = this.#options;
+    if (begun === undefined || begun.message.waiting_count > 1) waitingReactions.addToWaiting(thread);
+    if (begun === undefined || begun.message.has_waiting_reaction) waitingReactions.cleanUp();
+    const logged = { ...work, deps: { ...this.#deps, log } };
+    return new TurnContext(logged, turn, readRateFor, waitingReactions, begun && { ...begun, thread: state });
   }
 
-  /**
-   * Whether the thread has more work after this turn: many messages share a job. A turn that stays open is left to
-   * `Maintenance`, so that it does not run over and over.
-   */
-  async #hasMoreWork(thread: ThreadKey, turn: TurnId): Promise<boolean> {
-    const { turns, messages } = this.#deps.store;
-    const open = await turns.open(thread);
-    if (open !== undefined) return open.id !== turn.id;
-    return (await messages.nextWaiting(thread)) !== undefined;
-  }
-
-  async #resumeOrBeginTurn(
-    workspace: WorkspaceClient,
-    thread: ThreadKey,
-    lease: Lease,
-  ): Promise<Turn | undefined> {
-    const { store } = this.#deps;
-    const open = await store.turns.open(thread);
-    if (open !== undefined) return countTakeover(this.#deps, open, lease);
-    await recoverOrphanReplies(this.#deps, workspace, thread, lease);
+  async #begin(work: ThreadWork, thread: ThreadWithWork) {
+    if (thread.has_orphan_replies) await recoverOrphanReplies(work, thread);
     for (;;) {
-      const next = await nextAllowedMessage(this.#deps, workspace, thread, lease);
-      if (next === undefined) return undefined;
-      const turn = await beginTurnOrRefuse(this.#deps, workspace, nextTurnId(), next);
-      if (turn !== undefined) return turn;
+      const message = await nextAllowedMessage(work, thread);
+      if (message === undefined) return undefined;
+      const turn = await beginTurnOrRefuse(work, nextTurnId(), message);
+      if (turn !== undefined) return { turn, message };
     }
   }
 }

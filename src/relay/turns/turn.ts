@@ -1,19 +1,21 @@
 import * as strings from '../../render/strings/index.ts';
-import { isLastingRefusal } from '../../slack/errors.ts';
+import { ChannelGoneError, isLastingRefusal } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import { sendStop } from '../controls/stop-delivery.ts';
 import { SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
-import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
-import { isThreadUnreachable } from '../runtime/unreachable-thread.ts';
+import { ThreadPosts } from '../replies/thread-posts.ts';
+import { sleepWithLease } from '../runtime/retry.ts';
+import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-turn.ts';
 import { closeMessage, putBack } from '../sending/put-back.ts';
 import { Sender } from '../sending/sender.ts';
 import { followReply } from './reply-follower.ts';
-import { showSettledReply } from './settled-reply.ts';
-import { postSharedChannelNotice } from './shared-channel-notice.ts';
 import type { TurnContext } from './turn-context.ts';
 import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
 import { handleUnreachableThread } from './unreachable-thread.ts';
+
+/** How long (ms) a refused channel may turn out to have another id. */
+const CHANNEL_MOVE_GRACE_MS = 2_000;
 
 /**
  * Runs one turn, from the waiting message to the posted results. Every step is recorded before and after its side
@@ -38,20 +40,26 @@ async function runToEnd(
   steps: () => Promise<void>,
   isUnreachable: (error: unknown) => boolean,
 ): Promise<void> {
-  const { deps, workspace, reply, lease } = context;
+  const { deps, reply } = context;
   try {
     await steps().catch((error: unknown) => handleStepError(context, error));
   } catch (error) {
     if (!isUnreachable(error)) throw error;
     const { turn } = context;
+    if (error instanceof ChannelGoneError && (await hasMoved(context))) throw new HandOver();
     deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');
-    await handleUnreachableThread(deps, workspace, turn, lease);
+    await handleUnreachableThread(context, turn);
     await closeMessage(deps, turn);
-    await reply.close();
-    await deps.store.turns.finish(turn, 'abandoned');
+    await reply.close((last) => deps.store.turns.finish(turn, 'abandoned', last));
   } finally {
-    await reply.close();
+    await reply.suspend();
   }
+}
+
+/** Whether the turn's channel has another id by now. Slack's event about that may come after a refusal of the old one. */
+async function hasMoved({ deps, turn, lease }: TurnContext): Promise<boolean> {
+  await sleepWithLease(CHANNEL_MOVE_GRACE_MS, lease);
+  return (await deps.store.turns.get(turn.workspace, turn.id))?.channel !== turn.channel;
 }
 
 async function handleStepError(context: TurnContext, error: unknown): Promise<void> {
@@ -63,19 +71,21 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
 }
 
 async function takeSteps(context: TurnContext): Promise<void> {
-  const { deps, workspace, turn, state, lease } = context;
-  if (!(await deps.store.channelSettings.get(turn.workspace, turn.channel)).show_steps) state.hideSteps();
+  const { deps, workspace, turn, state } = context;
+  const channelSettings = await deps.store.channelSettings.get(turn.workspace, turn.channel);
+  if (!channelSettings.show_steps) state.hideSteps();
   if (await isAnsweredByEarlierTurn(context)) return closeTurn(context, 'completed');
-  await endTurnIfEmpty(deps, workspace, turn);
-  await openReply(context);
+  await endTurnIfEmpty(deps, workspace, turn, await context.message());
+  await context.openReply();
   if (context.turn.user_message_id === null) {
-    await context.withRetry(() => postSharedChannelNotice(deps, workspace, context.turn, lease));
-    await endTurnIfFilesOnly(deps, workspace, context.turn, () => createSender(context));
-    await sendMessage(context);
+    await context.withRetry(() => postSharedChannelNotice(context));
+    const sender = createSender(context, channelSettings.model);
+    await endTurnIfFilesOnly(deps, workspace, context.turn, await context.message(), sender);
+    await sendMessage(context, sender);
   }
   state.setFileNotes(context.turn.file_notes ?? []);
   state.setStep('working');
-  await showSettledReply(context, await followReply(context));
+  await followReply(context);
   await endSettledTurn(context);
 }
 
@@ -91,15 +101,11 @@ async function isAnsweredByEarlierTurn(context: TurnContext): Promise<boolean> {
   return context.knownReply === null;
 }
 
-/** Posts the first reply, before any call to the service. */
-async function openReply(context: TurnContext): Promise<void> {
-  await context.withRetry(() => context.reply.open());
-  if (context.turn.first_visible_at === null) await context.record({ first_visible_at: new Date() });
-}
-
-function createSender(context: TurnContext): Sender {
-  const { deps, workspace, turn, lease, state, stopSignal } = context;
-  return new Sender(deps, workspace, turn, lease, {
+function createSender(context: TurnContext, channelModel: string | null): Sender {
+  const { turn, state, stopSignal, begun } = context;
+  return new Sender(context, turn, {
+    thread: begun?.thread,
+    channelModel,
     onStep: (step) => state.setStep(step),
     onUploadProgress: (progress) => state.setUploadProgress(progress),
     onFileNotes: (notes) => state.setFileNotes(notes),
@@ -109,12 +115,28 @@ function createSender(context: TurnContext): Sender {
 }
 
 /** Sends the message to the service. */
-async function sendMessage(context: TurnContext): Promise<void> {
+async function sendMessage(context: TurnContext, sender: Sender): Promise<void> {
   const originalTs = context.turn.message_ts;
-  const { turn, reply } = await createSender(context).send();
-  if (turn.message_ts !== originalTs) context.waitingReactions.addToWaiting(turn);
+  const { turn, reply, account_id } = await sender.send();
+  context.begun = undefined;
+  if (turn.task_id !== null) context.knownTask = { account_id, taskId: turn.task_id };
+  if (turn.message_ts !== originalTs) {
+    context.resendsTurnId = undefined;
+    context.waitingReactions.addToWaiting(turn);
+  }
   context.turn = turn;
   context.knownReply = reply;
   // A stop that was requested while the message was being sent had nothing to cancel yet.
   if (turn.stop_requested_at !== null) await context.withRetry(() => sendStop(context.deps, turn));
+}
+
+/**
+ * Posts, once for each channel and before its first task, that another organisation can read the channel. Throws a
+ * SlackError where Slack cannot say whether one can.
+ */
+async function postSharedChannelNotice(context: TurnContext): Promise<void> {
+  const { deps, workspace, turn, lease } = context;
+  const channel = await workspace.people.requireChannel(turn.channel, lease.signal);
+  if (channel.isExtShared !== true || !(await deps.store.oneTimeNotices.claimForTurn(turn, 'shared'))) return;
+  await new ThreadPosts(context, turn).postNotice('notice:shared', strings.sharedChannel);
 }

@@ -2,8 +2,7 @@ import { AgentBusyError, AgentError } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError, SlackLeaseError } from '../../slack/errors.ts';
 import type { Turn } from '../../store/schema.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
+import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { transientFailure, withRetry } from '../runtime/retry.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 
@@ -11,19 +10,16 @@ import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-o
 const ASKER_NOTICE_TIMEOUT_MS = 10 * 60_000;
 
 /** The thread of a turn's reply is unreachable: stops the run gracefully, and tells the asker in a direct message. */
-export async function handleUnreachableThread(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
-  turn: Turn,
-  lease: Lease,
-): Promise<void> {
+export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Promise<void> {
+  const { deps, lease } = work;
   const { account_id, task_id } = await deps.store.threads.getOrThrow(turn);
   if (task_id !== null && turn.user_message_id !== null && turn.settled_at === null) {
     await withRetry(lease, () => cancelTask(deps, account_id, task_id), ignoreWait);
   }
-  const notifyAsker = createAskerNotifier(deps, workspace, turn, lease);
   try {
-    await withRetry(lease, notifyAsker, ignoreWait, { giveUpAfterMs: ASKER_NOTICE_TIMEOUT_MS });
+    await withRetry(lease, createAskerNotifier(work, turn), ignoreWait, {
+      giveUpAfterMs: ASKER_NOTICE_TIMEOUT_MS,
+    });
   } catch (error) {
     if (!(error instanceof SlackError) || error instanceof SlackLeaseError) throw error;
     deps.log.warn({ err: error, turn: turn.id }, 'could not tell the asker that the thread is unreachable');
@@ -43,10 +39,8 @@ async function cancelTask(deps: RelayDeps, account: string, taskId: string): Pro
 
 /** A function that tells the asker in a direct message, once: each retry looks for the post of the attempt before. */
 function createAskerNotifier(
-  { store }: RelayDeps,
-  { posting, readBack }: WorkspaceClient,
+  { deps: { store }, workspace: { posting, readBack }, lease: guard }: ThreadWork,
   turn: Turn,
-  guard: Lease,
 ): () => Promise<void> {
   const key = `${turn.id}/asker`;
   const message = { text: strings.replyUnreachable(turn.channel) };

@@ -1,47 +1,20 @@
+import type * as types from '@slack/types';
+import type { InputBlockElement, PlainTextOption } from '@slack/types';
 import * as strings from '../strings/index.ts';
 import type { Modal } from './modal.ts';
 import { type ContextBlock, type PlainText, plainText, type SectionBlock } from './slack-blocks.ts';
 
 /** An option; its text and description have at most 75 characters, its value 150. */
-export interface FormOption {
-  text: PlainText;
-  description?: PlainText;
+export interface FormOption extends PlainTextOption {
   value: string;
 }
 
-/** An element that people fill in (https://docs.slack.dev/reference/block-kit/block-elements). */
-export type FormElement =
-  | {
-      type: 'plain_text_input';
-      action_id: string;
-      multiline?: boolean;
-      /** At most 3,000. */
-      max_length: number;
-      initial_value?: string;
-      placeholder?: PlainText;
-    }
-  | {
-      type: 'static_select' | 'radio_buttons';
-      action_id: string;
-      options: FormOption[];
-      initial_option?: FormOption;
-    }
-  | { type: 'checkboxes'; action_id: string; options: FormOption[]; initial_options?: FormOption[] }
-  | {
-      type: 'conversations_select';
-      action_id: string;
-      initial_conversation?: string;
-      filter?: { include: ('public' | 'private' | 'mpim' | 'im')[]; exclude_bot_users?: boolean };
-    }
-  | { type: 'file_input'; action_id: string; max_files: number };
+/** An element that people fill in; a text has at most 3,000 characters. */
+export type FormElement = InputBlockElement & { action_id: string };
 
 /** One labelled input of a form. */
-export interface InputBlock {
-  type: 'input';
+export interface InputBlock extends types.InputBlock {
   block_id: string;
-  label: PlainText;
-  hint?: PlainText;
-  optional: boolean;
   element: FormElement;
 }
 

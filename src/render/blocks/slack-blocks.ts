@@ -1,84 +1,37 @@
+import type * as types from '@slack/types';
+import type { Button, FeedbackButtons, MarkdownBlock, PlainTextElement, TextObject } from '@slack/types';
 import { neutralizePings } from '../markdown/pings.ts';
 
 /** Characters of all block text in one message (https://docs.slack.dev/reference/block-kit/blocks/markdown-block, with a margin). */
-export const MAX_MESSAGE_TEXT = 9_990;
+const MAX_MESSAGE_TEXT = 9_990;
 /** Blocks of one message (https://docs.slack.dev/reference/block-kit/blocks). */
 export const MAX_MESSAGE_BLOCKS = 50;
 
-/** The block types that messages use, in Slack's format (https://docs.slack.dev/reference/block-kit). */
-export interface PlainText {
-  type: 'plain_text';
-  text: string;
-  emoji?: boolean;
-}
+export type PlainText = PlainTextElement;
 
-export interface MrkdwnText {
-  type: 'mrkdwn';
-  text: string;
-}
-
-export interface MarkdownBlock {
-  type: 'markdown';
-  text: string;
-}
-
-export interface ButtonElement {
-  type: 'button';
-  text: PlainText;
+/*
+ * Slack's blocks with the elements that messages use. A confirmation's title has at most 100 characters, its text 300, its
+ * answers 30.
+ */
+export interface ButtonElement extends Button {
   action_id: string;
-  accessibility_label?: string;
-  value?: string;
-  url?: string;
-  style?: 'primary' | 'danger';
-  /** Slack asks this before it sends the press. */
-  confirm?: ConfirmDialog;
 }
 
-/** A confirmation that Slack shows: title at most 100 characters, text 300, answers 30. */
-export interface ConfirmDialog {
-  title: PlainText;
-  text: PlainText;
-  confirm: PlainText;
-  deny: PlainText;
-  style?: 'primary' | 'danger';
-}
-
-export interface SectionBlock {
-  type: 'section';
-  block_id?: string;
-  text: PlainText | MrkdwnText;
+export interface SectionBlock extends types.SectionBlock {
+  text: TextObject;
   accessory?: ButtonElement;
 }
 
-export interface ContextBlock {
-  type: 'context';
-  block_id?: string;
-  elements: (PlainText | MrkdwnText)[];
+export interface ContextBlock extends types.ContextBlock {
+  elements: TextObject[];
 }
 
-export interface ActionsBlock {
-  type: 'actions';
-  block_id?: string;
+export interface ActionsBlock extends types.ActionsBlock {
   elements: ButtonElement[];
 }
 
-/** A thumb of `feedback_buttons`. */
-export interface FeedbackButton {
-  text: PlainText;
-  accessibility_label: string;
-  value: string;
-}
-
-/** https://docs.slack.dev/reference/block-kit/block-elements/feedback-buttons-element */
-export interface ContextActionsBlock {
-  type: 'context_actions';
-  block_id?: string;
-  elements: {
-    type: 'feedback_buttons';
-    action_id: string;
-    positive_button: FeedbackButton;
-    negative_button: FeedbackButton;
-  }[];
+export interface ContextActionsBlock extends types.ContextActionsBlock {
+  elements: FeedbackButtons[];
 }
 
 export type SlackBlock = MarkdownBlock | SectionBlock | ContextBlock | ActionsBlock | ContextActionsBlock;

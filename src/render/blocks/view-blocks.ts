@@ -1,30 +1,21 @@
-import type { ActionsBlock, ContextBlock, MrkdwnText, PlainText, SectionBlock } from './slack-blocks.ts';
+import type {
+  ConversationsSelect,
+  DividerBlock,
+  HeaderBlock,
+  SectionBlock as Section,
+  TextObject,
+} from '@slack/types';
+import type { ActionsBlock, ContextBlock, SectionBlock } from './slack-blocks.ts';
 
-/** A heading of at most 150 characters. */
-export interface HeaderBlock {
-  type: 'header';
-  text: PlainText;
-}
-
-export interface DividerBlock {
-  type: 'divider';
-}
+export type { HeaderBlock } from '@slack/types';
 
 /** A section with a channel picker. */
-export interface ChannelSelectBlock {
-  type: 'section';
-  block_id?: string;
-  text: PlainText | MrkdwnText;
-  accessory: {
-    type: 'conversations_select';
-    action_id: string;
-    placeholder: PlainText;
-    initial_conversation?: string;
-    filter: { include: ('public' | 'private' | 'mpim' | 'im')[]; exclude_bot_users: boolean };
-  };
+export interface ChannelSelectBlock extends Section {
+  text: TextObject;
+  accessory: ConversationsSelect;
 }
 
-/** The blocks of modals and App Home. */
+/** The blocks of modals and App Home; a heading has at most 150 characters. */
 export type ViewBlock =
   | SectionBlock
   | ContextBlock

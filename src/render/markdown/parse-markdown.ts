@@ -23,7 +23,7 @@ const UNSUPPORTED_SYNTAX = {
     ],
   },
 };
-const SYNTAX_EXTENSIONS = [gfm(), mathSyntax, parseLimits, UNSUPPORTED_SYNTAX];
+const SYNTAX_EXTENSIONS = [gfm(), parseLimits, UNSUPPORTED_SYNTAX];
 
 // Without its transforms, which create nodes without a position in the source.
 const TREE_EXTENSIONS = gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] }));
@@ -37,8 +37,9 @@ export interface ParseCounter {
 export function parseMarkdown(text: string, count: ParseCounter): MarkdownNode {
   count.characters += text.length;
   const safe = text.startsWith('\uFEFF') ? WORD_JOINER + text.slice(1) : text;
-  const root: Root = fromMarkdown(withReadableEmphasis(limitNesting(safe)), {
-    extensions: SYNTAX_EXTENSIONS,
+  const source = withReadableEmphasis(limitNesting(safe));
+  const root: Root = fromMarkdown(source, {
+    extensions: [...SYNTAX_EXTENSIONS, mathSyntax(source)],
     mdastExtensions: TREE_EXTENSIONS,
   });
   return toNode(root, text);

@@ -1,3 +1,4 @@
+import { parse } from 'csv-parse/sync';
 import { contextLineBlock, type RenderedMessage, sectionBlock } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
@@ -35,24 +36,20 @@ export function tablePreviewMessage(file: { name: string; text: string }): Rende
 
 /** The rows of a text that separates cells by commas, semicolons or tabs, whichever its first line has most of. */
 export function parseDelimitedTable(text: string): string[][] {
-  const start = text.replace(/^\uFEFF/, '');
-  const first = start.slice(0, 10_000).split(/\r?\n/, 1)[0] ?? '';
-  const counted = [',', ';', '\t'].map((mark) => ({ mark, count: first.split(mark).length }));
-  const { mark } = counted.reduce((best, one) => (one.count > best.count ? one : best));
-  const cell = new RegExp(`(?:"((?:[^"]|"")*)"|([^${mark}\\r\\n]*))(${mark}|\\r?\\n|\\r|$)`, 'y');
-  const rows: string[][] = [];
-  let row: string[] = [];
-  while (cell.lastIndex < start.length) {
-    const match = cell.exec(start);
-    if (match === null) return [];
-    const [, quoted, plain = '', end] = match;
-    row.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    if (end === mark && cell.lastIndex < start.length) continue;
-    if (end === mark) row.push('');
-    if (row.length > 1 || row[0] !== '') rows.push(row);
-    row = [];
+  const first = text.slice(0, 10_000).split(/\r?\n/, 1)[0] ?? '';
+  const counted = [',', ';', '\t'].map((delimiter) => ({ delimiter, count: first.split(delimiter).length }));
+  const { delimiter } = counted.reduce((best, one) => (one.count > best.count ? one : best));
+  try {
+    return parse(text, {
+      delimiter,
+      bom: true,
+      relax_quotes: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+    });
+  } catch {
+    return [];
   }
-  return rows;
 }
 
 function tableRow(row: readonly string[], width: number): string {

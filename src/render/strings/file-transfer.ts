@@ -39,7 +39,6 @@ const FILE_REASONS = {
   broken_off: 'the download was interrupted. Share it again.',
   changed: 'it changed while I was reading it. Share it again.',
   other_host: "it isn't stored at Slack. Share the file itself.",
-  unknown_kind: "I don't know this kind of file.",
   type_refused: "I don't send files of this type here.",
   too_many: 'there are too many files in one message.',
   message_full: 'the files in this message are too large together.',

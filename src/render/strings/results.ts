@@ -1,4 +1,6 @@
-/** What stands in and below an answer: its rest, its results and their links. */
+import { withReason } from './turn-errors.ts';
+
+/** What stands in and below an answer: its rest, its results and their links, its review, its steps, and feedback. */
 
 export const restInFile = 'The rest of the answer is in the file below.';
 export const restOfAnswer = 'The rest of the answer';
@@ -41,3 +43,32 @@ export function tableSize(
   const columns = shown.columns === all.columns ? '' : ` and ${shown.columns} columns`;
   return `${size}; showing the first ${shown.rows} ${shown.rows === 1 ? 'row' : 'rows'}${columns}`;
 }
+
+export const reviewHeading = 'A review of the work in this thread:';
+export const reviewEmpty = 'A review of the work in this thread finished without findings.';
+export const restOfReview = 'The rest of the review';
+export const reviewTooLong = "The review continues, but it's too long to post here.";
+
+/** `reason` is what the service said, or ''. */
+export function reviewFailed(reason: string): string {
+  return `A review of the work in this thread failed${withReason(reason)} The answer is unchanged.`;
+}
+
+export const noSteps = 'The agent used no tools for this answer.';
+export const stepsUnavailable =
+  "I can't read the steps right now. Close this and press Steps again in a moment.";
+export const stepsNotFound = 'The agent service no longer has this answer, so its steps are gone.';
+export const stepInput = 'Input';
+export const stepOutput = 'Output';
+export const stepWithoutOutput = 'No output.';
+
+/** Which steps of how many a page shows. */
+export function stepsShown(from: number, to: number, count: number): string {
+  return `Steps ${from} to ${to} of ${count}`;
+}
+
+export const feedbackThanks = 'Thanks for your feedback! To change it, press the other thumb.';
+export const commentTitle = 'Comment on an answer';
+export const commentLabel = "What was good, what wasn't?";
+export const commentHint = 'Your app admins read this; the agent does not.';
+export const commentTooLate = 'This answer is too old to comment on. Press a thumb below a newer one.';

@@ -59,8 +59,8 @@ export class ThreadQueue {
   readonly #log: Logger;
   readonly #wakeListeners = new Set<() => void>();
   #notifyChannel: string | undefined;
-  /** Threads to queue, by key. */
-  readonly #pending = new Map<string, ThreadKey>();
+  /** Threads to queue, by key, and whether each surely has no waiting job. */
+  readonly #pending = new Map<string, { thread: ThreadKey; isNew: boolean }>();
   #flushing: Promise<void> | undefined;
   #isStopping = false;
 
@@ -131,7 +131,11 @@ export class ThreadQueue {
    */
   async enqueueMissing(threads: readonly ThreadKey[]): Promise<void> {
     const isWaiting = `state < 'active' and not blocked and policy = '${QUEUE_OPTIONS.policy}'`;
-    const jobs = (await this.#withoutJob(threads, isWaiting)).map((thread) => ({
+    if (threads.length > 0) await this.#insert(await this.#withoutJob(threads, isWaiting));
+  }
+
+  async #insert(threads: readonly ThreadKey[]): Promise<void> {
+    const jobs = threads.map((thread) => ({
       data: threadSchema.parse(thread),
       id: nextId(),
       singletonKey: threadKeyText(thread),
@@ -143,10 +147,11 @@ export class ThreadQueue {
 
   /**
    * Does the same within a few ms, for many threads at once. If the process ends meanwhile, the thread has work but no
-   * job: maintenance finds it.
+   * job: maintenance finds it. `isNew`: the thread had no work before, so it has no waiting job.
    */
-  enqueueSoon(thread: ThreadKey): void {
-    this.#pending.set(threadKeyText(thread), thread);
+  enqueueSoon(thread: ThreadKey, isNew = false): void {
+    const key = threadKeyText(thread);
+    this.#pending.set(key, { thread, isNew: isNew && !this.#pending.has(key) });
     this.#flushing ??= this.#flush()
       .catch((error: unknown) =>
         this.#log.warn({ err: error }, 'jobs could not be queued; maintenance queues them again'),
@@ -159,13 +164,19 @@ export class ThreadQueue {
   async #flush(): Promise<void> {
     while (this.#pending.size > 0) {
       await sleep(BATCH_DELAY_MS);
-      const threads = [...this.#pending.entries()];
+      const pending = [...this.#pending];
       this.#pending.clear();
-      await this.enqueueMissing(threads.map(([, thread]) => thread)).catch(async (error: unknown) => {
+      const threadsOf = (areNew: boolean) =>
+        pending.filter(([, { isNew }]) => isNew === areNew).map(([, { thread }]) => thread);
+      try {
+        await this.#insert(threadsOf(true));
+        await this.enqueueMissing(threadsOf(false));
+      } catch (error) {
         if (this.#isStopping || !(error instanceof StoreError)) throw error;
-        for (const [key, thread] of threads) this.#pending.set(key, thread);
+        // What was inserted, or whose answer was lost, is found waiting.
+        for (const [key, { thread }] of pending) this.#pending.set(key, { thread, isNew: false });
         await sleep(RETRY_DELAY_MS);
-      });
+      }
     }
   }
 
@@ -193,8 +204,6 @@ export class ThreadQueue {
   async complete(jobs: readonly ThreadJob[]): Promise<void> {
     if (jobs.length === 0) return;
     await withStoreErrors(() => this.#boss.complete(QUEUE_NAME, attemptsOf(jobs)));
-    // The next job of the same thread can be claimed now.
-    this.#wake();
   }
 
   /** Gives jobs back, so that any process can claim them at once; they stay first in their threads. */
@@ -203,7 +212,7 @@ export class ThreadQueue {
     await withStoreErrors(async () => {
       await this.#boss.fail(QUEUE_NAME, attemptsOf(jobs), { reason: 'handed back' });
       if (this.#notifyChannel !== undefined) {
-        await this.#database.pool.query('select pg_notify($1, $2)', [this.#notifyChannel, QUEUE_NAME]);
+        await this.#database.queuePool.query('select pg_notify($1, $2)', [this.#notifyChannel, QUEUE_NAME]);
       }
     });
   }
@@ -214,7 +223,7 @@ export class ThreadQueue {
    */
   async reclaimAll(): Promise<number> {
     return withStoreErrors(async () => {
-      const { rows } = await this.#database.pool.query<{ id: string; retryCount: number }>(
+      const { rows } = await this.#database.queuePool.query<{ id: string; retryCount: number }>(
         `select id, retry_count as "retryCount" from ${PG_BOSS_SCHEMA}.job where name = $1 and state = 'active'`,
         [QUEUE_NAME],
       );
@@ -230,7 +239,7 @@ export class ThreadQueue {
 
   async #withoutJob(threads: readonly ThreadKey[], condition: string): Promise<ThreadKey[]> {
     const { rows } = await withStoreErrors(() =>
-      this.#database.pool.query<{ key: string }>(
+      this.#database.queuePool.query<{ key: string }>(
         `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
           where name = $1 and ${condition} and singleton_key = any($2)`,
         [QUEUE_NAME, threads.map(threadKeyText)],
@@ -251,18 +260,18 @@ export class ThreadQueue {
   }
 
   #adapter(): Db {
+    const { queuePool: pool } = this.#database;
     return {
-      // Through the pool, which drops a connection after an error: pg-boss sends BEGIN and COMMIT in one text.
-      executeSql: (text, values) => this.#database.pool.query(text, values),
+      ...executorOf(pool),
       listen: async (channel, heard, connected) => {
         this.#notifyChannel = channel;
         return new NotificationListener(
           () => this.#database.newClient('listener', { query_timeout: 5_000 }),
           channel,
           {
-            onNotification: (payload) => {
+            onNotification: (payload, serverProcess) => {
               heard(payload);
-              if (payload === QUEUE_NAME) this.#wake();
+              if (payload === QUEUE_NAME && !pool.serverProcesses.has(serverProcess)) this.#wake();
             },
             onConnected: () => {
               connected();

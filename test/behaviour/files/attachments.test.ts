@@ -55,7 +55,7 @@ const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).di
 describe.concurrent('an attachment', () => {
   test('that is large is uploaded in parts and arrives whole, and its results are posted with working links', async () => {
     const channel = scene.channel();
-    const row = 'A1,12.5,north\n';
+    const row = `A1,12.5,${'north '.repeat(200)}\n`;
     const bytes = Buffer.from(`name,value,side\n${row.repeat(Math.ceil((6 * mib) / row.length))}`);
     const root = scene.ask(channel, 'summarise this large one', {
       files: [{ name: 'large.csv', mime: 'text/csv', bytes }],
@@ -114,7 +114,7 @@ describe.concurrent('an attachment', () => {
 
   test.each(had)('of the kind $kind arrives whole', async ({ kind, name }) => {
     const channel = scene.channel();
-    const bytes = Buffer.from(`kind,value\n${`${kind},1\n`.repeat(30_000)}`);
+    const bytes = Buffer.from(`kind,value\n${`${kind.padEnd(100, '.')},1\n`.repeat(3_000)}`);
     const root = scene.ask(channel, `of the kind ${kind}`, {
       files: [{ kind, name, mime: 'text/csv', bytes }],
     });

@@ -150,7 +150,8 @@ describe.concurrent('the start form', () => {
     await starting.command(person, channel, 'new');
     await starting.form(person);
     const send = () => starting.send(person, { question: 'asked by two clicks' });
-    await Promise.all([send(), send()]);
+    // On a busy machine, an answer may come for a window that the other one has closed.
+    await Promise.allSettled([send(), send()]);
     await scene.finished(channel, await starting.post(channel, 'asked by two clicks'));
     expect(starting.posts(channel, 'asked by two clicks')).toHaveLength(1);
     expect(starting.startedTasks('asked by two clicks')).toHaveLength(1);

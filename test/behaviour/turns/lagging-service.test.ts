@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import * as strings from '../../../src/render/strings/index.ts';
-import { openAppScene } from '../../support/app-scene.ts';
+import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 test.concurrent('a reply that the service shows seconds after its message still arrives', async ({
   onTestFinished,
@@ -14,32 +14,34 @@ test.concurrent('a reply that the service shows seconds after its message still 
 });
 
 describe.concurrent('a reply that the service never settles', () => {
-  const behaviour = { repliesSettle: false };
+  let scene: AppScene;
+  beforeAll(async () => {
+    scene = await openAppScene({ agent: { behaviour: { repliesSettle: false } }, settledTaskMs: 1_200 });
+  });
+  /** What the service holds of the reply to the first message of a task. */
+  const replyIn = (title: string) =>
+    scene.agent.tasks.find((task) => task.title.startsWith(title))?.messages[1];
 
-  test('ends with its task where a person stopped it', async ({ onTestFinished }) => {
-    const scene = await openAppScene({ agent: { behaviour } }, onTestFinished);
+  test('ends with its task where a person stopped it', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 1000 for ever');
     await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
     scene.reply(channel, root, 'stop');
     await scene.slack.settled();
     const next = scene.reply(channel, root, 'what comes after it');
-    await scene.finished(channel, root, 150_000);
-    expect(scene.agent.tasks[0]?.messages[1]?.status).toBe('cancelling');
+    await scene.finished(channel, root);
+    expect(replyIn('/slow 1000')?.status).toBe('cancelling');
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
     expect(scene.shown(channel, root)).toContain('Second 1');
     await scene.until('the next message is sent', () => scene.sentToAgent('/slow 1000').texts.length === 2);
     expect(next.text).toBe(scene.sentToAgent('/slow 1000').texts[1]);
   });
 
-  test('ends with its task where the worker died, and says that it may be incomplete', async ({
-    onTestFinished,
-  }) => {
-    const scene = await openAppScene({ agent: { behaviour } }, onTestFinished);
+  test('ends with its task where the worker died, and says that it may be incomplete', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/slow 2 not to the end');
-    await scene.finished(channel, root, 150_000);
-    expect(scene.agent.tasks[0]?.messages[1]?.status).toBe('streaming');
+    await scene.finished(channel, root);
+    expect(replyIn('/slow 2')?.status).toBe('streaming');
     expect(scene.shown(channel, root)).toContain('Second 2 of 2');
     expect(scene.shown(channel, root)).toContain(strings.answerNeverEnded);
   });

@@ -9,7 +9,7 @@ import {
 import {
   workspaceAccessFormView,
   workspaceAccessSection,
-} from '../../../src/features/workspace-settings/workspace-access-view.ts';
+} from '../../../src/features/workspace-settings/workspace-access-settings.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 
 const form = fc.record<ChannelSettingsFormContent>({

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { decryptTokens, encryptTokens } from '../../../src/relay/installations/installation-tokens.ts';
-import { InstalledWorkspaces } from '../../../src/relay/installations/installed-workspaces.ts';
-import { OrganisationWorkspaces } from '../../../src/relay/installations/organisation-workspaces.ts';
+import {
+  InstalledWorkspaces,
+  OrganisationWorkspaces,
+} from '../../../src/relay/installations/installed-workspaces.ts';
 import { TokenRotation, type TokenRotationDeps } from '../../../src/relay/installations/token-rotation.ts';
 import { type UninstallEvent, UninstallEvents } from '../../../src/relay/installations/uninstall-events.ts';
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';

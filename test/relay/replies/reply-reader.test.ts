@@ -51,6 +51,7 @@ async function startReader({ live = 1, grows = true }) {
     userMessageId: 'u',
     rate,
     lease,
+    settledTaskMs: 60_000,
     onRead: () => undefined,
   });
   await reader.find(reply('streaming', ''));
@@ -214,6 +215,7 @@ describe('a task that shows itself settled without a reply', () => {
       userMessageId: 'u',
       rate: new ReadRate(20),
       lease,
+      settledTaskMs: 60_000,
       onRead: () => undefined,
     };
     void new ReplyReader(own).find(null, settledMs).then((found) => {
@@ -254,8 +256,17 @@ test('the search for replies that have not begun stays within the read rate', as
     reads += 1;
     return taskSchema.parse({ ...task, status: 'running' });
   });
+  const onRead = () => undefined;
   for (let thread = 0; thread < 100; thread += 1) {
-    const own = { agent, taskId: 't', userMessageId: `u${thread}`, rate, lease, onRead: () => undefined };
+    const own = {
+      agent,
+      taskId: 't',
+      userMessageId: `u${thread}`,
+      rate,
+      lease,
+      settledTaskMs: 60_000,
+      onRead,
+    };
     void new ReplyReader(own).find(null);
   }
   await vi.advanceTimersByTimeAsync(0);

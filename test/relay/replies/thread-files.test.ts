@@ -52,7 +52,10 @@ async function attach(before: SlackFileState | undefined, status: 'absent' | 'co
     },
     share: async () => void steps.push('share'),
   };
-  const files = new ThreadFiles({ store: { slackFiles }, log: silentLog }, { uploads }, turn, lease);
+  const files = new ThreadFiles(
+    { deps: { store: { slackFiles }, log: silentLog }, workspace: { uploads }, lease },
+    turn,
+  );
   expect(await files.attachOverflow('rest', rest)).toBe(true);
   return { steps, bytes };
 }

@@ -62,3 +62,13 @@ it('continues after a poll that failed', async () => {
   polls[1]?.resolve();
   await poller.stop();
 });
+
+it('polls only when it is asked to, and without a start, if it has no interval', async () => {
+  const poll = vi.fn<() => Promise<void>>(async () => undefined);
+  const poller = new Poller({ poll, onError: () => undefined });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(poll).not.toHaveBeenCalled();
+  poller.pollNow();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(poll).toHaveBeenCalledTimes(1);
+});

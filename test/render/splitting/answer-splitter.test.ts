@@ -38,13 +38,13 @@ function extent({ source, isClosed: closed }: AnswerPart) {
 describe('the parts of any answer', () => {
   it('show every character once, each within the limits and with its fences closed', () => {
     fc.assert(
-      fc.property(answers(20_000), (answer) => {
+      fc.property(answers(12_000), (answer) => {
         const fencesClosed = shapeOf(answer).openFences === 0;
         const parts = splitAnswer(answer);
         expect(displayedText(parts)).toBe(answer);
         for (const part of parts) expectWithinLimits(part, { fencesClosed });
       }),
-      { numRuns: 18, endOnFailure: true },
+      { numRuns: 12, endOnFailure: true },
     );
   });
 
@@ -62,7 +62,7 @@ describe('the parts of any answer', () => {
           closed = parts.filter((part) => part.isClosed);
         }
       }),
-      { numRuns: 18, endOnFailure: true },
+      { numRuns: 12, endOnFailure: true },
     );
   });
 
@@ -77,7 +77,7 @@ describe('the parts of any answer', () => {
         const atOnce = splitAnswer(answer, { final });
         expect(grown).toEqual(atOnce);
       }),
-      { numRuns: 18, endOnFailure: true },
+      { numRuns: 12, endOnFailure: true },
     );
   });
 
@@ -94,7 +94,7 @@ describe('the parts of any answer', () => {
         }
         expect(splitter.parts(answer, { final })).toEqual(splitAnswer(answer, { final }));
       }),
-      { numRuns: 18, endOnFailure: true },
+      { numRuns: 12, endOnFailure: true },
     );
   });
 
@@ -109,6 +109,39 @@ describe('the parts of any answer', () => {
       }),
       { numRuns: 12, endOnFailure: true },
     );
+  });
+});
+
+describe('an answer that is crowded with marks', () => {
+  const units = [
+    '[',
+    '1)\n',
+    '**重。**后',
+    '- - - a\n',
+    '[a](b',
+    '- > 1. `a` **b** [c](d) | e |\n',
+    '|a|b|\n|-|-|\n',
+  ];
+
+  it.each(units)('is split in small slices, also after each change at its start: %j', (unit) => {
+    const crowded = unit.repeat(110_000 / unit.length);
+    const splitter = new AnswerSplitter();
+    const options = { final: false, most: 2 };
+    for (const answer of [crowded, `x${crowded}`]) {
+      for (let parsed = 0, isMore = true; isMore; ) {
+        parsed = splitter.parsed.characters;
+        isMore = splitter.closePart(answer, options);
+        expect(splitter.parsed.characters - parsed).toBeLessThan(30_000);
+      }
+      const parts = splitter.parts(answer, options);
+      expect(parts).toEqual(new AnswerSplitter().parts(answer, options));
+      expect(answer.startsWith(displayedText(parts))).toBe(true);
+      // The parser's time is quadratic in the marks of one part.
+      for (const { source } of parts) {
+        const marks = answer.slice(...source).match(/[[\]()*`>|\n]/g) ?? [];
+        expect(marks.length).toBeLessThanOrEqual(2_700);
+      }
+    }
   });
 });
 

@@ -1,0 +1,34 @@
+import { stringify } from 'yaml';
+import { parseOptions, runCommand } from '../src/operate/command-runner.ts';
+import { UsageError } from '../src/operate/error-messages.ts';
+import { createAppLink, manifestVariant, publicUrlProblem } from './manifest-file.ts';
+
+const USAGE = 'npm run manifest -- [--public-url https://bot.example.org [--oauth]]';
+const HELP = `Prints the app's manifest, and a link that creates the app with it.
+
+Usage: ${USAGE}
+
+  --public-url   events arrive by HTTP at this address; without it, by Socket Mode
+  --oauth        many workspaces install the app at that address`;
+
+function printManifest(args: string[]): number {
+  const options = {
+    'public-url': { type: 'string' },
+    oauth: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  } as const;
+  const { 'public-url': publicUrl, oauth, help } = parseOptions(USAGE, args, options);
+  if (help) {
+    console.log(HELP);
+    return 0;
+  }
+  const problem = publicUrl === undefined ? undefined : publicUrlProblem(publicUrl);
+  if (problem !== undefined) throw new UsageError(USAGE, `--public-url ${publicUrl}: ${problem}`);
+  if (oauth && publicUrl === undefined) throw new UsageError(USAGE, '--oauth needs --public-url.');
+  const manifest = manifestVariant({ publicUrl, oauth });
+  console.log(`# Create the app with this link:\n# ${createAppLink(manifest)}\n`);
+  console.log(stringify(manifest, { lineWidth: 110 }).trimEnd());
+  return 0;
+}
+
+await runCommand(async () => printManifest(process.argv.slice(2)));

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Posting } from '../../slack/posting.ts';
+import type { SlackMessage } from '../../slack/slack-message.ts';
+import type { ChannelActor, WorkspaceActor } from './actors.ts';
+import type { RelayDeps } from './deps.ts';
+
+/** Whom to tell something that only they see, and where. */
+export interface EphemeralTarget extends ChannelActor {
+  /** Undefined: in the channel itself. */
+  threadTs: string | undefined;
+}
+
+/** What ephemeral messages need of the relay. */
+export interface EphemeralDeps {
+  readonly log: Logger;
+  workspace(id: string): { posting: Pick<Posting, 'postEphemeral'> } | undefined;
+}
+
+/** Posts a message that only one person sees; none where the app is no longer installed. Throws a SlackError. */
+export async function sendEphemeral(
+  deps: EphemeralDeps,
+  { workspace, channel, person: user, threadTs }: EphemeralTarget,
+  content: string | SlackMessage,
+): Promise<void> {
+  const message = typeof content === 'string' ? { text: content } : content;
+  await deps.workspace(workspace)?.posting.postEphemeral({ channel, user, threadTs, message });
+}
+
+/** Like `sendEphemeral`, for a message that may be lost: it returns at once and never throws. */
+export function trySendEphemeral(
+  deps: EphemeralDeps,
+  target: EphemeralTarget,
+  content: string | SlackMessage,
+): void {
+  sendEphemeral(deps, target, content).catch((error: unknown) => {
+    deps.log.debug({ err: error }, 'could not post an ephemeral message');
+  });
+}
+
+/** Sends a person a direct message; nothing where the app is no longer installed. Throws a SlackError. */
+export async function sendDirectMessage(
+  deps: Pick<RelayDeps, 'workspace'>,
+  { workspace, person }: WorkspaceActor,
+  text: string,
+): Promise<void> {
+  const posting = deps.workspace(workspace)?.posting;
+  if (posting === undefined) return;
+  const channel = await posting.openDm(person);
+  await posting.post({ channel, message: { text }, key: randomUUID(), kind: 'notice' });
+}

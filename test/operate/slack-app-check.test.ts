@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+import { manifestSchema } from '../../sandbox/slack/manifest-schema.ts';
+import { startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
+import { type ManifestFile, manifestVariant } from '../../setup/manifest-file.ts';
+import { readConfig } from '../../src/config.ts';
+import { checkApp } from '../../src/operate/checks/slack-app-check.ts';
+import { silentLog } from '../support/silent-log.ts';
+
+const slack = await startSlackWorkspace({ limits: 'off' });
+afterAll(() => slack.stop());
+const environment = {
+  SLACK_BOT_TOKEN: slack.botToken,
+  SLACK_APP_TOKEN: slack.appToken,
+  SLACK_API_URL: slack.apiUrl,
+  AGENT_BASE_URL: 'https://agent.example/v1',
+  AGENT_API_KEY: 'key',
+};
+const withToken = { ...environment, SLACK_CONFIG_TOKEN: slack.app.configuration.token };
+
+/** What the check says, one line for each result or its failure. */
+async function check(settings: Record<string, string>, mend = false): Promise<string[]> {
+  const tools = { log: silentLog, now: () => Date.now(), freeBytes: async () => 0, mend };
+  const said: string[] = [];
+  try {
+    for await (const found of checkApp(readConfig(settings), tools))
+      said.push(typeof found === 'string' ? `OK ${found}` : found.message);
+  } catch (error) {
+    said.push(error instanceof Error ? `FAIL ${error.message}` : String(error));
+  }
+  return said;
+}
+
+/** Sets the manifest at Slack to ours, after a change. */
+function manifestAtSlack(change: (manifest: ManifestFile) => void): void {
+  const manifest = manifestVariant({});
+  change(manifest);
+  slack.app.update(manifestSchema.parse(manifest));
+}
+
+test('an app that has everything passes, whatever its owner named it and added to it', async () => {
+  manifestAtSlack(({ display_information, oauth_config, settings }) => {
+    display_information.name = 'Our agent';
+    oauth_config.scopes.bot.push('team:read');
+    settings.event_subscriptions.bot_events.reverse();
+  });
+  expect(await check(withToken)).toEqual(["OK has everything of this release's manifest"]);
+});
+
+test('what the app lacks is named, and added with --mend; what only Slack has stays', async () => {
+  manifestAtSlack(({ settings, oauth_config }) => {
+    settings.event_subscriptions.bot_events = ['app_mention', 'team_join'];
+    settings.interactivity.is_enabled = false;
+    oauth_config.scopes.bot.push('team:read');
+  });
+  const [failure = ''] = await check(withToken);
+  expect(failure).toMatch(
+    /^FAIL The app at Slack differs: settings\.event_subscriptions\.bot_events: app_home_opened, .*; settings\.interactivity\.is_enabled: true\. Run npm run doctor -- --mend/,
+  );
+  expect(await check(withToken, true)).toEqual([expect.stringMatching(/^OK updated at Slack: settings\./)]);
+  expect(await check(withToken)).toEqual(["OK has everything of this release's manifest"]);
+  expect(slack.app.manifest?.settings.event_subscriptions.bot_events).toContain('team_join');
+  expect(slack.app.manifest?.oauth_config.scopes.bot).toContain('team:read');
+});
+
+test('new permissions want a new installation', async () => {
+  manifestAtSlack(({ oauth_config }) => {
+    oauth_config.scopes.bot = ['chat:write'];
+  });
+  expect(await check(withToken, true)).toEqual([
+    expect.stringMatching(
+      /^FAIL Updated: oauth_config\.scopes\.bot: .*install it again at https:\/\/api\.slack\.com\/apps\/A/,
+    ),
+  ]);
+});
+
+test('for HTTP, the addresses are compared too', async () => {
+  manifestAtSlack(() => undefined);
+  const { SLACK_APP_TOKEN: _, ...others } = withToken;
+  const http = {
+    ...others,
+    SLACK_SIGNING_SECRET: slack.signingSecret,
+    PUBLIC_URL: 'https://bot.example.org',
+  };
+  const [failure = ''] = await check(http);
+  expect(failure).toContain('settings.socket_mode_enabled: false');
+  expect(failure).toContain('request_url: "https://bot.example.org/slack/events"');
+  expect(await check(http, true)).toEqual([expect.stringMatching(/^OK updated at Slack/)]);
+  expect(await check(http)).toEqual(["OK has everything of this release's manifest"]);
+});
+
+test('the doctor prints lines of JSON for machines, and refuses unknown options', async () => {
+  const doctor = fileURLToPath(new URL('../../src/operate/doctor.ts', import.meta.url));
+  const run = (...args: string[]) => promisify(execFile)(process.execPath, [doctor, ...args], { env: {} });
+  await expect(run('--json')).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(
+      /^\{"what":"settings","ok":false,"message":"Some settings are missing.*\}\n$/,
+    ),
+  });
+  await expect(run('--mned')).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Usage: npm run doctor'),
+  });
+});
+
+test('without a configuration token nothing is compared, and a refused one is named', async () => {
+  expect(await check(environment)).toEqual([]);
+  const refused = { ...environment, SLACK_CONFIG_TOKEN: 'xoxe.xoxp-1-unknown' };
+  expect(await check(refused)).toEqual([
+    expect.stringMatching(/^FAIL Slack rejects SLACK_CONFIG_TOKEN\. Create a new one/),
+  ]);
+});

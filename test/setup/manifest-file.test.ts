@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it, test } from 'vitest';
+import { parse } from 'yaml';
+import { manifestProblems } from '../../sandbox/slack/manifest-schema.ts';
+import {
+  createAppLink,
+  MAX_LINK_LENGTH,
+  manifestVariant,
+  publicUrlProblem,
+} from '../../setup/manifest-file.ts';
+
+const publicUrl = 'https://bot.example.org';
+const variants = [
+  ['Socket Mode', manifestVariant({})],
+  ['HTTP', manifestVariant({ publicUrl })],
+  ['OAuth', manifestVariant({ publicUrl, oauth: true })],
+] as const;
+
+describe.each(variants)('the manifest for %s', (_, manifest) => {
+  it('is one that Slack accepts', () => {
+    expect(manifestProblems(manifest)).toEqual([]);
+  });
+
+  it('fits into a link that opens the page for a new app with it', () => {
+    const link = new URL(createAppLink(manifest));
+    expect(link.href.length).toBeLessThan(MAX_LINK_LENGTH);
+    expect(`${link.origin}${link.pathname}`).toBe('https://api.slack.com/apps');
+    expect(link.searchParams.get('new_app')).toBe('1');
+    expect(JSON.parse(link.searchParams.get('manifest_json') ?? '')).toEqual(manifest);
+  });
+});
+
+it('sends everything to one address of the app, if it is for HTTP', () => {
+  const { settings, features, oauth_config } = manifestVariant({ publicUrl, oauth: true });
+  const url = `${publicUrl}/slack/events`;
+  expect(settings).toMatchObject({
+    socket_mode_enabled: false,
+    token_rotation_enabled: true,
+    event_subscriptions: { request_url: url },
+    interactivity: { is_enabled: true, request_url: url },
+  });
+  expect(features.slash_commands.map((command) => command.url)).toEqual([url]);
+  expect(oauth_config.redirect_urls).toEqual([`${publicUrl}/slack/oauth_redirect`]);
+});
+
+it('refuses to make a link that is too long', () => {
+  const manifest = { ...manifestVariant({}), display_information: { name: 'T'.repeat(MAX_LINK_LENGTH) } };
+  expect(() => createAppLink(manifest)).toThrow(/shorten manifest\.yml/);
+});
+
+it.each(['https://bot.example.org', 'https://bot.example.org/'])('%s can be a public address', (url) => {
+  expect(publicUrlProblem(url)).toBeUndefined();
+});
+
+it.each([
+  ['bot.example.org', /not an address/],
+  ['ftp://bot.example.org', /not an address/],
+  ['http://bot.example.org', /https addresses only/],
+  ['https://bot.example.org/slack/events', /Leave the path out: https:\/\/bot\.example\.org\./],
+])('%s cannot be a public address', (url, problem) => {
+  expect(publicUrlProblem(url)).toMatch(problem);
+});
+
+test('npm run manifest prints the link and the manifest, and explains a wrong command line', async () => {
+  const program = fileURLToPath(new URL('../../setup/manifest.ts', import.meta.url));
+  const run = (...args: string[]) => promisify(execFile)(process.execPath, [program, ...args]);
+  const { stdout } = await run('--public-url', publicUrl);
+  expect(stdout).toContain(createAppLink(manifestVariant({ publicUrl })));
+  expect(parse(stdout)).toEqual(manifestVariant({ publicUrl }));
+  await expect(run('--oauth')).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--oauth needs --public-url.'),
+  });
+});

@@ -5,6 +5,7 @@ import {
   botIdList,
   emojiName,
   fileTypeList,
+  formatDefault,
   hostList,
   nonNegativeInteger,
   secretKeyList,
@@ -343,10 +344,4 @@ export function settingRows(): { name: string; fallback: string; what: string; s
       secret: note?.secret === true,
     };
   });
-}
-
-function formatDefault(value: unknown): string {
-  if (Array.isArray(value)) return value.join(',');
-  if (typeof value === 'object') return '{}';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

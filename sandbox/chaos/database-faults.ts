@@ -100,8 +100,8 @@ export interface RecoveryDeps {
   observer: DatabaseObserver;
   conversation: Conversation;
   /** Whether the bot has a message. */
-  isExpected(message: SaidMessage): boolean;
-  onProgress(line: string): void;
+  isExpected: (message: SaidMessage) => boolean;
+  onProgress: (line: string) => void;
 }
 
 /**

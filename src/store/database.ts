@@ -88,7 +88,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const openOwnPool = (name: string) =>
     new ConnectionPool({ name: `taskthread ${name}`, maxConnections: 1, Client: DirectClient, log });
   const migrationPool = openOwnPool('migrations');
-  await migrate(kyselyOn(migrationPool), log).finally(() => migrationPool.end());
+  try {
+    await migrate(kyselyOn(migrationPool), log);
+  } finally {
+    await migrationPool.end();
+  }
   // One listens, one is for the queue, one for leases, and of the others two fifths for acknowledgements.
   const forAcks = Math.max(1, Math.floor((maxConnections - 3) * 0.4));
   const pool = openPool('turns', maxConnections - 3 - forAcks);

@@ -210,7 +210,7 @@ describe.concurrent('the reviews of a task', () => {
 });
 
 test('a check of a service that does not answer is given up after a minute, and repeated', async () => {
-  const { timeout } = AbortSignal;
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
   vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms === 60_000 ? 1_500 : ms));
   const faults = new Faults();
   const stage = await openAppScene({ agent: { script: reviewed, faults }, settings });

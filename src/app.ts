@@ -5,6 +5,7 @@ import { combineLifecycles, type Lifecycle, withStopTimeout } from './app/lifecy
 import { createListeners } from './app/listener-setup.ts';
 import {
   createResultLinks,
+  databaseLocation,
   eventTransport,
   oauthOptions,
   oauthPagesDeps,
@@ -96,16 +97,7 @@ export async function startApp(
   await using cleanup = new AsyncDisposableStack();
 
   // The database, the queue and the metrics.
-  const { database, embedded } = await openStore(
-    {
-      url: config.DATABASE_URL,
-      directUrl: config.DATABASE_LISTEN_URL,
-      folder: config.DATA_FOLDER,
-      maxConnections: config.DATABASE_CONNECTIONS,
-    },
-    cleanup,
-    log,
-  );
+  const { database, embedded } = await openStore(databaseLocation(config), cleanup, log);
   const credentialGate = (setting: string, workspace?: string) =>
     new CredentialGate({ setting: workspace === undefined ? setting : `${setting} of ${workspace}`, log });
   const telemetry = new Telemetry({

@@ -27,7 +27,7 @@ export interface CountingServer {
 
 const countedRow = `
   (select coalesce(sum(calls), 0)::float8 from pg_stat_statements join pg_database on oid = dbid
-    where datname = $1) as statements,
+    where datname = $1 and toplevel) as statements,
   (select coalesce(sum(wal_bytes), 0)::float8 from pg_stat_statements join pg_database on oid = dbid
     where datname = $1) as "walBytes",
   pg_snapshot_xmax(pg_current_snapshot())::text::float8 as writes,

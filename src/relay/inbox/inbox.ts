@@ -223,7 +223,8 @@ export class Inbox {
       if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
       if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
       // Applied if the service rejects the message and it waits again. It may have been frozen since it was read.
-      if (known.state === 'sending' || known.state === 'waiting') await store.earlyEdits.record(key, deletion);
+      if (known.state === 'sending' || known.state === 'waiting')
+        await store.earlyEdits.record(key, deletion);
       return { kind: 'too_late', change: 'deletion' };
     });
   }

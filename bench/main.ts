@@ -6,6 +6,7 @@ const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   connect: () => import('./connect.ts'),
   database: () => import('./database.ts'),
   files: () => import('./files.ts'),
+  history: () => import('./history.ts'),
   live: () => import('./live.ts'),
   peers: () => import('./peers.ts'),
   render: () => import('./render.ts'),

@@ -39,6 +39,7 @@ import { ResultLinkResolver, resolveResult } from './relay/replies/result-link-r
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
 import type { RelayDeps } from './relay/runtime/deps.ts';
+import { DueWorkPoller } from './relay/runtime/due-work-poller.ts';
 import { RenderQueue } from './relay/runtime/render-queue.ts';
 import { ProjectNameSync } from './relay/sending/project-name-sync.ts';
 import { Dispatcher } from './relay/turns/dispatcher.ts';
@@ -49,6 +50,7 @@ import { isAcceptedPost } from './slack/posting.ts';
 import { identifyToken } from './slack/token-identity.ts';
 import type { Database } from './store/database.ts';
 import { openStore } from './store/open-store.ts';
+import { readDueWork } from './store/queue/due-work.ts';
 import { ThreadQueue } from './store/queue/thread-queue.ts';
 import { SharedRateLimits } from './store/slack/shared-rate-limits.ts';
 import { readStats } from './store/stats.ts';
@@ -196,7 +198,9 @@ export async function startApp(
     retention: retentionDays(config),
     log,
   });
-  const followUps = new FollowUps(deps, [postLaterResults, postReviews]);
+  const followUps = new FollowUps(deps, [postLaterResults, postReviews], (account) =>
+    accounts.readRate(account),
+  );
 
   // Messages from Slack.
   const lateEdits = new LateEdits(deps);
@@ -219,10 +223,7 @@ export async function startApp(
     workspaces,
     canReceiveEvents: () => slackApp.isReceiving,
     minGapMs: config.GAP_MINUTES * 60_000,
-    onHeartbeat: () => {
-      backfill.trigger();
-      projectNameSync.runSoon();
-    },
+    onHeartbeat: () => backfill.trigger(),
     rebuildConnections: () => slackApp.rebuildConnections(),
     log,
   });
@@ -287,7 +288,25 @@ export async function startApp(
     workspace: identity?.installation.workspace,
   });
 
+  const dueWork = new DueWorkPoller({
+    read: () => readDueWork(database.kysely),
+    begin: {
+      expiredJobs: () =>
+        void queue
+          .releaseExpired()
+          .catch((error: unknown) =>
+            log.debug({ err: error }, 'releasing expired jobs failed; trying again'),
+          ),
+      stops: () => stopControl.sendOpenStops(),
+      followUps: () => followUps.checkDue(),
+      taskDeletions: () => features.taskDeleter.resumeDue(),
+      projectNames: () => projectNameSync.runSoon(),
+    },
+    onInstallationsChanged: () => installationRefresh.onChanged(),
+    log,
+  });
   const background: Lifecycle[] = [
+    dueWork,
     stopControl,
     followUps,
     features.questionPoster,

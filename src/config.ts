@@ -159,7 +159,7 @@ const settingsSchema = z.object({
     what: 'How long to look for files and reviews that appear after an answer, in minutes. 0 turns this off.',
   }),
   WATCH_SECONDS: setting('WATCH_SECONDS', z.coerce.number().positive().default(10), {
-    what: 'When to look for them first, in seconds after the answer. The pauses grow up to twelve times this.',
+    what: 'When to look for them first, in seconds after the answer. Each later pause is 1.6 times as long, up to 120 times this.',
   }),
   STABLE_LINKS: setting('STABLE_LINKS', z.stringbool().default(false), {
     what: "Whether links to results go through PUBLIC_URL and last 7 days, instead of the service's short-lived links. Anyone with such a link can read the file.",

@@ -11,8 +11,6 @@ import { isEarlierTs } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';
 import { transientFailure } from '../runtime/retry.ts';
 
-/** How often recorded stops that the service does not know yet are looked for (ms). */
-const POLL_INTERVAL_MS = 2_000;
 /** Most turns per poll. */
 const MAX_STOPS_PER_POLL = 200;
 /** How long one attempt may take (ms); the next poll begins another. */
@@ -42,17 +40,17 @@ export class StopControl {
     this.#deps = deps;
     this.#onStopRequested = onStopRequested;
     this.#poller = new Poller({
-      intervalMs: POLL_INTERVAL_MS,
       poll: () => this.#sendOpenStops(),
       onError: (error) => deps.log.debug({ err: error }, 'could not read the open stop requests'),
     });
   }
 
-  start(): void {
-    this.#poller.start();
+  /** Sends the recorded stops of all processes that the service does not know yet. */
+  sendOpenStops(): void {
+    this.#poller.pollNow();
   }
 
-  /** Ends the polling; other processes send what is still open. */
+  /** Sends no more; other processes send what is still open. */
   async stop(): Promise<void> {
     await this.#poller.stop();
     await Promise.all(this.#pendingCalls.values());

@@ -51,8 +51,8 @@ export class Inbox {
       case 'renaming':
         return this.#acceptRename(event);
       case 'move':
-        await this.#deps.store.transaction((store) =>
-          store.channelMoves.move(event.workspace, event.from, event.channel),
+        await this.#deps.store.transaction(({ channelMoves }) =>
+          channelMoves.move(event.workspace, event.from, event.channel),
         );
         return { kind: 'moved' };
     }

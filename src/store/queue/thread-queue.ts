@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import pg from 'pg';
 import { type Db, fromKysely, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
@@ -28,8 +28,10 @@ const BATCH_DELAY_MS = 5;
 const QUEUE_NAME = 'turn';
 const PG_BOSS_SCHEMA = 'pgboss';
 
-/** How often the queue's maintenance looks for jobs of dead processes (s). */
-const SUPERVISE_INTERVAL_SECONDS = 1;
+/** How often pg-boss deletes completed jobs and counts the others (s); it takes two dozen statements. */
+const SUPERVISE_INTERVAL_SECONDS = 60;
+/** How soon `releaseExpired` may follow another round of any process (s). */
+const MONITOR_INTERVAL_SECONDS = 1;
 
 const QUEUE_OPTIONS = {
   policy: 'key_strict_fifo',
@@ -43,6 +45,12 @@ const QUEUE_OPTIONS = {
   deleteAfterSeconds: 600,
   notify: true,
 } as const;
+
+/** Whether a job's holder has not renewed it in time. The index that this reads holds only jobs at work. */
+export const hasExpiredJobs = sql<boolean>`exists (
+  select from ${sql.table(`${PG_BOSS_SCHEMA}.job`)}
+  where name = ${sql.lit(QUEUE_NAME)} and policy = ${sql.lit(QUEUE_OPTIONS.policy)} and state = 'active'
+    and heartbeat_on + heartbeat_seconds * interval '1 s' < now())`;
 
 const threadSchema = z.object({ workspace: z.string(), channel: z.string(), thread_ts: z.string() });
 const jobSchema = z.looseObject({ id: z.string(), retryCount: z.number(), data: threadSchema });
@@ -79,8 +87,8 @@ export class ThreadQueue {
       schedule: false,
       useListenNotify: true,
       superviseIntervalSeconds: SUPERVISE_INTERVAL_SECONDS,
-      monitorIntervalSeconds: SUPERVISE_INTERVAL_SECONDS,
-      maintenanceIntervalSeconds: 60,
+      monitorIntervalSeconds: MONITOR_INTERVAL_SECONDS,
+      maintenanceIntervalSeconds: SUPERVISE_INTERVAL_SECONDS,
       flowIntervalSeconds: 86_400,
     });
     this.#boss.on('error', (error) => log.error({ reason: error.message }, "the queue's maintenance failed"));
@@ -207,6 +215,11 @@ export class ThreadQueue {
       if (rows.length > 0) await this.#boss.fail(QUEUE_NAME, rows, { reason: 'its holder is dead' });
       return rows.length;
     });
+  }
+
+  /** Gives the jobs back whose holders have not renewed them in time. */
+  async releaseExpired(): Promise<void> {
+    await withStoreErrors(() => this.#boss.supervise(QUEUE_NAME));
   }
 
   /** Those of the threads that have no job, waiting or held. */

@@ -20,7 +20,10 @@ test('a turn in a new thread takes few statements', async ({ onTestFinished }) =
   await pause(2_500);
   const idle = new Set(texts());
   query.mockClear();
-  await scene.finished(channel, scene.ask(channel, 'and the second one?'));
+  const root = scene.ask(channel, 'and the second one?');
+  // Without questions to the database.
+  await scene.until('the answer is complete', () => scene.shown(channel, root).includes('Took'));
+  await pause(1_000);
   const isOfTurn = (text: string) =>
     /acknowledge|messages|turns|threads|posts|rate_limits|record_message/.test(text);
   const taken = texts().filter((text) => isOfTurn(text) && !idle.has(text));

@@ -310,7 +310,9 @@ describe('several processes on one database', async () => {
     await queue.start();
     const dispatcher = new Dispatcher({ queue, log: silentLog, run, ...options });
     dispatcher.start();
+    const expiry = setInterval(() => void queue.releaseExpired().catch(() => undefined), 1_000);
     ending.push(async () => {
+      clearInterval(expiry);
       await dispatcher.stop(0);
       await queue.stop();
     });

@@ -97,7 +97,12 @@ export async function startApp(
 
   // The database, the queue and the metrics.
   const { database, embedded } = await openStore(
-    { url: config.DATABASE_URL, folder: config.DATA_FOLDER },
+    {
+      url: config.DATABASE_URL,
+      directUrl: config.DATABASE_LISTEN_URL,
+      folder: config.DATA_FOLDER,
+      maxConnections: config.DATABASE_CONNECTIONS,
+    },
     cleanup,
     log,
   );
@@ -121,6 +126,8 @@ export async function startApp(
   cleanup.defer(async () => telemetry.close());
   const storeOn = (db: Database['kysely']) => overrides.store?.(db) ?? new Store(db, telemetry.onTurnStep);
   const store = storeOn(database.kysely);
+  const ackStore = storeOn(database.ackKysely);
+  const leaseStore = storeOn(database.leaseKysely);
   const queue = new ThreadQueue({ database, log });
   cleanup.defer(() => queue.stop());
   await queue.start();
@@ -186,10 +193,11 @@ export async function startApp(
     findWorkspace: (workspace) => installations.find({ workspace }),
     requeue: (thread) => queue.enqueueMissing([thread]),
   });
-  const stopControl = new StopControl(deps, (turn) => runner.requestStop(turn));
-  const pausedMessages = new PausedMessages(deps, waitingReactions);
-  const buttonActions = new ButtonActions(deps, pausedMessages);
-  const stopTriggers = new StopTriggers(deps, stopControl, pausedMessages, waitingReactions);
+  const controlDeps = { ...deps, store: ackStore };
+  const stopControl = new StopControl(controlDeps, (turn) => runner.requestStop(turn));
+  const pausedMessages = new PausedMessages(controlDeps, waitingReactions);
+  const buttonActions = new ButtonActions(controlDeps, pausedMessages);
+  const stopTriggers = new StopTriggers(controlDeps, stopControl, pausedMessages, waitingReactions);
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   const maintenance = new Maintenance({
     store,
@@ -207,7 +215,7 @@ export async function startApp(
   const workspaces = () => installations.ids();
   const inbox = new Inbox({
     ...deps,
-    store: storeOn(database.ackKysely),
+    store: ackStore,
     enqueue: (at, isNew) => queue.enqueueSoon(at, isNew),
     onStopMessage: (message) => stopTriggers.onStopWord(message),
   });
@@ -250,7 +258,7 @@ export async function startApp(
   });
 
   // Slack's requests and our own pages.
-  const transport = eventTransport(config, store, identity?.installation.workspace);
+  const transport = eventTransport(config, leaseStore, identity?.installation.workspace);
   const slackApp = new SlackApp({
     transport,
     eventIntake,
@@ -315,6 +323,7 @@ export async function startApp(
     maintenance,
     projectNameSync,
     slackApp,
+    eventIntake,
     backfill,
     gapDetector,
   ];

@@ -5,6 +5,7 @@ import {
   botIdList,
   emojiName,
   fileTypeList,
+  formatDefault,
   hostList,
   nonNegativeInteger,
   secretKeyList,
@@ -103,6 +104,13 @@ const settingsSchema = z.object({
   DATABASE_URL: setting('DATABASE_URL', z.string().min(1).optional(), {
     what: 'PostgreSQL database, such as postgres://user:password@host/name. If not set, the app runs an embedded PostgreSQL in DATA_FOLDER.',
     secret: true,
+  }),
+  DATABASE_LISTEN_URL: setting('DATABASE_LISTEN_URL', z.string().min(1).optional(), {
+    what: 'Address of the PostgreSQL server itself, if DATABASE_URL is that of a pooler such as pgbouncer. The app listens for jobs, and migrates, through this one.',
+    secret: true,
+  }),
+  DATABASE_CONNECTIONS: setting('DATABASE_CONNECTIONS', z.coerce.number().int().min(5).default(8), {
+    what: 'Most connections of each process to the database. One listens, one is for the queue, one for leases; turns never use those for acknowledgements.',
   }),
   DATA_FOLDER: setting('DATA_FOLDER', z.string().min(1).default('./data'), {
     what: 'Folder of the embedded PostgreSQL.',
@@ -336,10 +344,4 @@ export function settingRows(): { name: string; fallback: string; what: string; s
       secret: note?.secret === true,
     };
   });
-}
-
-function formatDefault(value: unknown): string {
-  if (Array.isArray(value)) return value.join(',');
-  if (typeof value === 'object') return '{}';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

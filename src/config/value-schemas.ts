@@ -35,3 +35,10 @@ export const workspaceIdList = stringList.pipe(z.array(z.string().regex(/^([TE][
 
 /** A whole number, 0 or more. */
 export const nonNegativeInteger = z.coerce.number().int().nonnegative();
+
+/** A default value as people write it in the environment. */
+export function formatDefault(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  if (typeof value === 'object') return '{}';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

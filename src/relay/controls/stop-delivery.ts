@@ -20,6 +20,8 @@ const FORCE_STOP_AFTER_SECONDS = 10;
 
 /** A person asks to stop a turn; `ts` may also be that of a message or event. */
 export interface StopRequest extends Press {
+  /** The same turn, where the caller has just read it. */
+  turn?: Turn;
   /** The control's name in the audit trail. */
   control?: string;
 }
@@ -64,7 +66,7 @@ export class StopControl {
   async requestStop(request: StopRequest): Promise<ControlOutcome> {
     const { store } = this.#deps;
     const { person, control = 'stop' } = request;
-    const named = await turnOf(store, request);
+    const named = request.turn ?? (await turnOf(store, request));
     if (named === undefined) return 'unknown';
     const known = await this.#runningTurnFor(named);
     if (known.settled_at !== null || known.finished_at !== null) return 'over';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { readDueWork, WORK_KINDS } from '../../../src/store/queue/due-work.ts';
+import { readDueWork } from '../../../src/store/queue/due-work.ts';
 import { ThreadQueue } from '../../../src/store/queue/thread-queue.ts';
 import { Store } from '../../../src/store/store.ts';
 import { followUpInsert } from '../../../src/store/tasks/follow-up-schedule.ts';
@@ -13,7 +13,7 @@ const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1700000001.000100' 
 
 async function dueKinds(): Promise<string[]> {
   const due = await readDueWork(database.kysely);
-  return WORK_KINDS.filter((kind) => due[kind]);
+  return Object.entries(due).flatMap(([kind, isDue]) => (isDue === true ? [kind] : []));
 }
 
 async function beginTurn() {

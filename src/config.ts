@@ -153,7 +153,7 @@ const settingsSchema = z.object({
     what: 'Largest picture or table to upload into the thread, in MiB; larger ones become links. 0 makes all of them links.',
   }),
   TABLE_LIMIT_KIB: setting('TABLE_LIMIT_KIB', z.coerce.number().nonnegative().default(256), {
-    what: 'Largest CSV or TSV file to preview in the thread, in KiB. 0 turns previews off.',
+    what: 'Largest CSV or TSV file to upload into the thread, where Slack shows its first rows, in KiB. 0 makes all of them links.',
   }),
   WATCH_MINUTES: setting('WATCH_MINUTES', z.coerce.number().nonnegative().default(60), {
     what: 'How long to look for files and reviews that appear after an answer, in minutes. 0 turns this off.',

@@ -17,6 +17,10 @@ export function unsupportedBlock(type: string): string {
 }
 
 export const freshLinksHint = 'Links expire after a while; press the button for new ones.';
+export const moreResultsHint = 'The other files do not fit here; press the button for links to all of them.';
+export const resultTooLarge = 'too large to show here';
+export const resultInAnswer = 'shown in the answer';
+export const resultNotShown = "couldn't be shown here";
 export const linkTooLong = 'link too long for Slack; use the button below';
 export const noLink = 'no link';
 export const linksRefused = "Slack didn't accept the links to these files.";
@@ -33,15 +37,9 @@ export function laterResults(heading: string): string {
   return `${heading}, made after the answer`;
 }
 
-/** Below the first rows of a table. */
-export function tableSize(
-  all: { rows: number; columns: number },
-  shown: { rows: number; columns: number },
-): string {
-  const size = `${all.rows} ${all.rows === 1 ? 'row' : 'rows'}, ${all.columns} columns`;
-  if (shown.rows === all.rows && shown.columns === all.columns) return size;
-  const columns = shown.columns === all.columns ? '' : ` and ${shown.columns} columns`;
-  return `${size}; showing the first ${shown.rows} ${shown.rows === 1 ? 'row' : 'rows'}${columns}`;
+/** Beside a file that is only linked, since the thread shows `most` files already. */
+export function resultsShown(most: number): string {
+  return `only linked, since I show at most ${most} files`;
 }
 
 export const reviewHeading = 'A review of the work in this thread:';

@@ -15,7 +15,7 @@ import {
   slackOptions,
   workspaceAccountLimits,
 } from './app/options-from-config.ts';
-import type { Config } from './config.ts';
+import { type Config, refusedSetting } from './config.ts';
 import { DirectMessages } from './features/direct-messages/direct-messages.ts';
 import { parseInstallationQuery } from './listeners/envelope.ts';
 import { EventIntake, type EventIntakeDeps } from './listeners/event-intake.ts';
@@ -44,6 +44,7 @@ import { Dispatcher } from './relay/turns/dispatcher.ts';
 import { FollowUps } from './relay/turns/follow-ups.ts';
 import { Maintenance } from './relay/turns/maintenance.ts';
 import { TurnRunner } from './relay/turns/turn-runner.ts';
+import { SlackAuthError } from './slack/errors.ts';
 import { identifyToken } from './slack/token-identity.ts';
 import type { Database } from './store/database.ts';
 import { openStore } from './store/open-store.ts';
@@ -55,6 +56,12 @@ import { Keyring } from './store/workspaces/keyring.ts';
 
 const BOT_TOKEN_SETTING = 'SLACK_BOT_TOKEN';
 const API_KEY_SETTING = 'AGENT_API_KEY';
+
+/** Slack's refusal of the bot token names its setting. */
+function throwRefusedSetting(error: unknown): never {
+  if (!(error instanceof SlackAuthError)) throw error;
+  throw refusedSetting(BOT_TOKEN_SETTING, `Slack says ${error.slackCode}`);
+}
 
 /** The running app. */
 export interface TaskthreadApp {
@@ -88,7 +95,10 @@ export async function startApp(
   overrides: AppOverrides = {},
 ): Promise<TaskthreadApp> {
   const { SLACK_BOT_TOKEN: token, SLACK_API_URL: slackApiUrl } = config;
-  const identity = token === undefined ? undefined : await identifyToken({ token, slackApiUrl, log });
+  const identity =
+    token === undefined
+      ? undefined
+      : await identifyToken({ token, slackApiUrl, log }).catch(throwRefusedSetting);
   await using cleanup = new AsyncDisposableStack();
 
   // The database, the queue and the metrics.

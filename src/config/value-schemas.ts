@@ -35,3 +35,8 @@ export const workspaceIdList = stringList.pipe(z.array(z.string().regex(/^([TE][
 
 /** A whole number, 0 or more. */
 export const nonNegativeInteger = z.coerce.number().int().nonnegative();
+
+/** The address of a PostgreSQL database. */
+export const databaseUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://');

@@ -1,4 +1,4 @@
-import { readConfig } from '../config.ts';
+import { readCommandConfig } from '../config.ts';
 import type { AuditRange } from '../store/audit/audit-trail.ts';
 import type { Store } from '../store/store.ts';
 import { parseOptions, runCommand } from './command-runner.ts';
@@ -6,6 +6,7 @@ import { UsageError } from './error-messages.ts';
 import { withOperatorStore } from './operator-store.ts';
 
 const USAGE = 'npm run audit -- --since 2026-11-01 [--until 2026-12-01] [--workspace T0123]';
+const HELP = `Prints the audit trail as lines of JSON, oldest first.\n\nUsage: ${USAGE}`;
 
 /** Reads the command line. Throws UsageError. */
 export function parseAuditRange(args: readonly string[]): AuditRange {
@@ -42,9 +43,9 @@ function parseTime(name: string, text: string): Date {
 }
 
 if (import.meta.main) {
-  await runCommand(async () => {
+  await runCommand(HELP, async () => {
     const range = parseAuditRange(process.argv.slice(2));
-    await withOperatorStore(readConfig(process.env), (store) =>
+    await withOperatorStore(readCommandConfig(process.env), (store) =>
       printAudit(store, range, (line) => process.stdout.write(`${line}\n`)),
     );
     return 0;

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parseAuditRange, printAudit } from '../../src/operate/audit.ts';
 import { forget, parseForgetRequest } from '../../src/operate/forget.ts';
@@ -64,6 +66,14 @@ describe('npm run forget', () => {
     );
     expect(deleted).toEqual(['task-0']);
     expect(lines.join('\n')).toContain('still exist: task-1.');
+    const stranger = parseForgetRequest(['--workspace', 'T1', '--user', 'U9']);
+    const again = forget(
+      store,
+      stranger,
+      () => Promise.reject(new Error('No task')),
+      () => undefined,
+    );
+    await expect(again).rejects.toThrow('nothing of U9 in T1');
   });
 
   test('deletes a workspace, and says if it was interrupted', async () => {
@@ -76,6 +86,13 @@ describe('npm run forget', () => {
     };
     expect(await run(AbortSignal.abort())).toMatch(/^Deleted 0 rows of T1.\n.*Run the command again/);
     expect(await run(new AbortController().signal)).toMatch(/^Deleted [1-9]\d* rows of T1.\n.*still exist/);
-    expect(await run(new AbortController().signal)).toMatch(/^Deleted 0 rows of T1.\n.*still exist/);
+    await expect(run(new AbortController().signal)).rejects.toThrow('nothing of the workspace T1');
   });
+});
+
+test('a command explains itself with --help, without settings', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['src/operate/forget.ts', '--help'], {
+    env: {},
+  });
+  expect(stdout).toContain('Usage: npm run forget');
 });

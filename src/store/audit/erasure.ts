@@ -4,7 +4,7 @@ import { Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import { lockChangeSequence } from '../workspaces/change-sequence.ts';
 import { allowAuditChange } from './audit-trail.ts';
-import { deleteWorkspace, type WorkspaceDeletionOptions } from './workspace-deletion.ts';
+import { deleteWorkspace, hasRows, type WorkspaceDeletionOptions } from './workspace-deletion.ts';
 
 /** Columns that hold nothing but a person's id. */
 const PERSON_COLUMNS = [
@@ -15,8 +15,38 @@ const PERSON_COLUMNS = [
   ['accounts', 'set_by'],
 ] as const;
 
+/** Columns with the ids of the people who wrote or did something. */
+const AUTHOR_COLUMNS = [
+  ['messages', 'user_id'],
+  ['early_edits', 'user_id'],
+  ['task_starts', 'user_id'],
+  ['turns', 'asked_by'],
+  ['threads', 'started_by'],
+  ['feedback', 'user_id'],
+  ['audit_events', 'user_id'],
+] as const;
+
 /** Erases what we keep about a person or a workspace, at once and irreversibly. The service's data stays. */
 export class Erasure extends Queries {
+  /** Whether there are rows of a workspace. */
+  async knowsWorkspace(workspace: string): Promise<boolean> {
+    return hasRows(this.db, workspace);
+  }
+
+  /** Whether a row of the workspace names this person. */
+  async knowsPerson(workspace: string, person: string): Promise<boolean> {
+    const columns = [...AUTHOR_COLUMNS, ...PERSON_COLUMNS].map(
+      ([table, column]) =>
+        sql`select from ${sql.table(table)} where workspace = ${workspace} and ${sql.ref(column)} = ${person}`,
+    );
+    const { rows } = await sql<{ found: boolean }>`
+      select exists (
+        select from messages where workspace = ${workspace} and content -> 'about' ->> 'user' = ${person}
+        union all select from threads where workspace = ${workspace} and ${person} = any(participant_ids)
+        union all ${sql.join(columns, sql` union all `)}) as found`.execute(this.db);
+    return rows[0]?.found === true;
+  }
+
   /**
    * Erases a person's text, file names and id everywhere. Withdraws their waiting messages first. Message ids stay, so
    * that no message is taken for a new one. Returns the number of messages.

@@ -4,6 +4,7 @@ import { insecureAddresses } from './config/insecure-addresses.ts';
 import { readSecretFiles } from './config/secret-files.ts';
 import {
   botIdList,
+  channelId,
   databaseUrl,
   emojiName,
   fileTypeList,
@@ -185,6 +186,10 @@ const settingsSchema = z.object({
   }),
   AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
     what: 'Whether the app is declared an agent in Slack (agent_view in its manifest). Slack then shows its status and a stop button of its own, and titles and suggested prompts in direct messages; guests cannot use the app.',
+  }),
+  FEEDBACK_CHANNEL: setting('FEEDBACK_CHANNEL', channelId.optional(), {
+    what: 'ID (C…) of a channel with the bot in it, where new comments on answers of its workspace are posted. None if not set.',
+    where: "the channel's details in Slack, at the bottom",
   }),
   STOP_REACTION: setting('STOP_REACTION', emojiName, {
     what: 'Emoji that stops the agent when someone adds it to a message or to the answer. Set none to turn this off.',

@@ -36,6 +36,9 @@ export const workspaceIdList = stringList.pipe(z.array(z.string().regex(/^([TE][
 /** A whole number, 0 or more. */
 export const nonNegativeInteger = z.coerce.number().int().nonnegative();
 
+/** A channel's id. */
+export const channelId = z.string().regex(/^[CG][A-Z0-9]+$/);
+
 /** The address of a PostgreSQL database. */
 export const databaseUrl = z
   .string()

@@ -86,6 +86,8 @@ export interface RelaySettings {
   controlsBy: TaskControl;
   /** The reaction that stops the agent, without colons; '' for none. */
   stopReaction: string;
+  /** Where new comments on answers are posted; undefined for nowhere. */
+  feedbackChannel: string | undefined;
 }
 
 /** What every part of the relay runs with. */

@@ -1,6 +1,6 @@
 import { withReason } from './turn-errors.ts';
 
-/** What stands in and below an answer: its rest, its results and their links, its review, its steps, and feedback. */
+/** What stands in and below an answer: its rest, its results and their links, its review and its steps. */
 
 export const restInFile = 'The rest of the answer is in the file below.';
 export const restOfAnswer = 'The rest of the answer';
@@ -64,9 +64,3 @@ export const stepWithoutOutput = 'No output.';
 export function stepsShown(from: number, to: number, count: number): string {
   return `Steps ${from} to ${to} of ${count}`;
 }
-
-export const feedbackThanks = 'Thanks for your feedback! To change it, press the other thumb.';
-export const commentTitle = 'Comment on an answer';
-export const commentLabel = "What was good, what wasn't?";
-export const commentHint = 'Your app admins read this; the agent does not.';
-export const commentTooLate = 'This answer is too old to comment on. Press a thumb below a newer one.';

@@ -1,0 +1,32 @@
+import { parseOptions } from './command-runner.ts';
+import { UsageError } from './error-messages.ts';
+
+/** Which rows of which workspace a command prints: from `since` on and before `until`. */
+export interface TimeRange {
+  since: Date;
+  until: Date | undefined;
+  workspace: string | undefined;
+}
+
+/** Reads `--since`, `--until` and `--workspace` of a command line. Throws UsageError. */
+export function parseTimeRange(usage: string, args: readonly string[]): TimeRange {
+  const option = { type: 'string' } as const;
+  const options = { since: option, until: option, workspace: option };
+  const { since, until, workspace } = parseOptions(usage, args, options);
+  if (since === undefined) throw new UsageError(usage, '--since is missing.');
+  return {
+    since: parseTime(usage, '--since', since),
+    until: until === undefined ? undefined : parseTime(usage, '--until', until),
+    workspace,
+  };
+}
+
+function parseTime(usage: string, name: string, text: string): Date {
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime()))
+    throw new UsageError(
+      usage,
+      `${name} is not a valid time: ${text}. Use a form like 2026-11-01 or 2026-11-01T08:00Z.`,
+    );
+  return at;
+}

@@ -1,21 +1,22 @@
 import { readCommandConfig } from '../config.ts';
+import type { AuditRange } from '../store/audit/audit-trail.ts';
 import type { Store } from '../store/store.ts';
 import { runCommand } from './command-runner.ts';
 import { withOperatorStore } from './operator-store.ts';
-import { parseTimeRange, type TimeRange } from './time-range.ts';
+import { parseTimeRange } from './time-range.ts';
 
 const USAGE = 'npm run feedback -- --since 2026-11-01 [--until 2026-12-01] [--workspace T0123]';
 const HELP = `Prints the thumbs and comments on answers as lines of JSON, oldest first.\n\nUsage: ${USAGE}`;
 
 /** Reads the command line. Throws UsageError. */
-export function parseFeedbackRange(args: readonly string[]): TimeRange {
+export function parseFeedbackRange(args: readonly string[]): AuditRange {
   return parseTimeRange(USAGE, args);
 }
 
 /** Prints the feedback as lines of JSON, one for each person and answer, oldest first. */
 export async function printFeedback(
   store: Pick<Store, 'feedback'>,
-  range: TimeRange,
+  range: AuditRange,
   print: (line: string) => void,
 ): Promise<void> {
   for (const { given_at, is_positive, ...row } of await store.feedback.inRange(range))

@@ -1,15 +1,9 @@
+import type { AuditRange } from '../store/audit/audit-trail.ts';
 import { parseOptions } from './command-runner.ts';
 import { UsageError } from './error-messages.ts';
 
-/** Which rows of which workspace a command prints: from `since` on and before `until`. */
-export interface TimeRange {
-  since: Date;
-  until: Date | undefined;
-  workspace: string | undefined;
-}
-
 /** Reads `--since`, `--until` and `--workspace` of a command line. Throws UsageError. */
-export function parseTimeRange(usage: string, args: readonly string[]): TimeRange {
+export function parseTimeRange(usage: string, args: readonly string[]): AuditRange {
   const option = { type: 'string' } as const;
   const options = { since: option, until: option, workspace: option };
   const { since, until, workspace } = parseOptions(usage, args, options);

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { changesRow, Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
+import type { AuditRange } from './audit-trail.ts';
 
 /** Identifies one person's rating of one answer. */
 export type FeedbackKey = Pick<Tables['feedback'], 'workspace' | 'turn_id' | 'user_id'>;
@@ -13,13 +14,6 @@ export interface GivenFeedback extends FeedbackKey {
   channel: string | null;
   thread_ts: string | null;
   task_id: string | null;
-}
-
-/** Which ratings to read. */
-export interface FeedbackRange {
-  since: Date;
-  until?: Date | undefined;
-  workspace?: string | undefined;
 }
 
 /** Ratings of answers: one of each person for each answer, which they may change. */
@@ -48,7 +42,7 @@ export class FeedbackRatings extends Queries {
   }
 
   /** Ratings with where their answers are, oldest first: from `since` on and before `until`. */
-  async inRange({ since, until, workspace }: FeedbackRange): Promise<GivenFeedback[]> {
+  async inRange({ since, until, workspace }: AuditRange): Promise<GivenFeedback[]> {
     return this.#withAnswers()
       .where('given_at', '>=', since)
       .$if(until !== undefined, (query) => query.where('given_at', '<', until ?? since))

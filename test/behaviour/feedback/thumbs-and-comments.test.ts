@@ -119,6 +119,7 @@ describe.concurrent('feedback on an answer', () => {
       (one) => one.blocks,
     );
     expect(JSON.stringify(blocks)).not.toContain('feedback');
+    expect(scene.shown(channel, helped)).not.toContain('Took');
   });
 });
 

@@ -35,16 +35,18 @@ import { Inbox } from './relay/inbox/inbox.ts';
 import { InstallationRefresh } from './relay/installations/installation-refresh.ts';
 import { openRegistry } from './relay/installations/open-registry.ts';
 import { ServiceAccounts } from './relay/installations/service-accounts.ts';
-import { resolveResultLink } from './relay/replies/result-links.ts';
+import { ResultLinkResolver, resolveResult } from './relay/replies/result-link-resolver.ts';
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
 import type { RelayDeps } from './relay/runtime/deps.ts';
+import { RenderQueue } from './relay/runtime/render-queue.ts';
 import { ProjectNameSync } from './relay/sending/project-name-sync.ts';
 import { Dispatcher } from './relay/turns/dispatcher.ts';
 import { FollowUps } from './relay/turns/follow-ups.ts';
 import { Maintenance } from './relay/turns/maintenance.ts';
 import { TurnRunner } from './relay/turns/turn-runner.ts';
 import { SlackAuthError } from './slack/errors.ts';
+import { isAcceptedPost } from './slack/posting.ts';
 import { identifyToken } from './slack/token-identity.ts';
 import type { Database } from './store/database.ts';
 import { openStore } from './store/open-store.ts';
@@ -118,6 +120,7 @@ export async function startApp(
       ...(installations.tokenRefusedSince() === undefined ? [] : [BOT_TOKEN_SETTING]),
       ...(accounts.keyRefusedSince() === undefined ? [] : [API_KEY_SETTING]),
     ],
+    deafWorkspaces: () => gapDetector.deafWorkspaces,
     rejectedWorkspaceCredentials: () => ({
       token: installations.refusedOwnTokenCount(),
       key: accounts.refusedOwnKeyCount(),
@@ -142,7 +145,10 @@ export async function startApp(
     workspaceOptions: {
       ...slackOptions(config),
       rateLimitStore: telemetry.metrics.withPermitMetrics(new SharedRateLimits(database.kysely)),
-      onCall: telemetry.metrics.onSlackCall,
+      onCall: (call) => {
+        telemetry.metrics.onSlackCall(call);
+        if (isAcceptedPost(call)) gapDetector.onPost(call.workspace);
+      },
       onEdit: telemetry.metrics.onSlackEdit,
       log,
     },
@@ -174,6 +180,7 @@ export async function startApp(
     settings: relaySettings(config, links, overrides.settledTaskMs),
     workspace: (id) => installations.workspace(id),
     enqueue: (trx, thread) => queue.enqueue(trx, thread),
+    rendering: new RenderQueue(),
     agent: (account) => accounts.agentClient(account),
     accountOf: (id) => accounts.currentAccount(id),
     onTaskStarted: (thread, title) => directMessages.onTaskStarted(thread, title),
@@ -207,7 +214,7 @@ export async function startApp(
   const inbox = new Inbox({
     ...deps,
     store: storeOn(database.ackKysely),
-    enqueue: (at) => queue.enqueueSoon(at),
+    enqueue: (at, isNew) => queue.enqueueSoon(at, isNew),
     onStopMessage: (message) => stopTriggers.onStopWord(message),
   });
   const projectNameSync = new ProjectNameSync(deps);
@@ -226,6 +233,7 @@ export async function startApp(
       backfill.trigger();
       projectNameSync.runSoon();
     },
+    rebuildConnections: () => slackApp.rebuildConnections(),
     log,
   });
   const eventIntake = new EventIntake({
@@ -233,7 +241,7 @@ export async function startApp(
     bot: async (at) => (await installations.find(at))?.bot,
     onUninstallEvent: oauth && ((event) => oauth.uninstallEvents.handle(event)),
     otherBots: async (at) => (await accessPolicyFor(deps, at)).bots,
-    onEvent: (id) => gapDetector.onEvent(id),
+    onEvent: (id, isEcho) => gapDetector.onEvent(id, isEcho),
     onInboxOutcome,
     onStopTrigger: (trigger) => stopTriggers.handle(trigger),
     onEventHandled: telemetry.onEventHandled,
@@ -244,6 +252,7 @@ export async function startApp(
   const features = createFeatures(deps, config, {
     keyring,
     redactSecret: onSecret,
+    ownAccountOptions: (id) => accounts.ownAccountOptions(id),
     onAccountChanged: () => accounts.refresh(),
     onProjectNameDue: () => projectNameSync.runSoon(),
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
@@ -272,6 +281,8 @@ export async function startApp(
     onConnected: () => gapDetector.heartbeatNow(),
     log,
   });
+  const resultLinks =
+    links && new ResultLinkResolver(links, (target, signal) => resolveResult(deps, target, signal));
   const pages = new HttpEndpoints({
     config,
     log,
@@ -282,7 +293,7 @@ export async function startApp(
     telemetry,
     slackApp,
     events: transport.kind,
-    findResult: links && ((token) => resolveResultLink(deps, links, token)),
+    findResult: resultLinks && ((token, signal) => resultLinks.find(token, signal)),
     workspace: identity?.installation.workspace,
   });
 

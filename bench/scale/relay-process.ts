@@ -13,6 +13,7 @@ import { Inbox } from '../../src/relay/inbox/inbox.ts';
 import { createWorkspaceClient } from '../../src/relay/installations/workspace-client.ts';
 import type { RelayDeps, WorkspaceClient } from '../../src/relay/runtime/deps.ts';
 import { ReadRate } from '../../src/relay/runtime/read-rate.ts';
+import { RenderQueue } from '../../src/relay/runtime/render-queue.ts';
 import { Dispatcher } from '../../src/relay/turns/dispatcher.ts';
 import { TurnRunner } from '../../src/relay/turns/turn-runner.ts';
 import { identifyToken } from '../../src/slack/token-identity.ts';
@@ -50,6 +51,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     stats: () => readStats(database.kysely),
     heldThreads: () => dispatcher.heldJobCount,
     rejectedSettings: () => [],
+    deafWorkspaces: () => 0,
     rejectedWorkspaceCredentials: () => ({ token: 0, key: 0 }),
   });
   const store = new Store(database.kysely, watch.onTurnStep);
@@ -107,6 +109,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     settings: relaySettings(config, undefined),
     workspace: (id) => workspaces.get(id),
     enqueue: (trx, thread) => queue.enqueue(trx, thread),
+    rendering: new RenderQueue(),
     agent: (id) => account(id).agent,
     accountOf: (workspace) => workspace,
   };
@@ -121,7 +124,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   dispatcher.start();
   const inbox = new Inbox({
     store,
-    enqueue: (thread) => queue.enqueueSoon(thread),
+    enqueue: (thread, isNew) => queue.enqueueSoon(thread, isNew),
     onStopMessage: async () => 'nothing',
     accountOf: deps.accountOf,
   });

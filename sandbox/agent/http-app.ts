@@ -3,6 +3,7 @@ import express from 'express';
 import type { Faults } from '../faults.ts';
 import type { CallLog } from './call-log.ts';
 import type { Endpoint } from './endpoint.ts';
+import { misbehave } from './misbehaviour.ts';
 import { RateLimit } from './rate-limit.ts';
 import type { ServiceBehaviour } from './service-behaviour.ts';
 import { refusalBody, ServiceRefusal } from './service-refusal.ts';
@@ -33,7 +34,7 @@ export function createHttpApp({ endpoints, storage, behaviour, faults, log, apiK
   for (const endpoint of endpoints) {
     const { method, path } = parseEndpointName(endpoint);
     app[method](`${PREFIX}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, (request, response) => {
-      return answer(endpoint, request, response);
+      return answer(endpoint, request, response, behaviour);
     });
   }
   app.use(() => {
@@ -43,7 +44,12 @@ export function createHttpApp({ endpoints, storage, behaviour, faults, log, apiK
   return app;
 }
 
-async function answer(endpoint: Endpoint, request: Request, response: Response): Promise<void> {
+async function answer(
+  endpoint: Endpoint,
+  request: Request,
+  response: Response,
+  behaviour: ServiceBehaviour,
+): Promise<void> {
   const { query, body } = request;
   const params = Object.fromEntries(
     Object.entries(request.params).map(([name, value]) => [name, String(value)]),
@@ -51,6 +57,9 @@ async function answer(endpoint: Endpoint, request: Request, response: Response):
   const customer = String(response.locals.customer);
   const result = await endpoint.handle({ customer, params, query, body, response });
   if (result === undefined) return;
+  const right = 'redirect' in result ? undefined : result.body;
+  const wrong = right && behaviour.misbehaviour?.(endpoint.name, right);
+  if (wrong) return await misbehave(wrong, response, right);
   if ('redirect' in result) response.redirect(302, result.redirect);
   else if (result.body === undefined) response.status(result.status).end();
   else response.status(result.status).json(result.body);

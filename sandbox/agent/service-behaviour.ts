@@ -1,3 +1,5 @@
+import type { Misbehaviour } from './misbehaviour.ts';
+
 const MEBIBYTE = 1024 * 1024;
 
 /**
@@ -85,6 +87,8 @@ export interface ServiceBehaviour {
   cancelSettled: 'accepted' | 409;
   /** Whether List messages includes the messages with a review's findings. */
   reviewsInList: boolean;
+  /** How the answer to a call is spoilt, by the call's name and its right body; `null` for a service that behaves. */
+  misbehaviour: ((call: string, body: object) => Misbehaviour | undefined) | null;
   /** Whether a task lists earlier reviews besides the latest. */
   reviewsKept: boolean;
 }
@@ -131,4 +135,5 @@ export const DEFAULT_BEHAVIOUR: Readonly<ServiceBehaviour> = {
   cancelSettled: 'accepted',
   reviewsInList: false,
   reviewsKept: false,
+  misbehaviour: null,
 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
 import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
 import { CHAOS_USAGE, ChaosOptionsError, parseChaosOptions } from './chaos-options.ts';
-import { isUndamaged, reportLine } from './chaos-report.ts';
+import { hasPassed, reportLine } from './chaos-report.ts';
 import { runChaos } from './chaos-run.ts';
 import { DAMAGE_KINDS } from './damage.ts';
 
@@ -20,7 +20,7 @@ async function main(args: readonly string[]): Promise<number> {
     const { findings, turns, damage, stats } = await runChaos({ ...options, logs }, (line) =>
       console.error(`chaos: ${line}`),
     );
-    const passed = isUndamaged(damage);
+    const passed = hasPassed(damage, stats);
     for (const kind of DAMAGE_KINDS)
       for (const sentence of damage[kind]) console.error(`${kind}: ${sentence}`);
     if (!passed) {

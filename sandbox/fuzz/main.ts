@@ -2,13 +2,17 @@ import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
 import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
 import { FUZZ_USAGE, FuzzOptionsError, parseFuzzOptions } from './fuzz-options.ts';
 import { runFuzz } from './fuzz-run.ts';
+import { runServiceFuzz } from './service-fuzz-run.ts';
 
 exitIfHelpIsAsked(`${FUZZ_USAGE}\n\nSends random and mutated events to the real bot.`);
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
   try {
-    const report = await runFuzz(parseFuzzOptions(args), (line) => console.error(`fuzz: ${line}`));
+    const options = parseFuzzOptions(args);
+    const onProgress = (line: string) => console.error(`fuzz: ${line}`);
+    const report =
+      'answers' in options ? await runServiceFuzz(options, onProgress) : await runFuzz(options, onProgress);
     for (const sentence of report.harm.slice(0, 20)) console.error(`harm: ${sentence}`);
     console.log(JSON.stringify({ ...report, harm: report.harm.length }));
     return report.harm.length === 0 ? 0 : 1;

@@ -13,7 +13,7 @@ export type ProbeResult = 'good' | 'bad_key' | 'no_service';
 /** The address and key to probe. */
 export type ProbeOptions = Pick<
   AgentClientOptions,
-  'baseUrl' | 'apiKey' | 'serviceOptions' | 'allowedHosts' | 'responseLimits' | 'lookup'
+  'baseUrl' | 'apiKey' | 'serviceOptions' | 'allowedHosts' | 'responseLimits' | 'responseMemory' | 'lookup'
 >;
 
 /**

@@ -52,7 +52,7 @@ export class AgentClient {
   readonly #timeouts: AgentTimeouts;
   readonly #responseReader: ResponseReader;
   readonly #http: ServiceHttp;
-  readonly #links: SignedLinks;
+  readonly links: SignedLinks;
 
   /** Throws TypeError if the address or the key is invalid. */
   constructor(options: AgentClientOptions) {
@@ -63,9 +63,10 @@ export class AgentClient {
     }
     this.serviceOptions = options.serviceOptions ?? DEFAULT_SERVICE_OPTIONS;
     this.uploadMemory = options.uploadMemory ?? new SharedUploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
+    const { responseLimits = OPERATOR_RESPONSE_LIMITS } = options;
     this.#timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
-    this.#responseReader = new ResponseReader(options.responseLimits ?? OPERATOR_RESPONSE_LIMITS);
-    const lookup = options.lookup ?? publicLookup;
+    this.#responseReader = new ResponseReader(responseLimits, options.responseMemory);
+    const { lookup = publicLookup } = options;
     const transport = {
       timeouts: this.#timeouts,
       retry: { ...DEFAULT_RETRY_POLICY, ...options.retry },
@@ -79,12 +80,12 @@ export class AgentClient {
       responseReader: this.#responseReader,
       lookup: allowedHosts.has(hostNameOf(baseUrl)) ? undefined : lookup,
     });
-    this.#links = new SignedLinks({ ...transport, allowedHosts, lookup });
+    this.links = new SignedLinks({ ...transport, allowedHosts, lookup });
   }
 
   /** Closes all connections; calls in progress fail. */
   async close(): Promise<void> {
-    await Promise.all([this.#http.close(), this.#links.close()]);
+    await Promise.all([this.#http.close(), this.links.close()]);
   }
 
   /** Creates a project. Never retried: after outcome `unknown` there may be a project that nobody can find. */
@@ -285,7 +286,7 @@ export class AgentClient {
     const response = await this.#http.openStream(`${FILE_PATH}/content`, details);
     return await openContent(response, {
       serviceOptions: this.serviceOptions,
-      links: this.#links,
+      links: this.links,
       serviceUrl: this.#http.baseUrl,
       signal: options.signal,
       sizeBytes: async () => (await this.getFile(fileId, options)).sizeBytes,
@@ -294,12 +295,12 @@ export class AgentClient {
 
   /** Opens a signed download link of a result, without the key. The caller reads `body` to its end or destroys it. */
   async openSignedLink(link: string, options: AgentCallOptions = {}): Promise<FileContent> {
-    return await openLink(this.#links, link, options.signal);
+    return await openLink(this.links, link, options.signal);
   }
 
   /** Sends bytes to a signed upload link, without the key. */
   async uploadToLink(upload: LinkUpload): Promise<{ etag: string | undefined }> {
-    return await this.#links.put(upload);
+    return await this.links.put(upload);
   }
 
   /** Starts an upload; `uploadFile` does the whole upload. Never retried. */

@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import type { RetryPolicy } from './call-retry.ts';
 import type { AgentKeyError } from './errors.ts';
 import type { ResponseLimits } from './response-limits.ts';
+import type { ResponseMemoryShare } from './response-memory.ts';
 import type { ServiceOptions } from './service-options.ts';
 import type { Page } from './service-schema.ts';
 import type { UploadMemory } from './upload-memory.ts';
@@ -77,6 +78,8 @@ export interface AgentClientOptions {
   readonly uploadMemory?: UploadMemory;
   /** Limits of JSON responses; those for the operator's own service if left out. */
   readonly responseLimits?: ResponseLimits;
+  /** Memory for JSON responses that clients share. */
+  readonly responseMemory?: ResponseMemoryShare;
   /** Resolves public host names; the system resolver without private addresses if left out. */
   readonly lookup?: LookupFunction;
   /** Replaces the connection pool of the calls, so that many clients can share one. */

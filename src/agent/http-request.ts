@@ -71,16 +71,19 @@ export async function readText(
   maxBytes: number,
   onBytes?: (size: number) => Promise<void>,
 ): Promise<{ text: string; isWhole: boolean }> {
-  const chunks: Buffer[] = [];
+  // One buffer: of a body that comes byte by byte, the chunks would take a hundred times its size.
+  let read = Buffer.alloc(0);
   let size = 0;
   for await (const chunk of body) {
     const bytes = Buffer.from(chunk);
-    size += bytes.length;
     await onBytes?.(bytes.length);
-    chunks.push(bytes);
+    if (size + bytes.length > read.length)
+      read = Buffer.concat([read], Math.min(maxBytes, (size + bytes.length) * 2));
+    bytes.copy(read, size);
+    size += bytes.length;
     if (size > maxBytes) break;
   }
-  return { text: Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8'), isWhole: size <= maxBytes };
+  return { text: read.toString('utf8', 0, Math.min(size, maxBytes)), isWhole: size <= maxBytes };
 }
 
 function toUndiciBody(body: Uint8Array | Readable): Buffer | Readable {

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { AgentResponseError } from './errors.ts';
 import { readText } from './http-request.ts';
+import { ResponseMemoryShare } from './response-memory.ts';
 import { MEBIBYTE } from './service-options.ts';
 
 /** Limits of a service's JSON responses, so that none fills the memory or blocks the process. */
@@ -9,7 +10,7 @@ export interface ResponseLimits {
   readonly maxBytes: number;
   /** Objects, lists and members of one response: parsed, they take far more memory than its bytes. */
   readonly maxValues: number;
-  /** Bytes of all responses in progress. `maxBytes` of it is kept for the oldest; the others wait. */
+  /** Bytes of one client's responses in progress. `maxBytes` of it is kept for the oldest; the others wait. */
   readonly maxConcurrentBytes: number;
   /** Bytes of all pages of one list. */
   readonly maxListBytes: number;
@@ -31,33 +32,29 @@ export const WORKSPACE_RESPONSE_LIMITS: ResponseLimits = {
   // A reply may hold 500,000 characters outside the basic plane, each escaped in 12 bytes, and the question.
   maxBytes: 16 * MEBIBYTE,
   maxValues: 100_000,
-  maxConcurrentBytes: 48 * MEBIBYTE,
+  maxConcurrentBytes: 32 * MEBIBYTE,
   maxListBytes: 64 * MEBIBYTE,
   bytesPerSecond: 4 * MEBIBYTE,
 };
+
+/** Bytes of the responses in progress of all workspaces' own services. Parsing one response takes four times its bytes. */
+export const WORKSPACES_RESPONSE_BYTES = 64 * MEBIBYTE;
 
 /** Nesting depth of lists and objects. */
 const MAX_DEPTH = 100;
 /** How much may arrive at once before reads wait (seconds of `bytesPerSecond`). */
 const BURST_SECONDS = 8;
 
-/** A response in progress. */
-interface PendingRead {
-  bytes: number;
-}
-
 /** Reads the responses of one service within its limits. */
 export class ResponseReader {
   readonly limits: ResponseLimits;
-  /** Responses in progress, the oldest first. */
-  readonly #reads = new Set<PendingRead>();
-  /** Wakes the reads that wait for room. */
-  readonly #waiting = new Set<() => void>();
+  readonly #memory: ResponseMemoryShare;
   /** When the bytes read so far fit `bytesPerSecond` (ms, as `performance.now()`). */
   #withinRateAt = Number.NEGATIVE_INFINITY;
 
-  constructor(limits: ResponseLimits) {
+  constructor(limits: ResponseLimits, memory: ResponseMemoryShare = new ResponseMemoryShare()) {
     this.limits = limits;
+    this.#memory = memory;
   }
 
   /** How long the next read has to wait (ms). */
@@ -87,45 +84,22 @@ export class ResponseReader {
 
   /** A response's text; `isWhole` is false if it is too large. Waits while other responses use the memory. */
   async readText(body: Readable): Promise<{ text: string; isWhole: boolean; bytes: number }> {
-    const read: PendingRead = { bytes: 0 };
+    const { maxBytes, maxConcurrentBytes, bytesPerSecond } = this.limits;
+    const read = this.#memory.begin(body);
     const onBytes = async (size: number) => {
-      const now = performance.now();
-      this.#withinRateAt = Math.max(this.#withinRateAt, now) + (size / this.limits.bytesPerSecond) * 1_000;
-      read.bytes += size;
-      while (!this.#hasRoom(read) && !body.destroyed) await this.#waitForRoom(body);
+      this.#withinRateAt = Math.max(this.#withinRateAt, performance.now()) + (size / bytesPerSecond) * 1_000;
+      await this.#memory.add(read, size, maxConcurrentBytes - maxBytes);
     };
-    this.#reads.add(read);
     try {
-      return { ...(await readText(body, this.limits.maxBytes, onBytes)), bytes: read.bytes };
+      return { ...(await readText(body, maxBytes, onBytes)), bytes: read.bytes };
     } finally {
-      this.#reads.delete(read);
-      for (const wake of this.#waiting) wake();
+      this.#memory.end(read);
     }
   }
 
   /** Whether a JSON text is within the limits for parsing. */
   isWithinLimits(text: string): boolean {
     return isJsonWithinLimits(text, this.limits.maxValues);
-  }
-
-  /** The oldest may always continue, so that the others get room in the end. */
-  #hasRoom(read: PendingRead): boolean {
-    const [oldest, ...others] = this.#reads;
-    const othersBytes = others.reduce((sum, { bytes }) => sum + bytes, 0);
-    return read === oldest || othersBytes <= this.limits.maxConcurrentBytes - this.limits.maxBytes;
-  }
-
-  /** Waits until another response has been read, or this body closes. */
-  async #waitForRoom(body: Readable): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const wake = () => {
-        this.#waiting.delete(wake);
-        body.off('close', wake);
-        resolve();
-      };
-      this.#waiting.add(wake);
-      body.once('close', wake);
-    });
   }
 }
 

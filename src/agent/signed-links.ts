@@ -112,6 +112,12 @@ export class SignedLinks {
     });
   }
 
+  /** Whether a link may be passed on: by https to a public host, or to an allowed one. */
+  isAllowed(link: string): boolean {
+    const url = URL.parse(link);
+    return url !== null && this.#dispatcherFor(url) !== undefined;
+  }
+
   /** Closes the connections; transfers in progress fail. */
   async close(): Promise<void> {
     await Promise.all([this.#allowedHostsDispatcher.destroy(), this.#publicDispatcher.destroy()]);
@@ -129,6 +135,13 @@ export class SignedLinks {
     }
   }
 
+  #dispatcherFor(url: URL): Dispatcher | undefined {
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined;
+    const host = hostNameOf(url);
+    if (this.#options.allowedHosts.has(host)) return this.#allowedHostsDispatcher;
+    return url.protocol === 'https:' && !isPrivateAddress(host) ? this.#publicDispatcher : undefined;
+  }
+
   #contextOf(name: string): CallContext {
     const { serviceOptions } = this.#options;
     return { name, target: 'link', serviceOptions, redact: (text) => text };
@@ -140,12 +153,8 @@ export class SignedLinks {
     base: URL | undefined,
   ): { url: URL; dispatcher: Dispatcher } {
     const url = URL.parse(link, base?.href);
-    if (url !== null && (url.protocol === 'https:' || url.protocol === 'http:')) {
-      const host = hostNameOf(url);
-      if (this.#options.allowedHosts.has(host)) return { url, dispatcher: this.#allowedHostsDispatcher };
-      if (url.protocol === 'https:' && !isPrivateAddress(host))
-        return { url, dispatcher: this.#publicDispatcher };
-    }
+    const dispatcher = url === null ? undefined : this.#dispatcherFor(url);
+    if (url !== null && dispatcher !== undefined) return { url, dispatcher };
     throw new AgentRejectedError({
       sentence:
         `A link of the agent service leads to a host that is not allowed (${context.name}` +

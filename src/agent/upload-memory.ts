@@ -59,16 +59,16 @@ export class SharedUploadMemory implements UploadMemory {
 /** The accounts of all workspaces together. */
 export const WORKSPACES_UPLOAD_MEMORY_BYTES = 64 * 1024 * 1024;
 
-/** One account's share, so that a slow one leaves room for the others: two parts of 16 MiB. */
-const ACCOUNT_SHARE_BYTES = 32 * 1024 * 1024;
+/** One workspace's share, so that a slow one leaves room for the others: two parts of 16 MiB. */
+const WORKSPACE_SHARE_BYTES = 32 * 1024 * 1024;
 
-/** One account's share of a larger memory. */
+/** One workspace's share of a larger memory. */
 export class UploadMemoryShare implements UploadMemory {
   readonly maxPartBytes: number;
   readonly #shared: UploadMemory;
   readonly #semaphore: ByteSemaphore;
 
-  constructor(shared: UploadMemory, maxBytes: number = ACCOUNT_SHARE_BYTES) {
+  constructor(shared: UploadMemory, maxBytes: number = WORKSPACE_SHARE_BYTES) {
     this.#shared = shared;
     this.maxPartBytes = maxBytes;
     this.#semaphore = new ByteSemaphore(maxBytes);

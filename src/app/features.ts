@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { WorkspaceAccount, type WorkspaceAccountDeps } from '../features/account/workspace-account.ts';
 import { ChannelSettingsModal } from '../features/channel-settings/channel-settings.ts';
-import { FeedbackSection } from '../features/feedback/feedback-section.ts';
+import { feedbackSection } from '../features/feedback/feedback-section.ts';
 import { HomeTab } from '../features/home/home-tab.ts';
 import { QuestionPoster } from '../features/start/question-poster.ts';
 import { StartFormHandler } from '../features/start/start-form-handler.ts';
@@ -13,10 +13,11 @@ import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { TaskList } from '../relay/tasks/task-list.ts';
 import type { MessageKey } from '../store/keys.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
-import { oauthOptions, sharedCredentials, workspaceServiceOptions } from './options-from-config.ts';
+import { oauthOptions, sharedCredentials } from './options-from-config.ts';
 
 /** What the features need of the rest of the app. */
 export interface FeatureHooks extends Pick<WorkspaceAccountDeps, 'keyring' | 'redactSecret'> {
+  ownAccountOptions: WorkspaceAccountDeps['clientOptions'];
   onAccountChanged: () => Promise<void>;
   onProjectNameDue: () => void;
   onMessageAdded: (message: MessageKey) => void;
@@ -26,14 +27,15 @@ export type Features = ReturnType<typeof createFeatures>;
 
 /** Builds the features that depend on settings, on each other or on the rest of the app. */
 export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHooks) {
-  const { keyring, redactSecret, onAccountChanged, onProjectNameDue, onMessageAdded } = hooks;
+  const { keyring, redactSecret, ownAccountOptions, onAccountChanged, onProjectNameDue, onMessageAdded } =
+    hooks;
   const isMultiWorkspace = oauthOptions(config, keyring) !== undefined;
   const updateHome = (actor: WorkspaceActor) => home.show({ ...actor, state: { page: 0, channelPage: 0 } });
   const workspaceAccount = new WorkspaceAccount({
     ...deps,
     keyring,
     hasDefaultAccount: sharedCredentials(config) !== undefined,
-    clientOptions: workspaceServiceOptions(config),
+    clientOptions: ownAccountOptions,
     redactSecret,
     onChanged: onAccountChanged,
     updateHome,
@@ -45,7 +47,11 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
   );
   const workspaceAccess = new WorkspaceAccessSettings(deps, updateHome);
   const taskList = new TaskList(deps);
-  const adminSections = [workspaceAccess, workspaceAccount, new FeedbackSection(deps)];
+  const adminSections = [
+    workspaceAccess,
+    workspaceAccount,
+    { buildSection: (workspace: string) => feedbackSection(deps.store, workspace) },
+  ];
   const home = new HomeTab(deps, taskList, adminSections, (request) => channelSettings.open(request));
   const questionPoster = new QuestionPoster(deps);
   return {

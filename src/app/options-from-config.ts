@@ -146,11 +146,6 @@ export function workspaceAccountLimits(config: Config) {
   };
 }
 
-/** What clients of accounts set by workspace admins share. */
-export function workspaceServiceOptions(config: Config) {
-  return { ...serviceOptions(config), ...workspaceAccountLimits(config) };
-}
-
 /** How many days each kind of data is kept. */
 export function retentionDays(config: Config): RetentionDays {
   return {

@@ -3,15 +3,9 @@ import type { AuditRange } from '../store/audit/audit-trail.ts';
 import type { Store } from '../store/store.ts';
 import { runCommand } from './command-runner.ts';
 import { withOperatorStore } from './operator-store.ts';
-import { parseTimeRange } from './time-range.ts';
+import { parseTimeRange, rangeUsage } from './time-range.ts';
 
-const USAGE = 'npm run audit -- --since 2026-11-01 [--until 2026-12-01] [--workspace T0123]';
-const HELP = `Prints the audit trail as lines of JSON, oldest first.\n\nUsage: ${USAGE}`;
-
-/** Reads the command line. Throws UsageError. */
-export function parseAuditRange(args: readonly string[]): AuditRange {
-  return parseTimeRange(USAGE, args);
-}
+const HELP = `Prints the audit trail as lines of JSON, oldest first.\n\nUsage: ${rangeUsage('audit')}`;
 
 /** Prints the audit trail as lines of JSON, one for each row, oldest first. */
 export async function printAudit(
@@ -26,7 +20,7 @@ export async function printAudit(
 
 if (import.meta.main) {
   await runCommand(HELP, async () => {
-    const range = parseAuditRange(process.argv.slice(2));
+    const range = parseTimeRange('audit', process.argv.slice(2));
     await withOperatorStore(readCommandConfig(process.env), (store) =>
       printAudit(store, range, (line) => process.stdout.write(`${line}\n`)),
     );

@@ -66,20 +66,10 @@ const INDENT = 24;
 
 /** A result for people: its message is wrapped at the terminal's width (columns), where there is one. */
 export function formatResult({ what, ok, message }: CheckResult, width = process.stdout.columns): string {
-  const room = Math.max(20, (width ?? Number.POSITIVE_INFINITY) - INDENT);
-  const lines = message.split('\n').flatMap((line) => wrapLine(line, room));
+  const room = Math.max(20, (width ?? 10_000) - INDENT);
+  // Words that fit, or one that is longer than a line.
+  const lines = message.match(new RegExp(`\\S.{0,${room - 1}}(?!\\S)|\\S+`, 'g')) ?? [];
   return `${ok ? 'OK   ' : 'FAIL '} ${what.padEnd(17)} ${lines.join(`\n${' '.repeat(INDENT)}`)}`;
-}
-
-/** The line in pieces of at most `room` characters, as far as its words allow. */
-function wrapLine(line: string, room: number): string[] {
-  const lines = [''];
-  for (const word of line.split(' ')) {
-    const last = lines.at(-1) ?? '';
-    if (last !== '' && last.length + 1 + word.length > room) lines.push(word);
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
-  }
-  return lines;
 }
 
 /** Free space of the nearest parent folder that exists. */

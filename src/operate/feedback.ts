@@ -3,15 +3,9 @@ import type { AuditRange } from '../store/audit/audit-trail.ts';
 import type { Store } from '../store/store.ts';
 import { runCommand } from './command-runner.ts';
 import { withOperatorStore } from './operator-store.ts';
-import { parseTimeRange } from './time-range.ts';
+import { parseTimeRange, rangeUsage } from './time-range.ts';
 
-const USAGE = 'npm run feedback -- --since 2026-11-01 [--until 2026-12-01] [--workspace T0123]';
-const HELP = `Prints the thumbs and comments on answers as lines of JSON, oldest first.\n\nUsage: ${USAGE}`;
-
-/** Reads the command line. Throws UsageError. */
-export function parseFeedbackRange(args: readonly string[]): AuditRange {
-  return parseTimeRange(USAGE, args);
-}
+const HELP = `Prints the thumbs and comments on answers as lines of JSON, oldest first.\n\nUsage: ${rangeUsage('feedback')}`;
 
 /** Prints the feedback as lines of JSON, one for each person and answer, oldest first. */
 export async function printFeedback(
@@ -25,7 +19,7 @@ export async function printFeedback(
 
 if (import.meta.main) {
   await runCommand(HELP, async () => {
-    const range = parseFeedbackRange(process.argv.slice(2));
+    const range = parseTimeRange('feedback', process.argv.slice(2));
     await withOperatorStore(readCommandConfig(process.env), (store) =>
       printFeedback(store, range, (line) => process.stdout.write(`${line}\n`)),
     );

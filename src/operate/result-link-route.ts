@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { ResultLinkDestination } from '../relay/replies/result-links.ts';
+import type { ResultLinkDestination } from '../relay/replies/result-link-resolver.ts';
 
 /** The response to an invalid link. */
 export const UNKNOWN_LINK_TEXT = 'There is nothing at this address.\n';
@@ -13,7 +13,7 @@ const ERROR_RESPONSES = {
 /** Redirects our own result links to the file; passes all other paths to `fallback`. */
 export function createResultLinkRoute(
   path: string,
-  findDestination: (token: string) => Promise<ResultLinkDestination>,
+  findDestination: (token: string, signal: AbortSignal) => Promise<ResultLinkDestination>,
   fallback: RequestListener | undefined,
 ): RequestListener {
   return (request, response) => {
@@ -25,9 +25,11 @@ export function createResultLinkRoute(
       return undefined;
     }
     response.setHeader('x-robots-tag', 'noindex');
+    const left = new AbortController();
+    response.once('close', () => left.abort());
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const found = isRead
-      ? findDestination(pathname.slice(path.length))
+      ? findDestination(pathname.slice(path.length), left.signal)
       : Promise.resolve({ kind: 'unknown' } as const);
     void found
       .catch(() => ({ kind: 'unavailable' }) as const)

@@ -2,8 +2,14 @@ import type { AuditRange } from '../store/audit/audit-trail.ts';
 import { parseOptions } from './command-runner.ts';
 import { UsageError } from './error-messages.ts';
 
-/** Reads `--since`, `--until` and `--workspace` of a command line. Throws UsageError. */
-export function parseTimeRange(usage: string, args: readonly string[]): AuditRange {
+/** How a command that prints rows of a time is used. */
+export function rangeUsage(command: string): string {
+  return `npm run ${command} -- --since 2026-11-01 [--until 2026-12-01] [--workspace T0123]`;
+}
+
+/** Reads the time and the workspace of such a command. Throws UsageError. */
+export function parseTimeRange(command: string, args: readonly string[]): AuditRange {
+  const usage = rangeUsage(command);
   const option = { type: 'string' } as const;
   const options = { since: option, until: option, workspace: option };
   const { since, until, workspace } = parseOptions(usage, args, options);

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { parseAuditRange, printAudit } from '../../src/operate/audit.ts';
+import { printAudit } from '../../src/operate/audit.ts';
 import { forget, parseForgetRequest } from '../../src/operate/forget.ts';
+import { parseTimeRange } from '../../src/operate/time-range.ts';
 import { Store } from '../../src/store/store.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
 
@@ -12,7 +13,7 @@ describe('npm run audit', () => {
   test('prints each row as a line of JSON', async () => {
     await store.audit.add({ workspace: 'T1', kind: 'refusal', user_id: 'U1', details: { why: 'guest' } });
     const lines: string[] = [];
-    await printAudit(store, parseAuditRange(['--since', '2020-01-01']), (line) => lines.push(line));
+    await printAudit(store, parseTimeRange('audit', ['--since', '2020-01-01']), (line) => lines.push(line));
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       {
         at: expect.stringMatching(/Z$/),
@@ -27,7 +28,7 @@ describe('npm run audit', () => {
   test.each([[[]], [['--since', 'yesterday']], [['--since', '2026-01-01', '--unknown']]])(
     'shows how it goes for %j',
     (args) => {
-      expect(() => parseAuditRange(args)).toThrow('Usage: npm run audit');
+      expect(() => parseTimeRange('audit', args)).toThrow('Usage: npm run audit');
     },
   );
 });

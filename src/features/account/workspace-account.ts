@@ -16,7 +16,8 @@ export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'sto
   keyring: Keyring | undefined;
   /** Whether the settings name an account for workspaces without one. */
   hasDefaultAccount: boolean;
-  clientOptions: Pick<ServiceClientOptions, 'serviceOptions' | 'allowedHosts' | 'responseLimits' | 'lookup'>;
+  /** The options of clients of a workspace's own accounts. */
+  clientOptions: (workspace: string) => ServiceClientOptions;
   /** Keeps a key out of the log until the returned function is called. */
   redactSecret: (secret: string) => () => void;
   /** Called after an account was set or removed. */
@@ -152,7 +153,7 @@ export class WorkspaceAccount {
 
   async #probe(workspace: string, credentials: ServiceCredentials): Promise<'good' | RefusalReason> {
     try {
-      return await probeAccount({ ...credentials, ...this.#deps.clientOptions });
+      return await probeAccount({ ...credentials, ...this.#deps.clientOptions(workspace) });
     } catch (error) {
       // The address's own response is never shown: it might come from a host inside our network.
       if (error instanceof TypeError) return 'bad_address';
@@ -175,7 +176,8 @@ export class WorkspaceAccount {
     const items = [...tasks, ...projects];
     for (const one of items) {
       try {
-        if (await keyOpens({ ...credentials, ...this.#deps.clientOptions }, one)) return true;
+        if (await keyOpens({ ...credentials, ...this.#deps.clientOptions(current.workspace) }, one))
+          return true;
       } catch (error) {
         if (!(error instanceof AgentError)) throw error;
       }

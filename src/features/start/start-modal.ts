@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { accessDenialFor } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
+import { refusalSentence } from '../../relay/access/refusals.ts';
 import { idsToResolve, lookUpNames } from '../../relay/reading/display-names.ts';
 import { choicesIn, parseFlags } from '../../relay/reading/message-flags.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
@@ -12,7 +14,6 @@ import * as strings from '../../render/strings/index.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
-import { openingRefusal } from './start-permission.ts';
 import {
   emptyStartForm,
   MAX_QUESTION_CHARACTERS,
@@ -22,6 +23,8 @@ import {
   startView,
 } from './start-view.ts';
 
+/** Longest lookup of the person who opens the form (ms). */
+const LOOKUP_TIMEOUT_MS = 3_000;
 /** Most skills that the form offers. */
 const MAX_USED_SKILLS = 20;
 
@@ -128,9 +131,19 @@ export class StartModal {
   ): Promise<ModalOutcome> {
     const { unavailable } = strings.command;
     return openAndFillModal(this.#deps, request, startNoticeView, unavailable, async (workspace) => {
-      const asker = channel && { workspace: workspace.id, channel, person: request.person };
-      const refusal = asker && (await openingRefusal(this.#deps, workspace, asker));
-      return refusal ? startNoticeView(refusal) : fill(workspace);
+      if (channel === undefined) return fill(workspace);
+      const asker = { workspace: workspace.id, channel, person: request.person };
+      const known = accessDenialFor(
+        this.#deps,
+        workspace.people,
+        asker,
+        AbortSignal.timeout(LOOKUP_TIMEOUT_MS),
+      );
+      // Where Slack does not say, the submitted form is refused.
+      const why = await known.catch(() => 'unknown' as const);
+      return why === undefined || why === 'unknown'
+        ? fill(workspace)
+        : startNoticeView(refusalSentence({ why }));
     });
   }
 

@@ -7,9 +7,6 @@ import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { transientFailure } from '../../relay/runtime/retry.ts';
 import { SlackError } from '../../slack/errors.ts';
 
-/** Longest lookup of the person who opens a form (ms). */
-const OPENING_TIMEOUT_MS = 3_000;
-
 /**
  * The sentence for a person who may not start a task with a form; undefined where they may. Takes at most `timeoutMs`:
  * a person whom Slack has not identified by then is refused.
@@ -27,21 +24,6 @@ export async function startRefusal(
   await deps.store.audit.add({ workspace: id, channel, user_id, kind: 'refusal', details });
   deps.log.info({ ...asker, ...details }, 'start form refused');
   return refusalSentence(refusal);
-}
-
-/**
- * The sentence for a person who opens a form and may not use the agent in its channel. Undefined where they may, or
- * Slack does not say: the submitted form is checked again.
- */
-export async function openingRefusal(
-  deps: RelayDeps,
-  workspace: WorkspaceClient,
-  asker: ChannelActor,
-): Promise<string | undefined> {
-  const signal = AbortSignal.timeout(OPENING_TIMEOUT_MS);
-  const known = accessDenialFor(deps, workspace.people, asker, signal);
-  const why = await known.catch(() => undefined);
-  return why === undefined || why === 'unknown' ? undefined : refusalSentence({ why });
 }
 
 async function personRefusal(

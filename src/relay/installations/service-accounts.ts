@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import type { AgentClient } from '../../agent/agent-client.ts';
+import { WORKSPACES_RESPONSE_BYTES } from '../../agent/response-limits.ts';
+import { ResponseMemory, ResponseMemoryShare } from '../../agent/response-memory.ts';
 import {
   OPERATOR_UPLOAD_MEMORY_BYTES,
   SharedUploadMemory,
@@ -49,8 +51,14 @@ interface AccountEntry {
 /** The accounts at the service, by the account id of threads and projects. */
 export class ServiceAccounts {
   readonly #deps: ServiceAccountsDeps;
-  /** Shared by the uploads of all workspaces with accounts of their own. */
+  /** Shared by all workspaces with accounts of their own. */
   readonly #ownUploadMemory = new SharedUploadMemory(WORKSPACES_UPLOAD_MEMORY_BYTES);
+  readonly #ownResponseMemory = new ResponseMemory(WORKSPACES_RESPONSE_BYTES);
+  /** Each workspace's shares, for its current account and its earlier ones. */
+  readonly #sharesByWorkspace = new Map<
+    string,
+    { uploadMemory: UploadMemoryShare; responseMemory: ResponseMemoryShare }
+  >();
   readonly #defaultClient: ServiceClient | undefined;
   readonly #entries = new Map<string, AccountEntry>();
   /** The id of each workspace's own account. */
@@ -78,6 +86,16 @@ export class ServiceAccounts {
   /** The client of an account. Throws AccountGone. */
   agentClient(account: string): AgentClient {
     return this.#clientOf(account).agent;
+  }
+
+  /** The options of the clients of a workspace's own accounts. */
+  ownAccountOptions(workspace: string): ServiceClientOptions {
+    const shares = this.#sharesByWorkspace.get(workspace) ?? {
+      uploadMemory: new UploadMemoryShare(this.#ownUploadMemory),
+      responseMemory: new ResponseMemoryShare(this.#ownResponseMemory),
+    };
+    this.#sharesByWorkspace.set(workspace, shares);
+    return { ...this.#deps.clientOptions, ...this.#deps.ownAccountOptions, ...shares };
   }
 
   /** The read rate of an account. Where the account is gone and nothing can be read, a new one. */
@@ -186,11 +204,7 @@ export class ServiceAccounts {
           return requireKey(entry);
         },
       },
-      {
-        ...this.#deps.clientOptions,
-        ...this.#deps.ownAccountOptions,
-        uploadMemory: new UploadMemoryShare(this.#ownUploadMemory),
-      },
+      this.ownAccountOptions(entry.row.workspace),
       gateWhileKeyExists(entry, this.#deps.keyGateFor(entry.row.workspace)),
     );
     return entry.client;

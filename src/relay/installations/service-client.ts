@@ -7,7 +7,14 @@ import type { ObservedGate } from './observed-gate.ts';
 export interface ServiceClientOptions
   extends Pick<
     AgentClientOptions,
-    'serviceOptions' | 'allowedHosts' | 'onAttempt' | 'log' | 'uploadMemory' | 'responseLimits' | 'lookup'
+    | 'serviceOptions'
+    | 'allowedHosts'
+    | 'onAttempt'
+    | 'log'
+    | 'uploadMemory'
+    | 'responseLimits'
+    | 'responseMemory'
+    | 'lookup'
   > {
   readsPerSecond: number;
 }

@@ -11,6 +11,7 @@ import {
   answerOverflow,
   type DisplayedReply,
   type ReplyPhase,
+  renderNextMessage,
   renderReply,
 } from '../../render/messages/reply-message.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
@@ -208,6 +209,11 @@ export class ReplyState {
 
   render(): RenderedMessage[] {
     return renderReply(this.#toShownReply(), this.#splitter);
+  }
+
+  /** Renders one more message of the answer; returns false once `render` takes no long time. */
+  renderNext(): boolean {
+    return renderNextMessage(this.#toShownReply(), this.#splitter);
   }
 
   /** Frees what was rendered last: it is not needed again soon. */

@@ -17,16 +17,6 @@ export const RESULTS_PATH = '/results/';
 
 const linkClaims = z.tuple([z.string(), z.string(), z.string(), z.string(), z.number()]);
 
-/** Where a link of ours leads now. */
-export type ResultLinkDestination =
-  | { kind: 'found'; url: string }
-  /** Not a link of ours. */
-  | { kind: 'unknown' }
-  /** The link has expired, the task or the file is gone, or the app was uninstalled there. */
-  | { kind: 'expired' }
-  /** The service is unavailable. */
-  | { kind: 'unavailable' };
-
 /** Makes and verifies our links to results: signed with the first key, for seven days. Anyone with a link can read the file. */
 export class ResultLinks {
   readonly #keys: readonly Buffer[];
@@ -74,35 +64,6 @@ function signatureOf(text: string, key: Buffer): string {
 function isSameSignature(one: string, other: string): boolean {
   const [given, wanted] = [Buffer.from(one), Buffer.from(other)];
   return given.length === wanted.length && timingSafeEqual(given, wanted);
-}
-
-/** Resolves a link of ours to a fresh link of the service, as long as the task exists. */
-export async function resolveResultLink(
-  deps: Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>,
-  links: ResultLinks,
-  token: string,
-): Promise<ResultLinkDestination> {
-  const target = links.verify(token);
-  if (target === undefined) return { kind: 'unknown' };
-  if (target === 'expired' || deps.workspace(target.workspace) === undefined) return { kind: 'expired' };
-  try {
-    const thread = await deps.store.threads.get(target);
-    const posted = await deps.store.results.ofThread(target);
-    const postedResult = posted.get(target.resultId);
-    if (thread === undefined || postedResult === undefined) return { kind: 'expired' };
-    const turn = await deps.store.turns.get(target.workspace, postedResult.turn_id);
-    const taskId = taskIdOf(turn, thread);
-    if (taskId === null) return { kind: 'expired' };
-    const results = await deps.agent(thread.account_id).allResults(taskId, { reconcile: false });
-    const url = results.find(({ id }) => id === target.resultId)?.downloadUrl ?? '';
-    const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-    return isWeb ? { kind: 'found', url: new URL(url).href } : { kind: 'expired' };
-  } catch (error) {
-    if (error instanceof AgentNotFoundError) return { kind: 'expired' };
-    if (!(error instanceof AgentError)) throw error;
-    deps.log.warn({ err: error }, 'could not resolve a link to a result');
-    return { kind: 'unavailable' };
-  }
 }
 
 /** Shows the person who asks new links to a turn's results; only they see them. Throws a SlackError. */

@@ -27,8 +27,8 @@ const MAX_SHOWN = 4;
  */
 export async function postResults(context: SettledTurnContext, answer: string): Promise<number> {
   const all = await context.agent.allResults(context.taskId, { signal: context.lease.signal });
-  await claimNewResults(context, '', all);
-  const results = await claimedResults(context, '', all);
+  if (all.length > 0) await claimNewResults(context, '', all);
+  const results = all.length > 0 ? await claimedResults(context, '', all) : [];
   if (results.length > 0) {
     const { shown, notes } = await chooseShown(context, results, answer);
     await putList(context, '', results, notes);
@@ -37,8 +37,8 @@ export async function postResults(context: SettledTurnContext, answer: string): 
     const failed = shown.filter(({ id }) => !shared.has(partOf(id)));
     for (const { id } of failed) notes.set(id, strings.resultNotShown);
     if (failed.length > 0) await putList(context, '', results, notes);
+    await context.deps.store.results.markPosted(context.turn, '');
   }
-  await context.deps.store.results.markPosted(context.turn, '');
   await scheduleFollowUps(context);
   return results.length;
 }

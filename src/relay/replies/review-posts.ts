@@ -1,11 +1,14 @@
 import { undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
+import { answerText } from '../../render/messages/answer-text.ts';
 import { withPlainText } from '../../render/messages/plain-text-message.ts';
 import {
   type DisplayedReview,
   failedReviewMessage,
+  MAX_REVIEW_MESSAGES,
   reviewMessages,
 } from '../../render/messages/review-message.ts';
+import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import type { SettledTurnContext } from '../runtime/deps.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { textDigest } from './message-digest.ts';
@@ -31,7 +34,7 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
   const keys = reviewKeys(taskId, reviews);
   for (const [index, review] of reviews.entries()) {
     const key = keys[index];
-    if (key === undefined || shown.has(key) || shown.has(legacyReviewKey(key))) continue;
+    if (key === undefined || shown.has(key)) continue;
     const rendered = await renderReview(context, review);
     if (rendered === undefined) continue;
     const owner = await deps.store.reviews.claim(turn, key);
@@ -58,14 +61,9 @@ function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undef
   });
 }
 
-/** The key of an earlier release, which took failed reviews of a thread with the same error text for one. */
-function legacyReviewKey(name: string): string {
-  return name.replace(/^failed:[^:]*:([^:]*):1$/, 'failed:$1');
-}
-
 /** The review as messages; undefined while its findings cannot be read. */
 async function renderReview(
-  { agent, taskId, deps, lease }: SettledTurnContext,
+  { agent, taskId, deps, workspace, lease }: SettledTurnContext,
   { status, messageId, errorMessage }: Review,
 ): Promise<DisplayedReview | undefined> {
   if (status === 'failed')
@@ -74,7 +72,12 @@ async function renderReview(
     agent.getMessage(taskId, messageId ?? '', { signal: lease.signal }),
   );
   if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
-  return reviewMessages(message.content.map(toReplyBlock), deps.settings.maxReplyMessages);
+  const findings = message.content.map(toReplyBlock);
+  const text = answerText(findings);
+  const splitter = new AnswerSplitter();
+  const slice = () => splitter.closePart(text, { final: true, most: MAX_REVIEW_MESSAGES });
+  await deps.rendering.runAll(workspace.id, slice, lease.signal);
+  return reviewMessages(findings, deps.settings.maxReplyMessages, splitter);
 }
 
 async function postReview(context: SettledTurnContext, key: string, review: DisplayedReview): Promise<void> {

@@ -17,6 +17,7 @@ import type { AllowedUsers, Tables, TaskControl, Turn } from '../../store/schema
 import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { Lease } from './lease.ts';
+import type { RenderQueue } from './render-queue.ts';
 
 /** The Slack calls of one workspace. */
 export interface WorkspaceClient {
@@ -99,6 +100,7 @@ export interface RelayDeps {
   workspace(id: string): WorkspaceClient | undefined;
   /** Queues a job for the thread within the transaction. */
   enqueue: (trx: Transaction<Tables>, thread: ThreadKey) => Promise<void>;
+  readonly rendering: RenderQueue;
   /** The client of a service account. Throws AccountGone (an AgentNotFoundError) where another account replaced it. */
   agent(account: string): AgentClient;
   /** The account of a workspace's new threads. */

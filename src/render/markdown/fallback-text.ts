@@ -9,7 +9,7 @@ export function fallbackText(markdown: string): string {
     .slice(0, MAX_TEXT_BYTES * 2)
     .replace(/^[ \t]*(?:`{3,}|~{3,})[^\n]*\n?/gm, '')
     .replace(/^(\s*)#{1,6} +/gm, '$1')
-    .replace(/!?\[([^[\]]*)\]\((\S*?)(?: +"[^"]*")?\)/g, '$1')
+    .replace(/!?\[([^[\]]*)\]\((\S{0,1000}?)(?: +"[^"]*")?\)/g, '$1')
     .replace(/\*\*|__|~~|`/g, '')
     .replace(/^\|?[ \t:|-]+\|[ \t:|-]*$\n?/gm, '')
     .trim();

@@ -16,12 +16,15 @@ export interface DisplayedReview {
 }
 
 /** Most messages of one review without its heading: about half a million characters. */
-const MAX_REVIEW_MESSAGES = 50;
+export const MAX_REVIEW_MESSAGES = 50;
 
 /** A review's findings, rendered like an answer below a heading, in at most `most` messages. */
-export function reviewMessages(findings: readonly ReplyBlock[], most: number): DisplayedReview {
+export function reviewMessages(
+  findings: readonly ReplyBlock[],
+  most: number,
+  splitter: AnswerSplitter = new AnswerSplitter(),
+): DisplayedReview {
   const text = answerText(findings);
-  const splitter = new AnswerSplitter();
   const { parts, rest } = splitOverflow(text, splitter.parts(text, { final: true, most }), most);
   const messages =
     parts.length === 0 ? [lineMessage(strings.reviewEmpty)] : withHeading(parts.map(messageOf));

@@ -22,6 +22,13 @@ export interface AnswerPart {
   segments: Segment[];
 }
 
+/** How an answer is split; see `AnswerSplitter.parts`. */
+export interface PartOptions {
+  final: boolean;
+  most?: number;
+  breaks?: readonly number[] | undefined;
+}
+
 interface ClosedPart {
   part: AnswerPart;
   end: number;
@@ -58,10 +65,7 @@ export class AnswerSplitter {
    * back. White space at the end is not shown. A part ends at each of `breaks` (character offsets), even if it has room.
    * At most one part more than `most` is made, which shows that there are more.
    */
-  parts(
-    text: string,
-    options: { final: boolean; most?: number; breaks?: readonly number[] | undefined },
-  ): AnswerPart[] {
+  parts(text: string, options: PartOptions): AnswerPart[] {
     this.#setBreaks(options.breaks ?? []);
     const { final, most = Number.POSITIVE_INFINITY } = options;
     const last = this.#last;
@@ -72,10 +76,22 @@ export class AnswerSplitter {
     return parts;
   }
 
+  /**
+   * Closes one more part, for callers that must not render a whole answer at once. Returns false once only the open part
+   * is left, or one part more than `most` is closed.
+   */
+  closePart(text: string, options: PartOptions): boolean {
+    this.#setBreaks(options.breaks ?? []);
+    this.#rewind(text, options.final);
+    return (
+      this.#closed.length <= (options.most ?? Number.POSITIVE_INFINITY) &&
+      this.#closeNext(text, options.final)
+    );
+  }
+
   /** Takes in a longer answer without rendering it, so that the shorter text can be freed. */
   recordGrowth(text: string): void {
     if (text === this.#text) return;
-    this.dropCache();
     this.#rewind(text, false);
     this.#open.rebaseOn(text);
   }
@@ -100,6 +116,7 @@ export class AnswerSplitter {
 
   /** Keeps the parts that are still valid after the service changed earlier text. */
   #rewind(text: string, final: boolean): void {
+    if (text !== this.#text) this.dropCache();
     const kept = text.startsWith(this.#text) ? this.#text.length : commonPrefixLength(text, this.#text);
     const dropAll = this.#final && kept < Math.max(text.length, this.#text.length);
     if (kept < this.#text.length || dropAll) {
@@ -207,11 +224,11 @@ export function splitAnswer(text: string, options: { final: boolean } = { final:
   return new AnswerSplitter().parts(text, options);
 }
 
-/** A text as code, verbatim, for when its Markdown cannot be rendered. */
-export function verbatimParts(text: string): AnswerPart[] {
+/** A text as code, verbatim, for when its Markdown cannot be rendered; at most one part more than `most`. */
+export function verbatimParts(text: string, most: number): AnswerPart[] {
   const fence = fenceAround(text);
   const parts: AnswerPart[] = [];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length && parts.length <= most; ) {
     const end = Math.max(graphemeStart(text, at + MAX_VERBATIM_LENGTH), at + 1);
     const segments = [
       { text: `${fence}\n`, isAdded: true },
@@ -221,7 +238,7 @@ export function verbatimParts(text: string): AnswerPart[] {
     parts.push(makePart(segments, [at, end], true));
     at = end;
   }
-  return withoutBlankEnd(parts);
+  return parts.length > most ? parts.map(withVisibleText) : withoutBlankEnd(parts);
 }
 
 /** The characters of the answer that the parts show, without what the renderer added and with pings restored. */

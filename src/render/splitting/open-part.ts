@@ -14,8 +14,10 @@ import { nodeUpTo, REPARSED_PARAGRAPH_LENGTH, stablePointInside } from './stable
  * answer it stays under Slack's 10,000 characters for all blocks of a message.
  */
 const MAX_PART_LENGTH = 9_450;
-/** Most lines of one part: the parser's time is quadratic in the number of blocks. */
-const MAX_LINES = 800;
+/** Most marks of one part, because the parser's time is quadratic in them: a part crowded with them ends earlier. */
+const MAX_MARKS = 2_700;
+const LINE_MARKS = 4;
+const INLINE_MARK = /[[\]()*_`~$\\<>!|@]/;
 
 /** Where parsing restarts when the answer grows; everything before it is stable. */
 interface ReparseBase {
@@ -38,7 +40,7 @@ export class OpenPart {
   /** How far the answer has been measured. */
   filledTo: number;
   #cost: number;
-  #lines = 0;
+  #marks = 0;
   #base: ReparseBase;
   #lastParse: { source: string; tree: MarkdownNode } | undefined;
 
@@ -80,10 +82,10 @@ export class OpenPart {
   fill(text: string): boolean {
     while (this.filledTo < text.length) {
       const cost = this.#cost + 1 + (this.filledTo > this.start ? addedCost(text, this.filledTo) : 0);
-      const lines = this.#lines + (text.charAt(this.filledTo) === '\n' ? 1 : 0);
-      if (cost > MAX_PART_LENGTH || lines > MAX_LINES) return true;
+      const marks = this.#marks + marksAt(text, this.filledTo);
+      if (cost > MAX_PART_LENGTH || marks > MAX_MARKS) return true;
       this.#cost = cost;
-      this.#lines = lines;
+      this.#marks = marks;
       this.filledTo += 1;
     }
     return false;
@@ -203,6 +205,14 @@ export class OpenPart {
 /** How many characters the renderer may add for the character at `index`. */
 function addedCost(text: string, index: number): number {
   return pingCost(text, index) + formulaCost(text, index) + wordJoinerCost(text, index);
+}
+
+/** How many marks the character at `index` counts for; a list marker counts with the space after it. */
+function marksAt(text: string, index: number): number {
+  const character = text.charAt(index);
+  if (character === '\n') return LINE_MARKS;
+  if (INLINE_MARK.test(character)) return 1;
+  return character === ' ' && /[-+*.)]/.test(text.charAt(index - 1)) ? 4 : 0;
 }
 
 /** Rows of the longest table that is shown as a table. */

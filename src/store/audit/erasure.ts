@@ -15,17 +15,6 @@ const PERSON_COLUMNS = [
   ['accounts', 'set_by'],
 ] as const;
 
-/** Columns with the ids of the people who wrote or did something. */
-const AUTHOR_COLUMNS = [
-  ['messages', 'user_id'],
-  ['early_edits', 'user_id'],
-  ['task_starts', 'user_id'],
-  ['turns', 'asked_by'],
-  ['threads', 'started_by'],
-  ['feedback', 'user_id'],
-  ['audit_events', 'user_id'],
-] as const;
-
 /** Erases what we keep about a person or a workspace, at once and irreversibly. The service's data stays. */
 export class Erasure extends Queries {
   /** Whether there are rows of a workspace. */
@@ -35,15 +24,19 @@ export class Erasure extends Queries {
 
   /** Whether a row of the workspace names this person. */
   async knowsPerson(workspace: string, person: string): Promise<boolean> {
-    const columns = [...AUTHOR_COLUMNS, ...PERSON_COLUMNS].map(
-      ([table, column]) =>
-        sql`select from ${sql.table(table)} where workspace = ${workspace} and ${sql.ref(column)} = ${person}`,
-    );
     const { rows } = await sql<{ found: boolean }>`
       select exists (
-        select from messages where workspace = ${workspace} and content -> 'about' ->> 'user' = ${person}
-        union all select from threads where workspace = ${workspace} and ${person} = any(participant_ids)
-        union all ${sql.join(columns, sql` union all `)}) as found`.execute(this.db);
+        select from messages where workspace = ${workspace}
+          and ${person} in (user_id, content -> 'about' ->> 'user')
+        union all select from threads where workspace = ${workspace}
+          and (started_by = ${person} or ${person} = any(participant_ids))
+        union all select from turns where workspace = ${workspace} and ${person} in (asked_by, stop_requested_by)
+        union all select from task_starts where workspace = ${workspace} and user_id = ${person}
+        union all select from feedback where workspace = ${workspace} and user_id = ${person}
+        union all select from accounts where workspace = ${workspace} and set_by = ${person}
+        union all select from audit_events where workspace = ${workspace} and user_id = ${person}) as found`.execute(
+      this.db,
+    );
     return rows[0]?.found === true;
   }
 

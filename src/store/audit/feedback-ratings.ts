@@ -6,16 +6,6 @@ import type { AuditRange } from './audit-trail.ts';
 /** Identifies one person's rating of one answer. */
 export type FeedbackKey = Pick<Tables['feedback'], 'workspace' | 'turn_id' | 'user_id'>;
 
-/** A rating, and where its answer is. */
-export interface GivenFeedback extends FeedbackKey {
-  given_at: Date;
-  is_positive: boolean;
-  comment: string | null;
-  channel: string | null;
-  thread_ts: string | null;
-  task_id: string | null;
-}
-
 /** Ratings of answers: one of each person for each answer, which they may change. */
 export class FeedbackRatings extends Queries {
   /** Records a person's rating; an existing comment stays. */
@@ -41,34 +31,20 @@ export class FeedbackRatings extends Queries {
     );
   }
 
-  /** Ratings with where their answers are, oldest first: from `since` on and before `until`. */
-  async inRange({ since, until, workspace }: AuditRange): Promise<GivenFeedback[]> {
-    return this.#withAnswers()
-      .where('given_at', '>=', since)
-      .$if(until !== undefined, (query) => query.where('given_at', '<', until ?? since))
-      .$if(workspace !== undefined, (query) => query.where('feedback.workspace', '=', workspace ?? ''))
-      .orderBy('given_at')
-      .execute();
-  }
-
-  /** The newest ratings of a workspace with a comment. */
-  async newestComments(workspace: string, limit: number): Promise<GivenFeedback[]> {
-    return this.#withAnswers()
-      .where('feedback.workspace', '=', workspace)
-      .where('comment', 'is not', null)
-      .orderBy('given_at', 'desc')
-      .limit(limit)
-      .execute();
-  }
-
-  #withAnswers() {
+  /** Ratings and where their answers are, oldest first: from `since` on and before `until`. */
+  async inRange({ since, until, workspace }: AuditRange) {
     return this.db
       .selectFrom('feedback')
       .leftJoin('turns', (join) =>
         join.onRef('turns.workspace', '=', 'feedback.workspace').onRef('turns.id', '=', 'feedback.turn_id'),
       )
       .select(['given_at', 'is_positive', 'comment', 'user_id', 'feedback.workspace', 'feedback.turn_id'])
-      .select(['channel', 'thread_ts', 'task_id']);
+      .select(['channel', 'thread_ts', 'task_id'])
+      .where('given_at', '>=', since)
+      .$if(until !== undefined, (query) => query.where('given_at', '<', until ?? since))
+      .$if(workspace !== undefined, (query) => query.where('feedback.workspace', '=', workspace ?? ''))
+      .orderBy('given_at')
+      .execute();
   }
 
   async get(key: FeedbackKey): Promise<{ is_positive: boolean; comment: string | null } | undefined> {

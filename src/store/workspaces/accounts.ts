@@ -8,6 +8,9 @@ export const SETTINGS_ACCOUNT = 'settings';
 /** The account of threads that started in a workspace without one. */
 export const NO_ACCOUNT = 'none';
 
+/** Most retired accounts of a workspace whose turns may go on. */
+const MAX_RETIRED_WITH_KEY = 3;
+
 /** Identifies an account of a workspace. */
 export interface AccountKey {
   workspace: string;
@@ -54,6 +57,7 @@ export class Accounts extends Queries {
         .executeTakeFirst();
       if (left !== undefined) return false;
       await this.#retire(trx, row.workspace, row.account_id);
+      await this.#dropOldKeys(trx, row.workspace);
       const values = {
         ...row,
         set_at: sql<Date>`clock_timestamp()`,
@@ -157,6 +161,25 @@ export class Accounts extends Queries {
               and deleted_at is null and notified_at is null))`.execute(trx);
       return Number(numAffectedRows ?? 0);
     });
+  }
+
+  /** Of retired accounts, the latest few keep their keys for the turns that are still going on. */
+  async #dropOldKeys(trx: Kysely<Tables>, workspace: string): Promise<void> {
+    const kept = trx
+      .selectFrom('accounts')
+      .select('account_id')
+      .where('workspace', '=', workspace)
+      .where('retired_at', 'is not', null)
+      .orderBy('retired_at', 'desc')
+      .limit(MAX_RETIRED_WITH_KEY);
+    await trx
+      .updateTable('accounts')
+      .set({ encrypted_api_key: null, change_seq: nextChangeSeq })
+      .where('workspace', '=', workspace)
+      .where('retired_at', 'is not', null)
+      .where('encrypted_api_key', 'is not', null)
+      .where('account_id', 'not in', kept)
+      .execute();
   }
 
   async #retire(trx: Kysely<Tables>, workspace: string, exceptAccount: string): Promise<boolean> {

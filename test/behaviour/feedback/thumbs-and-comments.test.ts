@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
-import { parseFeedbackRange, printFeedback } from '../../../src/operate/feedback.ts';
+import { printFeedback } from '../../../src/operate/feedback.ts';
+import { parseTimeRange } from '../../../src/operate/time-range.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
@@ -85,7 +86,7 @@ describe.concurrent('feedback on an answer', () => {
       JSON.stringify(own.slack.home(owner)?.blocks ?? []).includes('Column b was left out.'),
     );
     const lines: string[] = [];
-    const range = parseFeedbackRange(['--since', '2020-01-01', '--workspace', own.slack.team.id]);
+    const range = parseTimeRange('feedback', ['--since', '2020-01-01', '--workspace', own.slack.team.id]);
     await printFeedback(own.sandbox.bot.store, range, (line) => lines.push(line));
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { thumb: 'bad', comment: 'Column b was left out.', channel: channel.id, user_id: own.ada.id },

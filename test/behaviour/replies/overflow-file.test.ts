@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { textOf } from '../../../sandbox/agent/records.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { RenderQueue } from '../../../src/relay/runtime/render-queue.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene({ settings: { REPLY_MESSAGES: '2' } });
@@ -20,10 +21,15 @@ async function filesIn(channel: Channel, root: Message): Promise<string[]> {
 }
 
 describe('an answer longer than its messages may be', () => {
-  test('ends with a file that holds the rest', async () => {
+  test("ends with a file that holds the rest, and is rendered within its workspace's share", async ({
+    onTestFinished,
+  }) => {
+    const rendered = vi.spyOn(RenderQueue.prototype, 'run');
+    onTestFinished(() => rendered.mockRestore());
     const channel = scene.channel();
     const root = scene.ask(channel, '/long 60000');
     await scene.finished(channel, root);
+    expect(rendered.mock.calls.map(([workspace]) => workspace)).toContain(scene.slack.team.id);
     await scene.until('the file is shown', async () => (await filesIn(channel, root)).length > 0);
     const [file = ''] = await filesIn(channel, root);
     const answer = answerOf();

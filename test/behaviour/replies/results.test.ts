@@ -256,6 +256,6 @@ describe('a stable link', () => {
       method: 'DELETE',
       headers: { authorization: `Bearer ${stable.agent.apiKey}` },
     });
-    expect((await fetch(link)).status).toBe(410);
+    await expect.poll(async () => (await fetch(link)).status, { timeout: 30_000 }).toBe(410);
   });
 });

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
+import { AccountGone } from '../../../src/relay/installations/account-check.ts';
 import { ServiceAccounts } from '../../../src/relay/installations/service-accounts.ts';
 import { Accounts, NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
+import { encryptionContext, Keyring } from '../../../src/store/workspaces/keyring.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
 const { kysely } = await freshDatabase();
 const accounts = new Accounts(kysely);
 
-test("without SECRET_KEY a workspace with its own account does not use the operator's", async () => {
-  const own = { workspace: 'T1', account_id: 'own', base_url: 'https://agent.example/v1', set_by: 'U1' };
-  await accounts.put({ ...own, encrypted_api_key: 'what nobody can decrypt' });
-  const known = new ServiceAccounts({
+function accountsWith(keyring: Keyring | undefined): ServiceAccounts {
+  return new ServiceAccounts({
     store: { accounts },
-    keyring: undefined,
+    keyring,
     defaultCredentials: { baseUrl: 'https://agent.example/v1', apiKey: 'the-key-of-the-operator' },
     clientOptions: { readsPerSecond: 1 },
     ownAccountOptions: {},
@@ -20,8 +20,33 @@ test("without SECRET_KEY a workspace with its own account does not use the opera
     redactSecret: () => () => {},
     log: silentLog,
   });
+}
+
+test("without SECRET_KEY a workspace with its own account does not use the operator's", async () => {
+  const own = { workspace: 'T1', account_id: 'own', base_url: 'https://agent.example/v1', set_by: 'U1' };
+  await accounts.put({ ...own, encrypted_api_key: 'what nobody can decrypt' });
+  const known = accountsWith(undefined);
   await known.refresh(true);
   expect(known.currentAccount('T1')).toBe(NO_ACCOUNT);
   expect(known.currentAccount('T2')).toBe(SETTINGS_ACCOUNT);
+  await known.close();
+});
+
+test('all accounts that a workspace had share its memory, and only a few retired ones keep their keys', async () => {
+  const keyring = new Keyring(['a'.repeat(32)]);
+  for (const account_id of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6']) {
+    const key = { workspace: 'T3', account_id };
+    const encrypted_api_key = keyring.encrypt('the-key-of-one', encryptionContext.account(key));
+    await accounts.put({ ...key, base_url: 'https://agent.example/v1', set_by: 'U1', encrypted_api_key });
+  }
+  const withKeys = (await accounts.allEncrypted()).filter(({ workspace }) => workspace === 'T3');
+  expect(withKeys.map(({ account_id }) => account_id).sort()).toEqual(['a3', 'a4', 'a5', 'a6']);
+  const known = accountsWith(keyring);
+  await known.refresh(true);
+  expect(() => known.agentClient('a2')).toThrow(AccountGone);
+  expect(known.agentClient('a3').uploadMemory).toBe(known.agentClient('a6').uploadMemory);
+  const { responseMemory } = known.ownAccountOptions('T3');
+  expect(known.ownAccountOptions('T3').responseMemory).toBe(responseMemory);
+  expect(known.ownAccountOptions('T4').responseMemory).not.toBe(responseMemory);
   await known.close();
 });

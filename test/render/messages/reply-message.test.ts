@@ -6,6 +6,7 @@ import {
   answerOverflow,
   type DisplayedReply,
   type ReplyPhase,
+  renderNextMessage,
   renderReply,
 } from '../../../src/render/messages/reply-message.ts';
 import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
@@ -156,6 +157,17 @@ describe('an answer whose Markdown cannot be rendered', () => {
   test('leaves the rest for a file if it exceeds its messages', () => {
     const rest = answerOverflow({ ...reply, maxMessages: 2 }, new Broken());
     expect(text.endsWith(rest?.content.slice(rest.openerLength) ?? '-')).toBe(true);
+  });
+
+  test('is shown verbatim once it has cost too much, even while it grows', () => {
+    const growing = { ...reply, phase: 'working' } as const;
+    const splitter = new AnswerSplitter();
+    expect(JSON.stringify(renderReply(growing, splitter))).not.toContain('```');
+    splitter.parsed.characters = 10_000_000;
+    expect(renderNextMessage(growing, splitter)).toBe(false);
+    const messages = renderReply(growing, splitter);
+    expect(JSON.stringify(messages[0])).toContain('```');
+    expect(renderReply({ ...growing, maxMessages: 2 }, splitter)).toHaveLength(2);
   });
 
   test('is rendered again while it grows', () => {

@@ -112,6 +112,39 @@ describe('the parts of any answer', () => {
   });
 });
 
+describe('an answer that is crowded with marks', () => {
+  const units = [
+    '[',
+    '1)\n',
+    '**重。**后',
+    '- - - a\n',
+    '[a](b',
+    '- > 1. `a` **b** [c](d) | e |\n',
+    '|a|b|\n|-|-|\n',
+  ];
+
+  it.each(units)('is split in small slices, also after each change at its start: %j', (unit) => {
+    const crowded = unit.repeat(110_000 / unit.length);
+    const splitter = new AnswerSplitter();
+    const options = { final: false, most: 2 };
+    for (const answer of [crowded, `x${crowded}`]) {
+      for (let parsed = 0, isMore = true; isMore; ) {
+        parsed = splitter.parsed.characters;
+        isMore = splitter.closePart(answer, options);
+        expect(splitter.parsed.characters - parsed).toBeLessThan(30_000);
+      }
+      const parts = splitter.parts(answer, options);
+      expect(parts).toEqual(new AnswerSplitter().parts(answer, options));
+      expect(answer.startsWith(displayedText(parts))).toBe(true);
+      // The parser's time is quadratic in the marks of one part.
+      for (const { source } of parts) {
+        const marks = answer.slice(...source).match(/[[\]()*`>|\n]/g) ?? [];
+        expect(marks.length).toBeLessThanOrEqual(2_700);
+      }
+    }
+  });
+});
+
 describe('white space that is longer than a message', () => {
   it.each([
     ['a word', `a\n${' '.repeat(30_000)}\nb`],

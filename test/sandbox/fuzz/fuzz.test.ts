@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { fuzzCases, SILENT_CHANNEL_PREFIX } from '../../../sandbox/fuzz/fuzz-case.ts';
 import { FuzzOptionsError, parseFuzzOptions } from '../../../sandbox/fuzz/fuzz-options.ts';
 import { runFuzz } from '../../../sandbox/fuzz/fuzz-run.ts';
+import { runServiceFuzz } from '../../../sandbox/fuzz/service-fuzz-run.ts';
 import { seededRandom } from '../../../sandbox/slack/slack-workspace.ts';
 
 const identities = { workspace: 'T1', botUser: 'UBOT', botId: 'BBOT' };
@@ -37,8 +38,22 @@ describe('the cases', () => {
 
 test('the command line is checked', () => {
   expect(parseFuzzOptions(['--events', '100000', '--seed', '4'])).toEqual({ events: 100_000, seed: 4 });
+  expect(parseFuzzOptions(['--service', '--answers', '200'])).toEqual({ answers: 200, seed: 1 });
   expect(() => parseFuzzOptions(['--events', 'many'])).toThrow(FuzzOptionsError);
   expect(() => parseFuzzOptions(['--kills', '1'])).toThrow('Usage: npm run fuzz');
+});
+
+test('a service that answers wrongly in every way does no harm to workspaces of another one', async () => {
+  const noBars = {
+    doneLagP95Seconds: 60,
+    eventLoopP99Ms: 60_000,
+    eventLoopMaxMs: 60_000,
+    peakMemoryMiB: 768,
+  };
+  const { harm, questions, answers } = await runServiceFuzz({ answers: 60, seed: 5 }, undefined, noBars);
+  expect(harm).toEqual([]);
+  expect(questions).toBeGreaterThan(1);
+  expect(answers).toBeGreaterThanOrEqual(60);
 });
 
 test('two thousand random and mutated events do no harm, and real questions are answered meanwhile', async () => {

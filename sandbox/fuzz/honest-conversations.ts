@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentScript } from '../agent/agent-script.ts';
+import type { AgentService } from '../agent/agent-service.ts';
+import { textOf } from '../agent/records.ts';
+import type { Channel, Person, SlackWorkspace } from '../slack/slack-workspace.ts';
+import { HOSTILE_WORD } from './hostile-agent.ts';
+
+const ANSWER_TIMEOUT_MS = 60_000;
+const POLL_MS = 50;
+
+/** Answers with the question's own number, a little at a time. */
+export const honestScript: AgentScript = async (turn) => {
+  const number = /question (\S+)/.exec(turn.text)?.[1] ?? '?';
+  for (let step = 0; step < 4; step += 1) {
+    turn.write(`Step ${step} of **${number}** is done.\n\n`);
+    await turn.sleep(300);
+  }
+  turn.write(`The end of ${number}.`);
+};
+
+/** People of one workspace who ask the honest service, one question after the other. */
+export class HonestConversation {
+  /** From the end of the agent's reply until the thread shows it as done, in seconds. */
+  readonly lags: number[] = [];
+  /** One sentence for each answer that was wrong or missing. */
+  readonly harm: string[] = [];
+  readonly #slack: SlackWorkspace;
+  readonly #agent: AgentService;
+  readonly #teamId: string;
+  readonly #person: Person;
+  readonly #channel: Channel;
+  /** When the reply with this number was complete (ms). */
+  readonly #completedAt = new Map<string, number>();
+  #count = 0;
+
+  constructor(slack: SlackWorkspace, agent: AgentService, teamId: string) {
+    this.#slack = slack;
+    this.#agent = agent;
+    this.#teamId = teamId;
+    this.#person = slack.createPerson({ name: `honest-${teamId}`.toLowerCase(), teamId });
+    this.#channel = slack.createChannel({ name: 'honest', teamId });
+  }
+
+  get questions(): number {
+    return this.#count;
+  }
+
+  /** Asks until `isOver`, at least once. */
+  async run(isOver: () => boolean): Promise<void> {
+    const stopListening = this.#agent.onStatus((change) => {
+      if (change.kind !== 'message' || change.status !== 'completed') return;
+      const number = /The end of (\S+)\./.exec(textOf(change.message.content))?.[1];
+      if (number !== undefined) this.#completedAt.set(number, performance.now());
+    });
+    try {
+      do await this.#ask();
+      while (!isOver());
+    } finally {
+      stopListening();
+    }
+  }
+
+  async #ask(): Promise<void> {
+    this.#count += 1;
+    const number = `${this.#teamId}-${this.#count}`;
+    const bot = this.#slack.teams.find(({ id }) => id === this.#teamId)?.bot.userId ?? '';
+    const text = `<@${bot}> question ${number}`;
+    const root = this.#slack.say({ person: this.#person, channel: this.#channel, text });
+    const deadline = performance.now() + ANSWER_TIMEOUT_MS;
+    for (;;) {
+      const replies = this.#slack.thread(root.channel, root.ts).filter(({ user }) => user === bot);
+      const shown = replies.map((message) => this.#slack.visibleText(message)).join('\n');
+      const blocks = JSON.stringify(replies.map((message) => message.blocks));
+      const isDone = shown.includes(`The end of ${number}.`) && !blocks.includes('"action_id":"stop"');
+      if (isDone || performance.now() > deadline) {
+        if (!isDone) this.harm.push(`question ${number} was not answered: ${shown.slice(0, 200)}`);
+        if (shown.includes(HOSTILE_WORD)) this.harm.push(`question ${number} got another workspace's words`);
+        const completedAt = this.#completedAt.get(number) ?? performance.now();
+        this.lags.push(Math.max(0, performance.now() - completedAt) / 1_000);
+        return;
+      }
+      await sleep(POLL_MS);
+    }
+  }
+}

@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { encryptionContext, Keyring } from '../../src/store/workspaces/keyring.ts';
+import { type AgentService, startAgentService } from '../agent/agent-service.ts';
+import { BotProcess, compileCacheSettings } from '../bot-process.ts';
+import { serviceSettings, UNLIMITED_QUOTAS } from '../bot-settings.ts';
+import { startPostgresServer } from '../postgres-server.ts';
+import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
+import type { ServiceFuzzOptions } from './fuzz-options.ts';
+import { HeapMonitor } from './heap-monitor.ts';
+import { HonestConversation, honestScript } from './honest-conversations.ts';
+import { hostileScript, misbehaviour } from './hostile-agent.ts';
+
+const HONEST_TEAMS = ['T1', 'T2'] as const;
+const HOSTILE_TEAMS = ['T8', 'T9'] as const;
+/** Most turns that each hostile workspace keeps going. */
+const MAX_HOSTILE_TURNS = 12;
+/** How many of the hostile service's answers are spoilt. */
+const SPOILT_SHARE = 0.15;
+const SECRET_KEY = 'sandbox-'.repeat(4);
+
+/** What the honest workspaces and the process may suffer: seconds, ms and MiB (deploy's example limit). */
+const BARS = { doneLagP95Seconds: 3, eventLoopP99Ms: 100, eventLoopMaxMs: 500, peakMemoryMiB: 768 };
+
+/** The outcome of a run; its fields are the keys of the printed JSON. */
+export interface ServiceFuzzReport {
+  fuzz: 'service';
+  answers: number;
+  seed: number;
+  seconds: number;
+  questions: number;
+  honestDoneLagP95Seconds: number;
+  eventLoopP99Ms: number;
+  eventLoopMaxMs: number;
+  heapGrowthMiB: number;
+  /** The most resident memory of the process. */
+  peakMemoryMiB: number;
+  /** One sentence for each problem. */
+  harm: string[];
+}
+
+/** Sets a hostile agent service for two workspaces, and lets two others work with an honest one meanwhile. */
+export async function runServiceFuzz(
+  { answers, seed }: ServiceFuzzOptions,
+  onProgress: (line: string) => void = () => undefined,
+  bars: typeof BARS = BARS,
+): Promise<ServiceFuzzReport> {
+  await using undo = new AsyncDisposableStack();
+  const began = performance.now();
+  const { slack, honest, hostile, bot, folder } = await prepare(seed, undo);
+  const port = bot.port ?? 0;
+  const random = seededRandom(seed);
+  let spoilt = 0;
+  const onSpoilt = () => {
+    spoilt += 1;
+  };
+  const isOver = () => spoilt >= answers || !bot.alive;
+  const heap = new HeapMonitor(port);
+  for (let at = 0; at < 3; at += 1) await heap.sample();
+  hostile.behaviour.misbehaviour = misbehaviour(random, () => SPOILT_SHARE, onSpoilt);
+  const conversations = HONEST_TEAMS.map((id) => new HonestConversation(slack, honest, id));
+  const attacks = HOSTILE_TEAMS.map((id) =>
+    attack(slack, id, Math.min(MAX_HOSTILE_TURNS, Math.ceil(answers / 50)), isOver),
+  );
+  const progress = setInterval(() => onProgress(`${spoilt} answers`), 5_000);
+  await Promise.all([...conversations.map((one) => one.run(isOver)), ...attacks]);
+  clearInterval(progress);
+  const loop = await eventLoopLag(port);
+  hostile.behaviour.misbehaviour = null;
+  const peakMemoryMiB = await peakMemory(bot.pid);
+  for (let at = 0; at < 6; at += 1) {
+    await sleep(300);
+    await heap.sample();
+  }
+  const lags = conversations.flatMap((one) => one.lags).sort((a, b) => a - b);
+  const report: ServiceFuzzReport = {
+    ...{ fuzz: 'service', answers: spoilt, seed, seconds: Math.round((performance.now() - began) / 1_000) },
+    questions: conversations.reduce((sum, { questions }) => sum + questions, 0),
+    honestDoneLagP95Seconds: Math.round((lags[Math.ceil(lags.length * 0.95) - 1] ?? 0) * 100) / 100,
+    eventLoopP99Ms: loop.p99Ms,
+    eventLoopMaxMs: loop.maxMs,
+    heapGrowthMiB: heap.growthMiB(),
+    peakMemoryMiB,
+    harm: conversations.flatMap((one) => one.harm),
+  };
+  if (!bot.alive)
+    report.harm.unshift(
+      `the process ended: ${(await readFile(join(folder, 'bot.log'), 'utf8')).slice(-2_000)}`,
+    );
+  else if (!(await bot.stop())) report.harm.push('the process did not shut down in time');
+  const measured = {
+    doneLagP95Seconds: report.honestDoneLagP95Seconds,
+    eventLoopP99Ms: loop.p99Ms,
+    eventLoopMaxMs: loop.maxMs,
+    peakMemoryMiB,
+  };
+  for (const name of ['doneLagP95Seconds', 'eventLoopP99Ms', 'eventLoopMaxMs', 'peakMemoryMiB'] as const) {
+    if (measured[name] > bars[name]) report.harm.push(`${name} is ${measured[name]}, over ${bars[name]}`);
+  }
+  return report;
+}
+
+/** Keeps turns of a hostile workspace going. */
+async function attack(
+  slack: SlackWorkspace,
+  teamId: string,
+  turns: number,
+  isOver: () => boolean,
+): Promise<void> {
+  const person = slack.createPerson({ name: `hostile-${teamId}`.toLowerCase(), teamId });
+  const bot = slack.teams.find(({ id }) => id === teamId)?.bot.userId ?? '';
+  const channels = Array.from({ length: turns }, (_, at) =>
+    slack.createChannel({ name: `hostile-${at}`, teamId }),
+  );
+  for (let round = 0; !isOver(); round += 1) {
+    for (const channel of channels) slack.say({ person, channel, text: `<@${bot}> go on, ${round}` });
+    for (let wait = 0; wait < 40 && !isOver(); wait += 1) await sleep(150);
+  }
+}
+
+async function prepare(seed: number, undo: AsyncDisposableStack) {
+  const folder = await mkdtemp(join(tmpdir(), 'taskthread-service-fuzz-'));
+  undo.defer(() => rm(folder, { recursive: true, force: true }));
+  await chmod(folder, 0o711);
+  const database = await startPostgresServer(join(folder, 'data'), undo);
+  const teams = [...HONEST_TEAMS, ...HOSTILE_TEAMS].map((id) => ({ id, name: id }));
+  const slack = await startSlackWorkspace({
+    teams,
+    limits: 'off',
+    retryScale: 0.02,
+    random: seededRandom(seed),
+  });
+  undo.defer(() => slack.stop());
+  const honest = await startAgentService({ script: honestScript });
+  undo.defer(() => honest.stop());
+  const hostile = await startAgentService({ script: hostileScript(seededRandom(seed + 1)) });
+  undo.defer(() => hostile.stop());
+  const settings = {
+    ...(await compileCacheSettings(join(folder, 'compiled'))),
+    ...serviceSettings(slack, honest, 'socket'),
+    ...UNLIMITED_QUOTAS,
+    SLACK_CLIENT_ID: slack.clientId,
+    SLACK_CLIENT_SECRET: slack.clientSecret,
+    SECRET_KEY,
+    PUBLIC_URL: 'https://bot.invalid',
+    INSTALL_WORKSPACES: teams.map(({ id }) => id).join(),
+    ACCOUNT_HOSTS: '127.0.0.1',
+    DATABASE_URL: database.url,
+    // As in a container of 768 MiB with the image's own settings.
+    NODE_OPTIONS: '--max-old-space-size=384',
+    MALLOC_ARENA_MAX: '2',
+  };
+  const bot = new BotProcess(settings, join(folder, 'bot.log'));
+  undo.defer(async () => void (bot.alive && (await bot.kill())));
+  if (!(await bot.ready())) throw new Error('The bot did not start.');
+  for (const { id } of teams) await install(bot.port ?? 0, id);
+  await setAccounts(database.connection, hostile);
+  return { slack, honest, hostile, bot, folder };
+}
+
+/** Installs the app in a workspace, as a browser does. */
+async function install(port: number, team: string): Promise<void> {
+  const open = (path: string, cookie?: string) =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      redirect: 'manual',
+      headers: cookie === undefined ? {} : { cookie },
+    });
+  const first = await open('/slack/install');
+  const asked = new URL(first.headers.get('location') ?? '');
+  asked.searchParams.set('team', team);
+  const back = new URL((await fetch(asked, { redirect: 'manual' })).headers.get('location') ?? '');
+  const cookie = (first.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const last = await open(`${back.pathname}${back.search}`, cookie);
+  if (last.status !== 200) throw new Error(`The app could not be installed in ${team} (${last.status}).`);
+}
+
+/** Sets the hostile service for the hostile workspaces, and waits until the bot knows it. */
+async function setAccounts(connection: pg.ClientConfig, hostile: AgentService): Promise<void> {
+  const keyring = new Keyring([SECRET_KEY]);
+  const client = new pg.Client(connection);
+  await client.connect();
+  for (const workspace of HOSTILE_TEAMS) {
+    const key = { workspace, account_id: randomUUID() };
+    const encrypted = keyring.encrypt(hostile.apiKey, encryptionContext.account(key));
+    await client.query(
+      `insert into accounts (workspace, account_id, base_url, encrypted_api_key, set_by)
+       values ($1, $2, $3, $4, 'U1')`,
+      [workspace, key.account_id, hostile.url, encrypted],
+    );
+  }
+  await client.end();
+  await sleep(3_000);
+}
+
+const LOOP_METRIC = /^nodejs_eventloop_lag_(p99|max)_seconds (\S+)$/gm;
+
+/** How long the event loop was held up since the last time it was asked (ms). */
+async function eventLoopLag(port: number): Promise<{ p99Ms: number; maxMs: number }> {
+  const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const found = new Map([...page.matchAll(LOOP_METRIC)].map(([, name, value]) => [name, Number(value)]));
+  const ms = (name: string) => Math.round((found.get(name) ?? Number.NaN) * 1_000);
+  return { p99Ms: ms('p99'), maxMs: ms('max') };
+}
+
+/** The most memory that a process ever had (MiB); 0 where the system does not tell. */
+async function peakMemory(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024);
+}

@@ -1,0 +1,124 @@
+import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { taskIdOf } from '../../store/threads/turns.ts';
+import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';
+import type { ResultLinks } from './result-links.ts';
+
+/** Where a link of ours leads now. */
+export type ResultLinkDestination =
+  | { kind: 'found'; url: string }
+  /** Not a link of ours. */
+  | { kind: 'unknown' }
+  /** The link has expired, the task or the file is gone, or the app was uninstalled there. */
+  | { kind: 'expired' }
+  /** The service is unavailable, or there are too many requests. */
+  | { kind: 'unavailable' };
+
+/** The longest that a request waits for the service (ms). */
+const TIMEOUT_MS = 10_000;
+/** How long a destination is remembered (ms); the service's links last longer. */
+const CACHE_MS = 3_000;
+/** Most lookups at once, of one workspace and of all, and most requests that wait for them. */
+const MAX_WORKSPACE_LOOKUPS = 4;
+const MAX_LOOKUPS = 32;
+const MAX_REQUESTS = 200;
+
+/** A lookup of a destination, for all who ask for it. */
+interface Lookup {
+  workspace: string;
+  requests: number;
+  abort: AbortController;
+  isDone: boolean;
+  destination: Promise<ResultLinkDestination>;
+}
+
+/** Asks where a result is now. The answer to one request serves all others for the same link. */
+export class ResultLinkResolver {
+  readonly #links: Pick<ResultLinks, 'verify'>;
+  readonly #resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>;
+  readonly #timeoutMs: number;
+  readonly #lookups = new Map<string, Lookup>();
+
+  /** `resolve` should end with its signal. */
+  constructor(
+    links: Pick<ResultLinks, 'verify'>,
+    resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>,
+    timeoutMs: number = TIMEOUT_MS,
+  ) {
+    this.#links = links;
+    this.#resolve = resolve;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** The destination of a link; `signal` says that the request has gone. */
+  async find(token: string, signal: AbortSignal): Promise<ResultLinkDestination> {
+    const target = this.#links.verify(token);
+    if (target === undefined) return { kind: 'unknown' };
+    if (target === 'expired') return { kind: 'expired' };
+    const lookup = this.#lookups.get(token) ?? this.#begin(token, target);
+    if (lookup === undefined || this.#requestCount() >= MAX_REQUESTS) return { kind: 'unavailable' };
+    lookup.requests += 1;
+    const leave = () => {
+      lookup.requests -= 1;
+      if (lookup.requests > 0 || lookup.isDone) return;
+      lookup.abort.abort();
+      this.#lookups.delete(token);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      return await lookup.destination;
+    } finally {
+      signal.removeEventListener('abort', leave);
+      if (!signal.aborted) leave();
+    }
+  }
+
+  #requestCount(): number {
+    return [...this.#lookups.values()].reduce((sum, { requests }) => sum + requests, 0);
+  }
+
+  /** Begins a lookup; undefined where too many are in progress. */
+  #begin(token: string, target: ResultLinkTarget): Lookup | undefined {
+    const { workspace } = target;
+    const running = [...this.#lookups.values()].filter(({ isDone }) => !isDone);
+    const own = running.filter((lookup) => lookup.workspace === workspace);
+    if (running.length >= MAX_LOOKUPS || own.length >= MAX_WORKSPACE_LOOKUPS) return undefined;
+    const abort = new AbortController();
+    const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(this.#timeoutMs)]);
+    const destination = this.#resolve(target, signal).finally(() => {
+      lookup.isDone = true;
+      setTimeout(() => {
+        if (this.#lookups.get(token) === lookup) this.#lookups.delete(token);
+      }, CACHE_MS).unref();
+    });
+    const lookup: Lookup = { workspace, requests: 0, abort, isDone: false, destination };
+    this.#lookups.set(token, lookup);
+    return lookup;
+  }
+}
+
+/** A fresh link of the service to a result, as long as its task exists. Throws a StoreError. */
+export async function resolveResult(
+  deps: Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>,
+  target: ResultLinkTarget,
+  signal: AbortSignal,
+): Promise<ResultLinkDestination> {
+  if (deps.workspace(target.workspace) === undefined) return { kind: 'expired' };
+  try {
+    const thread = await deps.store.threads.get(target);
+    const posted = await deps.store.results.ofThread(target);
+    const postedResult = posted.get(target.resultId);
+    if (thread === undefined || postedResult === undefined) return { kind: 'expired' };
+    const turn = await deps.store.turns.get(target.workspace, postedResult.turn_id);
+    const taskId = taskIdOf(turn, thread);
+    if (taskId === null) return { kind: 'expired' };
+    const agent = deps.agent(thread.account_id);
+    const results = await agent.allResults(taskId, { reconcile: false, signal });
+    const url = results.find(({ id }) => id === target.resultId)?.downloadUrl ?? '';
+    return agent.links.isAllowed(url) ? { kind: 'found', url: new URL(url).href } : { kind: 'expired' };
+  } catch (error) {
+    if (error instanceof AgentNotFoundError) return { kind: 'expired' };
+    if (!(error instanceof AgentError)) throw error;
+    deps.log.warn({ err: error }, 'could not resolve a link to a result');
+    return { kind: 'unavailable' };
+  }
+}

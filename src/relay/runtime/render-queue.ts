@@ -1,0 +1,67 @@
+import { sleepUnlessAborted } from './retry.ts';
+
+/** A workspace's share of the process's time, and how much it may use at once (ms). */
+const WORKSPACE_SHARE = 0.1;
+const BURST_MS = 2_000;
+/** After a shorter slice (ms), the next one need not wait. */
+const SHORT_SLICE_MS = 5;
+
+/**
+ * Shares this process's time for rendering. One slice runs at a time, that of the workspace which used least first. After
+ * a long slice, everything else gets as much time.
+ */
+export class RenderQueue {
+  readonly #now: () => number;
+  readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** When what a workspace has used is within its share (ms, as `now`). */
+  readonly #withinShareAt = new Map<string, number>();
+  readonly #waiting: { workspace: string; start: () => void }[] = [];
+  #isBusy = false;
+
+  /** `now` and `sleep` count milliseconds. */
+  constructor({ now = () => performance.now(), sleep = sleepUnlessAborted } = {}) {
+    this.#now = now;
+    this.#sleep = sleep;
+  }
+
+  /** Runs a slice (at most about 50 ms) in its turn, once the workspace is within its share; `signal` ends only that wait. */
+  async run<T>(workspace: string, slice: () => T, signal: AbortSignal): Promise<T> {
+    const waitMs = this.#debtMs(workspace) - BURST_MS / WORKSPACE_SHARE;
+    if (waitMs > 0) await this.#sleep(waitMs, signal);
+    if (this.#isBusy) await new Promise<void>((start) => this.#waiting.push({ workspace, start }));
+    this.#isBusy = true;
+    const begun = this.#now();
+    try {
+      return slice();
+    } finally {
+      const usedMs = this.#now() - begun;
+      const withinShareAt = this.#now() + this.#debtMs(workspace) + usedMs / WORKSPACE_SHARE;
+      this.#withinShareAt.set(workspace, withinShareAt);
+      const next = () => this.#startNext();
+      if (usedMs < SHORT_SLICE_MS) setImmediate(next);
+      else setTimeout(next, usedMs);
+    }
+  }
+
+  /** Runs slices until one returns false. */
+  async runAll(workspace: string, slice: () => boolean, signal: AbortSignal): Promise<void> {
+    while (await this.run(workspace, slice, signal)) {
+      // Each slice does its part.
+    }
+  }
+
+  #debtMs(workspace: string): number {
+    return Math.max(0, (this.#withinShareAt.get(workspace) ?? 0) - this.#now());
+  }
+
+  #startNext(): void {
+    const debts = this.#waiting.map(({ workspace }) => this.#debtMs(workspace));
+    const [next] = this.#waiting.splice(debts.indexOf(Math.min(...debts)), 1);
+    this.#isBusy = next !== undefined;
+    next?.start();
+    if (next !== undefined) return;
+    for (const workspace of this.#withinShareAt.keys()) {
+      if (this.#debtMs(workspace) === 0) this.#withinShareAt.delete(workspace);
+    }
+  }
+}

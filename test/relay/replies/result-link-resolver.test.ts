@@ -1,0 +1,89 @@
+import { expect, test, vi } from 'vitest';
+import {
+  type ResultLinkDestination,
+  ResultLinkResolver,
+} from '../../../src/relay/replies/result-link-resolver.ts';
+import { clientOf } from '../../support/local-server.ts';
+
+const FOUND: ResultLinkDestination = { kind: 'found', url: 'https://files.example/a' };
+const UNAVAILABLE: ResultLinkDestination = { kind: 'unavailable' };
+
+/** A resolver whose lookups last until `end` is called, or until they are stopped. Tokens are `workspace/result`. */
+function resolver(timeoutMs?: number) {
+  const running = new Set<() => void>();
+  const resolve = vi.fn<(target: unknown, signal: AbortSignal) => Promise<ResultLinkDestination>>(
+    (_, signal) =>
+      new Promise((settle) => {
+        running.add(() => settle(FOUND));
+        signal.addEventListener('abort', () => settle(UNAVAILABLE));
+      }),
+  );
+  const verify = (token: string) => {
+    const [workspace = '', resultId = ''] = token.split('/');
+    return { workspace, channel: 'C1', thread_ts: '1.000000', resultId };
+  };
+  const links = new ResultLinkResolver({ verify }, resolve, timeoutMs);
+  const end = () => {
+    for (const settle of running) settle();
+  };
+  return { links, resolve, end };
+}
+
+const stays = () => new AbortController().signal;
+
+test('many requests for one link ask the service once, and so do those soon after', async () => {
+  const { links, resolve, end } = resolver();
+  const all = Array.from({ length: 100 }, () => links.find('T1/a', stays()));
+  end();
+  expect(new Set(await Promise.all(all))).toEqual(new Set([FOUND]));
+  expect(await links.find('T1/a', stays())).toEqual(FOUND);
+  expect(resolve).toHaveBeenCalledTimes(1);
+});
+
+test('one workspace has a few lookups at once, and leaves room for another; all have a limit together', async () => {
+  const { links, resolve, end } = resolver();
+  const own = Array.from({ length: 20 }, (_, at) => links.find(`T1/${at}`, stays()));
+  expect(await Promise.all(own.slice(4))).toEqual(own.slice(4).map(() => UNAVAILABLE));
+  const others = Array.from({ length: 50 }, (_, at) => links.find(`T${at + 2}/a`, stays()));
+  expect(resolve).toHaveBeenCalledTimes(32);
+  end();
+  expect(await own[0]).toEqual(FOUND);
+  expect(await others[0]).toEqual(FOUND);
+  expect(await others[49]).toEqual(UNAVAILABLE);
+});
+
+test('waiting requests are limited, so that those of Slack get a connection', async () => {
+  const { links, end } = resolver();
+  const all = Array.from({ length: 300 }, () => links.find('T1/a', stays()));
+  end();
+  expect((await Promise.all(all)).filter(({ kind }) => kind === 'found')).toHaveLength(200);
+});
+
+test('a lookup ends when all who asked have left, and not before', async () => {
+  const { links, resolve } = resolver();
+  const [first, second] = [new AbortController(), new AbortController()];
+  const all = [links.find('T1/a', first.signal), links.find('T1/a', second.signal)];
+  const signal = resolve.mock.calls[0]?.[1];
+  first.abort();
+  expect(signal?.aborted).toBe(false);
+  second.abort();
+  expect(signal?.aborted).toBe(true);
+  await Promise.all(all);
+});
+
+test('a service that does not answer is given up after a while', async () => {
+  const { links } = resolver(20);
+  expect(await links.find('T1/a', stays())).toEqual(UNAVAILABLE);
+});
+
+test.each([
+  ['https://files.example/a', true],
+  ['http://files.example/a', false],
+  ['https://10.0.0.1/a', false],
+  ['https://[fd00::1]/a', false],
+  ['javascript:alert(1)', false],
+  ['http://127.0.0.1:8/a', true],
+  ['', false],
+])('a result at %j is linked: %j', (url, isLinked) => {
+  expect(clientOf('http://127.0.0.1:9').links.isAllowed(url)).toBe(isLinked);
+});

@@ -8,7 +8,8 @@ const MAX_CELL_LENGTH = 30;
 export function readableValue(value: unknown): string {
   if (typeof value === 'string') return readableText(value);
   if (Array.isArray(value)) return readableList(value);
-  if (typeof value !== 'object' || value === null) return String(value ?? '');
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'object') return JSON.stringify(value);
   const fields = Object.entries(value).map(([key, one]) => [key, readableValue(one)] as const);
   return fields.map(([key, text]) => `${key}:${text.includes('\n') ? `\n${text}` : ` ${text}`}`).join('\n');
 }

@@ -7,6 +7,7 @@ const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   ack: () => import('./ack.ts'),
   connect: () => import('./connect.ts'),
   files: () => import('./files.ts'),
+  history: () => import('./history.ts'),
   live: () => import('./live.ts'),
   peers: () => import('./peers.ts'),
   render: () => import('./render.ts'),

@@ -6,6 +6,8 @@ export interface ChaosOptions {
   /** How many times a process is killed. */
   kills: number;
   seed: number;
+  /** How long each fault of the database lasts (s); undefined for none. */
+  databaseFaultSeconds?: number | undefined;
   /** Bot processes on one database. */
   replicas: number;
   /** How events reach the bot; `http` goes through a load balancer. */
@@ -16,8 +18,12 @@ export interface ChaosOptions {
   logs: string | undefined;
 }
 
+/** Without `--database`, which alone kills no process of the bot. */
+const DEFAULT_KILLS = 20;
+
 const schema = z.object({
-  kills: z.coerce.number().int().min(1).max(1_000).default(20),
+  kills: z.coerce.number().int().min(1).max(1_000).optional(),
+  database: z.coerce.number().min(1).max(600).optional(),
   seed: z.coerce.number().int().nonnegative().default(1),
   replicas: z.coerce.number().int().min(1).max(8).default(1),
   transport: z.enum(['http', 'socket']).optional(),
@@ -26,7 +32,7 @@ const schema = z.object({
 });
 
 export const CHAOS_USAGE =
-  'Usage: npm run chaos -- --kills N --seed S [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]';
+  'Usage: npm run chaos -- --kills N --seed S [--database SECONDS] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]';
 
 /** The command line is invalid; `message` names the options at fault and shows the usage. */
 export class ChaosOptionsError extends Error {
@@ -46,8 +52,14 @@ export function parseChaosOptions(args: readonly string[]): ChaosOptions {
       parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`),
     );
   }
-  const { transport, logs, ...rest } = parsed.data;
-  return { ...rest, transport: transport ?? (rest.replicas > 1 ? 'socket' : 'http'), logs };
+  const { transport, logs, database, kills, ...rest } = parsed.data;
+  return {
+    ...rest,
+    kills: kills ?? (database === undefined ? DEFAULT_KILLS : 0),
+    databaseFaultSeconds: database,
+    transport: transport ?? (rest.replicas > 1 ? 'socket' : 'http'),
+    logs,
+  };
 }
 
 function valuesOf(args: readonly string[]): unknown {
@@ -58,6 +70,7 @@ function valuesOf(args: readonly string[]): unknown {
       options: {
         kills: option,
         seed: option,
+        database: option,
         replicas: option,
         transport: option,
         delay: option,

@@ -43,3 +43,10 @@ export const channelId = z.string().regex(/^[CG][A-Z0-9]+$/);
 export const databaseUrl = z
   .string()
   .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://');
+
+/** A default value as people write it in the environment. */
+export function formatDefault(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  if (typeof value === 'object') return '{}';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

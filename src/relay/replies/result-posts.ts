@@ -4,6 +4,7 @@ import { type ListedResult, resultList, withoutLinks } from '../../render/messag
 import { showWholeTable, tablesOf } from '../../render/messages/shown-tables.ts';
 import * as strings from '../../render/strings/index.ts';
 import { withExactSize } from '../../slack/file-stream.ts';
+import type { ClaimedResult } from '../../store/files/posted-results.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { ResultLinkTarget, SettledTurnContext } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry.ts';
@@ -55,20 +56,23 @@ export async function scheduleFollowUps({
 
 /** Lists the results that the task made after its last turn, in one message that grows. A follow-up check. */
 export async function postLaterResults(context: SettledTurnContext): Promise<void> {
-  const { deps, turn } = context;
-  const all = await context.agent.allResults(context.taskId, { signal: context.lease.signal });
-  await claimNewResults(context, LATER, all);
+  const { signal } = context.lease;
+  const listed = await context.agent.allResults(context.taskId, { signal, withUrls: false });
+  if (listed.length === 0) return;
+  const claims = await claimNewResults(context, LATER, listed);
   const batches = new Map<string, { owner: string; batch: string }>();
-  for (const { turn_id: owner, batch, shown } of (await deps.store.results.ofThread(turn)).values()) {
+  for (const { turn_id: owner, batch, shown } of claims.values()) {
     if (batch !== '' && !shown) batches.set(`${owner}/${batch}`, { owner, batch });
   }
+  if (batches.size === 0) return;
+  const all = await context.agent.allResults(context.taskId, { signal });
   for (const { owner, batch } of batches.values()) {
     const poster = await postingTurn(context, owner);
     if (poster === undefined || !isOfTask(poster, context.taskId)) continue;
     const work = { ...context, turn: poster };
     const results = await claimedResults(work, batch, all);
     if (results.length > 0) await putList(work, batch, results, new Map());
-    await deps.store.results.markPosted(poster, batch);
+    await context.deps.store.results.markPosted(poster, batch);
   }
 }
 
@@ -84,14 +88,17 @@ function isOfTask({ task_id }: Turn, taskId: string): boolean {
   return task_id === null || task_id === taskId;
 }
 
+/** Returns all claims of the thread. */
 async function claimNewResults(
   { deps, turn }: SettledTurnContext,
   batch: string,
   all: ResultFile[],
-): Promise<void> {
+): Promise<Map<string, ClaimedResult>> {
   const claimed = await deps.store.results.ofThread(turn);
   const fresh = all.filter(({ id }) => !claimed.has(id)).map(({ id }) => id);
+  if (fresh.length === 0) return claimed;
   await deps.store.results.claim(turn, batch, fresh);
+  return deps.store.results.ofThread(turn);
 }
 
 /** The results that the turn claimed for this batch. */

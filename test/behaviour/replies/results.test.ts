@@ -93,8 +93,15 @@ describe.concurrent('the results of a turn', () => {
     await scene.until('the first one is there', () => scene.shown(channel, root).includes('note-1.txt'));
     laterFiles.resolve();
     await scene.until('the later ones are there', () => scene.shown(channel, root).includes('later-2.png'));
-    await pause(800);
     expect(scene.replies(channel, root)).toHaveLength(3);
+    const id = scene.agent.tasks.find(({ title }) => title.startsWith('notes 1, later 2'))?.id ?? '';
+    const looks = (links: string | undefined) =>
+      scene.agent.calls.filter(
+        ({ path, query }) => path.endsWith(`${id}/results`) && query.with_urls === links,
+      );
+    await scene.until('more looks have found nothing new', () => looks('false').length > 2);
+    // Links at the end of the turn, and once more for each of the later files.
+    expect(looks(undefined).length).toBeLessThanOrEqual(3);
     const shown = scene.shown(channel, root);
     expect(shown.match(/later-1\.png\n/g)).toHaveLength(1);
     expect(shown).toContain('from the agent, made after the answer');

@@ -14,13 +14,21 @@ export function readableValue(value: unknown): string {
   return fields.map(([key, text]) => `${key}:${text.includes('\n') ? `\n${text}` : ` ${text}`}`).join('\n');
 }
 
-/** A text as it is; one that holds JSON like the value that it stands for. */
+/** A text as it is; one that holds JSON like the value that it stands for. Of records that were cut, those before the cut. */
 function readableText(text: string): string {
   if (!/^\s*[[{]/.test(text)) return text;
+  const whole = parseJson(text);
+  if (whole !== undefined) return readableValue(whole);
+  const records = text.slice(0, text.lastIndexOf('},') + 1);
+  const cut = parseJson(`${records}]`) ?? parseJson(`${records}]}`);
+  return cut === undefined ? text : `${readableValue(cut)}\n…`;
+}
+
+function parseJson(text: string): unknown {
   try {
-    return readableValue(JSON.parse(text));
+    return JSON.parse(text);
   } catch {
-    return text;
+    return undefined;
   }
 }
 
@@ -37,6 +45,5 @@ function tableOf(records: readonly object[]): string {
   const rows = [keys, ...shown.map((record) => keys.map((key) => cell(record.get(key))))];
   const widths = keys.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  '));
-  const left = records.length - shown.length;
-  return [...lines.map((line) => line.trimEnd()), ...(left > 0 ? [`… ${left} more`] : [])].join('\n');
+  return [...lines.map((line) => line.trimEnd()), ...(records.length > shown.length ? ['…'] : [])].join('\n');
 }

@@ -74,9 +74,10 @@ describe('the steps of an answer', () => {
     ['{"rows": 30, "columns": 4}', 'rows: 30\ncolumns: 4'],
     [
       JSON.stringify(Array.from({ length: 25 }, (_, n) => ({ n }))),
-      expect.stringMatching(/^n\n0\n[\s\S]*… 5 more$/),
+      expect.stringMatching(/^n\n0\n[\s\S]*\n…$/),
     ],
     ['[not JSON', '[not JSON'],
+    ['{"rows": [{"gene": "TP53"}, {"gene": "MY', 'rows:\ngene\nTP53\n…'],
     ['gene,fold\nTP53,2', 'gene,fold\nTP53,2'],
   ])('show the output %j in readable form', (output, shown) => {
     expect(toolSteps([call('1', {}), outcome('1', output)])[0]?.output).toEqual(shown);

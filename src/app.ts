@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { identifyBot } from './app/bot-identity.ts';
 import { createFeatures } from './app/features.ts';
 import { HttpEndpoints } from './app/http-endpoints.ts';
 import { combineLifecycles, type Lifecycle, withStopTimeout } from './app/lifecycle.ts';
@@ -15,7 +16,7 @@ import {
   slackOptions,
   workspaceAccountLimits,
 } from './app/options-from-config.ts';
-import { type Config, refusedSetting } from './config.ts';
+import type { Config } from './config.ts';
 import { DirectMessages } from './features/direct-messages/direct-messages.ts';
 import { parseInstallationQuery } from './listeners/envelope.ts';
 import { EventIntake, type EventIntakeDeps } from './listeners/event-intake.ts';
@@ -46,9 +47,7 @@ import { Dispatcher } from './relay/turns/dispatcher.ts';
 import { FollowUps } from './relay/turns/follow-ups.ts';
 import { Maintenance } from './relay/turns/maintenance.ts';
 import { TurnRunner } from './relay/turns/turn-runner.ts';
-import { SlackAuthError } from './slack/errors.ts';
 import { isAcceptedPost } from './slack/posting.ts';
-import { identifyToken } from './slack/token-identity.ts';
 import type { Database } from './store/database.ts';
 import { openStore } from './store/open-store.ts';
 import { readDueWork } from './store/queue/due-work.ts';
@@ -60,12 +59,6 @@ import { Keyring } from './store/workspaces/keyring.ts';
 
 const BOT_TOKEN_SETTING = 'SLACK_BOT_TOKEN';
 const API_KEY_SETTING = 'AGENT_API_KEY';
-
-/** Slack's refusal of the bot token names its setting. */
-function throwRefusedSetting(error: unknown): never {
-  if (!(error instanceof SlackAuthError)) throw error;
-  throw refusedSetting(BOT_TOKEN_SETTING, `Slack says ${error.slackCode}`);
-}
 
 /** The running app. */
 export interface TaskthreadApp {
@@ -98,11 +91,7 @@ export async function startApp(
   log: Logger,
   overrides: AppOverrides = {},
 ): Promise<TaskthreadApp> {
-  const { SLACK_BOT_TOKEN: token, SLACK_API_URL: slackApiUrl } = config;
-  const identity =
-    token === undefined
-      ? undefined
-      : await identifyToken({ token, slackApiUrl, log }).catch(throwRefusedSetting);
+  const identity = await identifyBot(config, log);
   await using cleanup = new AsyncDisposableStack();
 
   // The database, the queue and the metrics.

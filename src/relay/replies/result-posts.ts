@@ -23,13 +23,14 @@ const MAX_SHOWN = 4;
 
 /**
  * Posts the results of a settled turn, each result of the task once in its thread: one list, and one message with the
- * files that Slack can show and the answer does not. Schedules the follow-ups that look for later results. The turn keeps
- * the results that it claims, so that a retry posts the same. Returns how many there are.
+ * files that Slack can show and the answer does not. The turn keeps the results that it claims, so that a retry posts the
+ * same. Returns how many there are.
  */
 export async function postResults(context: SettledTurnContext, answer: string): Promise<number> {
   const all = await context.agent.allResults(context.taskId, { signal: context.lease.signal });
-  if (all.length > 0) await claimNewResults(context, '', all);
-  const results = all.length > 0 ? await claimedResults(context, '', all) : [];
+  if (all.length === 0) return 0;
+  await claimNewResults(context, '', all);
+  const results = await claimedResults(context, '', all);
   if (results.length > 0) {
     const { shown, notes } = await chooseShown(context, results, answer);
     await putList(context, '', results, notes);
@@ -38,20 +39,9 @@ export async function postResults(context: SettledTurnContext, answer: string): 
     const failed = shown.filter(({ id }) => !shared.has(partOf(id)));
     for (const { id } of failed) notes.set(id, strings.resultNotShown);
     if (failed.length > 0) await putList(context, '', results, notes);
-    await context.deps.store.results.markPosted(context.turn, '');
   }
-  await scheduleFollowUps(context);
+  await context.deps.store.results.markPosted(context.turn, '');
   return results.length;
-}
-
-/** Schedules the checks for results and reviews that the task has later. */
-export async function scheduleFollowUps({
-  deps,
-  turn,
-}: Pick<SettledTurnContext, 'deps' | 'turn'>): Promise<void> {
-  const { followUpMs, followUpIntervalMs } = deps.settings.results;
-  if (followUpMs > 0)
-    await deps.store.followUps.schedule(turn, { firstMs: followUpIntervalMs, forMs: followUpMs });
 }
 
 /** Lists the results that the task made after its last turn, in one message that grows. A follow-up check. */

@@ -1,6 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import type { Message, Thread, Turn } from '../../store/schema.ts';
-import { messageKeyOf, type TurnUpdate } from '../../store/threads/turns.ts';
+import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { isEmptyMessage } from '../reading/empty-message.ts';
 import { withWriterName } from '../reading/readable-text.ts';

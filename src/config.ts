@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { agentDialectSetting } from './agent/service-options.ts';
+import { insecureAddresses } from './config/insecure-addresses.ts';
+import { readSecretFiles } from './config/secret-files.ts';
 import {
   botIdList,
+  channelId,
+  databaseUrl,
   emojiName,
   fileTypeList,
   formatDefault,
@@ -101,7 +104,7 @@ const settingsSchema = z.object({
   AGENT_READS_PER_SECOND: setting('AGENT_READS_PER_SECOND', z.coerce.number().positive().default(20), {
     what: 'Most reads per second from the service, per API key and process. All live replies share them.',
   }),
-  DATABASE_URL: setting('DATABASE_URL', z.string().min(1).optional(), {
+  DATABASE_URL: setting('DATABASE_URL', databaseUrl.optional(), {
     what: 'PostgreSQL database, such as postgres://user:password@host/name. If not set, the app runs an embedded PostgreSQL in DATA_FOLDER.',
     secret: true,
   }),
@@ -161,7 +164,7 @@ const settingsSchema = z.object({
     what: 'Largest picture or table to upload into the thread, in MiB; larger ones become links. 0 makes all of them links.',
   }),
   TABLE_LIMIT_KIB: setting('TABLE_LIMIT_KIB', z.coerce.number().nonnegative().default(256), {
-    what: 'Largest CSV or TSV file to preview in the thread, in KiB. 0 turns previews off.',
+    what: 'Largest CSV or TSV file to upload into the thread, where Slack shows its first rows, in KiB. 0 makes all of them links.',
   }),
   WATCH_MINUTES: setting('WATCH_MINUTES', z.coerce.number().nonnegative().default(60), {
     what: 'How long to look for files and reviews that appear after an answer, in minutes. 0 turns this off.',
@@ -191,6 +194,10 @@ const settingsSchema = z.object({
   }),
   AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
     what: 'Whether the app is declared an agent in Slack (agent_view in its manifest). Slack then shows its status and a stop button of its own, and titles and suggested prompts in direct messages; guests cannot use the app.',
+  }),
+  FEEDBACK_CHANNEL: setting('FEEDBACK_CHANNEL', channelId.optional(), {
+    what: 'ID (C…) of a channel with the bot in it, where new comments on answers of its workspace are posted. None if not set.',
+    where: "the channel's details in Slack, at the bottom",
   }),
   STOP_REACTION: setting('STOP_REACTION', emojiName, {
     what: 'Emoji that stops the agent when someone adds it to a message or to the answer. Set none to turn this off.',
@@ -233,6 +240,8 @@ const settingsSchema = z.object({
 /** All settings of the app, validated. */
 export type Config = z.output<typeof settingsSchema>;
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The settings are incomplete or invalid; `message` names each problem and how to fix it. */
 export class ConfigError extends Error {
   readonly code = 'bad_settings';
@@ -245,37 +254,53 @@ export class ConfigError extends Error {
 
 /**
  * Reads the settings from the environment. Empty values count as not set. A secret may be in the file that `<NAME>_FILE`
- * names. Throws a ConfigError.
+ * names. Throws a ConfigError, which names all that is missing or wrong.
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const set = readSecretFiles(
-    Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '')),
-  );
-  const parsed = settingsSchema.safeParse(set);
-  if (!parsed.success) {
-    throw new ConfigError(
-      parsed.error.issues.map((issue) => describeProblem(String(issue.path[0]), set, issue.message)),
-    );
+export function readConfig(environment: Environment): Config {
+  return readSettings(environment, findConflicts);
+}
+
+/** Reads the settings for a command that needs neither Slack nor the service. Throws a ConfigError. */
+export function readCommandConfig(environment: Environment): Config {
+  return readSettings(environment, () => []);
+}
+
+function readSettings(environment: Environment, conflicts: typeof findConflicts): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const secrets = [...settingNotes].filter(([, { secret }]) => secret === true).map(([name]) => name);
+  const { read: set, problems } = readSecretFiles(given, secrets);
+  for (const { path, message } of settingsSchema.safeParse(set).error?.issues ?? []) {
+    const name = String(path[0]);
+    if (!problems.has(name)) problems.set(name, describeProblem(name, set, message));
   }
-  const problems = findConflicts(parsed.data, set);
-  if (problems.length > 0) throw new ConfigError(problems);
-  return parsed.data;
+  // What is wrong is named once: it does not count as missing too.
+  const valid = Object.fromEntries(Object.entries(set).filter(([name]) => !problems.has(name)));
+  const config = settingsSchema.parse(valid);
+  const all = [...problems.values(), ...conflicts(config, set, problems)];
+  if (all.length > 0) throw new ConfigError(all);
+  return config;
+}
+
+/** The error for a setting that the other side refuses, with where to find it; `why` is a clause. */
+export function refusedSetting(name: keyof Config, why: string): ConfigError {
+  return new ConfigError([describeProblem(name, { [name]: '' }, why)]);
 }
 
 /** Settings that contradict each other, or need another one. */
-function findConflicts(config: Config, set: Record<string, string | undefined>): string[] {
+function findConflicts(config: Config, set: Environment, wrong: ReadonlyMap<string, string>): string[] {
+  const isGiven = (name: keyof Config) => config[name] !== undefined || wrong.has(name);
   const missing = (names: readonly (keyof Config)[]) =>
-    names.filter((name) => config[name] === undefined).map((name) => describeProblem(name, set, ''));
+    names.filter((name) => !isGiven(name)).map((name) => describeProblem(name, set, ''));
   const problems: string[] = [];
-  const hasSharedAccount = config.AGENT_BASE_URL !== undefined || config.AGENT_API_KEY !== undefined;
-  const isOAuth = config.SLACK_CLIENT_ID !== undefined || config.SLACK_CLIENT_SECRET !== undefined;
+  const hasSharedAccount = isGiven('AGENT_BASE_URL') || isGiven('AGENT_API_KEY');
+  const isOAuth = isGiven('SLACK_CLIENT_ID') || isGiven('SLACK_CLIENT_SECRET');
   if (isOAuth) {
     problems.push(...missing(['SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET', 'PUBLIC_URL', 'SECRET_KEY']));
     if (config.SLACK_BOT_TOKEN !== undefined)
       problems.push(
         'SLACK_BOT_TOKEN and SLACK_CLIENT_ID are both set. Remove SLACK_BOT_TOKEN: with OAuth, each installation provides a token.',
       );
-    if (hasSharedAccount && config.INSTALL_WORKSPACES.length === 0)
+    if (hasSharedAccount && config.INSTALL_WORKSPACES.length === 0 && !wrong.has('INSTALL_WORKSPACES'))
       problems.push(describeProblem('INSTALL_WORKSPACES', set, ''));
   } else {
     problems.push(...missing(['SLACK_BOT_TOKEN']));
@@ -283,13 +308,14 @@ function findConflicts(config: Config, set: Record<string, string | undefined>):
       problems.push('INSTALL_WORKSPACES has no effect without SLACK_CLIENT_ID. Remove it, or set up OAuth.');
   }
   // Without an account in the settings each workspace sets its own, which SECRET_KEY encrypts.
-  if (hasSharedAccount || config.SECRET_KEY === undefined)
+  if (hasSharedAccount || !isGiven('SECRET_KEY'))
     problems.push(...missing(['AGENT_BASE_URL', 'AGENT_API_KEY']));
-  if (config.SLACK_APP_TOKEN === undefined && config.SLACK_SIGNING_SECRET === undefined) {
+  if (!isGiven('SLACK_APP_TOKEN') && !isGiven('SLACK_SIGNING_SECRET')) {
     problems.push(`${describeProblem('SLACK_APP_TOKEN', set, '')} Or, to receive events by HTTP:`);
     problems.push(describeProblem('SLACK_SIGNING_SECRET', set, ''));
   }
   if (config.STABLE_LINKS) problems.push(...missing(['PUBLIC_URL', 'SECRET_KEY']));
+  problems.push(...insecureAddresses(config));
   return [...new Set(problems)];
 }
 
@@ -301,30 +327,7 @@ export function secretValues(config: Config): string[] {
   });
 }
 
-/** Reads the files that `<NAME>_FILE` settings name; trims byte order marks, blanks and line ends. */
-function readSecretFiles(set: Record<string, string | undefined>): Record<string, string | undefined> {
-  const problems: string[] = [];
-  const read = { ...set };
-  for (const [name, { secret }] of settingNotes) {
-    const file = set[`${name}_FILE`];
-    if (secret !== true || file === undefined) continue;
-    if (set[name] !== undefined) {
-      problems.push(`${name} and ${name}_FILE are both set. Remove one of them.`);
-      continue;
-    }
-    try {
-      read[name] = readFileSync(file, 'utf8').trim();
-    } catch (error) {
-      const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-      problems.push(`${name}_FILE names a file that cannot be read${code}: ${file}.`);
-    }
-    if (read[name] === '') problems.push(`${name}_FILE names an empty file: ${file}.`);
-  }
-  if (problems.length > 0) throw new ConfigError(problems);
-  return read;
-}
-
-function describeProblem(name: string, set: Record<string, string | undefined>, message: string): string {
+function describeProblem(name: string, set: Environment, message: string): string {
   const note = settingNotes.get(name);
   const where = note?.where === undefined ? '' : ` Find it at: ${note.where}.`;
   const state = set[name] === undefined ? 'is missing' : `is invalid (${message})`;

@@ -110,6 +110,7 @@ export function relaySettings(
     silenceMs: config.SILENCE_SECONDS * 1_000,
     maxReplyMessages: config.REPLY_MESSAGES,
     stopReaction: config.STOP_REACTION,
+    feedbackChannel: config.FEEDBACK_CHANNEL,
     controlsBy: config.CONTROLS_BY,
     admits: config.ADMITS,
     admitsBots: config.ADMITS_BOTS,

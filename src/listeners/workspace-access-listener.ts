@@ -5,7 +5,8 @@ import {
   WORKSPACE_ACCESS_ACTION_IDS,
   type WorkspaceAccessSettings,
 } from '../features/workspace-settings/workspace-access-settings.ts';
-import { formErrors, onForm, onPress } from './press.ts';
+import * as strings from '../render/strings/index.ts';
+import { onForm, onPress, savedOrErrors } from './press.ts';
 
 const admitsSchema = z.enum(['usual', 'members', 'guests', 'everyone']);
 
@@ -31,6 +32,6 @@ export function registerWorkspaceAccessListeners(
     const chosen = values.door_admits.door_admits.selected_option.value;
     const admits = chosen === 'usual' ? null : chosen;
     const bots = values.door_bots.door_bots.value ?? '';
-    return formErrors((await accessSettings.save(actor, { admits, bots })) ?? {});
+    return savedOrErrors(await accessSettings.save(actor, { admits, bots }), strings.workspaceAccess.title);
   });
 }

@@ -19,11 +19,11 @@ export function workspaceAccessSummary({
   own: boolean;
   bots: string;
 }): string {
-  const source = own ? 'set for this workspace' : 'default';
+  const source = own ? 'set for this workspace' : 'as usual';
   return `${people} (${source}). Bots and workflows: ${bots}. A channel's own settings override this.`;
 }
 
 /** The option that leaves the choice to the app's configuration. */
 export function appDefault(people: string): string {
-  return `Default: ${people.charAt(0).toLowerCase()}${people.slice(1)}`;
+  return `As usual: ${people.charAt(0).toLowerCase()}${people.slice(1)}`;
 }

@@ -51,7 +51,6 @@ export const THREAD_TABLES = `
   ) with (fillfactor = 80);
   create index messages_waiting on messages (workspace, channel, thread_ts, ts) where state in ('waiting', 'sending');
   create index messages_waiting_reaction on messages (workspace) where has_waiting_reaction;
-  create index messages_refused on messages (workspace, channel, user_id) where state = 'refused';
   create index messages_received on messages (received_at) where state not in ('waiting', 'sending');
   create index messages_content on messages (received_at) where content is not null and state not in ('waiting', 'sending');
 

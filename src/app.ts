@@ -26,8 +26,10 @@ import { accessPolicyFor } from './relay/access/access-policy.ts';
 import { ButtonActions } from './relay/controls/continue-retry-correct.ts';
 import { LateEdits } from './relay/controls/late-edits.ts';
 import { PausedMessages } from './relay/controls/paused-messages.ts';
+import { SendNow } from './relay/controls/send-now.ts';
 import { StopControl } from './relay/controls/stop-delivery.ts';
 import { StopTriggers } from './relay/controls/stop-requests.ts';
+import { UnsentReplies } from './relay/controls/unsent-replies.ts';
 import { WaitingReactions } from './relay/controls/waiting-reactions.ts';
 import { Backfill } from './relay/inbox/backfill.ts';
 import { EventGapDetector } from './relay/inbox/event-gap-detector.ts';
@@ -182,6 +184,8 @@ export async function startApp(
   const stopControl = new StopControl(deps, (turn) => runner.requestStop(turn));
   const pausedMessages = new PausedMessages(deps, waitingReactions);
   const buttonActions = new ButtonActions(deps, pausedMessages);
+  const sendNow = new SendNow(deps, (thread) => runner.passOn(thread));
+  const unsentReplies = new UnsentReplies(deps);
   const stopTriggers = new StopTriggers(deps, stopControl, pausedMessages, waitingReactions);
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   const maintenance = new Maintenance({
@@ -204,8 +208,8 @@ export async function startApp(
   });
   const projectNameSync = new ProjectNameSync(deps);
   const onInboxOutcome: EventIntakeDeps['onInboxOutcome'] = (outcome, event) => {
-    for (const part of [waitingReactions, lateEdits, pausedMessages, stopTriggers, directMessages])
-      part.onInboxOutcome(outcome, event);
+    const parts = [waitingReactions, lateEdits, pausedMessages, stopTriggers, directMessages, sendNow];
+    for (const part of [...parts, unsentReplies]) part.onInboxOutcome(outcome, event);
     if (outcome.kind === 'renamed') projectNameSync.runSoon();
   };
   const backfill = new Backfill({ deps, inbox, workspaces, onOutcome: onInboxOutcome });
@@ -253,6 +257,8 @@ export async function startApp(
       pausedMessages,
       buttonActions,
       directMessages,
+      sendNow,
+      unsentReplies,
     }),
     authorize: async (_source, body) => {
       const at = body && parseInstallationQuery(body);
@@ -283,6 +289,7 @@ export async function startApp(
 
   const background: Lifecycle[] = [
     stopControl,
+    sendNow,
     followUps,
     features.questionPoster,
     features.taskDeleter,

@@ -122,6 +122,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   dispatcher.start();
   const inbox = new Inbox({
+    settings: { listenMode: 'conversation' },
     store,
     enqueue: (thread) => queue.enqueueSoon(thread),
     onStopMessage: async () => 'nothing',

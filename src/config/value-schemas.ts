@@ -35,3 +35,8 @@ export const workspaceIdList = stringList.pipe(z.array(z.string().regex(/^([TE][
 
 /** A whole number, 0 or more. */
 export const nonNegativeInteger = z.coerce.number().int().nonnegative();
+
+/** The lowest level that is logged. */
+export const logLevel = z
+  .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  .default('info');

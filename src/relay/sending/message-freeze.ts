@@ -43,6 +43,7 @@ export async function freezeMessage(
       if (currentMessage?.edited_ts !== message.edited_ts) return undefined;
       const resent = await findResentMessage(store, message);
       if ((await store.messages.freeze(key)) === undefined) throw new TurnEnded('withdrawn', null);
+      if (resent === undefined) await store.messages.markQuoted(key, outgoing.quoted);
       if (resent === undefined) return recordContent(store, turn, message, writerName, outgoing, attachments);
       const { content, attached_file_ids, skill, notes } = resent;
       return store.turns.record(turn, {

@@ -25,6 +25,8 @@ export class TurnContext implements ThreadWork {
   turn: Turn;
   /** The reply, where it is known before it is followed. */
   knownReply: AgentMessage | null = null;
+  /** Passes the thread's next message on to the run, while one is followed. */
+  passOn: () => void = () => undefined;
   readonly #readRateFor: (account: string) => ReadRate;
   readonly #stopController = new AbortController();
 

@@ -44,6 +44,12 @@ export class TurnRunner {
     this.#running.get(turn.id)?.requestStop();
   }
 
+  /** Offers the thread's next message to its run, if this process has it. */
+  passOn({ workspace, channel, thread_ts }: ThreadKey): void {
+    for (const { turn, passOn } of this.#running.values())
+      if (turn.workspace === workspace && turn.channel === channel && turn.thread_ts === thread_ts) passOn();
+  }
+
   /** Continues the thread's open turn, or begins one for the waiting message with the lowest ts. */
   async run(thread: ThreadKey, jobLease: Lease): Promise<void> {
     const workspace = await this.#options.findWorkspace(thread.workspace);

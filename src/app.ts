@@ -184,7 +184,7 @@ export async function startApp(
   const stopControl = new StopControl(deps, (turn) => runner.requestStop(turn));
   const pausedMessages = new PausedMessages(deps, waitingReactions);
   const buttonActions = new ButtonActions(deps, pausedMessages);
-  const sendNow = new SendNow(deps, (thread) => runner.passOn(thread));
+  const sendNow = new SendNow(deps, (thread, isAsked) => runner.passOn(thread, isAsked));
   const unsentReplies = new UnsentReplies(deps);
   const stopTriggers = new StopTriggers(deps, stopControl, pausedMessages, waitingReactions);
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });

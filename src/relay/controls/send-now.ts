@@ -14,15 +14,17 @@ const POLL_INTERVAL_MS = 2_000;
 /** The button of a waiting message that passes it on to the run at work, in whichever process that is. */
 export class SendNow {
   readonly #deps: RelayDeps;
+  readonly #passOn: (thread: ThreadKey, isAsked: boolean) => boolean;
   readonly #poller: Poller;
 
-  /** `passOn` offers a thread's next message to the run, if this process has it; called until the message is sent. */
-  constructor(deps: RelayDeps, passOn: (thread: ThreadKey) => void) {
+  /** `passOn` offers a thread's next message to its run, if this process has it; false where it was not offered. */
+  constructor(deps: RelayDeps, passOn: (thread: ThreadKey, isAsked: boolean) => boolean) {
     this.#deps = deps;
+    this.#passOn = passOn;
     this.#poller = new Poller({
       intervalMs: POLL_INTERVAL_MS,
       poll: async () => {
-        for (const message of await deps.store.messages.urgent()) passOn(message);
+        for (const message of await deps.store.messages.urgent()) passOn(message, true);
       },
       onError: (error) => deps.log.debug({ err: error }, 'could not read which messages to send now'),
     });
@@ -36,9 +38,10 @@ export class SendNow {
     await this.#poller.stop();
   }
 
-  /** Offers the button to the writer of a message that has to wait. Returns at once; never throws. */
+  /** Passes a message on if the run pauses; else offers the button to its writer. Returns at once; never throws. */
   onInboxOutcome(outcome: InboxOutcome, { ts, ...writer }: ChannelActor & MessageKey): void {
     if (outcome.kind !== 'admitted' || !outcome.isQueued || outcome.isPaused) return;
+    if (this.#passOn(outcome.thread, false)) return;
     trySendEphemeral(this.#deps, { ...writer, threadTs: outcome.thread.thread_ts }, sendNowNote(ts));
   }
 

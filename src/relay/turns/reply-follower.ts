@@ -27,13 +27,16 @@ export async function followReply(context: TurnContext): Promise<void> {
     },
     onPutBack: () => state.onPutBack(),
   });
-  context.passOn = () => forwarding.offer(`asked, ${forwarding.forwardedCount}`);
+  context.passOn = (isAsked) => {
+    const pause = isAsked ? `asked, ${forwarding.forwardedCount}` : state.pauseAfter(deps.settings.passOnMs);
+    if (pause !== undefined) forwarding.offer(pause);
+    return pause !== undefined;
+  };
   const readToEnd = async () => {
     const reader = await context.createReader((message, fingerprint) => {
       if (reply.unreachable !== undefined) throw reply.unreachable;
       state.onRead(message, fingerprint, deps.settings.silenceMs);
-      const pause = state.pauseAfter(deps.settings.passOnMs);
-      if (pause !== undefined) forwarding.offer(pause);
+      context.passOn(false);
     });
     reply.reader = reader;
     const settledMs = () => (stopSignal.aborted ? SETTLED_TASK_SHORT_MS : deps.settings.settledTaskMs);

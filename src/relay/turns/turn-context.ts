@@ -25,8 +25,8 @@ export class TurnContext implements ThreadWork {
   turn: Turn;
   /** The reply, where it is known before it is followed. */
   knownReply: AgentMessage | null = null;
-  /** Passes the thread's next message on to the run, while one is followed. */
-  passOn: () => void = () => undefined;
+  /** Offers the thread's next message to the run, while one is followed; false where it was not offered. */
+  passOn: (isAsked: boolean) => boolean = () => false;
   readonly #readRateFor: (account: string) => ReadRate;
   readonly #stopController = new AbortController();
 

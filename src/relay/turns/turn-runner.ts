@@ -1,5 +1,5 @@
 import { v7 as nextTurnId } from 'uuid';
-import type { ThreadKey } from '../../store/keys.ts';
+import { type ThreadKey, threadKeyText } from '../../store/keys.ts';
 import type { Turn, TurnId } from '../../store/schema.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
@@ -44,10 +44,14 @@ export class TurnRunner {
     this.#running.get(turn.id)?.requestStop();
   }
 
-  /** Offers the thread's next message to its run, if this process has it. */
-  passOn({ workspace, channel, thread_ts }: ThreadKey): void {
-    for (const { turn, passOn } of this.#running.values())
-      if (turn.workspace === workspace && turn.channel === channel && turn.thread_ts === thread_ts) passOn();
+  /**
+   * Offers the thread's next message to its run, if this process has it: at once if a person asked for it, else in a
+   * pause. False where it was not offered.
+   */
+  passOn(thread: ThreadKey, isAsked: boolean): boolean {
+    const name = threadKeyText(thread);
+    const context = [...this.#running.values()].find(({ turn }) => threadKeyText(turn) === name);
+    return context?.passOn(isAsked) ?? false;
   }
 
   /** Continues the thread's open turn, or begins one for the waiting message with the lowest ts. */

@@ -123,7 +123,8 @@ test('a person can have every reply of a thread read, and the thread says who an
   await scene.until('the thread says so', () =>
     scene.shown(channel, root).includes(strings.listeningEnded('alan')),
   );
-  scene.reply(channel, root, 'see you at noon', { person: alan });
-  await scene.until('he was told', () => told(channel).some(({ user }) => user === alan.id));
+  const edsger = slack.createPerson({ name: 'edsger', realName: 'Edsger' });
+  scene.reply(channel, root, 'see you at noon', { person: edsger });
+  await scene.until('he was told', () => told(channel).some(({ user }) => user === edsger.id));
   expect((await received(channel, root)).texts).toHaveLength(3);
 });

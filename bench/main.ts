@@ -6,6 +6,7 @@ const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   connect: () => import('./connect.ts'),
   files: () => import('./files.ts'),
   live: () => import('./live.ts'),
+  manners: () => import('./manners.ts'),
   peers: () => import('./peers.ts'),
   render: () => import('./render.ts'),
   scale: () => import('./scale.ts'),

@@ -12,7 +12,7 @@ import { percentile, round } from './statistics.ts';
 
 const EVENTS_PER_SECOND = 200;
 const THREADS = 20;
-/** How often each side is measured; the two take turns. */
+/** How often each side is measured; the two take turns, and take turns at going first. */
 const ROUNDS = 4;
 const WARM_UP_SECONDS = 2;
 
@@ -125,8 +125,8 @@ async function measure(seconds: number) {
   await toBaseline.send(WARM_UP_SECONDS, next, false);
   await toBot.send(WARM_UP_SECONDS, next, false);
   for (let round = 0; round < ROUNDS; round += 1) {
-    await toBaseline.send(seconds, next, true);
-    await toBot.send(seconds, next, true);
+    const order = round % 2 === 0 ? [toBaseline, toBot] : [toBot, toBaseline];
+    for (const sender of order) await sender.send(seconds, next, true);
   }
   await Promise.all([toBot.close(), toBaseline.close()]);
   return {

@@ -30,6 +30,9 @@ const SAMPLE_INTERVAL_MS = 2_000;
  * lowest reading in each stretch of this many minutes, which a leak raises too.
  */
 const LOW_WATER_MINUTES = 0.5;
+/** The most that memory (KiB) and handles may grow in a minute: more than the noise of a run, less than any leak seen. */
+const MAX_RSS_SLOPE_KIB = 200;
+const MAX_HANDLES_SLOPE = 1;
 /** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
@@ -168,7 +171,7 @@ async function measure(minutes: number, seed: number) {
   slack.faults.clear();
   agent.faults.clear();
   const { findings, turns } = await collectFindings(slack, agent, observer, conversation);
-  const { lost, stuck, ...damage } = findDamage(findings);
+  const { lost, stuck, duplicated, outOfOrder, repliesWrong } = findDamage(findings);
   return {
     asked: asked.size,
     files: conversation.said.filter(({ files }) => files.length > 0).length,
@@ -176,11 +179,16 @@ async function measure(minutes: number, seed: number) {
     samples: sampler.samples,
     lastHalf: sampler.lastHalf,
     lost: [...lost, ...stuck],
-    damage: Object.values(damage).flat(),
+    duplicated,
+    outOfOrder,
+    repliesWrong,
   };
 }
 
-/** Sends messages with files and faults for minutes and measures the bot's memory and handles. The last line is JSON. */
+/**
+ * Sends messages with files and faults for minutes and measures the bot's memory and handles. The last line is JSON; the exit code
+ * is 1 if anything was lost, duplicated, out of order or wrong, or if memory or handles grow.
+ */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -190,7 +198,9 @@ export async function run(args: string[]): Promise<void> {
   const seen = await measure(minutes, Number(values.seed));
   const every = Math.ceil(seen.samples.length / 20);
   console.table(seen.samples.filter((_, index) => index % every === 0));
-  for (const sentence of [...seen.lost, ...seen.damage]) console.error(sentence);
+  const { lost, duplicated, outOfOrder, repliesWrong } = seen;
+  const damage = [...lost, ...duplicated, ...outOfOrder, ...repliesWrong];
+  for (const sentence of damage) console.error(sentence);
   console.log(`${seen.asked} messages measured; including the warm-up, ${seen.files} messages had files`);
   const slopeOf = (samples: readonly Sample[], of: (sample: Sample) => number) =>
     round(slope(samples.map((sample) => [sample.minute, of(sample)])), 1);
@@ -204,8 +214,14 @@ export async function run(args: string[]): Promise<void> {
     turns: seen.turns,
     rssSlopeKiBPerMinute: slopeOf(lowWaterMarks(seen.lastHalf), rssOf),
     handlesSlopePerMinute: slopeOf(seen.lastHalf, ({ handles }) => handles),
-    lost: seen.lost.length,
+    lost: lost.length,
+    duplicated: duplicated.length,
+    outOfOrder: outOfOrder.length,
+    repliesWrong: repliesWrong.length,
   };
   console.log(JSON.stringify({ bench: 'soak', minutes, ...stats }));
-  if (stats.lost > 0 || perMinute < 60) process.exitCode = 1;
+  // NaN, the slope of too few samples, is no pass.
+  const isSteady =
+    stats.rssSlopeKiBPerMinute <= MAX_RSS_SLOPE_KIB && stats.handlesSlopePerMinute <= MAX_HANDLES_SLOPE;
+  if (damage.length > 0 || perMinute < 60 || !isSteady) process.exitCode = 1;
 }

@@ -47,6 +47,7 @@ import { Dispatcher } from './relay/turns/dispatcher.ts';
 import { FollowUps } from './relay/turns/follow-ups.ts';
 import { Maintenance } from './relay/turns/maintenance.ts';
 import { TurnRunner } from './relay/turns/turn-runner.ts';
+import { isAcceptedPost } from './slack/posting.ts';
 import { identifyToken } from './slack/token-identity.ts';
 import type { Database } from './store/database.ts';
 import { openStore } from './store/open-store.ts';
@@ -111,6 +112,7 @@ export async function startApp(
       ...(installations.tokenRefusedSince() === undefined ? [] : [BOT_TOKEN_SETTING]),
       ...(accounts.keyRefusedSince() === undefined ? [] : [API_KEY_SETTING]),
     ],
+    deafWorkspaces: () => gapDetector.deafWorkspaces,
     rejectedWorkspaceCredentials: () => ({
       token: installations.refusedOwnTokenCount(),
       key: accounts.refusedOwnKeyCount(),
@@ -135,7 +137,10 @@ export async function startApp(
     workspaceOptions: {
       ...slackOptions(config),
       rateLimitStore: telemetry.metrics.withPermitMetrics(new SharedRateLimits(database.kysely)),
-      onCall: telemetry.metrics.onSlackCall,
+      onCall: (call) => {
+        telemetry.metrics.onSlackCall(call);
+        if (isAcceptedPost(call)) gapDetector.onPost(call.workspace);
+      },
       onEdit: telemetry.metrics.onSlackEdit,
       log,
     },
@@ -203,7 +208,7 @@ export async function startApp(
   const inbox = new Inbox({
     ...deps,
     store: storeOn(database.ackKysely),
-    enqueue: (at) => queue.enqueueSoon(at),
+    enqueue: (at, isNew) => queue.enqueueSoon(at, isNew),
     onStopMessage: (message) => stopTriggers.onStopWord(message),
   });
   const projectNameSync = new ProjectNameSync(deps);
@@ -222,6 +227,7 @@ export async function startApp(
       backfill.trigger();
       projectNameSync.runSoon();
     },
+    rebuildConnections: () => slackApp.rebuildConnections(),
     log,
   });
   const eventIntake = new EventIntake({
@@ -229,7 +235,7 @@ export async function startApp(
     bot: async (at) => (await installations.find(at))?.bot,
     onUninstallEvent: oauth && ((event) => oauth.uninstallEvents.handle(event)),
     otherBots: async (at) => (await accessPolicyFor(deps, at)).bots,
-    onEvent: (id) => gapDetector.onEvent(id),
+    onEvent: (id, isEcho) => gapDetector.onEvent(id, isEcho),
     onInboxOutcome,
     onStopTrigger: (trigger) => stopTriggers.handle(trigger),
     onEventHandled: telemetry.onEventHandled,

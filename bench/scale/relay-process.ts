@@ -51,6 +51,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     stats: () => readStats(database.kysely),
     heldThreads: () => dispatcher.heldJobCount,
     rejectedSettings: () => [],
+    deafWorkspaces: () => 0,
     rejectedWorkspaceCredentials: () => ({ token: 0, key: 0 }),
   });
   const store = new Store(database.kysely, watch.onTurnStep);
@@ -124,7 +125,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const inbox = new Inbox({
     settings: { listenMode: 'conversation' },
     store,
-    enqueue: (thread) => queue.enqueueSoon(thread),
+    enqueue: (thread, isNew) => queue.enqueueSoon(thread, isNew),
     onStopMessage: async () => 'nothing',
     accountOf: deps.accountOf,
   });

@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import pg from 'pg';
 import { z } from 'zod';
+import { type EmbeddedServer, findRunningServer } from '../../src/postgres/embedded-server.ts';
 import type { OpenTurn } from './kill-step.ts';
 
 /** How to reach a database server. */
-export type DatabaseConnection = { host: string; port: number; user: string; database: string };
+export type DatabaseConnection = EmbeddedServer['connection'];
 
 const openTurnsSchema = z.array(
   z.object({
@@ -119,6 +118,7 @@ export class BotDatabase {
 
 /** The connection to the embedded server of a bot with this data folder. */
 export async function embeddedConnection(dataFolder: string): Promise<DatabaseConnection> {
-  const lines = (await readFile(join(dataFolder, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
-  return { host: lines[4]?.trim() ?? '', port: 5432, user: 'taskthread', database: 'taskthread' };
+  const connection = await findRunningServer(dataFolder);
+  if (connection === undefined) throw new Error(`no database server runs on ${dataFolder}`);
+  return connection;
 }

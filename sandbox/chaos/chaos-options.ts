@@ -10,6 +10,8 @@ export interface ChaosOptions {
   replicas: number;
   /** How events reach the bot; `http` goes through a load balancer. */
   transport: 'http' | 'socket';
+  /** The longest that the agent service takes for a call, in seconds. */
+  delay: number;
   /** Folder for the bot's logs; by default a temporary one that is kept only if there is damage. */
   logs: string | undefined;
 }
@@ -19,6 +21,7 @@ const schema = z.object({
   seed: z.coerce.number().int().nonnegative().default(1),
   replicas: z.coerce.number().int().min(1).max(8).default(1),
   transport: z.enum(['http', 'socket']).optional(),
+  delay: z.coerce.number().min(0).max(60).default(30),
   logs: z.string().min(1).optional(),
 });
 
@@ -28,7 +31,7 @@ export class ChaosOptionsError extends Error {
 
   constructor(problems: readonly string[]) {
     super(
-      `Usage: npm run chaos -- --kills N --seed S [--replicas R] [--transport http|socket] [--logs FOLDER]\n${problems.join('\n')}`,
+      `Usage: npm run chaos -- --kills N --seed S [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n${problems.join('\n')}`,
     );
     this.name = 'ChaosOptionsError';
   }
@@ -51,7 +54,14 @@ function valuesOf(args: readonly string[]): unknown {
     const option = { type: 'string' } as const;
     return parseArgs({
       args: [...args],
-      options: { kills: option, seed: option, replicas: option, transport: option, logs: option },
+      options: {
+        kills: option,
+        seed: option,
+        replicas: option,
+        transport: option,
+        delay: option,
+        logs: option,
+      },
     }).values;
   } catch (cause) {
     throw new ChaosOptionsError([cause instanceof Error ? cause.message : String(cause)]);

@@ -20,11 +20,17 @@ export interface ChaosRunStats {
   failedStarts: number;
   /** Processes that had to be killed at the end because they did not shut down in time. */
   lateStops: number;
+  /** What people did besides writing. */
+  interventions: Readonly<Record<'edits' | 'deletions' | 'stops' | 'presses', number>>;
+  directMessages: number;
 }
 
-/** Whether a run found no damage. */
-export function isUndamaged(damage: Damage): boolean {
-  return DAMAGE_KINDS.every((kind) => damage[kind].length === 0);
+/** Whether a run found no damage, and each process started and stopped as it should. */
+export function hasPassed(
+  damage: Damage,
+  { failedStarts, lateStops }: Pick<ChaosRunStats, 'failedStarts' | 'lateStops'>,
+): boolean {
+  return DAMAGE_KINDS.every((kind) => damage[kind].length === 0) && failedStarts === 0 && lateStops === 0;
 }
 
 /** The line of JSON that a run prints. */

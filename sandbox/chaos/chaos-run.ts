@@ -19,14 +19,17 @@ import { CrashInjector } from './crash-injector.ts';
 import { type Damage, type Findings, findDamage } from './damage.ts';
 import { DatabaseObserver } from './database-observer.ts';
 import { DeliveryTracker } from './delivery-tracker.ts';
-import { ALL_FAULTS, FAULT_TARGETS, type FaultProfile, type FaultTarget } from './fault-profile.ts';
+import { FAULT_TARGETS, type FaultProfile, type FaultTarget, withDelays } from './fault-profile.ts';
 import { collectFindings } from './findings.ts';
+import { Interventions } from './interventions.ts';
 import { startLoadBalancer } from './load-balancer.ts';
 import { between, createRandomStreams, type RandomStreams } from './random-streams.ts';
 
 const MESSAGES_PER_KILL = 3;
 /** People write faster at first, so that little remains after the last kill. */
 const INITIAL_MESSAGES_PER_KILL = 5;
+/** After a message, somebody edits, deletes, stops or presses something. */
+const INTERVENTION_CHANCE = 0.6;
 /** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
@@ -67,14 +70,14 @@ export async function runChaos(
   const callNotifier = new CallNotifier();
   const { slack, agent } = await startServices(random, callNotifier, undo);
   const deliveryTracker = new DeliveryTracker(slack);
-  const stopFaults = injectFaults(options.faultProfile ?? ALL_FAULTS, { slack, agent });
+  const stopFaults = injectFaults(options.faultProfile ?? withDelays(options.delay), { slack, agent });
   const own = async () =>
     replicas > 1 ? (await startPostgresServer(join(folder, 'shared'), undo)).connection : undefined;
   const shared = options.database ?? (await own());
   const dataFolder = join(folder, 'data');
   const settings = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
-    ...chaosSettings(slack, agent, options.transport, shared ?? { dataFolder }),
+    ...chaosSettings(slack, agent, options.transport, shared ?? { dataFolder }, options.delay),
   };
   const bots = new BotFleet({ settings, logs, program: options.program });
   undo.defer(async () => void (await bots.stop()));
@@ -91,6 +94,7 @@ export async function runChaos(
 
   const completedReplies = trackCompletedReplies(agent);
   const conversation = new Conversation(slack, random.people);
+  const interventions = new Interventions(slack, conversation, random.interventions);
   const deps = {
     bots,
     callNotifier,
@@ -102,7 +106,7 @@ export async function runChaos(
   const crashInjector = new CrashInjector(deps, replicas);
   while (crashInjector.kills < kills) {
     const due = Math.min(kills * MESSAGES_PER_KILL, (crashInjector.kills + 1) * INITIAL_MESSAGES_PER_KILL);
-    const talk = talkUntil(conversation, due, random.people);
+    const talk = talkUntil(conversation, interventions, due, random);
     await crashInjector.killOne();
     await talk;
     if (crashInjector.kills % 10 === 0) onProgress(`${crashInjector.kills} kills after ${seconds(began)} s`);
@@ -110,7 +114,9 @@ export async function runChaos(
   stopFaults();
   const { isEnough } = options;
   const canStop = isEnough && ((findings: Findings) => isEnough(findDamage(findings)));
-  const { findings, turns } = await collectFindings(slack, agent, observer, conversation, canStop);
+  const { findings, turns } = await collectFindings(slack, agent, observer, conversation, canStop, () =>
+    interventions.sendPaused(),
+  );
   onProgress(`all work settled after ${seconds(began)} s`);
   const said = findings.said.map((message) => ({
     ...message,
@@ -134,6 +140,8 @@ export async function runChaos(
     orphanedProjects: agent.projects.filter(({ id }) => !used.has(id)).length,
     failedStarts: bots.failedStarts,
     lateStops,
+    interventions: interventions.counts,
+    directMessages: conversation.directMessages,
   };
   return { findings, turns, damage, stats };
 }
@@ -181,11 +189,17 @@ function trackCompletedReplies(agent: AgentService): ReadonlySet<string> {
   return completed;
 }
 
-/** People write until the conversation has `due` messages. */
-async function talkUntil(conversation: Conversation, due: number, random: () => number): Promise<void> {
+/** People write, and change their minds, until the conversation has `due` messages. */
+async function talkUntil(
+  conversation: Conversation,
+  interventions: Interventions,
+  due: number,
+  random: RandomStreams,
+): Promise<void> {
   while (conversation.said.length < due) {
     conversation.sayOne();
-    await sleep(between(random, 0, 250));
+    await sleep(between(random.people, 0, 250));
+    if (random.interventions() < INTERVENTION_CHANCE) await interventions.actOne();
   }
 }
 

@@ -4,17 +4,22 @@ import { serviceSettings, UNLIMITED_QUOTAS } from '../bot-settings.ts';
 import type { SlackWorkspace } from '../slack/slack-workspace.ts';
 import type { DatabaseConnection } from './bot-database.ts';
 
-/** The environment of a bot in a chaos run: both services, and a shared database or a data folder of its own. */
+/**
+ * The environment of a bot in a chaos run: both services, and a shared database or a data folder of its own.
+ * `delaySeconds`: the longest that the service takes for a call.
+ */
 export function chaosSettings(
   slack: SlackWorkspace,
   agent: AgentService,
   transport: 'http' | 'socket',
   database: DatabaseConnection | { dataFolder: string },
+  delaySeconds = 0,
 ): Record<string, string> {
   return {
     ...serviceSettings(slack, agent, transport),
     ...UNLIMITED_QUOTAS,
-    RESEND_SECONDS: '10',
+    // A call that the service handles late must have had its effect before it is repeated.
+    RESEND_SECONDS: String(Math.max(10, delaySeconds * 1.5)),
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_EDITS_PER_MINUTE: '400',
     ...('dataFolder' in database

@@ -7,6 +7,8 @@ import { between, oneOf } from './random-streams.ts';
 interface OpenThread {
   name: string;
   channel: Channel;
+  /** The only one who writes in a direct message. */
+  owner: Person | undefined;
   root: string;
   said: number;
   maxMessages: number;
@@ -16,10 +18,13 @@ interface OpenThread {
 const COPY_GAPS_MS = [0, 0, 30, 400, 2_500, 6_000];
 const MAX_OPEN_THREADS = 14;
 const FILE_CHANCE = 0.3;
+const DIRECT_MESSAGE_CHANCE = 0.12;
 
 /** What people write in a run: several channels and threads, repeated texts, files. */
 export class Conversation {
   readonly said: SaidMessage[] = [];
+  /** Threads in direct messages. */
+  directMessages = 0;
   readonly #slack: SlackWorkspace;
   readonly #random: () => number;
   readonly #people: Person[];
@@ -57,32 +62,35 @@ export class Conversation {
     if (this.#channels.length < this.#maxChannels && random() < 0.5) this.#newChannel();
     this.#threads += 1;
     const name = `th${this.#threads}`;
-    const channel = oneOf(random, this.#channels.slice(-16));
+    const owner = random() < DIRECT_MESSAGE_CHANCE ? oneOf(random, this.#people) : undefined;
+    if (owner !== undefined) this.directMessages += 1;
+    const channel =
+      owner === undefined ? oneOf(random, this.#channels.slice(-16)) : this.#slack.openDm(owner);
     const text = `what about ${name} today${this.#resultRequest()}`;
-    const root = this.#say({ channel, name, text, root: undefined });
-    this.#open.push({ name, channel, root: root.ts, said: 1, maxMessages: random() < 0.65 ? 2 : 3 });
+    const root = this.#say({ channel, owner, text, root: undefined });
+    this.#open.push({ name, channel, owner, root: root.ts, said: 1, maxMessages: random() < 0.65 ? 2 : 3 });
     if (this.#open.length > MAX_OPEN_THREADS) this.#open.shift();
   }
 
   #reply(thread: OpenThread): void {
-    const { name, channel, root } = thread;
+    const { name, channel, owner, root } = thread;
     const same = this.#random() < 0.4;
     const text = same
       ? `go on with ${name} please`
       : `step ${thread.said} of ${name}${this.#resultRequest()}`;
-    this.#say({ channel, name, text, root });
+    this.#say({ channel, owner, text, root });
     thread.said += 1;
     if (thread.said >= thread.maxMessages) this.#open.splice(this.#open.indexOf(thread), 1);
   }
 
-  #say(what: { channel: Channel; name: string; text: string; root: string | undefined }): Message {
+  #say(what: Pick<OpenThread, 'channel' | 'owner'> & { text: string; root: string | undefined }): Message {
     const random = this.#random;
-    const { channel, text, root } = what;
+    const { channel, owner, text, root } = what;
     const files = random() < FILE_CHANCE ? this.#newFiles() : [];
     const message = this.#slack.say({
-      person: random() < 0.8 ? (this.#people[0] ?? oneOf(random, this.#people)) : oneOf(random, this.#people),
+      person: owner ?? (random() < 0.8 ? this.#people[0] : undefined) ?? oneOf(random, this.#people),
       channel,
-      text: root === undefined ? `<@${this.#slack.bot.userId}> ${text}` : text,
+      text: root === undefined && owner === undefined ? `<@${this.#slack.bot.userId}> ${text}` : text,
       ...(root === undefined ? {} : { thread: root }),
       ...(files.length === 0 ? {} : { files }),
     });

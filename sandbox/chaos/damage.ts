@@ -10,6 +10,12 @@ export interface SaidMessage {
   /** Unique to its thread, though it may occur there several times. */
   text: string;
   files: readonly FileFingerprint[];
+  /** What its writer changed the text to; the bot may have sent it as it was before. */
+  editedText?: string;
+  /** Its writer deleted it; the bot may have sent it before. */
+  wasDeleted?: boolean;
+  /** Its thread was stopped, so it may never have been sent. */
+  wasStopped?: boolean;
   /** False if Slack gave up delivering the event, or that of the thread's root: the bot may not know the message. */
   wasDelivered?: boolean;
 }
@@ -81,8 +87,9 @@ export type DamageKind = (typeof DAMAGE_KINDS)[number];
 export type Damage = Record<DamageKind, string[]>;
 
 /** Compares people's messages with the content of each task and each thread. */
-export function findDamage(findings: Findings): Damage {
+export function findDamage(observed: Findings): Damage {
   const damage: Damage = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
+  const findings = { ...observed, said: withHeldTexts(observed) };
   const threadOf = new Map(findings.said.map(({ text, thread }) => [text, thread]));
   const tasksOf = new Map<string, ServiceTask[]>();
   for (const task of findings.tasks) {
@@ -105,6 +112,16 @@ export function findDamage(findings: Findings): Damage {
   compareOrder(findings, damage);
   if (findings.unfinished > 0) damage.stuck.push(`${findings.unfinished} turns or messages are unfinished`);
   return damage;
+}
+
+/** The messages with the text of their edit if a task holds that; it is unique. */
+function withHeldTexts({ said, tasks }: Findings): SaidMessage[] {
+  const held = new Set(tasks.flatMap(({ messages }) => messages.map(({ text }) => text)));
+  return said.map((message) =>
+    message.editedText !== undefined && held.has(message.editedText)
+      ? { ...message, text: message.editedText }
+      : message,
+  );
 }
 
 /** The threads whose messages a task holds: more than one is damage. */
@@ -145,7 +162,9 @@ function compareMessages(
   for (const [text, expected] of groupBy(said, (message) => message.text)) {
     const found = held.get(text) ?? [];
     const difference = found.length - expected.length;
-    const excused = expected.filter(({ wasDelivered }) => wasDelivered === false).length;
+    const excused = expected.filter(
+      ({ wasDelivered, wasDeleted, wasStopped }) => wasDelivered === false || wasDeleted || wasStopped,
+    ).length;
     if (difference < 0) damage.lost.push(...repeat(-difference - excused, `${thread}: ${text}`));
     if (difference > 0) damage.duplicated.push(...repeat(difference, `${thread}: ${text}`));
     // The files of missing messages are not counted separately.
@@ -176,7 +195,9 @@ function compareShown(
 ): void {
   const posts = shown?.posts ?? [];
   let answers = withoutWhitespace(posts.map(({ answer }) => answer).join(''));
-  for (const reply of tasks.flatMap(({ replies }) => replies)) {
+  compareReplyOrder(thread, tasks, answers, damage);
+  // A turn that is stopped early leaves an empty reply.
+  for (const reply of tasks.flatMap(({ replies }) => replies.filter((text) => text.trim() !== ''))) {
     const [before = '', ...rest] = answers.split(withoutWhitespace(reply));
     if (rest.length === 0) damage.repliesWrong.push(`${thread} does not show: ${excerpt(reply)}`);
     damage.duplicated.push(...repeat(rest.length - 1, `${thread} repeats: ${excerpt(reply)}`));
@@ -194,6 +215,24 @@ function compareShown(
     if (post.looksUnfinished) damage.stuck.push(`${thread} still shows: ${excerpt(post.otherText)}`);
   }
   damage.stuck.push(...repeat(shown?.waitingReactions ?? 0, `${thread} has a waiting reaction`));
+}
+
+/** Compares the order of the shown replies with that in their task. */
+function compareReplyOrder(
+  thread: string,
+  tasks: readonly ServiceTask[],
+  answers: string,
+  damage: Damage,
+): void {
+  for (const { replies } of tasks) {
+    const shown = replies
+      .map((reply) => ({ reply, at: answers.indexOf(withoutWhitespace(reply)) }))
+      .filter(({ reply, at }) => at >= 0 && reply.trim() !== '');
+    for (const [index, { reply, at }] of shown.entries()) {
+      if (at < (shown[index - 1]?.at ?? 0))
+        damage.outOfOrder.push(`${thread} shows a reply too early: ${excerpt(reply)}`);
+    }
+  }
 }
 
 /** Finds posts that share a key. Those with an answer or a result are already compared by their content. */

@@ -41,5 +41,15 @@ const AGENT_FAULTS: readonly FaultRule[] = [
   { call: /./, fault: { kind: 'latency', ms: 60 }, chance: 0.3 },
 ];
 
+/** Every kind of fault, and now and then a call to the agent service that takes up to so many seconds. */
+export function withDelays(seconds: number): FaultProfile {
+  const delay = (share: number, chance: number): FaultRule => ({
+    call: /./,
+    fault: { kind: 'latency', ms: seconds * share * 1_000 },
+    chance,
+  });
+  return { slack: SLACK_FAULTS, agent: [...AGENT_FAULTS, delay(1, 0.004), delay(0.3, 0.01)] };
+}
+
 /** Every kind of fault, at both services. */
 export const ALL_FAULTS: FaultProfile = { slack: SLACK_FAULTS, agent: AGENT_FAULTS };

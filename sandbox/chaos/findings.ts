@@ -16,7 +16,7 @@ const POLL_INTERVAL_MS = 200;
 
 /**
  * Collects the findings, and the bot's rows about its turns, once all work is done or has had two minutes. `isEnough`
- * may end the wait earlier.
+ * may end the wait earlier. `sendPaused` sends messages that wait behind a stop.
  */
 export async function collectFindings(
   slack: SlackWorkspace,
@@ -24,6 +24,7 @@ export async function collectFindings(
   observer: DatabaseObserver,
   { said, names }: { said: readonly SaidMessage[]; names: readonly string[] },
   isEnough?: (findings: Findings) => boolean,
+  sendPaused: () => Promise<void> = async () => undefined,
 ): Promise<{ findings: Findings; turns: TurnRow[] }> {
   const gather = async () => {
     const [unfinished, turns] = [await observer.unfinished(), await observer.turns()];
@@ -45,6 +46,7 @@ export async function collectFindings(
   });
   const deadline = performance.now() + SETTLE_TIMEOUT_MS;
   while (performance.now() < deadline) {
+    await sendPaused();
     if (delivered && (await observer.unfinished()) === 0 && waitingReactions() === 0) break;
     if (isEnough !== undefined) {
       const now = await gather();

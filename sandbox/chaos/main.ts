@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
 import { ChaosOptionsError, parseChaosOptions } from './chaos-options.ts';
-import { isUndamaged, reportLine } from './chaos-report.ts';
+import { hasPassed, reportLine } from './chaos-report.ts';
 import { runChaos } from './chaos-run.ts';
 import { DAMAGE_KINDS } from './damage.ts';
 
@@ -16,7 +16,7 @@ async function main(args: readonly string[]): Promise<number> {
     const { findings, turns, damage, stats } = await runChaos({ ...options, logs }, (line) =>
       console.error(`chaos: ${line}`),
     );
-    const passed = isUndamaged(damage);
+    const passed = hasPassed(damage, stats);
     for (const kind of DAMAGE_KINDS)
       for (const sentence of damage[kind]) console.error(`${kind}: ${sentence}`);
     if (!passed) {

@@ -19,7 +19,12 @@ export type DeliveryOutcome =
 /** A connection to the app: Socket Mode or HTTP. */
 export interface DeliveryTransport {
   deliver(delivery: Delivery): Promise<DeliveryOutcome>;
+  /** Loses all further events without an error, as Slack sometimes does; the returned function ends that. */
+  goDeaf(): () => void;
 }
+
+/** The outcome of an event that is lost without an error: Slack takes it for delivered. */
+export const SILENTLY_LOST: DeliveryOutcome = { acked: false, reason: 'lost', noRetry: true };
 
 export interface DeliveryStats {
   /** Events and interactions, each counted once. */
@@ -57,6 +62,11 @@ export class Deliveries {
   /** Uses another transport for all further attempts. */
   use(transport: DeliveryTransport): void {
     this.#transport = transport;
+  }
+
+  /** Loses all further events; the returned function ends that. */
+  goDeaf(): () => void {
+    return this.#transport.goDeaf();
   }
 
   /** Adds a listener for each acknowledged event. */

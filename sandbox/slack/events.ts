@@ -12,6 +12,8 @@ export interface DeliveryBehaviour {
   editCopies: 'both' | 'mentionOnly' | 'messageOnly';
   /** Probability (0 to 1) that an acknowledged event is sent again. */
   duplicateChance: number;
+  /** Another id by which texts mention the bot: Slack still sends an `app_mention`. */
+  botAlias: string;
   /** Events for an organisation's installation name the organisation instead of the workspace. */
   organisationOnly: boolean;
 }

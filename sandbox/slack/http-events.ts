@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Delivery, DeliveryOutcome, DeliveryTransport } from './deliveries.ts';
+import { type Delivery, type DeliveryOutcome, type DeliveryTransport, SILENTLY_LOST } from './deliveries.ts';
 import type { Clock } from './ids.ts';
 import { type Fields, parseJson } from './model.ts';
 
@@ -19,6 +19,7 @@ export class HttpEvents implements DeliveryTransport {
   readonly #signingSecret: string;
   readonly #clock: Clock;
   readonly #ackTimeoutMs: number;
+  #isDeaf = false;
 
   constructor(options: {
     addresses: HttpAddresses;
@@ -55,6 +56,7 @@ export class HttpEvents implements DeliveryTransport {
   async deliver(delivery: Delivery): Promise<DeliveryOutcome> {
     const { eventsUrl, interactivityUrl = eventsUrl, commandsUrl = eventsUrl } = this.#addresses;
     if (delivery.kind === 'events_api') {
+      if (this.#isDeaf) return SILENTLY_LOST;
       const retry: Record<string, string> =
         delivery.attempt === 0
           ? {}
@@ -71,6 +73,13 @@ export class HttpEvents implements DeliveryTransport {
         : commandForm(delivery.payload);
     const url = delivery.kind === 'interactive' ? interactivityUrl : commandsUrl;
     return this.#post(url, form.toString(), 'application/x-www-form-urlencoded', {});
+  }
+
+  goDeaf(): () => void {
+    this.#isDeaf = true;
+    return () => {
+      this.#isDeaf = false;
+    };
   }
 
   async #post(

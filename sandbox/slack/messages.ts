@@ -197,7 +197,8 @@ export class Messages {
 
   #mention(channel: Channel, message: Message): Fields | undefined {
     const { bot } = this.#world.team(channel.teamId);
-    const mentioned = message.text.includes(`<@${bot.userId}>`);
+    const ids = [bot.userId, this.#events.behaviour.botAlias];
+    const mentioned = ids.some((id) => message.text.includes(`<@${id}>`));
     if (!mentioned || channel.kind === 'im' || message.user === bot.userId) return undefined;
     const { subtype: _, channel_type: __, ...copy } = this.#event(channel, message);
     return { ...copy, type: 'app_mention' };

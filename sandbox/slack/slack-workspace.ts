@@ -164,6 +164,14 @@ export class SlackWorkspace extends InteractionActions {
     this.deps.sockets.cut();
   }
 
+  /**
+   * Loses all further events without an error: over the Socket Mode connections that are open now, which stay open, or
+   * by HTTP. The returned function ends that.
+   */
+  goDeaf(): () => void {
+    return this.deps.deliveries.goDeaf();
+  }
+
   /** Resolves when every event is acknowledged or given up, and every uploaded file is posted. */
   settled(): Promise<void> {
     return this.deps.deliveries.settled();

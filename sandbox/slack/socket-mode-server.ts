@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
-import type { Delivery, DeliveryOutcome, DeliveryTransport } from './deliveries.ts';
+import { type Delivery, type DeliveryOutcome, type DeliveryTransport, SILENTLY_LOST } from './deliveries.ts';
 import type { Ids, Random } from './ids.ts';
 import { isFields } from './model.ts';
 
@@ -23,6 +23,7 @@ interface Waiting {
 export class SocketModeServer implements DeliveryTransport {
   readonly #server = new WebSocketServer({ noServer: true });
   readonly #sockets = new Set<WebSocket>();
+  readonly #deaf = new Set<WebSocket>();
   readonly #tickets = new Set<string>();
   readonly #waiting = new Map<string, Waiting>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -72,6 +73,7 @@ export class SocketModeServer implements DeliveryTransport {
     const open = [...this.#sockets].filter((socket) => socket.readyState === WebSocket.OPEN);
     const socket = open[Math.floor(this.#random() * open.length)];
     if (socket === undefined) return Promise.resolve({ acked: false, reason: 'connection_failed' });
+    if (this.#deaf.has(socket) && delivery.kind === 'events_api') return Promise.resolve(SILENTLY_LOST);
     const envelopeId = this.#ids.uuid();
     return new Promise((resolve) => {
       const settle = (outcome: DeliveryOutcome) => {
@@ -102,6 +104,12 @@ export class SocketModeServer implements DeliveryTransport {
         this.#timers.add(timer);
       }
     }
+  }
+
+  /** The open connections stay open, but lose all further events; new ones do not. */
+  goDeaf(): () => void {
+    for (const socket of this.#sockets) this.#deaf.add(socket);
+    return () => this.#deaf.clear();
   }
 
   /** Sends any text to a random connection. */
@@ -141,6 +149,7 @@ export class SocketModeServer implements DeliveryTransport {
     socket.on('error', () => socket.terminate());
     socket.on('close', () => {
       this.#sockets.delete(socket);
+      this.#deaf.delete(socket);
       for (const waiting of [...this.#waiting.values()]) {
         if (waiting.socket === socket) waiting.settle({ acked: false, reason: 'connection_failed' });
       }

@@ -32,6 +32,7 @@ export function createWorkspaceDeps(
       gapMs: 0,
       editCopies: 'both',
       duplicateChance: 0,
+      botAlias: '',
       organisationOnly: false,
       ...options.delivery,
     },

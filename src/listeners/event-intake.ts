@@ -10,6 +10,7 @@ import { type Envelope, isMessageEvent, parseEnvelope } from './envelope.ts';
 import {
   type BotIdentity,
   findOtherBotMention,
+  isEcho,
   type ParsedEvent,
   parseEvent,
   toInboxEvent,
@@ -37,8 +38,8 @@ export interface EventIntakeDeps {
   onUninstallEvent?: ((event: UninstallEvent) => Promise<void>) | undefined;
   /** Other bots and workflows (B…) that may use the agent in a channel; called only if one mentions ours. */
   otherBots?: (location: { workspace: string; channel: string }) => Promise<readonly string[]>;
-  /** Called for each event of a workspace in which the bot is installed. */
-  onEvent(workspace: string): void;
+  /** Called for each event of a workspace in which the bot is installed; an echo is a post of the bot's own. */
+  onEvent(workspace: string, isEcho: boolean): void;
   /** Called with the outcome of each event that the inbox recorded. */
   onInboxOutcome: (outcome: InboxOutcome, event: ChannelActor & { ts: string }) => void;
   /** Carries out a stop; returns once it is recorded. */
@@ -85,13 +86,13 @@ export class EventIntake {
       this.#logUnknownWorkspaceOnce(workspace);
       return 'stranger';
     }
-    this.#deps.onEvent(workspace);
+    const event = parseEvent(envelope);
+    this.#deps.onEvent(workspace, isEcho(event, bot));
     const stopTrigger = isMessageEvent(envelope) ? undefined : parseStopTrigger(envelope, bot);
     if (stopTrigger !== undefined) {
       handled.kind = 'sign';
       return this.#deps.onStopTrigger(stopTrigger);
     }
-    const event = parseEvent(envelope);
     const inboxEvent = toInboxEvent(envelope, event, bot, await this.#otherBots(workspace, event, bot));
     if (inboxEvent.kind === 'silence') {
       this.#deps.log.debug({ workspace, why: inboxEvent.why }, 'ignored an event');

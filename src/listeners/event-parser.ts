@@ -24,6 +24,11 @@ const channelRenameSchema = z.looseObject({ channel: z.looseObject({ id: slackId
 const eventSchema = z.discriminatedUnion('type', [
   channelRenameSchema.extend({ type: z.literal('channel_rename') }),
   channelRenameSchema.extend({ type: z.literal('group_rename') }),
+  z.looseObject({
+    type: z.literal('channel_id_changed'),
+    old_channel_id: slackId,
+    new_channel_id: slackId,
+  }),
   messageSchema.extend({ type: z.literal('app_mention'), channel: slackId }),
   messageSchema.extend({
     type: z.literal('message'),
@@ -49,12 +54,20 @@ export function parseEvent({ event }: Envelope): ParsedEvent | undefined {
   return eventSchema.safeParse(event).data;
 }
 
+/** Whether the bot's own post, edit or deletion comes back as an event. */
+export function isEcho(event: ParsedEvent | undefined, bot: BotIdentity): boolean {
+  if (event?.type !== 'message') return false;
+  const { user, bot_id: id } = event.message ?? event.previous_message ?? event;
+  return user === bot.userId || id === bot.botId;
+}
+
 /** The channel in which another bot or workflow mentions ours; undefined for anything else. */
 export function findOtherBotMention(event: ParsedEvent, bot: BotIdentity): string | undefined {
   if (event.type !== 'message' && event.type !== 'app_mention') return undefined;
   const { bot_id: id = null, user, channel, text, blocks } = event;
   if (id === null || id === bot.botId || user === bot.userId) return undefined;
-  return JSON.stringify([text, blocks]).includes(bot.userId) ? channel : undefined;
+  const isMention = event.type === 'app_mention' || JSON.stringify([text, blocks]).includes(bot.userId);
+  return isMention ? channel : undefined;
 }
 
 /**
@@ -73,6 +86,10 @@ export function toInboxEvent(
   }
   if (event.type === 'channel_rename' || event.type === 'group_rename')
     return { kind: 'renaming', workspace: envelope.workspace, channel: event.channel.id };
+  if (event.type === 'channel_id_changed') {
+    const { old_channel_id: from, new_channel_id: channel } = event;
+    return { kind: 'move', workspace: envelope.workspace, from, channel };
+  }
   const location = { workspace: envelope.workspace, channel: event.channel };
   if (event.type === 'message' && event.subtype === 'message_changed') {
     return parseEdit(location, bot, event.message, event.previous_message);
@@ -97,9 +114,10 @@ export function toInboxEvent(
   if (event.ts === undefined) return { kind: 'silence', why: 'malformed event' };
   const said = parseMessage(location, bot, { ...event, ts: event.ts }, otherBots);
   // Slack mentions the bot again for an edit of the same message. Edits by bots are no edits to us.
-  const edited = event.type === 'app_mention' && event.bot_id == null ? event.edited : undefined;
-  if (edited === undefined || said.kind !== 'message') return said;
-  return { kind: 'edit', message: said.message, editedTs: edited.ts };
+  if (event.type !== 'app_mention' || said.kind !== 'message') return said;
+  const message = { ...said.message, isMention: true };
+  const edited = event.bot_id == null ? event.edited : undefined;
+  return edited === undefined ? { kind: 'message', message } : { kind: 'edit', message, editedTs: edited.ts };
 }
 
 /** Messages that Slack posts when a channel's purpose changes. */

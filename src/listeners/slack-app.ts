@@ -118,6 +118,11 @@ export class SlackApp {
     this.#started = true;
   }
 
+  /** Replaces this process's Socket Mode connections one by one; does nothing with HTTP. Never throws. */
+  async rebuildConnections(): Promise<void> {
+    await this.#socketMode?.rebuild();
+  }
+
   /** Stops receiving events. */
   async stop(): Promise<void> {
     this.#started = false;

@@ -94,6 +94,18 @@ export class SocketModePool implements Receiver {
     });
   }
 
+  /** Replaces the connections one by one, so that the others stay open. */
+  async rebuild(): Promise<void> {
+    for (const old of [...this.#connections]) {
+      await old.close();
+      const index = this.#connections.indexOf(old);
+      if (index < 0 || this.#closing.signal.aborted) continue;
+      const fresh = this.#openConnection();
+      this.#connections[index] = fresh;
+      await fresh.firstAttempt.catch(() => undefined);
+    }
+  }
+
   async #renewPeriodically(): Promise<void> {
     const { socketLease, log } = this.#deps;
     const { signal } = this.#closing;

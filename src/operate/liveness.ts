@@ -1,17 +1,3 @@
-/** The last signs of life, for /readyz. */
-export interface LivenessReport {
-  /** In this process; other processes receive other events. */
-  lastEventAt: string | null;
-  /** The service of the settings. */
-  service: {
-    /** Whether the last attempt reached it and the key was accepted; null before the first. */
-    ok: boolean | null;
-    lastAnswerAt: string | null;
-    /** Of the last attempt; null if there was no response. */
-    lastStatus: number | null;
-  };
-}
-
 /** The last signs of life of what the process depends on, recorded as they come: /readyz itself makes no calls. */
 export class Liveness {
   #lastEventAt: Date | undefined;
@@ -28,7 +14,8 @@ export class Liveness {
     this.#lastAttempt = { status };
   }
 
-  report(): LivenessReport {
+  /** In this process. The service is that of the settings; `ok` is null before the first attempt. */
+  report() {
     const status = this.#lastAttempt?.status;
     const ok =
       this.#lastAttempt === undefined

@@ -16,6 +16,8 @@ export interface MetricSources {
   heldThreads(): number;
   /** The settings whose token or key is rejected. */
   rejectedSettings(): readonly string[];
+  /** Workspaces whose events do not arrive, as far as this process knows. */
+  deafWorkspaces(): number;
   /** How many of the workspaces' own tokens and keys are rejected. */
   rejectedWorkspaceCredentials(): { token: number; key: number };
 }
@@ -110,6 +112,9 @@ export class Metrics {
       gauge.set({ kind: 'token' }, token);
       gauge.set({ kind: 'key' }, key);
     });
+    this.#gauge('deaf_workspaces', 'Workspaces whose posts do not come back as events', [], (gauge) =>
+      gauge.set(this.#sources.deafWorkspaces()),
+    );
     this.#gauge('database_up', 'Whether the figures from the database could be read', [], async (gauge) =>
       gauge.set((await this.#readStats()) === undefined ? 0 : 1),
     );

@@ -3,7 +3,7 @@ import type { CallAttempt } from '../agent/client-options.ts';
 import type { Turn } from '../store/schema.ts';
 import type { OnStep, TurnStep } from '../store/threads/turn-steps.ts';
 import { countHttpTraffic } from './http-traffic.ts';
-import { Liveness, type LivenessReport } from './liveness.ts';
+import { Liveness } from './liveness.ts';
 import { type MetricSources, Metrics } from './metrics.ts';
 
 /** What telemetry needs. */
@@ -49,8 +49,10 @@ export class Telemetry {
     this.metrics.serviceAttempt(attempt, 'own');
 
   /** Fields of /readyz. */
-  report(): LivenessReport & { ownRefused: ReturnType<MetricSources['rejectedWorkspaceCredentials']> } {
-    return { ...this.#liveness.report(), ownRefused: this.#sources.rejectedWorkspaceCredentials() };
+  report(): Record<string, unknown> {
+    const { deafWorkspaces, rejectedWorkspaceCredentials } = this.#sources;
+    const ownRefused = rejectedWorkspaceCredentials();
+    return { ...this.#liveness.report(), deafWorkspaces: deafWorkspaces(), ownRefused };
   }
 
   close(): void {

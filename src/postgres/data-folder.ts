@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { EmbeddedServerError, errorCode } from './errors.ts';
 import type { ServerBinaries } from './server-binaries.ts';
@@ -17,6 +17,7 @@ const MAX_DRAFT_AGE_MS = 600_000;
 export interface DataFolder {
   path: string;
   osUser: OsUser | undefined;
+  password: string;
 }
 
 /**
@@ -42,7 +43,7 @@ export async function prepareDataFolder(
       await createDataFolder(data, binaries, osUser, fsync);
     }
     await checkVersion(data, binaries);
-    return { path: data, osUser };
+    return { path: data, osUser, password: await readPassword(data) };
   } catch (cause) {
     if (cause instanceof EmbeddedServerError) throw cause;
     const message = failureText(cause);
@@ -61,6 +62,15 @@ export async function prepareDataFolder(
       { cause },
     );
   }
+}
+
+/** The password of the database in the folder `data`; whoever may read the files of the database may read it. */
+export async function readPassword(data: string): Promise<string> {
+  return (await readFile(passwordFile(data), 'utf8')).trim();
+}
+
+function passwordFile(data: string): string {
+  return path.join(data, 'taskthread.password');
 }
 
 /** The user that the server runs as if we are root: the owner of the files, or nobody. */
@@ -90,10 +100,15 @@ async function createDataFolder(
   fsync: boolean,
 ): Promise<void> {
   const draft = `${data}.new-${randomUUID()}`;
+  // initdb wants an empty folder.
+  const password = `${draft}.password`;
   try {
     await mkdir(draft, { mode: 0o700 });
     await chmod(draft, 0o700);
-    if (osUser !== undefined) await chown(draft, osUser.uid, osUser.gid);
+    await writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600, flush: fsync });
+    if (osUser !== undefined) {
+      for (const file of [draft, password]) await chown(file, osUser.uid, osUser.gid);
+    }
     const args = [
       '-D',
       draft,
@@ -102,16 +117,18 @@ async function createDataFolder(
       '-E',
       'UTF8',
       '--locale=C',
-      '--auth=trust',
+      '--auth=scram-sha-256',
+      `--pwfile=${password}`,
       '--no-instructions',
     ];
     await runProgram(binaries.initdb, fsync ? args : [...args, '--no-sync'], osUser);
+    await rename(password, passwordFile(draft));
     await rename(draft, data).catch((error: unknown) => {
       // Another process was faster; its files are just as good.
       if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
     });
   } finally {
-    await rm(draft, { recursive: true, force: true });
+    for (const file of [draft, password]) await rm(file, { recursive: true, force: true });
   }
 }
 
@@ -142,10 +159,10 @@ async function checkVersion(data: string, binaries: ServerBinaries): Promise<voi
   if (major === binaries.major) return;
   throw new EmbeddedServerError(
     'other_version',
-    `${data} was written by PostgreSQL ${major}, and this release runs ${binaries.major}. With the programs of ` +
-      `PostgreSQL ${major}: "pg_ctl -D ${data} -o '-k /tmp -h \\"\\"' start", ` +
+    `${data} was written by PostgreSQL ${major}, and this release runs ${binaries.major}. Set PGPASSWORD to the content of ` +
+      `${passwordFile(data)}. With the programs of PostgreSQL ${major}: "pg_ctl -D ${data} -o '-k /tmp -h \\"\\"' start", ` +
       `"pg_dump -h /tmp -U ${DATABASE_NAME} -Fc -f taskthread.dump ${DATABASE_NAME}", "pg_ctl -D ${data} stop". ` +
-      `Then move ${data} away, start this release once, and while it runs: ` +
+      `Then move ${data} away, start this release once, set PGPASSWORD anew, and while it runs: ` +
       `"pg_restore -h <the socket's folder in ${data}/postmaster.pid, line 5> -U ${DATABASE_NAME} --clean --if-exists ` +
       `-d ${DATABASE_NAME} taskthread.dump".`,
   );

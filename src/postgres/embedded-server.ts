@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { DATABASE_NAME, type DataFolder, prepareDataFolder } from './data-folder.ts';
+import { DATABASE_NAME, type DataFolder, prepareDataFolder, readPassword } from './data-folder.ts';
 import { EmbeddedServerError } from './errors.ts';
 import {
   alreadyRunningError,
@@ -18,7 +18,7 @@ import { type OsUser, ServerProcess } from './server-process.ts';
 /** A PostgreSQL server that lives and dies with this process. */
 export interface EmbeddedServer {
   /** `host` is the folder of the socket; the server has no TCP port. */
-  connection: { host: string; port: number; user: string; database: string };
+  connection: { host: string; port: number; user: string; password: string; database: string };
   /** Resolves when the server is lost without `stop()`: the process should exit, too. */
   lost: Promise<EmbeddedServerError>;
   /** Shuts the server down; open connections are closed. */
@@ -49,7 +49,7 @@ export async function startEmbeddedServer(options: {
   const binaries = await unpackBinaries(options.cacheFolder);
   const data = await prepareDataFolder(options.folder, binaries, fsync);
   for (let attempt = 1; ; attempt += 1) {
-    await clearOrphanedServer(data.path, log);
+    await clearOrphanedServer(data, log);
     const server = await launch({ binaries, data, fsync, maxConnections, log });
     if (server !== undefined) return server;
     // Another process started its server on the same files at the same moment, or ours did not start.
@@ -80,7 +80,7 @@ async function launch(options: {
     osUser: data.osUser,
     log,
   });
-  const ownership = new OwnerLock(socketFolder, log);
+  const ownership = new OwnerLock(socketFolder, data.password, log);
   try {
     if (!(await waitUntilReady(server, data.path, socketFolder))) return undefined;
     if (!(await ownership.acquire())) throw alreadyRunningError(data.path);
@@ -101,7 +101,7 @@ async function launch(options: {
     stopping ? new Promise<EmbeddedServerError>(() => undefined) : error,
   );
   return {
-    connection: connectionOf(socketFolder),
+    connection: connectionOf(socketFolder, data.password),
     lost,
     async stop() {
       stopping = true;
@@ -114,18 +114,27 @@ async function launch(options: {
 
 /** The connection of the embedded server that another process runs on these files, if any. */
 export async function findRunningServer(folder: string): Promise<EmbeddedServer['connection'] | undefined> {
-  const file = path.join(path.resolve(folder), 'postgres', 'postmaster.pid');
-  const socketFolder = (await readFile(file, 'utf8').catch(() => '')).split('\n')[4]?.trim() ?? '';
-  return (await hasOwner(socketFolder)) === true ? connectionOf(socketFolder) : undefined;
+  const data = path.join(path.resolve(folder), 'postgres');
+  const file = await readFile(path.join(data, 'postmaster.pid'), 'utf8').catch(() => '');
+  const socketFolder = file.split('\n')[4]?.trim() ?? '';
+  if (socketFolder === '') return undefined;
+  const password = await readPassword(data);
+  return (await hasOwner(socketFolder, password)) === true ? connectionOf(socketFolder, password) : undefined;
 }
 
-function connectionOf(socketFolder: string): EmbeddedServer['connection'] {
-  return { host: socketFolder, port: 5432, user: DATABASE_NAME, database: DATABASE_NAME };
+function connectionOf(socketFolder: string, password: string): EmbeddedServer['connection'] {
+  return { host: socketFolder, port: 5432, user: DATABASE_NAME, password, database: DATABASE_NAME };
 }
 
 /** The DATABASE_URL of a database of the server. */
-export function connectionUrl({ host, port, user, database }: EmbeddedServer['connection']): string {
-  return `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+export function connectionUrl({
+  host,
+  port,
+  user,
+  password,
+  database,
+}: EmbeddedServer['connection']): string {
+  return `postgres://${user}:${password}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
 }
 
 async function makeSocketFolder(osUser: OsUser | undefined): Promise<string> {
@@ -175,7 +184,7 @@ function serverSettings(
     // Our own log has the errors of our statements, with their context.
     log_min_error_statement: 'panic',
     log_line_prefix: '',
-    ...(fsync ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...(fsync ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' }),
   };
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

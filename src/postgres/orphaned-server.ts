@@ -2,6 +2,7 @@ import { readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { DataFolder } from './data-folder.ts';
 import { EmbeddedServerError, errorCode } from './errors.ts';
 import { hasOwner, seizeLock } from './owner-lock.ts';
 
@@ -15,7 +16,7 @@ interface Postmaster {
 /** How long the owner of a new server may take to lock it (ms). */
 const OWNER_GRACE_MS = 3_000;
 /** A server that accepts no connections for this long (ms) is stopped. */
-const UNRESPONSIVE_TIMEOUT_MS = 20_000;
+const UNRESPONSIVE_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 60_000;
 
 /**
@@ -23,10 +24,11 @@ const STOP_TIMEOUT_MS = 60_000;
  * `postmaster.pid` so that it does not keep a new server from starting.
  * @throws EmbeddedServerError `already_running` if the server has an owner
  */
-export async function clearOrphanedServer(data: string, log: Logger): Promise<void> {
+export async function clearOrphanedServer(folder: DataFolder, log: Logger): Promise<void> {
+  const data = folder.path;
   const found = await readPostmaster(data);
   if (found === undefined || !isAlive(found.pid)) return;
-  if (!(await isServerOf(found, data))) {
+  if (!(await isServerOf(found, folder))) {
     log.warn(
       { pid: found.pid },
       'the last database server left its postmaster.pid, and another process has its pid',
@@ -39,7 +41,7 @@ export async function clearOrphanedServer(data: string, log: Logger): Promise<vo
   let signalled = false;
   while (await isSame(found, data)) {
     const waitedMs = performance.now() - started;
-    if (!signalled && (await isOrphaned(found, data, waitedMs))) {
+    if (!signalled && (await isOrphaned(found, folder, waitedMs))) {
       log.warn({ pid: found.pid }, 'the database server has lost its owner; stopping it');
       interruptServer(found.pid, data);
       signalled = true;
@@ -101,11 +103,11 @@ function isAlive(pid: number): boolean {
 }
 
 /** Whether the process is a server on these files: a server's working folder is its data folder. */
-async function isServerOf(found: Postmaster, data: string): Promise<boolean> {
+async function isServerOf(found: Postmaster, data: DataFolder): Promise<boolean> {
   if (found.pid === process.pid || found.pid === process.ppid) return false;
-  if (process.platform !== 'linux') return (await hasOwner(found.socketFolder)) !== undefined;
+  if (process.platform !== 'linux') return (await hasOwner(found.socketFolder, data.password)) !== undefined;
   try {
-    return (await readlink(`/proc/${found.pid}/cwd`)) === (await realpath(data));
+    return (await readlink(`/proc/${found.pid}/cwd`)) === (await realpath(data.path));
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ESRCH') return false;
@@ -117,10 +119,14 @@ async function isServerOf(found: Postmaster, data: string): Promise<boolean> {
 }
 
 /** Whether the server certainly has no owner, after a wait of `waitedMs`. Throws `already_running` if it has one. */
-async function isOrphaned({ socketFolder }: Postmaster, data: string, waitedMs: number): Promise<boolean> {
-  if ((await hasOwner(socketFolder)) === true) throw alreadyRunningError(data);
+async function isOrphaned(
+  { socketFolder }: Postmaster,
+  { path: data, password }: DataFolder,
+  waitedMs: number,
+): Promise<boolean> {
+  if ((await hasOwner(socketFolder, password)) === true) throw alreadyRunningError(data);
   if (waitedMs <= OWNER_GRACE_MS) return false;
-  const seized = await seizeLock(socketFolder);
+  const seized = await seizeLock(socketFolder, password);
   if (seized === 'owned') throw alreadyRunningError(data);
   return seized === 'ours' || waitedMs > UNRESPONSIVE_TIMEOUT_MS;
 }

@@ -8,11 +8,12 @@ import { EmbeddedServerError, errorCode } from './errors.ts';
 const OWNER_LOCK_ID = 7_461_736_405;
 const RETAKE_TIMEOUT_MS = 20_000;
 
-function createClient(socketFolder: string): pg.Client {
+function createClient(socketFolder: string, password: string): pg.Client {
   return new pg.Client({
     host: socketFolder,
     port: 5432,
     user: DATABASE_NAME,
+    password,
     database: 'postgres',
     application_name: 'taskthread owner',
     connectionTimeoutMillis: 5_000,
@@ -28,9 +29,9 @@ async function tryLock(connection: pg.Client): Promise<boolean> {
 }
 
 /** Whether a process holds the owner's lock; undefined if the server does not answer. Does not lock. */
-export async function hasOwner(socketFolder: string): Promise<boolean | undefined> {
+export async function hasOwner(socketFolder: string, password: string): Promise<boolean | undefined> {
   if (socketFolder === '') return undefined;
-  const connection = createClient(socketFolder);
+  const connection = createClient(socketFolder, password);
   connection.on('error', () => undefined);
   try {
     await connection.connect();
@@ -51,9 +52,12 @@ export async function hasOwner(socketFolder: string): Promise<boolean | undefine
  * Takes the lock of a server before it is stopped, so that a slow owner cannot take it. Returns 'ours', 'owned' (by
  * another process), or undefined if the server does not answer. The lock ends with the server.
  */
-export async function seizeLock(socketFolder: string): Promise<'ours' | 'owned' | undefined> {
+export async function seizeLock(
+  socketFolder: string,
+  password: string,
+): Promise<'ours' | 'owned' | undefined> {
   if (socketFolder === '') return undefined;
-  const connection = createClient(socketFolder);
+  const connection = createClient(socketFolder, password);
   connection.on('error', () => undefined);
   const isTaken = await connection
     .connect()
@@ -69,20 +73,22 @@ export class OwnerLock {
   /** Resolves when the lock is lost permanently. */
   readonly lost: Promise<EmbeddedServerError>;
   readonly #socketFolder: string;
+  readonly #password: string;
   readonly #log: Logger;
   #connection: pg.Client | undefined;
   #released = false;
   readonly #lost = Promise.withResolvers<EmbeddedServerError>();
 
-  constructor(socketFolder: string, log: Logger) {
+  constructor(socketFolder: string, password: string, log: Logger) {
     this.#socketFolder = socketFolder;
+    this.#password = password;
     this.#log = log;
     this.lost = this.#lost.promise;
   }
 
   /** Takes the lock, and creates our database if needed; false if another process has the lock. */
   async acquire(): Promise<boolean> {
-    const connection = createClient(this.#socketFolder);
+    const connection = createClient(this.#socketFolder, this.#password);
     connection.on('error', (error) => this.#onEnd(connection, error));
     connection.on('end', () => this.#onEnd(connection, undefined));
     try {

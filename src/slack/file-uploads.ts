@@ -1,8 +1,15 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { z } from 'zod';
-import { type SlackError, SlackLeaseError, SlackRefusedError, SlackUnavailableError } from './errors.ts';
+import {
+  MessageGoneError,
+  SlackError,
+  SlackLeaseError,
+  SlackRefusedError,
+  SlackUnavailableError,
+} from './errors.ts';
 import { assertLeaseHeld, type LeaseGuard } from './lease-guard.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { slackFileSchema } from './shared-file.ts';
@@ -23,26 +30,29 @@ export interface StagedFile {
   guard?: LeaseGuard | undefined;
 }
 
-/** Staged files that appear together in one message. */
-export interface ShareRequest {
+/** Where a file is shared. */
+export interface SharePlace {
   channel: string;
   threadTs?: string | undefined;
+}
+
+/** Staged files that appear together in one message. */
+export interface ShareRequest extends SharePlace {
   files: readonly { id: string; title: string }[];
   guard?: LeaseGuard | undefined;
 }
 
 /** A single file to share in a thread. */
-export type SlackUploadRequest = StagedFile & {
-  channel: string;
-  threadTs?: string | undefined;
-  title?: string | undefined;
-};
+export type SlackUploadRequest = StagedFile & SharePlace & { title?: string | undefined };
 
 const uploadUrlSchema = z.looseObject({ upload_url: z.string(), file_id: z.string() });
-const sharesSchema = z.record(z.string(), z.record(z.string(), z.array(z.looseObject({})))).optional();
+const shareSchema = z.looseObject({ ts: z.string(), thread_ts: z.string().optional() });
+const sharesSchema = z.record(z.string(), z.record(z.string(), z.array(shareSchema))).optional();
 const fileInfoSchema = z.looseObject({ file: slackFileSchema.extend({ shares: sharesSchema }) });
 
 const IDLE_TIMEOUT_MS = 30_000;
+/** The pauses (ms) before each look for a shared file: Slack scans it first. */
+const SHOWN_CHECK_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000];
 const UPLOAD_METHOD = 'upload of a file';
 
 /** Shares files in threads in Slack's three steps, without holding them in memory. */
@@ -76,7 +86,11 @@ export class FileUploads {
     return { fileId };
   }
 
-  /** Shows staged files. Throws a SlackError; after outcome `unknown`, call `shareStatus` before you share again. */
+  /**
+   * Shows staged files, and waits some seconds until they appear. Throws a SlackError; after outcome `unknown`, call
+   * `shareStatus` before you share again. Throws MessageGoneError where the thread was deleted: Slack then shows the files
+   * in the channel, and the stray message is deleted.
+   */
   async share({ channel, threadTs, files, guard }: ShareRequest): Promise<void> {
     const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
     await this.#client.call(
@@ -84,30 +98,43 @@ export class FileUploads {
       { files, channel_id: channel, ...thread },
       { schema: anyResponseSchema, guard },
     );
+    const [first] = files;
+    if (threadTs === undefined || first === undefined) return;
+    for (const pauseMs of SHOWN_CHECK_PAUSES_MS) {
+      await sleep(pauseMs, undefined, { signal: guard?.signal }).catch(() => undefined);
+      try {
+        if ((await this.shareStatus(first.id, { channel, threadTs }, guard)) === 'shared') return;
+      } catch (error) {
+        if (error instanceof MessageGoneError || !(error instanceof SlackError)) throw error;
+        if (error instanceof SlackLeaseError) return;
+      }
+    }
   }
 
   /**
    * The state of a file after a share with an unknown outcome. `completed`: Slack is still scanning the file, or people
-   * have deleted it since.
+   * have deleted it since. Throws MessageGoneError like `share`.
    */
   async shareStatus(
     fileId: string,
-    channel: string,
+    { channel, threadTs }: SharePlace,
     guard?: LeaseGuard,
   ): Promise<'absent' | 'completed' | 'shared'> {
+    const info = { schema: fileInfoSchema, guard };
     try {
-      const { file } = await this.#client.call(
-        'files.info',
-        { file: fileId },
-        { schema: fileInfoSchema, guard },
-      );
-      const isShown = Object.values(file.shares ?? {}).some((places) => channel in places);
-      return isShown ? 'shared' : 'completed';
+      const { file } = await this.#client.call('files.info', { file: fileId }, info);
+      const shares = Object.values(file.shares ?? {}).flatMap((places) => places[channel] ?? []);
+      if (shares.length === 0) return 'completed';
+      if (threadTs === undefined || shares.some((share) => share.thread_ts === threadTs)) return 'shared';
+      for (const { ts } of shares)
+        await this.#client.call('chat.delete', { channel, ts }, { schema: anyResponseSchema });
     } catch (error) {
       if (error instanceof SlackRefusedError && error.slackCode === 'file_not_found') return 'absent';
       if (error instanceof SlackRefusedError && error.slackCode === 'file_deleted') return 'completed';
       throw error;
     }
+    const call = { method: 'files.info', slackCode: 'thread_not_found', outcome: 'none' } as const;
+    throw new MessageGoneError(call, 'The thread was deleted, and the stray files with it.');
   }
 
   /** Nobody sees the bytes before the upload is completed, so the outcome of any failure is `none`. */

@@ -13,12 +13,17 @@ import type { LeaseGuard } from './lease-guard.ts';
 import type { Permit, Priority } from './permit-queue.ts';
 import { PostSpacing } from './post-spacing.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
-import { anyResponseSchema } from './slack-client.ts';
+import { anyResponseSchema, type SlackCallRecord } from './slack-client.ts';
 import { clientMsgId, METADATA_TYPE, type SlackMessage } from './slack-message.ts';
 
 /** The kinds of posts, in the order in which they go when permits are scarce. */
 export type PostKind = 'first' | 'final' | 'result' | 'notice';
 const POST_PRIORITY: Record<PostKind, number> = { first: 0, final: 1, result: 2, notice: 3 };
+
+/** Whether Slack accepted a post or an edit, and therefore sends it back as an event. */
+export function isAcceptedPost({ method, outcome }: SlackCallRecord): boolean {
+  return outcome === 'ok' && (method === 'chat.postMessage' || method === 'chat.update');
+}
 
 /** A message to post. */
 export interface PostRequest {

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { EmbeddedServer } from '../postgres/embedded-server.ts';
 import { withStoreErrors } from './errors.ts';
 import { migrate } from './migrations.ts';
+import { PreparingClient } from './prepared-statements.ts';
 import type { Tables } from './schema.ts';
 
 /** The database: pools of connections, and Kysely on top of them. */
@@ -14,6 +15,8 @@ export interface Database {
   pool: pg.Pool;
   /** For dedicated connections, such as the one that listens. */
   connectionConfig: pg.ClientConfig;
+  /** Whether a connection keeps the statements that it has prepared. */
+  preparesStatements: boolean;
   close(): Promise<void>;
 }
 
@@ -47,8 +50,10 @@ export async function openDatabase(options: {
   log: Logger;
   /** 10 by default. */
   maxConnections?: number;
+  /** Off for a pooler that gives each transaction another connection. */
+  preparesStatements?: boolean;
 }): Promise<Database> {
-  const { log } = options;
+  const { log, preparesStatements = true } = options;
   const connectionConfig: pg.ClientConfig = {
     ...(options.url === undefined ? options.embedded?.connection : { connectionString: options.url }),
     types: VALUE_TYPES,
@@ -65,8 +70,9 @@ export async function openDatabase(options: {
   );
   let closed: Promise<void> | undefined;
   return {
-    kysely: new Kysely<Tables>({ dialect: dialectOf(pool) }),
-    ackKysely: new Kysely<Tables>({ dialect: dialectOf(ackPool) }),
+    kysely: new Kysely<Tables>({ dialect: dialectOf(pool, preparesStatements) }),
+    ackKysely: new Kysely<Tables>({ dialect: dialectOf(ackPool, preparesStatements) }),
+    preparesStatements,
     pool,
     connectionConfig,
     async close() {
@@ -91,7 +97,7 @@ function openPool(connectionConfig: pg.ClientConfig, max: number, log: Logger): 
 async function migrateOnOwnConnection(connectionConfig: pg.ClientConfig, log: Logger): Promise<void> {
   const pool = new pg.Pool({ ...connectionConfig, max: 1 });
   pool.on('error', () => undefined);
-  const kysely = new Kysely<Tables>({ dialect: dialectOf(pool) });
+  const kysely = new Kysely<Tables>({ dialect: dialectOf(pool, false) });
   try {
     await migrate(kysely, log);
   } finally {
@@ -108,11 +114,18 @@ function logBrokenConnections(pool: pg.Pool, log: Logger): void {
 }
 
 /** PostgreSQL by this pool. Turns outages, full disks and refusals into StoreErrors. */
-function dialectOf(pool: pg.Pool): PostgresDialect {
+function dialectOf(pool: pg.Pool, preparesStatements: boolean): PostgresDialect {
+  const preparing = new WeakMap<pg.PoolClient, PreparingClient>();
   return new PostgresDialect({
     pool: {
       options: pool.options,
-      connect: () => withStoreErrors(() => pool.connect()),
+      connect: async () => {
+        const client = await withStoreErrors(() => pool.connect());
+        if (!preparesStatements) return client;
+        const known = preparing.get(client) ?? new PreparingClient(client);
+        preparing.set(client, known);
+        return known;
+      },
       end: () => pool.end(),
     },
     onCreateConnection: async (connection) => {

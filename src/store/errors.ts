@@ -1,4 +1,5 @@
 import { errorCode } from '../postgres/errors.ts';
+import { OUTDATED_PLAN_MESSAGE } from './prepared-statements.ts';
 
 /** What went wrong at the database; each code has one remedy. */
 export type StoreErrorCode =
@@ -71,7 +72,8 @@ export function toStoreError(error: unknown): unknown {
   if (
     NETWORK_ERROR_CODES.has(code) ||
     TRANSIENT_SQLSTATES.test(code) ||
-    BROKEN_CONNECTION_MESSAGES.test(reason)
+    BROKEN_CONNECTION_MESSAGES.test(reason) ||
+    OUTDATED_PLAN_MESSAGE.test(reason)
   )
     return storeError(
       'unavailable',

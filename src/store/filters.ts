@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { MessageKey, ProjectKey, ThreadKey } from './keys.ts';
 import type { TurnId } from './schema.ts';
 
@@ -42,4 +42,13 @@ export const maySend = sql<boolean>`(messages.resends_turn_id is not null or not
 /** Whether no process holds the claim on a row; `until` is the column with the end of the claim. */
 export function isUnclaimed(until = 'claimed_until') {
   return sql<boolean>`(${sql.ref(until)} is null or ${sql.ref(until)} < clock_timestamp())`;
+}
+
+/** Whether the app is installed in the row's workspace. */
+export const isInstalled = sql<boolean>`workspace not in (
+  select workspace from workspaces where uninstalled_at is not null or access_revoked_at is not null)`;
+
+/** The row's place among those of its workspace: taken in this order, no workspace's rows hide those of another. */
+export function placeInWorkspace(order: RawBuilder<unknown>) {
+  return sql<number>`row_number() over (partition by workspace order by ${order}) as place`;
 }

@@ -4,6 +4,7 @@ import { Erasure } from './audit/erasure.ts';
 import { FeedbackRatings } from './audit/feedback-ratings.ts';
 import { OneTimeNotices } from './audit/one-time-notices.ts';
 import { Retention } from './audit/retention.ts';
+import { ChannelMoves } from './channel-moves.ts';
 import { PostedResults, PostedReviews } from './files/posted-results.ts';
 import { ServiceUploads } from './files/service-uploads.ts';
 import { SlackFiles } from './files/slack-files.ts';
@@ -41,6 +42,7 @@ export class Store extends Queries {
   readonly turnUsage = new TurnUsage(this.db);
   readonly backfills = new BackfillQueue(this.db);
   readonly audit = new AuditTrail(this.db);
+  readonly channelMoves = new ChannelMoves(this.db);
   readonly channelSettings = new ChannelSettingsStore(this.db);
   readonly runningTurns = new RunningTurns(this.db);
   readonly feedback = new FeedbackRatings(this.db);

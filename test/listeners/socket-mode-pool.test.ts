@@ -67,6 +67,26 @@ describe("a process's Socket Mode connections", () => {
     },
   );
 
+  test('are replaced one by one, so that events keep arriving', async () => {
+    const { slack, connections } = await connect(async () => 2);
+    const opened = () => slack.calls.filter(({ method }) => method === 'apps.connections.open').length;
+    const counts: number[] = [];
+    const watch = setInterval(() => counts.push(connections.state.live), 1);
+    slack.goDeaf();
+    await connections.rebuild();
+    clearInterval(watch);
+    expect(opened()).toBe(4);
+    expect(connections.state).toEqual({ live: 2, allowed: 2 });
+    expect(Math.min(...counts)).toBe(1);
+    await expect.poll(() => slack.connections).toBe(2);
+    const lost = slack.deliveryStats.lost;
+    const person = slack.createPerson({ name: 'ann' });
+    const channel = slack.createChannel({ name: 'lab' });
+    for (let said = 0; said < 8; said += 1) slack.say({ person, channel, text: 'hello' });
+    await slack.settled();
+    expect(slack.deliveryStats.lost).toBe(lost);
+  });
+
   test('are closed and released at the stop', async () => {
     const { slack, connections, left } = await connect(async () => 2);
     await connections.stop();

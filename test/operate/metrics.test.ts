@@ -10,6 +10,7 @@ const figures = {
 const sources = {
   stats: async () => figures,
   heldThreads: () => 4,
+  deafWorkspaces: () => 1,
   rejectedSettings: () => ['AGENT_API_KEY'],
   rejectedWorkspaceCredentials: () => ({ token: 0, key: 2 }),
 };
@@ -29,6 +30,7 @@ test('the metrics report waiting messages, running threads, refused permits and 
     'messages_waiting 3',
     'oldest_waiting_seconds 12',
     'threads_held 4',
+    'deaf_workspaces 1',
     'turns{state="following"} 2',
     'slack_permits_total{lane="chat.update",outcome="granted"} 1',
     'slack_permits_total{lane="chat.update",outcome="refused"} 1',

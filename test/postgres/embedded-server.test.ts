@@ -1,12 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
+import {
+  connectionUrl,
+  type EmbeddedServer,
+  startEmbeddedServer,
+} from '../../src/postgres/embedded-server.ts';
 import { unpackBinaries } from '../../src/postgres/server-binaries.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -107,6 +111,18 @@ describe('one start after the other', () => {
           "current_setting('fsync') as fsync, current_setting('max_wal_size') as wal",
       ),
     ).toEqual([{ encoding: 'UTF8', tcp: '', fsync: 'off', wal: '256MB' }]);
+  });
+
+  test('only the password in a private file opens the database', async () => {
+    const { connection } = await start();
+    const file = path.join(folder, 'postgres', 'taskthread.password');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await readFile(file, 'utf8')).length).toBeGreaterThanOrEqual(32);
+    const stranger = new pg.Client({ ...connection, password: 'guess', database: 'postgres' });
+    await expect(stranger.connect()).rejects.toThrow('password authentication failed');
+    const owner = new pg.Client({ connectionString: connectionUrl({ ...connection, database: 'postgres' }) });
+    await owner.connect();
+    await owner.end();
   });
 
   test('a leftover pid of another process does not block the start', async () => {

@@ -15,6 +15,7 @@ const events: Readonly<Record<string, readonly string[]>> = {
   'message.groups': ['groups:history'],
   'message.im': ['im:history'],
   'message.mpim': ['mpim:history'],
+  channel_id_changed: [],
   channel_rename: ['channels:read'],
   group_rename: ['groups:read'],
   reaction_added: ['reactions:read'],

@@ -261,10 +261,11 @@ describe('files', () => {
       },
     });
     expect(ids).toEqual([fileId]);
-    expect(await uploads.shareStatus(fileId, channel.id)).toBe('absent');
+    const place = { channel: channel.id, threadTs: root.ts };
+    expect(await uploads.shareStatus(fileId, place)).toBe('absent');
     const files = [{ id: fileId, title: 'A chart' }];
-    await uploads.share({ channel: channel.id, threadTs: root.ts, files });
-    await expect.poll(() => uploads.shareStatus(fileId, channel.id)).toBe('shared');
+    await uploads.share({ ...place, files });
+    expect(await uploads.shareStatus(fileId, place)).toBe('shared');
     await expect.poll(() => slack.thread(channel.id, root.ts).at(-1)?.fileIds).toEqual([fileId]);
     expect(await slack.fileBytes(fileId)).toEqual(bytes);
   });

@@ -17,8 +17,14 @@ beforeEach(async () => {
     body: { ok: true, file_id: 'F9', upload_url: `${slack.origin}/upload/F9` },
   });
   slack.on('upload/F9', { body: 'OK - 6' });
+  slack.on('files.info', shownAs({ thread_ts: '1.0' }));
 });
 afterEach(() => scene.slack.stop());
+
+/** What files.info says of a file that Slack shows in C1. */
+function shownAs(place: { thread_ts?: string }) {
+  return { body: { ok: true, file: { id: 'F9', shares: { public: { C1: [{ ts: '3.0', ...place }] } } } } };
+}
 
 async function* bytes(): AsyncGenerator<Uint8Array> {
   yield Buffer.from('abc');
@@ -44,6 +50,7 @@ describe('an upload', () => {
       'files.getUploadURLExternal',
       'upload/F9',
       'files.completeUploadExternal',
+      'files.info',
     ]);
     const [, sent, complete] = scene.slack.calls;
     expect(sent?.args).toEqual({ abcdef: '' });
@@ -82,6 +89,18 @@ describe('an upload', () => {
     await expect(uploads.share(share)).rejects.toMatchObject({ outcome: 'unknown' });
   });
 
+  test('into a deleted thread is taken back as soon as Slack shows it in the channel', async () => {
+    scene.slack.on('files.info', () => {
+      const isScanned = scene.slack.callsOf('files.info').length > 1;
+      return isScanned ? shownAs({}) : { body: { ok: true, file: { id: 'F9' } } };
+    });
+    const outcome = { code: 'message_gone', slackCode: 'thread_not_found', outcome: 'none' };
+    await expect(uploads.share(share)).rejects.toMatchObject(outcome);
+    expect(scene.slack.callsOf('chat.delete').map(({ args }) => args)).toMatchObject([
+      { channel: 'C1', ts: '3.0' },
+    ]);
+  });
+
   test('sends no bytes to an address that is not Slack’s', async () => {
     scene.slack.on('files.getUploadURLExternal', {
       body: { ok: true, file_id: 'F9', upload_url: 'https://evil.example/upload' },
@@ -114,6 +133,6 @@ describe('the share status', () => {
     ['never became one', { ok: false, error: 'file_not_found' }, 'absent'],
   ])('files.info tells of a file that %s', async (_, body, where) => {
     scene.slack.on('files.info', { body });
-    expect(await uploads.shareStatus('F9', 'C1')).toBe(where);
+    expect(await uploads.shareStatus('F9', { channel: 'C1' })).toBe(where);
   });
 });

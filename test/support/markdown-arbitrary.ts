@@ -15,6 +15,7 @@ const word = fc.oneof(
     '<!channel>',
     '<@U1>',
     '<https://a.example|b.example>',
+    '[https://a.example](https://b.example)',
     'x_1',
     '$a_b$',
     '\\(x_1 * y\\)',

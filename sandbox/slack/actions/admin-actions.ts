@@ -137,6 +137,28 @@ export class AdminActions {
     this.channelEvent(channel, 'rename', { channel: channelJson(channel, bot) });
   }
 
+  /** Makes a channel private or public; it keeps its id. */
+  convert(channelRef: ChannelRef, to: 'private' | 'public'): void {
+    const channel = this.channel(channelRef);
+    const subtype = `channel_convert_to_${to}`;
+    this.notice(channel, channel.creator, subtype, `<@${channel.creator}> made this channel ${to}`);
+    channel.kind = to === 'private' ? 'group' : 'channel';
+  }
+
+  /** Gives a channel another id, as when it is shared with another organisation; calls with the old one fail. */
+  changeId(channelRef: ChannelRef): void {
+    const channel = this.channel(channelRef);
+    const { channels } = this.deps.world.team(channel.teamId);
+    const old = channel.id;
+    channels.delete(old);
+    channel.id = this.deps.world.ids.next('C');
+    channels.set(channel.id, channel);
+    for (const message of channel.messages.values()) message.channel = channel.id;
+    const event = { type: 'channel_id_changed', old_channel_id: old, new_channel_id: channel.id };
+    const event_ts = this.deps.world.ids.ts();
+    this.deps.events.emit(this.deps.world.team(channel.teamId), { ...event, event_ts }, { channel });
+  }
+
   setPurpose(channelRef: ChannelRef, purpose: string): void {
     const channel = this.channel(channelRef);
     channel.purpose = purpose;

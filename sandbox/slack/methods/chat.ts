@@ -141,7 +141,7 @@ export function writableChannel(deps: WorkspaceDeps, team: Team, id: string): Ch
 }
 
 /** Whether the root was deleted and has no replies: chat.postMessage then silently posts in the channel instead. */
-function isDeletedThread(channel: Channel, threadTs: string | undefined): boolean {
+export function isDeletedThread(channel: Channel, threadTs: string | undefined): boolean {
   if (threadTs === undefined || channel.messages.get(threadTs)?.deletedAt === undefined) return false;
   return (channel.threads.get(threadTs) ?? []).length === 0;
 }

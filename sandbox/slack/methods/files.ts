@@ -4,7 +4,7 @@ import type { Block, Fields, SlackFile, Team } from '../model.ts';
 import { fileJson } from '../slack-objects.ts';
 import { SlackRefusal } from '../slack-refusal.ts';
 import { count, json, type Method, maybe, method, text, type WorkspaceDeps } from '../web-api-method.ts';
-import { checkThread, writableChannel } from './chat.ts';
+import { checkThread, isDeletedThread, writableChannel } from './chat.ts';
 
 const listedFiles = z.array(z.looseObject({ id: z.string(), title: z.string().optional() })).min(1);
 
@@ -57,12 +57,14 @@ export function fileMethods(deps: WorkspaceDeps): Record<string, Method> {
         blocks: json,
       }),
       (args, team) => {
-        const { channel_id: channelId, thread_ts: threadTs, initial_comment: comment } = args;
+        const { channel_id: channelId, initial_comment: comment } = args;
         if (comment !== undefined && args.blocks !== undefined) throw new SlackRefusal('invalid_arguments');
         const blocks = args.blocks === undefined ? undefined : checkBlocks(args.blocks, 'message');
         const channel = channelId === undefined ? undefined : writableChannel(deps, team, channelId);
         if (channel !== undefined && !channel.members.has(team.bot.userId))
           throw new SlackRefusal('not_in_channel');
+        const isGone = channel !== undefined && isDeletedThread(channel, args.thread_ts);
+        const threadTs = isGone ? undefined : args.thread_ts;
         if (channel !== undefined && threadTs !== undefined) checkThread(channel, threadTs);
         const done = args.files.map(({ id, title }) => complete(deps, team, id, title));
         if (channel !== undefined)

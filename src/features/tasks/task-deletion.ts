@@ -15,6 +15,8 @@ import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 /** How often unfinished deletions are looked for (ms), and the most per poll. */
 const POLL_INTERVAL_MS = 60_000;
 const MAX_DELETIONS_PER_POLL = 20;
+/** How long the service may take to delete a task (ms), within the claim: other deletions wait for this poll. */
+const SERVICE_TIMEOUT_MS = 30_000;
 /** A deletion that is not finished and announced after this long (ms) is given up. */
 const GIVE_UP_AFTER_MS = 7 * 24 * 60 * 60_000;
 
@@ -163,8 +165,9 @@ export class TaskDeleter {
 
   /** A task that the service no longer has counts as deleted. Throws an AgentError; AccountGone if the key is gone. */
   async #deleteAtService(account: string, task: string): Promise<void> {
+    const signal = AbortSignal.any([this.#poller.signal, AbortSignal.timeout(SERVICE_TIMEOUT_MS)]);
     try {
-      await this.#deps.agent(account).deleteTask(task, { signal: this.#poller.signal });
+      await this.#deps.agent(account).deleteTask(task, { signal });
     } catch (error) {
       if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) throw error;
     }

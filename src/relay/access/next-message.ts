@@ -2,6 +2,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
+import type { WaitingMessage } from '../../store/threads/messages.ts';
 import type { ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import { type WaitCause, withRetry } from '../runtime/retry.ts';
@@ -21,7 +22,7 @@ export async function nextMessage(
   { messages }: Pick<Store, 'messages'>,
   thread: ThreadKey,
   before?: string,
-): Promise<Message | undefined> {
+): Promise<WaitingMessage | undefined> {
   const next = await messages.nextWaiting(thread);
   if (next === undefined || before === undefined) return next;
   return isEarlierTs(next.ts, before) ? next : undefined;
@@ -35,7 +36,7 @@ export async function nextAllowedMessage(
   { deps, workspace, lease }: ThreadWork,
   thread: ThreadKey,
   { before, failFast = false }: NextMessageOptions = {},
-): Promise<Message | undefined> {
+): Promise<WaitingMessage | undefined> {
   for (;;) {
     const message = await nextMessage(deps.store, thread, before);
     if (message === undefined) return undefined;

@@ -13,6 +13,8 @@ export async function beginTurnOrRefuse(
   forwardedBy: string | null = null,
 ): Promise<Turn | undefined> {
   const { store, settings } = work.deps;
+  if (Object.values(settings.quotas).every((most) => most === 0))
+    return store.turns.begin(id, message, forwardedBy);
   const result = await store.transaction(async ({ turnUsage, turns }) => {
     // Counting and beginning must not overlap with another turn's.
     await turnUsage.lockWorkspace(message.workspace);

@@ -3,6 +3,7 @@ import { pausedNotice, pauseEndedNotice } from '../../render/messages/button-not
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Turn, TurnOutcome } from '../../store/schema.ts';
+import type { LastStep } from '../../store/threads/turns.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import type { ThreadPosts } from '../replies/thread-posts.ts';
 import type { ControlOutcome, Press } from '../runtime/control-types.ts';
@@ -145,18 +146,20 @@ export async function postPausedNoticeAndFinish(
   posts: Pick<ThreadPosts, 'post'>,
   turn: Turn,
   outcome: TurnOutcome,
+  last: LastStep,
 ): Promise<void> {
   for (let finished = false; !finished; ) {
-    await postPausedNotice(deps, posts, turn);
     finished = await deps.store.transaction(async (store) => {
       await store.threads.lock(turn);
+      if (await store.turns.finishUnlessPausing(turn, outcome, last)) return true;
       const isPaused =
         (await store.pausedThreads.pausedBy(turn)) === turn.id &&
         (await store.pausedThreads.waitingMessages(turn)).length > 0;
       if (isPaused && !(await store.posts.ofTurn(turn)).has(NOTICE_PART)) return false;
-      await store.turns.finish(turn, outcome);
+      await store.turns.finish(turn, outcome, last);
       return true;
     });
+    if (!finished) await postPausedNotice(deps, posts, turn);
   }
 }
 

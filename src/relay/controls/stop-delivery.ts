@@ -15,6 +15,8 @@ import { transientFailure } from '../runtime/retry.ts';
 const POLL_INTERVAL_MS = 2_000;
 /** Most turns per poll. */
 const MAX_STOPS_PER_POLL = 200;
+/** How long one attempt may take (ms); the next poll begins another. */
+const ATTEMPT_TIMEOUT_MS = 30_000;
 /** From so many seconds after the first request, another one forces the stop. */
 const FORCE_STOP_AFTER_SECONDS = 10;
 
@@ -139,21 +141,17 @@ export class StopControl {
   /** Returns at once: an acknowledgement to Slack must not wait for the service. */
   #sendInBackground(turn: Turn): void {
     if (this.#pendingCalls.has(turn.id)) return;
-    const { signal } = this.#poller;
+    const signal = AbortSignal.any([this.#poller.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]);
     const call = sendStop(this.#deps, turn, signal)
-      .catch((error: unknown) => this.#failed(turn, error))
+      .catch((error: unknown) => this.#failed(turn, error, signal))
       .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'retrying the stop request'))
       .finally(() => this.#pendingCalls.delete(turn.id));
     this.#pendingCalls.set(turn.id, call);
   }
 
   /** A temporary failure is retried; a refusal by the service is final. */
-  async #failed(turn: Turn, error: unknown): Promise<void> {
-    if (
-      !(error instanceof AgentError) ||
-      transientFailure(error) !== undefined ||
-      this.#poller.signal.aborted
-    )
+  async #failed(turn: Turn, error: unknown, signal: AbortSignal): Promise<void> {
+    if (!(error instanceof AgentError) || transientFailure(error) !== undefined || signal.aborted)
       throw error;
     this.#deps.log.warn({ err: error, turn: turn.id }, 'the service refused to stop a turn');
     const { store } = this.#deps;

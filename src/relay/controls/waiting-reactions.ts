@@ -51,8 +51,9 @@ export class WaitingReactions {
     });
   }
 
-  /** Adds the reaction to a message that has to wait. */
+  /** Adds the reaction to a message that has to wait, and removes it from one that was deleted. */
   onInboxOutcome(outcome: InboxOutcome, message: MessageKey): void {
+    if (outcome.kind === 'withdrawn') this.cleanUp();
     if (outcome.kind !== 'admitted' || !outcome.isQueued) return;
     this.#add(message).catch((error: unknown) =>
       this.#deps.log.debug({ err: error }, 'could not add a waiting reaction'),

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { Store } from '../../store/store.ts';
 import { Poller } from '../runtime/poller.ts';
+import { type EchoCounts, judgeEchoes } from './echo-verdict.ts';
 
 /** How often a heartbeat is recorded while events can arrive (ms): far below any gap that needs a backfill. */
 const HEARTBEAT_INTERVAL_MS = 15_000;
@@ -8,6 +10,10 @@ const HEARTBEAT_INTERVAL_MS = 15_000;
 const BACKFILL_WINDOW_MS = 24 * 60 * 60_000;
 /** Slack redelivers an event for a little over five minutes, so events from before the gap may be missing, too (ms). */
 const REDELIVERY_MARGIN_MS = 10 * 60_000;
+const NOT_RECEIVED =
+  'no events were received for a while; reading the threads and channels that were active in the 24 hours before, but a first mention in another channel stays unseen';
+const DEAF =
+  "none of the app's posts comes back as an event: reconnecting, and reading back what may be missing; if this stays, check the event subscriptions and scopes, and whether another program uses the tokens";
 
 /** What detecting gaps needs. */
 export interface EventGapDetectorDeps {
@@ -19,16 +25,25 @@ export interface EventGapDetectorDeps {
   minGapMs: number;
   /** Called after each heartbeat: there may be a gap to backfill. */
   onHeartbeat(): void;
+  /** Replaces this process's connections to Slack, which bring no events although they are open. */
+  rebuildConnections(): Promise<void>;
   log: Logger;
 }
 
+/** What this process has noticed of a workspace since its last heartbeat. */
+interface WorkspaceNews extends EchoCounts {
+  hasEvents: boolean;
+}
+
 /**
- * Detects that no process could receive events for a while. A quiet workspace is not a gap: what counts is that some
- * process was connected to Slack, or served Slack's requests, and could write to the database.
+ * Detects that no process received events for a while: no process was connected to Slack or served Slack's requests, or
+ * nothing came back of what the app posted. A quiet workspace is not a gap.
  */
 export class EventGapDetector {
   readonly #deps: EventGapDetectorDeps;
-  readonly #workspacesHeardFrom = new Set<string>();
+  readonly #news = new Map<string, WorkspaceNews>();
+  /** When each workspace was last judged deaf (Unix ms), whichever process did; null if it is not. */
+  readonly #deaf = new Map<string, number | null>();
   readonly #poller: Poller;
 
   constructor(deps: EventGapDetectorDeps) {
@@ -40,19 +55,32 @@ export class EventGapDetector {
     });
   }
 
+  /** How many workspaces' posts do not come back as events, as far as this process knows. */
+  get deafWorkspaces(): number {
+    return this.#deps.workspaces().filter((id) => (this.#deaf.get(id) ?? null) !== null).length;
+  }
+
   start(): void {
     this.#poller.start();
     this.heartbeatNow();
   }
 
-  /** Stops recording heartbeats. */
+  /** Stops recording heartbeats, after a last one: other processes may have posted what came back here. */
   async stop(): Promise<void> {
     await this.#poller.stop();
+    await this.#recordHeartbeats().catch(() => undefined);
   }
 
-  /** An event of this workspace arrived. */
-  onEvent(workspace: string): void {
-    this.#workspacesHeardFrom.add(workspace);
+  /** An event of this workspace arrived; an echo is a post of the app. */
+  onEvent(workspace: string, isEcho: boolean): void {
+    const news = this.#newsOf(workspace);
+    news.hasEvents = true;
+    if (isEcho) news.echoes += 1;
+  }
+
+  /** Slack accepted a post or an edit of the app in this workspace. */
+  onPost(workspace: string): void {
+    this.#newsOf(workspace).posts += 1;
   }
 
   /** Records a heartbeat now, if events can arrive: a connection is back. Does nothing before the start. */
@@ -60,21 +88,47 @@ export class EventGapDetector {
     this.#poller.pollNow();
   }
 
-  async #recordHeartbeats(): Promise<void> {
-    for (const workspace of this.#deps.workspaces()) {
-      if (!this.#workspacesHeardFrom.has(workspace) && !this.#deps.canReceiveEvents()) continue;
-      await this.#recordHeartbeat(workspace);
-      this.#workspacesHeardFrom.delete(workspace);
-    }
-    this.#deps.onHeartbeat();
+  #newsOf(workspace: string): WorkspaceNews {
+    const news = this.#news.get(workspace) ?? { hasEvents: false, posts: 0, echoes: 0 };
+    this.#news.set(workspace, news);
+    return news;
   }
 
-  async #recordHeartbeat(workspace: string): Promise<void> {
+  async #recordHeartbeats(): Promise<void> {
+    let isNewlyDeaf = false;
+    for (const workspace of this.#deps.workspaces()) {
+      const news = { ...this.#newsOf(workspace) };
+      const isReceiving = news.hasEvents || this.#deps.canReceiveEvents();
+      if (!isReceiving && news.posts === 0) continue;
+      const judgedAt = await this.#recordHeartbeat(workspace, isReceiving, news);
+      const counting = this.#newsOf(workspace);
+      counting.hasEvents = false;
+      counting.posts -= news.posts;
+      counting.echoes -= news.echoes;
+      isNewlyDeaf ||= judgedAt !== null && judgedAt !== this.#deaf.get(workspace);
+      this.#deaf.set(workspace, judgedAt);
+    }
+    this.#deps.onHeartbeat();
+    // Every process rebuilds its own, once for each verdict of any process.
+    if (isNewlyDeaf) void this.#deps.rebuildConnections();
+  }
+
+  /** Returns when the workspace was judged deaf (Unix ms), if it is. */
+  async #recordHeartbeat(
+    workspace: string,
+    isReceiving: boolean,
+    news: WorkspaceNews,
+  ): Promise<number | null> {
     const { store, minGapMs, log } = this.#deps;
-    const gap = await store.transaction(async (trxStore) => {
-      const ended = await trxStore.workspaces.recordReceiving(workspace, minGapMs);
-      if (ended === undefined) return undefined;
-      const { since, now } = ended;
+    const { gap, judgedAt } = await store.transaction(async (trxStore) => {
+      const found = await trxStore.workspaces.recordReceiving(workspace, minGapMs, isReceiving);
+      if (found === undefined) return { judgedAt: null };
+      const { now, gap_since, ...before } = found;
+      const { after, missedSince } = judgeEchoes(before, news, now);
+      if (!isDeepStrictEqual(after, before)) await trxStore.workspaces.saveEchoes(workspace, after);
+      const judgedAt = after.judged_deaf_at?.getTime() ?? null;
+      const since = missedSince ?? gap_since;
+      if (since === null) return { judgedAt };
       const places = await trxStore.backfills.addGap(
         workspace,
         since,
@@ -82,12 +136,10 @@ export class EventGapDetector {
         REDELIVERY_MARGIN_MS,
       );
       await trxStore.projectNames.markAllDue(workspace);
-      return { since, minutes: Math.round((now.getTime() - since.getTime()) / 60_000), places };
+      const minutes = Math.round((now.getTime() - since.getTime()) / 60_000);
+      return { judgedAt, gap: { since, minutes, places, isDeaf: judgedAt !== null } };
     });
-    if (gap === undefined) return;
-    log.warn(
-      { workspace, ...gap },
-      'no events were received for a while; reading the threads and channels that were active in the 24 hours before, but a first mention in another channel stays unseen',
-    );
+    if (gap !== undefined) log.warn({ workspace, ...gap }, gap.isDeaf ? DEAF : NOT_RECEIVED);
+    return judgedAt;
   }
 }

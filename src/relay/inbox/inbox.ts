@@ -21,8 +21,8 @@ export interface InboxDeps {
   settings: { readonly listenMode: ListenMode };
   /** Stops a thread's agent, for the word stop. It may be called twice for one message. */
   onStopMessage: (message: IncomingMessage) => Promise<StopOutcome>;
-  /** Queues a job for the thread soon. Maintenance finds messages whose job was lost. */
-  enqueue: (thread: ThreadKey) => void;
+  /** Queues a job for the thread soon; `isNew`: it had no work before. Maintenance finds messages whose job was lost. */
+  enqueue: (thread: ThreadKey, isNew: boolean) => void;
   /** The service account that a workspace's new threads use. */
   accountOf(workspace: string): string;
 }
@@ -56,6 +56,11 @@ export class Inbox {
         return this.#acceptDeletion(event);
       case 'renaming':
         return this.#acceptRename(event);
+      case 'move':
+        await this.#deps.store.transaction((store) =>
+          store.channelMoves.move(event.workspace, event.from, event.channel),
+        );
+        return { kind: 'moved' };
     }
   }
 
@@ -82,7 +87,8 @@ export class Inbox {
     for (;;) {
       const content = earlyEdit?.content ?? message.content;
       const parsed = parseMessage(content);
-      const addressee = addresseeOf(message, parsed, bot.userId);
+      const isMention = content.text === message.content.text && message.isMention === true;
+      const addressee = addresseeOf({ ...message, isMention }, parsed, bot.userId);
       // An edited message has been in the channel for a while: it starts a thread only by mentioning the bot.
       const mayBeHeard = addressee !== 'channel' || editedTs === null;
       const isAddressed = mayBeHeard && (await this.#isAddressed(message, addressee));
@@ -116,7 +122,7 @@ export class Inbox {
         case 'unsent':
           return { kind: decision, thread };
         default:
-          enqueue(thread);
+          enqueue(thread, decision === 'next');
           return { kind: 'admitted', thread, isQueued: decision === 'waits', isPaused };
       }
     }
@@ -254,8 +260,9 @@ export class Inbox {
       }
       if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
       if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
-      // Applied if the service rejects the message and it waits again.
-      if (known.state === 'sending') await store.earlyEdits.record(key, deletion);
+      // Applied if the service rejects the message and it waits again. It may have been frozen since it was read.
+      if (known.state === 'sending' || known.state === 'waiting')
+        await store.earlyEdits.record(key, deletion);
       return { kind: 'too_late', change: 'deletion' };
     });
   }

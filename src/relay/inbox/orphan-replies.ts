@@ -1,4 +1,3 @@
-import type { ThreadKey } from '../../store/keys.ts';
 import type { MessageContent, Thread } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { addresseeOf, isReplyForBot } from '../reading/addressing.ts';
@@ -13,19 +12,17 @@ import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
  */
 export async function recoverOrphanReplies(
   { deps, workspace, lease }: ThreadWork,
-  key: ThreadKey,
+  thread: Thread,
 ): Promise<void> {
-  const thread = await deps.store.threads.get(key);
-  if (thread === undefined) return;
-  const orphanTs = new Set(await deps.store.orphanReplies.after(key, thread.adopted_ts));
+  const orphanTs = new Set(await deps.store.orphanReplies.after(thread, thread.adopted_ts));
   if (orphanTs.size === 0) return;
-  const request = { channel: key.channel, threadTs: key.thread_ts, signal: lease.signal };
+  const request = { channel: thread.channel, threadTs: thread.thread_ts, signal: lease.signal };
   for await (const message of workspace.readBack.messages({ ...request, oldest: thread.adopted_ts })) {
     const { ts, user: person, bot_id } = message;
     if (!orphanTs.has(ts) || person === undefined || bot_id !== undefined) continue;
     await addOrphanReply(deps, workspace, thread, { ts, person, content: messageContent(message) });
   }
-  await deps.store.orphanReplies.clear(key);
+  await deps.store.orphanReplies.clear(thread);
 }
 
 async function addOrphanReply(

@@ -12,12 +12,12 @@ export type Addressee = 'bot' | 'thread' | 'channel' | 'others';
 
 /** Decides whom a message is for by its text, its writer and its place. */
 export function addresseeOf(
-  { channel, thread_ts, ts, person }: Pick<IncomingMessage, 'channel' | 'thread_ts' | 'ts' | 'person'>,
+  { channel, thread_ts, ts, person, isMention }: Omit<IncomingMessage, 'workspace' | 'content'>,
   parsed: ParsedMessage,
   botUserId: string,
 ): Addressee {
   const { mentionsBot, startsWithOtherPerson } = readMentions(parsed, botUserId);
-  if (mentionsBot) return 'bot';
+  if (mentionsBot || isMention === true) return 'bot';
   // Two bots that answer each other would never stop.
   if (isBotId(person)) return 'others';
   if (isDirectChannel(channel)) return 'bot';

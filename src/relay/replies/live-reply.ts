@@ -2,6 +2,7 @@ import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { breakPoint } from '../../render/splitting/break-point.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
+import type { LastStep } from '../../store/threads/turns.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { Poller } from '../runtime/poller.ts';
 import {
@@ -31,6 +32,8 @@ export class LiveReply {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   readonly #state: ReplyState;
+  /** The reply's messages in Slack. */
+  readonly posts: ThreadPosts;
   readonly #messages: ReplyMessages;
   readonly #files: ThreadFiles;
   /** Withdraws the edits that wait for a permit. */
@@ -48,11 +51,13 @@ export class LiveReply {
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
-  constructor(work: ThreadWork, turn: TurnLocation, state: ReplyState) {
+  /** `isNew`: no process has shown anything of it. */
+  constructor(work: ThreadWork, turn: TurnLocation, state: ReplyState, isNew: boolean) {
     this.#work = work;
     this.#turn = turn;
     this.#state = state;
-    this.#messages = new ReplyMessages(state, new ThreadPosts(work, turn));
+    this.posts = new ThreadPosts(work, turn, isNew);
+    this.#messages = new ReplyMessages(state, this.posts);
     this.#files = new ThreadFiles(work, turn);
     this.#changes = new Poller({
       poll: () => this.#showChanges(),
@@ -60,7 +65,10 @@ export class LiveReply {
     });
   }
 
-  /** Posts the first message, or finds the one that an earlier process posted; then shows every change. */
+  /**
+   * Posts the first message, or finds the one that an earlier process posted; then shows every change. The caller records
+   * it (`posts.recordWith`).
+   */
   async open(): Promise<void> {
     if (this.#isOpen) return;
     await this.#messages.load();
@@ -111,19 +119,27 @@ export class LiveReply {
     }
   }
 
-  /** Stops showing changes; the messages stay in the thread. */
-  async close(): Promise<void> {
+  /** Stops showing changes; the messages stay in the thread. `record` gets what was not recorded before. */
+  async close<T>(record: (last: LastStep) => Promise<T>): Promise<T> {
     this.#isClosed = true;
     this.#pendingEdits.abort();
     await this.#changes.stop();
     const { uncountedEdits: edits } = this.#messages;
-    if (edits > 0) await this.#work.deps.store.turns.countEdits(this.#turn, edits);
-    this.#messages.uncountedEdits = 0;
+    const result = await this.posts.recordWith((posts) => record({ posts, edits }), true);
+    this.#messages.uncountedEdits -= edits;
+    return result;
+  }
+
+  /** Does the same, and records what an unfinished turn shows. */
+  async suspend(): Promise<void> {
+    await this.close(({ posts = [], edits = 0 }) =>
+      this.#work.deps.store.turns.recordShown(this.#turn, posts, edits),
+    );
   }
 
   /** Deletes the reply from the thread: its message was withdrawn before it was sent. */
   async remove(): Promise<void> {
-    await this.close();
+    await this.suspend();
     await this.#messages.removeExtra(0);
   }
 

@@ -64,7 +64,9 @@ export class ReplyMessages {
     const message = this.#state.render()[index];
     if (message === undefined) return;
     const { answer } = this.#state;
-    await this.#posts.post(partName(index), message, kind, REPLY_FORMS);
+    // The step that makes the reply visible records the first one.
+    if (kind === 'first') await this.#posts.postUnrecorded(partName(index), message, kind, REPLY_FORMS);
+    else await this.#posts.post(partName(index), message, kind, REPLY_FORMS);
     this.#recordRange(index, message, answer);
   }
 

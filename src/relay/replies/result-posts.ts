@@ -21,8 +21,8 @@ const RESULT_FORMS = [asRendered, withoutLinks, textOnly];
  */
 export async function postResults(context: SettledTurnContext): Promise<number> {
   const all = await context.agent.allResults(context.taskId, { signal: context.lease.signal });
-  await claimNewResults(context, '', all);
-  const count = await postResultBatch(context, '', all);
+  if (all.length > 0) await claimNewResults(context, '', all);
+  const count = all.length > 0 ? await postResultBatch(context, '', all) : 0;
   await scheduleFollowUps(context);
   return count;
 }

@@ -34,7 +34,7 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
   const keys = reviewKeys(taskId, reviews);
   for (const [index, review] of reviews.entries()) {
     const key = keys[index];
-    if (key === undefined || shown.has(key) || shown.has(legacyReviewKey(key))) continue;
+    if (key === undefined || shown.has(key)) continue;
     const rendered = await renderReview(context, review);
     if (rendered === undefined) continue;
     const owner = await deps.store.reviews.claim(turn, key);
@@ -59,11 +59,6 @@ function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undef
     counts.set(errorDigest, number);
     return `failed:${taskId}:${errorDigest}:${number}`;
   });
-}
-
-/** The key of an earlier release, which took failed reviews of a thread with the same error text for one. */
-function legacyReviewKey(name: string): string {
-  return name.replace(/^failed:[^:]*:([^:]*):1$/, 'failed:$1');
 }
 
 /** The review as messages; undefined while its findings cannot be read. */

@@ -8,7 +8,7 @@ import type { SlackFiles } from '../../store/files/slack-files.ts';
 import type { SlackFileRow, TurnLocation } from '../../store/schema.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { backoffMs, sleepWithLease, throwIfInterrupted, transientFailure } from '../runtime/retry.ts';
-import { HandOver } from '../runtime/turn-interruptions.ts';
+import { HandOver, isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 
 /** What files need; ThreadWork fits. */
@@ -109,10 +109,11 @@ export class ThreadFiles {
       const row = this.#rows.get(part);
       if (row?.state !== 'sharing') continue;
       await waitUntilCallEnded(row.intended_at, SLACK_CALL_LIFETIME_MS, this.#work.lease);
-      const { channel } = this.#turn;
+      const { channel, thread_ts: threadTs } = this.#turn;
+      const place = { channel, threadTs };
       const where = await this.#work.workspace.uploads.shareStatus(
         row.slack_file_id,
-        channel,
+        place,
         this.#work.lease,
       );
       if (where !== 'absent') await this.#setState([part], 'shared');
@@ -192,6 +193,7 @@ export class ThreadFiles {
   /** Whether the turn continues without the file after this error. */
   #mayLeaveOut(error: unknown): boolean {
     if (this.#work.lease.signal.aborted || error instanceof SlackLeaseError) return false;
+    if (isThreadUnreachable(error)) return false;
     if (error instanceof SlackAuthError && error.isInstallationDead) return false;
     return !(error instanceof HandOver) && !(error instanceof StoreError);
   }

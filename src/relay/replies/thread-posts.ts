@@ -2,6 +2,7 @@ import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { MessageGoneError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
 import type { EditRequest, PostKind } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
+import type { PostOutcome } from '../../store/threads/posts.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
@@ -26,17 +27,44 @@ export class ThreadPosts {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   #posts = new Map<string, Post>();
-  #isLoaded = false;
+  #isLoaded: boolean;
+  /** The parts whose digest the store has. An edit erases it first: until the next record, nobody can be sure. */
+  readonly #partsWithDigest = new Set<string>();
+  /** Posted, and not yet recorded. */
+  #unrecorded = new Set<string>();
 
-  constructor(work: ThreadWork, turn: TurnLocation) {
+  /** `isNew`: the turn has no posts yet. */
+  constructor(work: ThreadWork, turn: TurnLocation, isNew = false) {
     this.#work = work;
     this.#turn = turn;
+    this.#isLoaded = isNew;
   }
 
   /** Reads what earlier processes recorded. */
   async load(): Promise<void> {
+    if (this.#isLoaded) return;
     this.#posts = await this.#work.deps.store.posts.ofTurn(this.#turn);
+    for (const { part, content_hash } of this.#posts.values())
+      if (content_hash !== null) this.#partsWithDigest.add(part);
     this.#isLoaded = true;
+  }
+
+  /**
+   * Records a step together with the posts that are not recorded yet and, with `digests`, what each part shows. Without,
+   * parts are left to be edited.
+   */
+  async recordWith<T>(step: (posts: readonly PostOutcome[]) => Promise<T>, digests = false): Promise<T> {
+    const posts = [...this.#posts.values()].flatMap(({ part, state, ts, content_hash: hash }) => {
+      const isOutdated = digests && hash !== null && !this.#partsWithDigest.has(part);
+      if (state !== 'posted' || ts === null || !(isOutdated || this.#unrecorded.has(part))) return [];
+      return [{ part, ts, content_hash: digests ? hash : null }];
+    });
+    const result = await step(posts);
+    for (const { part, content_hash } of posts) {
+      this.#unrecorded.delete(part);
+      if (content_hash !== null) this.#partsWithDigest.add(part);
+    }
+    return result;
   }
 
   /** Whether a part is in Slack; known once the posts are loaded. */
@@ -62,7 +90,18 @@ export class ThreadPosts {
     kind: PostKind,
     forms: readonly MessageForm[] = [asRendered],
   ): Promise<void> {
-    if (!this.#isLoaded) await this.load();
+    await this.postUnrecorded(part, message, kind, forms);
+    await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts), true);
+  }
+
+  /** Does the same, and leaves it to the next `recordWith` to record that it was posted. */
+  async postUnrecorded(
+    part: string,
+    message: RenderedMessage,
+    kind: PostKind,
+    forms: readonly MessageForm[],
+  ): Promise<void> {
+    await this.load();
     await this.#sendInAcceptedForm(
       part,
       forms,
@@ -87,7 +126,7 @@ export class ThreadPosts {
         const message = await render();
         if (message === undefined || this.shows(part, message)) return undefined;
         // Until the edit is known to have succeeded, nobody knows what the part shows.
-        await this.#setDigest(part, null);
+        await this.#eraseDigest(part);
         shown = message;
         return form(message);
       },
@@ -103,7 +142,7 @@ export class ThreadPosts {
     }
     if (shown !== undefined) {
       onShown(shown);
-      await this.#setDigest(part, messageDigest(shown));
+      this.#changePost(part, { content_hash: messageDigest(shown) });
     }
     return 'shown';
   }
@@ -128,7 +167,7 @@ export class ThreadPosts {
         guard: this.#work.lease,
         signal: this.#work.lease.signal,
       });
-      await this.#recordPosted(part, ts, digest);
+      this.#setPosted(part, ts, digest);
     } catch (error) {
       // After the lease has ended, the record may belong to the process that now holds the turn.
       if (error instanceof SlackError && error.outcome === 'none' && this.#work.lease.remainingMs() > 0) {
@@ -181,18 +220,22 @@ export class ThreadPosts {
     return post?.state === 'posted' ? (post.ts ?? undefined) : undefined;
   }
 
-  async #setDigest(part: string, digest: string | null): Promise<void> {
+  async #eraseDigest(part: string): Promise<void> {
+    this.#changePost(part, { content_hash: null });
+    if (!this.#partsWithDigest.has(part)) return;
+    await this.#work.deps.store.posts.setState(this.#turn, part, { state: 'posted', content_hash: null });
+    this.#partsWithDigest.delete(part);
+  }
+
+  #changePost(part: string, change: Partial<Post>): void {
     const post = this.#posts.get(part);
-    if (post === undefined || post.content_hash === digest) return;
-    await this.#work.deps.store.posts.setState(this.#turn, part, { state: 'posted', content_hash: digest });
-    this.#posts.set(part, { ...post, content_hash: digest });
+    if (post !== undefined) this.#posts.set(part, { ...post, ...change });
   }
 
   /** Slack no longer has the part, or no longer lets us edit it: it is posted again. */
   async #markGone(part: string): Promise<void> {
     await this.#work.deps.store.posts.setState(this.#turn, part, { state: 'gone' });
-    const post = this.#posts.get(part);
-    if (post !== undefined) this.#posts.set(part, { ...post, state: 'gone' });
+    this.#changePost(part, { state: 'gone' });
   }
 
   /** Looks up a post whose outcome is unknown; true if it is in the thread. */
@@ -210,19 +253,13 @@ export class ThreadPosts {
       throw error;
     });
     if (found === undefined) return false;
-    await this.#recordPosted(part, found.ts, undefined);
+    this.#setPosted(part, found.ts, null);
     return true;
   }
 
-  async #recordPosted(part: string, ts: string, digest: string | undefined): Promise<void> {
-    const placed = {
-      state: 'posted' as const,
-      ts,
-      ...(digest === undefined ? {} : { content_hash: digest }),
-    };
-    await this.#work.deps.store.posts.setState(this.#turn, part, placed);
-    const post = this.#posts.get(part);
-    if (post !== undefined) this.#posts.set(part, { ...post, ...placed });
+  #setPosted(part: string, ts: string, digest: string | null): void {
+    this.#changePost(part, { state: 'posted', ts, content_hash: digest });
+    this.#unrecorded.add(part);
   }
 
   /** A part that is posted again, or was set aside, needs a new key: the old key would find the old post. */

@@ -12,6 +12,8 @@ export interface IncomingMessage {
   thread_ts: SlackTs;
   person: string;
   content: MessageContent;
+  /** Slack says that it mentions the bot, which may have another id in the text. */
+  isMention?: boolean;
 }
 
 /** What a Slack event means for the inbox. */
@@ -29,6 +31,8 @@ export type InboxEvent =
     }
   /** A channel has a new name or purpose. */
   | { kind: 'renaming'; workspace: string; channel: string }
+  /** Slack has given a channel another id. */
+  | { kind: 'move'; workspace: string; from: string; channel: string }
   /** Nothing for the inbox; `why` is for the log. */
   | { kind: 'silence'; why: string };
 
@@ -50,6 +54,8 @@ export type InboxOutcome =
   | { kind: 'too_late'; change: 'edit' | 'deletion' }
   /** A channel's new name is recorded for its project. */
   | { kind: 'renamed' }
+  /** What is stored of a channel has its new id. */
+  | { kind: 'moved' }
   | { kind: 'ignored'; why: string };
 
 /** Whether a channel is a direct message: Slack's ids of those begin with D. */

@@ -64,10 +64,14 @@ async function ensureChannelProject(
  * The project of a thread's files and task: the channel's project when the thread first needed one. If the channel gets
  * another project later, only new threads use it.
  */
+export async function findProject(work: ThreadWork, thread: Thread, turnId: string): Promise<string> {
+  return thread.project_id ?? (await ensureChannelProject(work, thread, turnId));
+}
+
+/** Does the same, and records the project as the thread's: its first file goes there. */
 export async function ensureThreadProject(work: ThreadWork, thread: Thread, turnId: string): Promise<string> {
   if (thread.project_id !== null) return thread.project_id;
-  const projectId = await ensureChannelProject(work, thread, turnId);
-  return work.deps.store.threads.bindProject(thread, projectId);
+  return work.deps.store.threads.bindProject(thread, await findProject(work, thread, turnId));
 }
 
 /**

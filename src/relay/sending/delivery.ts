@@ -1,11 +1,11 @@
 import { AgentAbortedError, AgentError, AgentUnavailableError } from '../../agent/errors.ts';
 import { type Message as AgentMessage, messageText, type SendResult } from '../../agent/service-schema.ts';
 import type { Turn } from '../../store/schema.ts';
-import { messageKeyOf } from '../../store/threads/turns.ts';
+import type { Store } from '../../store/store.ts';
 import type { RelayDeps, TaskWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
-import { unlessStopped } from './stop-check.ts';
+import { lockedIfForwarded, unlessStopped } from './stop-check.ts';
 
 /** How often the task's messages are listed while the service holds a send open (ms). */
 const LIST_POLL_INTERVAL_MS = 1_000;
@@ -38,7 +38,7 @@ export async function deliverOnce(
   if (turn.send_intended_at !== null) {
     const look = () => lookForMessage(task, turn);
     const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
-    if (found !== undefined) return { turn: await recordDelivery(task, turn, found), reply: null };
+    if (found !== undefined) return { turn: await recordDelivery(task, turn, found, null), reply: null };
   }
   const [last] = await agent.lastMessages(taskId, 1);
   stopSignal.throwIfAborted();
@@ -62,9 +62,9 @@ export async function deliverOnce(
       pollUntilListed(task, intended, AbortSignal.any([signal, stopPolling.signal]), () => abort.abort()),
     ]);
     const { id, reply } = readSendResult(first);
-    if (id !== undefined) return { turn: await recordDelivery(task, intended, id), reply };
+    if (id !== undefined) return { turn: await recordDelivery(task, intended, id, reply), reply };
     const { found } = await lookForMessage(task, intended);
-    if (found !== undefined) return { turn: await recordDelivery(task, intended, found), reply };
+    if (found !== undefined) return { turn: await recordDelivery(task, intended, found, reply), reply };
     throw new Error('The service answered a send without its message and does not list the message.');
   } catch (error) {
     if (error instanceof AgentAbortedError && abort.signal.aborted) throw notListedError(error);
@@ -123,16 +123,14 @@ async function recordIntent(
   lastMessageId: string,
   skill: string | undefined,
 ): Promise<Turn> {
-  return deps.store.transaction(async (store) => {
-    await store.threads.lock(turn);
-    const { prompt } = await unlessStopped(store, turn);
-    if (prompt === null) throw new TurnEnded('withdrawn', null);
-    return store.turns.record(turn, {
-      sent_after_message_id: lastMessageId,
-      send_intended_at: new Date(),
-      skill: skill ?? null,
-    });
-  });
+  const intend = async (store: Store) => {
+    const values = { sent_after_message_id: lastMessageId, skill: skill ?? null };
+    const intended = await store.turns.intendToSend(turn, values);
+    if (intended !== undefined) return intended;
+    await unlessStopped(store, turn);
+    throw new TurnEnded('withdrawn', null);
+  };
+  return lockedIfForwarded(deps.store, turn, intend);
 }
 
 /** Looks for our message at the service: after the intent's last message, same content, bound to no other turn. */
@@ -148,9 +146,16 @@ async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Pr
 }
 
 /** Records that the message is at the service. */
-async function recordDelivery({ deps, taskId }: TaskWork, turn: Turn, userMessageId: string): Promise<Turn> {
-  return deps.store.transaction(async (store) => {
-    await store.messages.markSent(messageKeyOf(turn));
-    return store.turns.record(turn, { user_message_id: userMessageId, task_id: taskId });
+async function recordDelivery(
+  { deps, taskId }: TaskWork,
+  turn: Turn,
+  userMessageId: string,
+  reply: AgentMessage | null,
+): Promise<Turn> {
+  const answersUs = reply?.input?.userMessageId === userMessageId;
+  return deps.store.turns.recordSent(turn, {
+    user_message_id: userMessageId,
+    task_id: taskId,
+    ...(answersUs && { assistant_message_id: reply.id }),
   });
 }

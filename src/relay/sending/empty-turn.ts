@@ -4,7 +4,7 @@ import { isEmptyMessage, isFilesOnly } from '../reading/empty-message.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { findResentMessage, messageOfTurn } from './outgoing-message.ts';
+import { findResentMessage } from './outgoing-message.ts';
 import type { Sender } from './sender.ts';
 
 /** The message asks nothing: the turn ends, unless the message is edited before that. */
@@ -18,8 +18,12 @@ export class EmptyMessage extends TurnEnded {
 }
 
 /** Ends the turn of a message without text: throws EmptyMessage with the help text. */
-export async function endTurnIfEmpty(deps: RelayDeps, workspace: WorkspaceClient, turn: Turn): Promise<void> {
-  const message = await messageOfTurn(deps, turn);
+export async function endTurnIfEmpty(
+  deps: RelayDeps,
+  workspace: WorkspaceClient,
+  turn: Turn,
+  message: Message,
+): Promise<void> {
   if (turn.prompt !== null || message.content === null) return;
   if (!isEmptyMessage(message.content, workspace.bot.userId)) return;
   const help = isDirectChannel(turn.channel) ? strings.helpInDm : strings.help;
@@ -35,13 +39,13 @@ export async function endTurnIfFilesOnly(
   deps: RelayDeps,
   workspace: WorkspaceClient,
   turn: Turn,
-  createSender: () => Pick<Sender, 'keepFiles'>,
+  message: Message,
+  sender: Pick<Sender, 'keepFiles'>,
 ): Promise<void> {
-  const message = await messageOfTurn(deps, turn);
   if (turn.prompt !== null || message.content === null) return;
   if (!isFilesOnly(message.content, workspace.bot.userId)) return;
   if ((await findResentMessage(deps.store, message)) !== undefined) return;
-  const { attached_file_ids, notes } = await createSender().keepFiles();
+  const { attached_file_ids, notes } = await sender.keepFiles();
   await deps.store.turns.record(turn, { attached_file_ids, file_notes: notes });
   const keptNames = notes
     .filter(({ reason }) => reason === null || reason === 'external')

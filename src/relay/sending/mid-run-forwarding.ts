@@ -134,6 +134,8 @@ export class MidRunForwarding {
 
   #senderOptions(turn: Turn, ended: AbortSignal): Omit<SenderOptions, 'onFileNotes'> {
     return {
+      // The task exists.
+      channelModel: null,
       onStep: () => undefined,
       stopSignal: ended,
       onUploadProgress: () => undefined,

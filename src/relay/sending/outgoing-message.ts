@@ -103,7 +103,8 @@ async function readEarlierMessages(
   const read = known.get(ts);
   if (read !== undefined) return read;
   const isFirst = ts === thread.adopted_ts && ts !== message.thread_ts;
-  const quoted = isFirst ? [] : await deps.store.messages.unquoted(message);
+  const quotes = !isFirst && message.resends_turn_id === null;
+  const quoted = quotes ? await deps.store.messages.unquoted(message) : [];
   const messages: ParsedMessage[] = [];
   const [oldest] = quoted;
   if (isFirst || oldest !== undefined) {

@@ -6,14 +6,14 @@ import {
 } from '../../agent/errors.ts';
 import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { FileNote, TaskChoices, Thread, Turn } from '../../store/schema.ts';
+import type { FileNote, Message, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
 import { choicesIn } from '../reading/message-flags.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
-import { ensureThreadProject, forgetMissingProject } from './channel-project.ts';
+import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce } from './delivery.ts';
 import { freezeMessage } from './message-freeze.ts';
 import {
@@ -31,6 +31,10 @@ const NO_ATTACHMENTS: Attachments = { attached_file_ids: [], notes: [], uploaded
 
 /** What the thread shows while a message is sent, and how steps are retried. */
 export interface SenderOptions {
+  /** The thread as it was when the turn began here. */
+  thread?: Thread | undefined;
+  /** The channel's model for new tasks. */
+  channelModel: string | null;
   onUploadProgress: UploadProgressListener;
   onFileNotes(notes: readonly FileNote[]): void;
   onStep(step: 'uploading' | 'working'): void;
@@ -45,6 +49,11 @@ export class Sender {
   readonly #work: ThreadWork;
   readonly #options: SenderOptions;
   #turn: Turn;
+  /** The thread and the message as this run knows them; read again after an error, because a wait follows. */
+  #thread: Thread | undefined;
+  /** Whether the turn has been read since the last attempt to deliver it. */
+  #isTurnRead = true;
+  #message: Message | undefined;
   /** Set once this run has left the thread's task or project, so that a service that contradicts itself causes no loop. */
   #hasLeftTask = false;
   #hasForgottenProject = false;
@@ -53,33 +62,37 @@ export class Sender {
     this.#work = work;
     this.#turn = turn;
     this.#options = options;
+    this.#thread = options.thread;
   }
 
   /** Takes the remaining steps. Throws TurnEnded where the message must not be sent. */
-  async send(): Promise<DeliveredMessage> {
+  async send(): Promise<DeliveredMessage & { account_id: string }> {
     const wasTaskStarted = await this.#beforeSending(async (thread) => isTaskStarted(thread));
     const isFresh = this.#turn.prompt === null;
-    return this.#withProject(async () => {
-      const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread));
+    return this.#withProject(async (projectId) => {
+      const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
       while (this.#turn.prompt === null) {
         const attachments = await this.#uploadFiles();
         this.#turn = await this.#beforeSending((thread) =>
-          freezeMessage(this.#work, thread, this.#turn, attachments),
+          freezeMessage(this.#work, thread, this.#turn, attachments, this.#message),
         );
+        if (this.#turn.prompt === null) this.#forget();
       }
       if (isFresh && wasTaskStarted) await this.#notifyFixedOptions();
       this.#options.onStep('working');
-      return this.#options.withRetry(() => this.#deliver(taskId));
+      const delivered = await this.#options.withRetry(() => this.#deliver(taskId));
+      return { ...delivered, account_id: (await this.#threadUnderAccount(delivered.turn)).account_id };
     });
   }
 
   /** Takes steps that need the thread's project. Repeats them all if the thread gets another project meanwhile. */
-  async #withProject<T>(steps: () => Promise<T>): Promise<T> {
+  async #withProject<T>(steps: (projectId: string) => Promise<T>): Promise<T> {
     for (;;) {
-      await this.#beforeSending((thread) => ensureThreadProject(this.#work, thread, this.#turn.id));
+      const projectId = await this.#beforeSending((thread) => findProject(this.#work, thread, this.#turn.id));
       try {
-        return await steps();
+        return await steps(projectId);
       } catch (error) {
+        this.#forget();
         if (!(error instanceof RestartSending)) throw error;
       }
     }
@@ -89,18 +102,34 @@ export class Sender {
   async #beforeSending<T>(step: (thread: Thread) => Promise<T>): Promise<T> {
     return this.#options.withRetry(async () => {
       if (this.#turn.send_intended_at === null) this.#options.stopSignal.throwIfAborted();
-      return step(await this.#threadUnderAccount(this.#turn));
+      try {
+        return await step(await this.#threadUnderAccount(this.#turn));
+      } catch (error) {
+        this.#forget();
+        throw error;
+      }
     });
   }
 
-  async #ensureTask(thread: Thread): Promise<string> {
+  #forget(): void {
+    this.#thread = undefined;
+    this.#message = undefined;
+  }
+
+  async #currentMessage(): Promise<Message> {
+    this.#message ??= await messageOfTurn(this.#work.deps, this.#turn);
+    return this.#message;
+  }
+
+  async #ensureTask(thread: Thread, projectId: string): Promise<string> {
     if (thread.task_id !== null) return thread.task_id;
-    const projectId = requireProjectId(thread);
-    const message = await messageOfTurn(this.#work.deps, this.#turn);
-    const outgoing = await readOutgoingMessage(this.#work, thread, message);
-    const taskOptions = await this.#newTaskOptions(outgoing);
+    if (thread.project_id !== null && thread.project_id !== projectId) throw new RestartSending();
+    const outgoing = await readOutgoingMessage(this.#work, thread, await this.#currentMessage());
+    const taskOptions = this.#newTaskOptions(outgoing);
     try {
-      return await ensureThreadTask(this.#work, thread, projectId, taskOptions);
+      const task_id = await ensureThreadTask(this.#work, thread, projectId, taskOptions);
+      this.#thread = { ...thread, project_id: projectId, task_id, task_intended_at: null };
+      return task_id;
     } catch (error) {
       if (
         error instanceof AgentRejectedError &&
@@ -113,19 +142,14 @@ export class Sender {
           error,
           'choose',
         );
-      return this.#restartIfProjectLost(thread, error);
+      return this.#restartIfProjectLost({ ...thread, project_id: projectId }, error);
     }
   }
 
-  async #newTaskOptions({ title, choices }: { title: string; choices: TaskChoices }): Promise<TaskOptions> {
-    const { workspace, channel } = this.#turn;
-    const channelSettings =
-      choices.model === undefined
-        ? await this.#work.deps.store.channelSettings.get(workspace, channel)
-        : null;
+  #newTaskOptions({ title, choices }: { title: string; choices: TaskChoices }): TaskOptions {
     return {
       title,
-      model: choices.model ?? channelSettings?.model ?? undefined,
+      model: choices.model ?? this.#options.channelModel ?? undefined,
       noFallback: choices.noFallback,
       autoMode: choices.mode === 'auto' ? true : undefined,
       planMode: choices.mode === 'plan' ? true : undefined,
@@ -153,7 +177,7 @@ export class Sender {
   }
 
   async #uploadFiles(): Promise<Attachments> {
-    const message = await messageOfTurn(this.#work.deps, this.#turn);
+    const message = await this.#currentMessage();
     if (message.content === null) return NO_ATTACHMENTS;
     // A resent message goes with the files that are at the service already.
     if ((await findResentMessage(this.#work.deps.store, message)) !== undefined) return NO_ATTACHMENTS;
@@ -161,17 +185,18 @@ export class Sender {
     const content = { ...message.content, files: [...(message.content.files ?? []), ...quoted] };
     if (content.files.length === 0) return NO_ATTACHMENTS;
     this.#options.onStep('uploading');
-    const attachments = await this.#beforeSending((thread) =>
-      uploadAttachments({
+    const attachments = await this.#beforeSending(async (thread) => {
+      const projectId = await ensureThreadProject(this.#work, thread, this.#turn.id);
+      return uploadAttachments({
         ...this.#work,
         thread,
         turn: this.#turn,
-        projectId: requireProjectId(thread),
+        projectId,
         content,
         stopSignal: this.#options.stopSignal,
         onProgress: this.#options.onUploadProgress,
-      }).catch((error: unknown) => this.#restartIfProjectLost(thread, error)),
-    );
+      }).catch((error: unknown) => this.#restartIfProjectLost({ ...thread, project_id: projectId }, error));
+    });
     this.#options.onFileNotes(attachments.notes);
     this.#turn = await this.#work.deps.store.turns.record(this.#turn, {
       file_notes: attachments.notes,
@@ -181,7 +206,9 @@ export class Sender {
   }
 
   async #deliver(taskId: string): Promise<DeliveredMessage> {
-    const turn = await this.#work.deps.store.turns.get(this.#turn.workspace, this.#turn.id);
+    const { store } = this.#work.deps;
+    const turn = this.#isTurnRead ? this.#turn : await store.turns.get(this.#turn.workspace, this.#turn.id);
+    this.#isTurnRead = false;
     if (turn === undefined) throw new TurnEnded('withdrawn', null);
     if (turn.send_intended_at === null) {
       this.#options.stopSignal.throwIfAborted();
@@ -240,18 +267,14 @@ export class Sender {
 
   async #threadUnderAccount(turn: Turn): Promise<Thread> {
     const { store, accountOf } = this.#work.deps;
-    return ensureCurrentAccount(store, accountOf, await store.threads.getOrThrow(turn), turn);
+    const thread = this.#thread ?? (await store.threads.getOrThrow(turn));
+    this.#thread = await ensureCurrentAccount(store, accountOf, thread, turn);
+    return this.#thread;
   }
 }
 
 /** The thread has another project or task now: sending starts over. */
 class RestartSending extends Error {}
-
-/** The thread's project. Throws RestartSending where the thread has left it. */
-function requireProjectId({ project_id: projectId }: Thread): string {
-  if (projectId === null) throw new RestartSending();
-  return projectId;
-}
 
 /** Whether an earlier message started the thread's task: options of the whole task are fixed. */
 function isTaskStarted({ task_id, participant_ids }: Thread): boolean {

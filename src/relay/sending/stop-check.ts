@@ -3,8 +3,24 @@ import type { Store } from '../../store/store.ts';
 import { MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 
 /**
- * The turn as it is now, if its message may still be sent. Call it under the thread's lock, in the transaction that
- * records the next step: a later stop then finds that step. Throws TurnEnded where the turn was stopped or is gone, and
+ * Takes a step that a stop must come before or find. Of a turn's own stop, the turn's row says which came first; a message
+ * that another run forwards stops with that run, so its step and the check before it have the thread's lock.
+ */
+export async function lockedIfForwarded<T>(
+  store: Store,
+  turn: Turn,
+  step: (store: Store) => Promise<T>,
+): Promise<T> {
+  if (turn.forwarded_by_turn_id === null) return step(store);
+  return store.transaction(async (locked) => {
+    await locked.threads.lock(turn);
+    await unlessStopped(locked, turn);
+    return step(locked);
+  });
+}
+
+/**
+ * The turn as it is now, if its message may still be sent. Throws TurnEnded where the turn was stopped or is gone, and
  * MessagesPaused where the run that the message was to be forwarded to was stopped.
  */
 export async function unlessStopped(

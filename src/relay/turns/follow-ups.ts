@@ -17,7 +17,9 @@ const STOP_GRACE_MS = 1_500;
 /** Most follow-ups that a process checks at a time. */
 const MAX_CONCURRENT = 20;
 /** Most of these in one workspace: others do not wait for its service, which may be slow. */
-const MAX_CONCURRENT_PER_WORKSPACE = 5;
+const MAX_CONCURRENT_PER_WORKSPACE = 2;
+/** A check that takes longer (ms) has failed: it may hold a place only for so long. */
+const CHECK_TIMEOUT_MS = 60_000;
 /** The pause between two checks grows by this factor, up to this multiple of the first pause. */
 const BACKOFF_FACTOR = 1.5;
 const MAX_BACKOFF_MULTIPLE = 12;
@@ -96,15 +98,18 @@ export class FollowUps {
         (error: unknown) => log.debug({ err: error }, 'could not renew a follow-up'),
       );
     }, CLAIM_RENEW_INTERVAL_MS);
+    const timeout = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+    timeout.addEventListener('abort', () => lease.lose('the check takes too long'));
     try {
       const outcome = await this.#runChecks(followUp, lease);
       const ms =
         settings.results.followUpIntervalMs *
         Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** followUp.checks);
       // An interrupted follow-up stays due, and is claimed again.
-      if (outcome === 'interrupted') return;
+      if (outcome === 'interrupted' && !timeout.aborted) return;
       if (outcome === 'finished') await store.followUps.cancel(followUp);
-      else await store.followUps.recordCheck(followUp, this.#processId, { ms, failed: outcome === 'failed' });
+      else
+        await store.followUps.recordCheck(followUp, this.#processId, { ms, failed: outcome !== 'checked' });
     } catch (error) {
       log.warn({ err: error, turn: followUp.turn_id }, 'could not record a follow-up');
     } finally {

@@ -75,7 +75,8 @@ async function showSettledReply(
   const taskState =
     !hasForwarded && (await context.withRetry(() => waitForBackgroundWork(context, agent, taskId)));
   const system = await context.withRetry(() => systemMessages(agent, taskId, reply));
-  const stoppedBy = await context.stopRequester();
+  const isCancelled = taskState === 'cancelled' || outcomeOfReply(reply) === 'cancelled';
+  const stoppedBy = isCancelled ? await context.stopRequester() : '';
   const outcome = outcomeOfReply(reply, taskState === 'cancelled' && stoppedBy !== '');
   const phase = outcome === 'completed' ? (taskState === 'working' ? 'background' : 'done') : outcome;
   const notes = [...(await endNotes(context, phase)), ...system];
@@ -83,7 +84,7 @@ async function showSettledReply(
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   if (turn.settled_at === null)
-    await context.record({ settled_at: new Date(), outcome, tool_counts: countTools(reply) });
+    await context.record({ settled_at: new Date(), outcome, tool_counts: countTools(reply) }, true);
 }
 
 /** What the service said in the task beside the reply, after the message that the reply answers. */
@@ -98,9 +99,15 @@ async function systemMessages(agent: AgentClient, taskId: string, reply: AgentMe
 }
 
 /** The notes below the answer: that the thread has a new task, and, once in a channel, that a bot writes. */
-async function endNotes({ deps, turn }: TurnContext, phase: ReplyPhase): Promise<string[]> {
+async function endNotes(context: TurnContext, phase: ReplyPhase): Promise<string[]> {
+  const { deps, turn } = context;
   const { store } = deps;
-  const resent = await findResentMessage(store, await messageOfTurn(deps, turn));
+  const { workspace } = turn;
+  const resends_turn_id =
+    context.resendsTurnId === undefined
+      ? (await messageOfTurn(deps, turn)).resends_turn_id
+      : context.resendsTurnId;
+  const resent = await findResentMessage(store, { workspace, resends_turn_id });
   const isMoved = resent !== undefined && resent.taskId !== null && resent.taskId !== turn.task_id;
   const showsIntroduction =
     ANSWERED_PHASES.has(phase) && (await store.oneTimeNotices.claimForTurn(turn, 'introduction'));

@@ -1,7 +1,8 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
-import type { Thread, Turn } from '../../store/schema.ts';
-import { turnLocationOf } from '../../store/threads/turns.ts';
+import type { Message, Thread, Turn } from '../../store/schema.ts';
+import type { PostOutcome } from '../../store/threads/posts.ts';
+import { type TurnUpdate, turnLocationOf } from '../../store/threads/turns.ts';
 import { stopRequesterName } from '../controls/stop-delivery.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { LiveReply } from '../replies/live-reply.ts';
@@ -12,6 +13,13 @@ import type { Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
 import { withRetry } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { messageOfTurn } from '../sending/outgoing-message.ts';
+
+/** What a turn began with. */
+export interface BegunWork {
+  message: Message;
+  thread: Thread;
+}
 
 /** What the steps of one turn share. */
 export class TurnContext implements ThreadWork {
@@ -29,12 +37,19 @@ export class TurnContext implements ThreadWork {
   passOn: (isAsked: boolean) => boolean = () => false;
   readonly #readRateFor: (account: string) => ReadRate;
   readonly #stopController = new AbortController();
+  /** The turn's message and thread as they were when the turn began here, until the message is sent. */
+  begun: BegunWork | undefined;
+  /** The turn whose content this one sends again; undefined: not read yet. */
+  resendsTurnId: string | null | undefined;
+  /** The task that the message was sent to: it stays the same. */
+  knownTask: { account_id: string; taskId: string } | undefined;
 
   constructor(
     { deps, workspace, lease }: ThreadWork,
     turn: Turn,
     readRateFor: (account: string) => ReadRate,
     waitingReactions: Pick<WaitingReactions, 'cleanUp' | 'addToWaiting'>,
+    begun?: BegunWork,
   ) {
     this.deps = deps;
     this.workspace = workspace;
@@ -43,7 +58,9 @@ export class TurnContext implements ThreadWork {
     this.waitingReactions = waitingReactions;
     this.#readRateFor = readRateFor;
     this.state = new ReplyState(turn, deps.settings, () => this.reply.onChanged());
-    this.reply = new LiveReply(this, turnLocationOf(turn), this.state);
+    this.reply = new LiveReply(this, turnLocationOf(turn), this.state, begun !== undefined);
+    this.begun = begun;
+    this.resendsTurnId = begun?.message.resends_turn_id;
   }
 
   /** Aborted with a TurnEnded when a person asks to stop the turn. */
@@ -76,9 +93,22 @@ export class TurnContext implements ThreadWork {
     return withRetry(this.lease, step, onWait, { wake: this.stopSignal });
   }
 
-  /** Records a step. */
-  async record(values: Parameters<RelayDeps['store']['turns']['record']>[1]): Promise<void> {
-    this.turn = await this.deps.store.turns.record(this.turn, values);
+  /** Records a step; `isShown`: with what the reply's messages show, which stays. */
+  async record(values: TurnUpdate, isShown = false): Promise<void> {
+    const { turns } = this.deps.store;
+    const record = (posts: readonly PostOutcome[]) => turns.record(this.turn, values, posts);
+    this.turn = await this.reply.posts.recordWith(record, isShown);
+  }
+
+  /** Posts the first reply, before any call to the service. */
+  async openReply(): Promise<void> {
+    await this.withRetry(() => this.reply.open());
+    if (this.turn.first_visible_at === null) await this.record({ first_visible_at: new Date() });
+  }
+
+  /** The turn's message: as it was when the turn began here, or as it is. Throws TurnEnded where it is gone. */
+  async message(): Promise<Message> {
+    return this.begun?.message ?? (await messageOfTurn(this.deps, this.turn));
   }
 
   async thread(): Promise<Thread> {
@@ -87,9 +117,12 @@ export class TurnContext implements ThreadWork {
 
   /** The thread's task, and the account that it belongs to. Throws where the thread has no task yet. */
   async task(): Promise<{ account_id: string; agent: AgentClient; taskId: string }> {
-    const { account_id, task_id: taskId } = await this.thread();
-    if (taskId === null) throw new Error('The turn has no task.');
-    return { account_id, agent: this.deps.agent(account_id), taskId };
+    if (this.knownTask === undefined) {
+      const { account_id, task_id: taskId } = await this.thread();
+      if (taskId === null) throw new Error('The turn has no task.');
+      this.knownTask = { account_id, taskId };
+    }
+    return { ...this.knownTask, agent: this.deps.agent(this.knownTask.account_id) };
   }
 
   /** A reader of the reply to the turn's message, which the service has. */

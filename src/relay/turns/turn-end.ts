@@ -7,6 +7,7 @@ import {
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
+import type { TurnUpdate } from '../../store/threads/turns.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/account-check.ts';
 import { postResults, scheduleFollowUps } from '../replies/result-posts.ts';
@@ -22,13 +23,11 @@ const LONG_TURN_MS = 120_000;
 
 /** Ends a turn whose reply has settled: posts its results, and brings its reply into its final form. */
 export async function endSettledTurn(context: TurnContext): Promise<void> {
-  const { task_id: taskId } = await context.thread();
-  if (context.turn.results_posted_at === null && taskId !== null) {
-    await postResultsOrEndLine(context);
-    await context.record({ results_posted_at: new Date() });
-  }
+  const isDue = context.turn.results_posted_at === null;
+  const count = isDue ? await postResultsOrEndLine(context) : 0;
+  if (count > 0) await context.record({ results_posted_at: new Date() });
   await context.reply.finalize();
-  await closeTurn(context, 'completed');
+  await closeTurn(context, 'completed', isDue && count === 0 ? { results_posted_at: new Date() } : {});
 }
 
 /** Ends a turn before its reply has settled; the thread shows why. */
@@ -43,7 +42,7 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
     await context.withRetry(() => reply.remove());
   } else {
     state.endEarly(end.outcome, end.sentence, end.offer);
-    await context.withRetry(() => reply.open());
+    await context.openReply();
     await reply.showFinalText();
     await reply.finalize();
   }
@@ -56,11 +55,16 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
 }
 
 /** Ends a turn with nothing left to show. */
-export async function closeTurn(context: TurnContext, outcome: TurnOutcome): Promise<void> {
-  const { deps, turn } = context;
-  await context.reply.close();
+export async function closeTurn(
+  context: TurnContext,
+  outcome: TurnOutcome,
+  values: TurnUpdate = {},
+): Promise<void> {
+  const { deps, turn, reply } = context;
   const posts = new ThreadPosts(context, turn);
-  await context.withRetry(() => postPausedNoticeAndFinish(deps, posts, turn, outcome));
+  await context.withRetry(() =>
+    reply.close((last) => postPausedNoticeAndFinish(deps, posts, turn, outcome, { ...last, values })),
+  );
 }
 
 /** An empty message was edited or withdrawn meanwhile: removes the notice about it, and lets an edited one wait again. */
@@ -76,9 +80,9 @@ async function retractNotice(context: TurnContext, read: 'changed' | 'withdrawn'
 
 /**
  * Posts the turn's results; after a long turn without any, a line that mentions the asker. Where the results cannot be
- * read, the thread says so and follow-ups look for them.
+ * read, the thread says so and follow-ups look for them. Returns how many there are.
  */
-async function postResultsOrEndLine(context: TurnContext): Promise<void> {
+async function postResultsOrEndLine(context: TurnContext): Promise<number> {
   const { deps, workspace, turn, lease } = context;
   const { agent, taskId } = await context.task();
   const settled = { deps, workspace, agent, turn, taskId, lease };
@@ -93,11 +97,12 @@ async function postResultsOrEndLine(context: TurnContext): Promise<void> {
       return 0;
     });
   const durationMs = Date.now() - turn.started_at.getTime();
-  if (count > 0 || durationMs <= LONG_TURN_MS) return;
+  if (count > 0 || durationMs <= LONG_TURN_MS) return count;
   // A bot is not mentioned: it has no user.
   const asker = isDirectChannel(turn.channel) || isBotId(turn.asked_by) ? undefined : turn.asked_by;
   const line = strings.endMention(asker, endLineOutcome(turn.outcome), durationMs);
   await context.withRetry(() => posts.postNotice('end', line));
+  return 0;
 }
 
 /** How the line at the end of a long turn names its outcome. */

@@ -1,6 +1,7 @@
 import { v7 as nextTurnId } from 'uuid';
 import { type ThreadKey, threadKeyText } from '../../store/keys.ts';
-import type { Turn, TurnId } from '../../store/schema.ts';
+import type { Turn } from '../../store/schema.ts';
+import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
@@ -77,7 +78,8 @@ export class TurnRunner {
         // After a lost lease, this process may already run the turn again.
         if (this.#running.get(turn.id) === context) this.#running.delete(turn.id);
       }
-      if (await this.#hasMoreWork(thread, turn)) await this.#options.requeue(thread);
+      // Many messages share a job. A turn that stays open is left to `Maintenance`, so that it does not run over and over.
+      if (await this.#deps.store.threads.hasWorkAfter(turn)) await this.#options.requeue(thread);
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;
@@ -87,39 +89,30 @@ export class TurnRunner {
   }
 
   async #nextTurn(work: ThreadWork, thread: ThreadKey): Promise<TurnContext | undefined> {
-    const turn = await this.#resumeOrBeginTurn(work, thread);
+    const state = await this.#deps.store.threads.getWithWork(thread);
+    if (state === undefined) return undefined;
+    const open = state.has_open_turn ? await this.#deps.store.turns.open(thread) : undefined;
+    const begun = open === undefined ? await this.#begin(work, state) : undefined;
+    const turn = open === undefined ? begun?.turn : await countTakeover(work, open);
     if (turn === undefined) return undefined;
-    const { task_id } = await this.#deps.store.threads.getOrThrow(thread);
+    const { task_id } = state;
     // Every log line about the turn names its thread and task.
     const log = this.#deps.log.child({ ...thread, ...(task_id === null ? {} : { task: task_id }) });
     log.info({ turn: turn.id, attempts: turn.attempts }, 'turn started');
     const { waitingReactions, readRateFor } = this.#options;
-    waitingReactions.addToWaiting(thread);
-    waitingReactions.cleanUp();
+    if (begun === undefined || begun.message.waiting_count > 1) waitingReactions.addToWaiting(thread);
+    if (begun === undefined || begun.message.has_waiting_reaction) waitingReactions.cleanUp();
     const logged = { ...work, deps: { ...this.#deps, log } };
-    return new TurnContext(logged, turn, readRateFor, waitingReactions);
+    return new TurnContext(logged, turn, readRateFor, waitingReactions, begun && { ...begun, thread: state });
   }
 
-  /**
-   * Whether the thread has more work after this turn: many messages share a job. A turn that stays open is left to
-   * `Maintenance`, so that it does not run over and over.
-   */
-  async #hasMoreWork(thread: ThreadKey, turn: TurnId): Promise<boolean> {
-    const { turns, messages } = this.#deps.store;
-    const open = await turns.open(thread);
-    if (open !== undefined) return open.id !== turn.id;
-    return (await messages.nextWaiting(thread)) !== undefined;
-  }
-
-  async #resumeOrBeginTurn(work: ThreadWork, thread: ThreadKey): Promise<Turn | undefined> {
-    const open = await this.#deps.store.turns.open(thread);
-    if (open !== undefined) return countTakeover(work, open);
-    await recoverOrphanReplies(work, thread);
+  async #begin(work: ThreadWork, thread: ThreadWithWork) {
+    if (thread.has_orphan_replies) await recoverOrphanReplies(work, thread);
     for (;;) {
-      const next = await nextAllowedMessage(work, thread);
-      if (next === undefined) return undefined;
-      const turn = await beginTurnOrRefuse(work, nextTurnId(), next);
-      if (turn !== undefined) return turn;
+      const message = await nextAllowedMessage(work, thread);
+      if (message === undefined) return undefined;
+      const turn = await beginTurnOrRefuse(work, nextTurnId(), message);
+      if (turn !== undefined) return { turn, message };
     }
   }
 }

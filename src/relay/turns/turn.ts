@@ -1,9 +1,10 @@
 import * as strings from '../../render/strings/index.ts';
-import { isLastingRefusal } from '../../slack/errors.ts';
+import { ChannelGoneError, isLastingRefusal } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import { sendStop } from '../controls/stop-delivery.ts';
 import { SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { ThreadPosts } from '../replies/thread-posts.ts';
+import { sleepWithLease } from '../runtime/retry.ts';
 import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-turn.ts';
 import { closeMessage, putBack } from '../sending/put-back.ts';
@@ -12,6 +13,9 @@ import { followReply } from './reply-follower.ts';
 import type { TurnContext } from './turn-context.ts';
 import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
 import { handleUnreachableThread } from './unreachable-thread.ts';
+
+/** How long (ms) a refused channel may turn out to have another id. */
+const CHANNEL_MOVE_GRACE_MS = 2_000;
 
 /**
  * Runs one turn, from the waiting message to the posted results. Every step is recorded before and after its side
@@ -42,14 +46,20 @@ async function runToEnd(
   } catch (error) {
     if (!isUnreachable(error)) throw error;
     const { turn } = context;
+    if (error instanceof ChannelGoneError && (await hasMoved(context))) throw new HandOver();
     deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');
     await handleUnreachableThread(context, turn);
     await closeMessage(deps, turn);
-    await reply.close();
-    await deps.store.turns.finish(turn, 'abandoned');
+    await reply.close((last) => deps.store.turns.finish(turn, 'abandoned', last));
   } finally {
-    await reply.close();
+    await reply.suspend();
   }
+}
+
+/** Whether the turn's channel has another id by now. Slack's event about that may come after a refusal of the old one. */
+async function hasMoved({ deps, turn, lease }: TurnContext): Promise<boolean> {
+  await sleepWithLease(CHANNEL_MOVE_GRACE_MS, lease);
+  return (await deps.store.turns.get(turn.workspace, turn.id))?.channel !== turn.channel;
 }
 
 async function handleStepError(context: TurnContext, error: unknown): Promise<void> {
@@ -62,14 +72,16 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
 
 async function takeSteps(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, state } = context;
-  if (!(await deps.store.channelSettings.get(turn.workspace, turn.channel)).show_steps) state.hideSteps();
+  const channelSettings = await deps.store.channelSettings.get(turn.workspace, turn.channel);
+  if (!channelSettings.show_steps) state.hideSteps();
   if (await isAnsweredByEarlierTurn(context)) return closeTurn(context, 'completed');
-  await endTurnIfEmpty(deps, workspace, turn);
-  await openReply(context);
+  await endTurnIfEmpty(deps, workspace, turn, await context.message());
+  await context.openReply();
   if (context.turn.user_message_id === null) {
     await context.withRetry(() => postSharedChannelNotice(context));
-    await endTurnIfFilesOnly(deps, workspace, context.turn, () => createSender(context));
-    await sendMessage(context);
+    const sender = createSender(context, channelSettings.model);
+    await endTurnIfFilesOnly(deps, workspace, context.turn, await context.message(), sender);
+    await sendMessage(context, sender);
   }
   state.setFileNotes(context.turn.file_notes ?? []);
   state.setStep('working');
@@ -89,15 +101,11 @@ async function isAnsweredByEarlierTurn(context: TurnContext): Promise<boolean> {
   return context.knownReply === null;
 }
 
-/** Posts the first reply, before any call to the service. */
-async function openReply(context: TurnContext): Promise<void> {
-  await context.withRetry(() => context.reply.open());
-  if (context.turn.first_visible_at === null) await context.record({ first_visible_at: new Date() });
-}
-
-function createSender(context: TurnContext): Sender {
-  const { turn, state, stopSignal } = context;
+function createSender(context: TurnContext, channelModel: string | null): Sender {
+  const { turn, state, stopSignal, begun } = context;
   return new Sender(context, turn, {
+    thread: begun?.thread,
+    channelModel,
     onStep: (step) => state.setStep(step),
     onUploadProgress: (progress) => state.setUploadProgress(progress),
     onFileNotes: (notes) => state.setFileNotes(notes),
@@ -107,10 +115,15 @@ function createSender(context: TurnContext): Sender {
 }
 
 /** Sends the message to the service. */
-async function sendMessage(context: TurnContext): Promise<void> {
+async function sendMessage(context: TurnContext, sender: Sender): Promise<void> {
   const originalTs = context.turn.message_ts;
-  const { turn, reply } = await createSender(context).send();
-  if (turn.message_ts !== originalTs) context.waitingReactions.addToWaiting(turn);
+  const { turn, reply, account_id } = await sender.send();
+  context.begun = undefined;
+  if (turn.task_id !== null) context.knownTask = { account_id, taskId: turn.task_id };
+  if (turn.message_ts !== originalTs) {
+    context.resendsTurnId = undefined;
+    context.waitingReactions.addToWaiting(turn);
+  }
   context.turn = turn;
   context.knownReply = reply;
   // A stop that was requested while the message was being sent had nothing to cancel yet.

@@ -1,8 +1,10 @@
+import { isDisguisedLink } from './disguised-link.ts';
+
 /**
  * Untrusted text must never notify anyone. Slack reads `<!channel>`, `<!here>`, `<!everyone>`, `<!subteam^..>`,
  * `<@U..>` and `<#C..>` as mentions, and bare `@channel`, `@here`, `@everyone` where names are linked. It also reads
- * `<https://one.example|two.example>` as a link whose text hides its target. A WORD JOINER (U+2060, no width, no line
- * break) goes after the `<` or the `@`. Word joiners that are already there are part of the pattern, so
+ * `<https://one.example|two.example>` as a link whose text hides its target, as `[https://two.example](https://one.example)`
+ * does. A WORD JOINER (U+2060, no width, no line break) goes after the `<`, the `@` or the `]`. Word joiners that are already there are part of the pattern, so
  * `neutralizePings` adds exactly one and `restorePings` removes exactly one.
  */
 export const WORD_JOINER = '\u2060';
@@ -12,23 +14,28 @@ const MARK =
 const DISGUISED = '(?:https?:|mailto:)[^\\s<>|]{1,2000}\\|';
 const URL = 'https?://[^\\s<>()\\[\\]|"\'`*\\\\]+';
 const BARE = '(?<![\\p{L}\\p{N}_])@(?=\\u2060*\\\\?(?:channel|here|everyone|group)(?![\\p{L}\\p{N}]))';
+const LINK = '(?<=\\])(?=\\u2060*\\(\\s*(?:<([^<>\\n]+)>|((?:[^\\s()<>]|\\([^\\s()]*\\))+))[\\s)])';
 const PING_PATTERN = new RegExp(
-  `(${URL})|(${OPEN}(?=\\u2060*(?:${MARK}|${DISGUISED}))|${BARE})(\\u2060*)`,
+  `(${URL})|(?:${OPEN}(?=\\u2060*(?:${MARK}|${DISGUISED}))|${BARE}|${LINK})\\u2060*`,
   'giu',
 );
 
 /** The text with a word joiner in everything that Slack could read as a mention or as a disguised link. */
 export function neutralizePings(text: string): string {
-  return text.replace(PING_PATTERN, (all: string, url: string | undefined) =>
-    url ? all : all + WORD_JOINER,
-  );
+  return replacePings(text, (ping) => ping + WORD_JOINER);
 }
 
 /** The inverse of `neutralizePings`. */
 export function restorePings(text: string): string {
-  return text.replace(PING_PATTERN, (all: string, url: string | undefined) =>
-    !url && all.endsWith(WORD_JOINER) ? all.slice(0, -1) : all,
-  );
+  return replacePings(text, (ping) => (ping.endsWith(WORD_JOINER) ? ping.slice(0, -1) : ping));
+}
+
+function replacePings(text: string, change: (ping: string) => string): string {
+  return text.replace(PING_PATTERN, (all: string, url?: string, angled?: string, plain?: string, at = 0) => {
+    const target = angled ?? plain;
+    const isHarmless = url ?? (target !== undefined && !isDisguisedLink(text, at, target));
+    return isHarmless ? all : change(all);
+  });
 }
 
 /** Safe for a mrkdwn text: `&`, `<` and `>` escaped as Slack asks, and no bare mention. */
@@ -42,6 +49,7 @@ export function escapeMrkdwn(text: string): string {
  */
 export function pingCost(text: string, index: number): number {
   const before = text.charAt(index - 1);
+  if (before === ']') return /[(\u2060]/.test(text.charAt(index)) ? 1 : 0;
   if (before === '@') return /[cehg\\\u2060]/i.test(text.charAt(index)) ? 1 : 0;
   if (/[<;]/.test(before) && /[hm]/i.test(text.charAt(index))) return 1;
   return /[<;t]/i.test(before) && /[!@#&\\\u2060]/.test(text.charAt(index)) ? 1 : 0;

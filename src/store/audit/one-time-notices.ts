@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { changesRow, Queries } from '../queries.ts';
 import type { OneTimeNotice, Tables, Turn } from '../schema.ts';
 
@@ -16,14 +17,16 @@ export class OneTimeNotices extends Queries {
     { workspace, channel, id }: Pick<Turn, 'workspace' | 'channel' | 'id'>,
     notice: OneTimeNotice,
   ): Promise<boolean> {
-    const key = { workspace, channel, notice };
-    if (await this.#insert({ ...key, turn_id: id })) return true;
-    const row = await this.db
-      .selectFrom('one_time_notices')
-      .select('turn_id')
-      .where((where) => where.and(key))
-      .executeTakeFirst();
-    return row?.turn_id === id;
+    const { rows } = await sql<{ turn_id: string | null }>`
+      with known as (
+        select turn_id from one_time_notices
+        where (workspace, channel, notice) = (${workspace}, ${channel}, ${notice})),
+      claimed as (
+        insert into one_time_notices (workspace, channel, notice, turn_id)
+        select ${workspace}, ${channel}, ${notice}, ${id} where not exists (select from known)
+        on conflict do nothing returning turn_id)
+      select turn_id from known union all select turn_id from claimed`.execute(this.db);
+    return rows[0]?.turn_id === id;
   }
 
   /** Gives a claim back: the notice was certainly not posted. */

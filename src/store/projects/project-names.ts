@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import { isUnclaimed, ofProject } from '../filters.ts';
+import { isInstalled, isUnclaimed, ofProject, placeInWorkspace } from '../filters.ts';
 import { changesRow, Queries } from '../queries.ts';
 import type { ProjectTable } from '../schema/projects.ts';
 
@@ -41,15 +41,19 @@ export class ProjectNames extends Queries {
       );
   }
 
-  /** Claims due projects for `holdMs`. */
+  /** Claims due projects for `holdMs`, of each workspace some. */
   async claim(holdMs: number, limit: number): Promise<DueProjectName[]> {
+    const isDue = sql<boolean>`name_sync_due_at <= clock_timestamp() and ${isInstalled}
+      and ${isUnclaimed('name_sync_claimed_until')}`;
+    const order = sql`name_sync_claimed_until nulls first, name_sync_due_at`;
     const { rows } = await sql<DueProjectName>`
+      with due as (
+        select workspace, channel, account_id, ${placeInWorkspace(order)} from projects where ${isDue}
+      )
       update projects set name_sync_claimed_until = ${fromNow(holdMs)}
       where (workspace, channel, account_id) in (
-        select workspace, channel, account_id from projects
-        where name_sync_due_at <= clock_timestamp()
-          and ${isUnclaimed('name_sync_claimed_until')}
-        order by name_sync_claimed_until nulls first, name_sync_due_at limit ${limit} for update skip locked)
+        select workspace, channel, account_id from projects join due using (workspace, channel, account_id)
+        where ${isDue} order by place, ${order} limit ${limit} for update of projects skip locked)
       returning workspace, channel, account_id, project_id, name_sync_due_at`.execute(this.db);
     return rows;
   }

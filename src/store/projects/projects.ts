@@ -16,6 +16,8 @@ export type ProjectClaim =
 export class Projects extends Queries {
   /** Returns the channel's project, or claims the right to create it for `leaseMs`. */
   async claim(key: ProjectKey, turn: string, leaseMs: number): Promise<ProjectClaim> {
+    const known = await this.projectIdOf(key);
+    if (known !== undefined) return { kind: 'known', projectId: known };
     await this.db
       .insertInto('projects')
       .values(key)

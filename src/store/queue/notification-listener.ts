@@ -8,7 +8,8 @@ const RECONNECT_DELAY_MS = { first: 200, max: 5_000 };
 
 /** Receives notifications. */
 export interface NotificationHandler {
-  onNotification(payload: string): void;
+  /** `serverProcess` is the server's process of the connection that notifies. */
+  onNotification(payload: string, serverProcess: number): void;
   /** Called after each connect: earlier notifications may have been missed. */
   onConnected(): void;
 }
@@ -66,7 +67,9 @@ export class NotificationListener {
       client.on('end', () => reject(new Error('the connection ended')));
     });
     broken.catch(() => undefined);
-    client.on('notification', ({ payload }) => this.#handler.onNotification(payload ?? ''));
+    client.on('notification', ({ payload, processId }) =>
+      this.#handler.onNotification(payload ?? '', processId),
+    );
     try {
       await client.connect();
       await client.query(`listen "${this.#channel}"`);

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { Database } from '../database.ts';
 import { withStoreErrors } from '../errors.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
+import { prepared } from '../prepared-statements.ts';
 import type { Tables } from '../schema.ts';
 import { NotificationListener } from './notification-listener.ts';
 
@@ -53,19 +54,25 @@ const touchResultSchema = z.looseObject({ settled: z.array(z.string()) });
  */
 export class ThreadQueue {
   readonly #pool: pg.Pool;
+  readonly #preparesStatements: boolean;
+  /** The server processes of our connections: what they notify us of, we know. */
+  readonly #ownServerProcesses = new Set<unknown>();
   readonly #boss: PgBoss;
   readonly #log: Logger;
   readonly #wakeListeners = new Set<() => void>();
   #notifyChannel: string | undefined;
-  /** Threads to queue, by key. */
-  readonly #pending = new Map<string, ThreadKey>();
+  /** Threads to queue, by key, and whether each surely has no waiting job. */
+  readonly #pending = new Map<string, { thread: ThreadKey; isNew: boolean }>();
   #flushing: Promise<void> | undefined;
 
   constructor({ database, log }: { database: Database; log: Logger }) {
     this.#log = log;
+    this.#preparesStatements = database.preparesStatements;
     const settings = { ...database.connectionConfig, application_name: 'taskthread queue' };
     this.#pool = new pg.Pool({ ...settings, max: 4, statement_timeout: 30_000 });
     this.#pool.on('error', (error) => log.warn({ reason: error.message }, 'a connection of the queue broke'));
+    this.#pool.on('connect', (client) => this.#ownServerProcesses.add(serverProcessOf(client)));
+    this.#pool.on('remove', (client) => this.#ownServerProcesses.delete(serverProcessOf(client)));
     this.#boss = new PgBoss({
       db: this.#adapter(settings),
       schema: PG_BOSS_SCHEMA,
@@ -112,7 +119,11 @@ export class ThreadQueue {
    */
   async enqueueMissing(threads: readonly ThreadKey[]): Promise<void> {
     const isWaiting = `state < 'active' and not blocked and policy = '${QUEUE_OPTIONS.policy}'`;
-    const jobs = (await this.#withoutJob(threads, isWaiting)).map((thread) => ({
+    if (threads.length > 0) await this.#insert(await this.#withoutJob(threads, isWaiting));
+  }
+
+  async #insert(threads: readonly ThreadKey[]): Promise<void> {
+    const jobs = threads.map((thread) => ({
       data: threadSchema.parse(thread),
       id: nextId(),
       singletonKey: threadKeyText(thread),
@@ -124,10 +135,11 @@ export class ThreadQueue {
 
   /**
    * Does the same within a few ms, for many threads at once. If the process or the database fails meanwhile, the thread
-   * has work but no job: maintenance finds it.
+   * has work but no job: maintenance finds it. `isNew`: the thread had no work before, so it has no waiting job.
    */
-  enqueueSoon(thread: ThreadKey): void {
-    this.#pending.set(threadKeyText(thread), thread);
+  enqueueSoon(thread: ThreadKey, isNew = false): void {
+    const key = threadKeyText(thread);
+    this.#pending.set(key, { thread, isNew: isNew && !this.#pending.has(key) });
     this.#flushing ??= this.#flush()
       .catch((error: unknown) =>
         this.#log.warn({ err: error }, 'jobs could not be queued; maintenance queues them again'),
@@ -140,9 +152,10 @@ export class ThreadQueue {
   async #flush(): Promise<void> {
     while (this.#pending.size > 0) {
       await sleep(BATCH_DELAY_MS);
-      const threads = [...this.#pending.values()];
+      const pending = [...this.#pending.values()];
       this.#pending.clear();
-      await this.enqueueMissing(threads);
+      await this.#insert(pending.filter(({ isNew }) => isNew).map(({ thread }) => thread));
+      await this.enqueueMissing(pending.filter(({ isNew }) => !isNew).map(({ thread }) => thread));
     }
   }
 
@@ -168,8 +181,6 @@ export class ThreadQueue {
   async complete(jobs: readonly ThreadJob[]): Promise<void> {
     if (jobs.length === 0) return;
     await withStoreErrors(() => this.#boss.complete(QUEUE_NAME, attemptsOf(jobs)));
-    // The next job of the same thread can be claimed now.
-    this.#wake();
   }
 
   /** Gives jobs back, so that any process can claim them at once; they stay first in their threads. */
@@ -206,9 +217,11 @@ export class ThreadQueue {
   async #withoutJob(threads: readonly ThreadKey[], condition: string): Promise<ThreadKey[]> {
     const { rows } = await withStoreErrors(() =>
       this.#pool.query<{ key: string }>(
-        `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
-          where name = $1 and ${condition} and singleton_key = any($2)`,
-        [QUEUE_NAME, threads.map(threadKeyText)],
+        this.#statement(
+          `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
+            where name = $1 and ${condition} and singleton_key = any($2)`,
+          [QUEUE_NAME, threads.map(threadKeyText)],
+        ),
       ),
     );
     const found = new Set(rows.map((row) => row.key));
@@ -225,19 +238,23 @@ export class ThreadQueue {
     for (const listener of this.#wakeListeners) listener();
   }
 
+  #statement(text: string, values: unknown[] = []): pg.QueryConfig {
+    return this.#preparesStatements ? prepared(text, values, true) : { text, values };
+  }
+
   #adapter(settings: pg.ClientConfig): Db {
     return {
       // Through the pool, which drops a connection after an error: pg-boss sends BEGIN and COMMIT in one text.
-      executeSql: (text, values) => this.#pool.query(text, values),
+      executeSql: (text, values) => this.#pool.query(this.#statement(text, values)),
       listen: async (channel, heard, connected) => {
         this.#notifyChannel = channel;
         return new NotificationListener(
           settings,
           channel,
           {
-            onNotification: (payload) => {
+            onNotification: (payload, serverProcess) => {
               heard(payload);
-              if (payload === QUEUE_NAME) this.#wake();
+              if (payload === QUEUE_NAME && !this.#ownServerProcesses.has(serverProcess)) this.#wake();
             },
             onConnected: () => {
               connected();
@@ -249,6 +266,11 @@ export class ThreadQueue {
       },
     };
   }
+}
+
+/** The process of the server that serves a connection; `pg` does not declare it. */
+function serverProcessOf(client: object): unknown {
+  return 'processID' in client ? client.processID : undefined;
 }
 
 function attemptsOf(jobs: readonly ThreadJob[]): { id: string; retryCount: number }[] {

@@ -10,6 +10,14 @@ interface WorkspaceTable {
   bot_id: string;
   /** When some process was last able to receive its events. */
   last_receiving_at: NullableTimeColumn;
+  /** The app's posts and edits since one of them last came back as an event. */
+  unheard_posts: Generated<number>;
+  /** Since when these are enough for a verdict. */
+  unheard_since: NullableTimeColumn;
+  /** When one of them last came back. */
+  heard_at: NullableTimeColumn;
+  /** The last verdict that no events arrive; null once one of the app's posts comes back. */
+  judged_deaf_at: NullableTimeColumn;
   created_at: Generated<Date>;
   /** Whose token is used: the workspace's own installation or its organisation's; null: the token of the settings. */
   installation_id: Generated<string | null>;
@@ -72,6 +80,11 @@ export interface WorkspaceSettingsTable {
   changed_at: Generated<Date>;
 }
 
+/** Whether a workspace's events arrive: the app's own posts come back as events. */
+export type EchoState = Pick<
+  Selectable<WorkspaceTable>,
+  'unheard_posts' | 'unheard_since' | 'heard_at' | 'judged_deaf_at'
+>;
 export type InstallationRow = Selectable<InstallationTable>;
 export type AccountRow = Selectable<AccountTable>;
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import { inThread, isUnclaimed } from '../filters.ts';
+import { inThread, isInstalled, isUnclaimed, placeInWorkspace } from '../filters.ts';
 import { changesRow, Queries } from '../queries.ts';
 import type { FollowUp, TurnLocation } from '../schema.ts';
 
@@ -31,16 +31,15 @@ export class FollowUpSchedule extends Queries {
         select workspace, count(*) as held from follow_ups
         where claimed_by = ${claimedBy} and claimed_until >= clock_timestamp() group by workspace
       ), due as (
-        select workspace, channel, thread_ts, row_number() over (partition by workspace order by next_check_at) as place
+        select workspace, channel, thread_ts, ${placeInWorkspace(sql`next_check_at`)}
         from follow_ups where ${isDue}
       )
       update follow_ups set claimed_by = ${claimedBy}, claimed_until = ${fromNow(ms)}
       where (workspace, channel, thread_ts) in (
-        select workspace, channel, thread_ts from follow_ups
-        where ${isDue} and (workspace, channel, thread_ts) in (
-          select workspace, channel, thread_ts from due left join ours using (workspace)
-          where place <= ${share} - coalesce(held, 0))
-        order by next_check_at limit ${limit} for update skip locked)
+        select workspace, channel, thread_ts from follow_ups join due using (workspace, channel, thread_ts)
+          left join ours using (workspace)
+        where ${isDue} and place <= ${share} - coalesce(held, 0)
+        order by place + coalesce(held, 0), next_check_at limit ${limit} for update of follow_ups skip locked)
       returning *`.execute(this.db);
     return rows;
   }
@@ -94,4 +93,4 @@ export class FollowUpSchedule extends Queries {
   }
 }
 
-const isDue = sql<boolean>`next_check_at <= clock_timestamp() and ${isUnclaimed()}`;
+const isDue = sql<boolean>`next_check_at <= clock_timestamp() and ${isInstalled} and ${isUnclaimed()}`;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import { inThread, isUnclaimed } from '../filters.ts';
+import { inThread, isInstalled, isUnclaimed, placeInWorkspace } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import { changesRow, Queries } from '../queries.ts';
 import type { TaskDeletion } from '../schema.ts';
@@ -56,14 +56,20 @@ export class TaskDeletions extends Queries {
       .executeTakeFirst();
   }
 
-  /** Claims deletions that are not announced yet and that no process is working on. */
+  /**
+   * Claims deletions that are not announced yet and that no process is working on, of each workspace some. Where the app
+   * was removed, only the service is told.
+   */
   async claimDue(limit: number): Promise<TaskDeletion[]> {
+    const isDue = sql<boolean>`notified_at is null and (deleted_at is null or ${isInstalled}) and ${isUnclaimed()}`;
     const { rows } = await sql<TaskDeletion>`
+      with due as (
+        select workspace, task_id, ${placeInWorkspace(sql`claimed_until`)} from task_deletions where ${isDue}
+      )
       update task_deletions set claimed_until = ${fromNow(CLAIM_MS)}
       where (workspace, task_id) in (
-        select workspace, task_id from task_deletions
-        where notified_at is null and ${isUnclaimed()}
-        order by claimed_until limit ${limit} for update skip locked)
+        select workspace, task_id from task_deletions join due using (workspace, task_id)
+        where ${isDue} order by place, claimed_until limit ${limit} for update of task_deletions skip locked)
       returning *`.execute(this.db);
     return rows;
   }

@@ -19,6 +19,9 @@ export interface NewMessage {
   revises_turn_id?: string;
 }
 
+/** The next message of a thread, and how many wait there with it. */
+export type WaitingMessage = Message & { waiting_count: number };
+
 /** People's messages for the agent: the inbox. */
 export class Messages extends Queries {
   /** Adds a message once; false if this workspace, channel and ts is known. */
@@ -35,13 +38,14 @@ export class Messages extends Queries {
     return this.db.selectFrom('messages').selectAll().where(ofMessage(key)).executeTakeFirst();
   }
 
-  /** The thread's waiting message with the lowest ts that may be sent. */
-  async nextWaiting(thread: ThreadKey): Promise<Message | undefined> {
+  /** The thread's waiting message with the lowest ts that may be sent, and how many there are. */
+  async nextWaiting(thread: ThreadKey): Promise<WaitingMessage | undefined> {
     return this.db
       .selectFrom('messages')
       .selectAll()
+      .select(sql<number>`count(*) over ()::int`.as('waiting_count'))
       .where(inThread(thread))
-      .where('state', '=', 'waiting')
+      .where('state', '=', sql.lit('waiting'))
       .where(maySend)
       .orderBy('ts')
       .limit(1)
@@ -82,20 +86,6 @@ export class Messages extends Queries {
       .where((row) => row.and({ workspace, has_waiting_reaction: true }))
       .executeTakeFirstOrThrow();
     return row.count;
-  }
-
-  /** Freezes a waiting message; undefined if it was withdrawn or frozen before. */
-  async freeze(key: MessageKey): Promise<Message | undefined> {
-    return this.#update(key)
-      .set({ state: 'sending' })
-      .where('state', '=', 'waiting')
-      .returningAll()
-      .executeTakeFirst();
-  }
-
-  /** A frozen message is at the service. */
-  async markSent(key: MessageKey): Promise<void> {
-    await this.#update(key).set({ state: 'sent' }).execute();
   }
 
   /** A message was not sent: it waits again, or is closed. False if it was withdrawn. */
@@ -162,17 +152,6 @@ export class Messages extends Queries {
       .orderBy('ts')
       .execute();
     return rows.map((row) => row.ts);
-  }
-
-  /** Records that a message quotes these unsent ones. */
-  async markQuoted({ workspace, channel, ts }: MessageKey, quoted: readonly SlackTs[]): Promise<void> {
-    if (quoted.length === 0) return;
-    await this.db
-      .updateTable('messages')
-      .set({ quoted_with_ts: ts })
-      .where((row) => row.and({ workspace, channel }))
-      .where('ts', 'in', quoted)
-      .execute();
   }
 
   /** Asks to pass a waiting message on to the run at work; false if it no longer waits. */

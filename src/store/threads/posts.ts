@@ -4,6 +4,26 @@ import type { MessageKey } from '../keys.ts';
 import { Queries } from '../queries.ts';
 import type { Post, PostState, SlackTs, Turn, TurnId, TurnLocation } from '../schema.ts';
 
+/** A part that is in Slack: where, and what it shows; null: nobody can be sure, because it is being edited. */
+export interface PostOutcome {
+  part: string;
+  ts: SlackTs;
+  content_hash: string | null;
+}
+
+/** A statement that records posts of a turn. */
+export function postsUpdate(turn: TurnId, posts: readonly PostOutcome[]) {
+  const columns = [
+    posts.map(({ part }) => part),
+    posts.map(({ ts }) => ts),
+    posts.map((post) => post.content_hash),
+  ];
+  return sql`
+    update posts set state = 'posted', ts = given.ts, content_hash = given.content_hash
+    from unnest(${columns[0]}::text[], ${columns[1]}::numeric[], ${columns[2]}::text[]) as given (part, ts, content_hash)
+    where ${ofTurn(turn)} and posts.part = given.part`;
+}
+
 /** Our own messages in Slack: the intent is recorded first, then the outcome. */
 export class Posts extends Queries {
   /** All posts of a turn, by part. */
@@ -53,11 +73,16 @@ export class Posts extends Queries {
       .executeTakeFirstOrThrow();
   }
 
-  /** Records where a part is in Slack and what it shows. */
+  /** Records where parts are in Slack and what they show. */
+  async record(turn: TurnId, posts: readonly PostOutcome[]): Promise<void> {
+    if (posts.length > 0) await postsUpdate(turn, posts).execute(this.db);
+  }
+
+  /** Records what has become of a part. */
   async setState(
     turn: TurnId,
     part: string,
-    outcome: { state: PostState; ts?: SlackTs; content_hash?: string | null },
+    outcome: { state: PostState; content_hash?: string | null },
   ): Promise<void> {
     await this.db.updateTable('posts').set(outcome).where(ofTurn(turn)).where('part', '=', part).execute();
   }

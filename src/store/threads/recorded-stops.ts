@@ -1,5 +1,5 @@
-import type { Updateable } from 'kysely';
-import { isTurn } from '../filters.ts';
+import { sql, type Updateable } from 'kysely';
+import { isInstalled, isTurn, placeInWorkspace } from '../filters.ts';
 import { Queries } from '../queries.ts';
 import type { SlackTs, Tables, Turn, TurnId } from '../schema.ts';
 
@@ -56,17 +56,21 @@ export class StopRequests extends Queries {
     );
   }
 
-  /** Turns of all threads whose stop was requested and that have not settled. */
+  /**
+   * Turns of all threads whose stop was requested and that have not settled: of each workspace some, in turn, and those
+   * first whose stop the service does not know.
+   */
   async unsettled(limit: number): Promise<Turn[]> {
-    return this.db
-      .selectFrom('turns')
-      .selectAll()
-      .where('stop_requested_at', 'is not', null)
-      .where('finished_at', 'is', null)
-      .where('settled_at', 'is', null)
-      .orderBy('id')
-      .limit(limit)
-      .execute();
+    const isSent = sql`stop_sent_at is not null and (force_stop_requested_at is null or force_stop_sent_at is not null)`;
+    const { rows } = await sql<Turn>`
+      with stopping as (
+        select workspace, id, ${placeInWorkspace(sql`${isSent}, random()`)} from turns
+        where stop_requested_at is not null and finished_at is null and settled_at is null and ${isInstalled}
+      )
+      select turns.* from turns join stopping using (workspace, id) order by place, id limit ${limit}`.execute(
+      this.db,
+    );
+    return rows;
   }
 
   async #update(turn: TurnId, values: Updateable<Tables['turns']>): Promise<Turn> {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { inThread, maySend } from '../filters.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
 import { changesRow, Queries } from '../queries.ts';
-import type { ListenMode, SlackTs, Thread } from '../schema.ts';
+import type { ListenMode, SlackTs, Thread, TurnLocation } from '../schema.ts';
 
 /** What decides whether a reply is for the agent. */
 export interface ThreadListening {
@@ -13,6 +13,12 @@ export interface ThreadListening {
   listenMode: ListenMode | 'everything' | null;
   /** The writer has turned to the agent in the thread, and nobody else has written since its last message. */
   isInConversation: boolean;
+}
+
+/** A thread, and what it has to do. */
+export interface ThreadWithWork extends Thread {
+  has_open_turn: boolean;
+  has_orphan_replies: boolean;
 }
 
 /** Threads of ours. */
@@ -27,6 +33,31 @@ export class Threads extends Queries {
 
   async get(key: ThreadKey): Promise<Thread | undefined> {
     return this.#thread(key).executeTakeFirst();
+  }
+
+  /** The thread, and what a run must look at before it begins a turn; undefined if it is not ours. */
+  async getWithWork(key: ThreadKey): Promise<ThreadWithWork | undefined> {
+    return this.#thread(key)
+      .select([
+        sql<boolean>`exists (
+          select from turns where ${inThread(key)} and finished_at is null)`.as('has_open_turn'),
+        sql<boolean>`exists (
+          select from orphan_replies where ${inThread(key)} and ts > threads.adopted_ts)`.as(
+          'has_orphan_replies',
+        ),
+      ])
+      .executeTakeFirst();
+  }
+
+  /** Whether the thread has another open turn than this one, or no open turn and a waiting message that may be sent. */
+  async hasWorkAfter({ id, ...key }: TurnLocation): Promise<boolean> {
+    const { rows } = await sql<{ has_work: boolean }>`
+      select exists (select from turns where ${inThread(key)} and finished_at is null and id <> ${id}) or (
+        exists (select from messages where ${inThread(key)} and state = 'waiting' and ${maySend})
+        and not exists (select from turns where ${inThread(key)} and finished_at is null)) as has_work`.execute(
+      this.db,
+    );
+    return rows[0]?.has_work === true;
   }
 
   /** The thread; throws if it is not ours. */
@@ -195,20 +226,6 @@ export class Threads extends Queries {
       .limit(1)
       .executeTakeFirst();
     return rival === undefined;
-  }
-
-  /** Records that a person's message was sent to the task; returns all who wrote, in the order of their first message. */
-  async addParticipant(key: ThreadKey, person: string): Promise<string[]> {
-    const row = await this.#update(key)
-      .set({
-        participant_ids: sql<
-          string[]
-        >`case when ${person} = any(participant_ids) then participant_ids else participant_ids || ${person}::text end`,
-        last_used_at: sql<Date>`now()`,
-      })
-      .returning('participant_ids')
-      .executeTakeFirstOrThrow();
-    return row.participant_ids;
   }
 
   /**

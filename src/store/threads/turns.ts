@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely';
-import { sql } from 'kysely';
-import { inThread, isTurn } from '../filters.ts';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { inThread, isTurn, maySend, ofMessage } from '../filters.ts';
 import type { MessageKey, ThreadKey } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import { Queries } from '../queries.ts';
@@ -15,6 +14,7 @@ import type {
   TurnLocation,
   TurnOutcome,
 } from '../schema.ts';
+import { type PostOutcome, postsUpdate } from './posts.ts';
 import { type OnStep, recordedSteps } from './turn-steps.ts';
 
 /** What a step records. */
@@ -36,6 +36,14 @@ export type TurnUpdate = Partial<
     | 'uploaded_bytes'
   >
 > & { attached_file_ids?: string[]; file_notes?: FileNote[]; tool_counts?: Record<string, number> };
+
+/** What is recorded with the end of a turn. */
+export interface LastStep {
+  values?: TurnUpdate;
+  posts?: readonly PostOutcome[];
+  /** Edits of the reply that were not counted yet. */
+  edits?: number;
+}
 
 /** What the note on a file becomes when the thread leaves the project that the file is in. */
 const LEFT_BEHIND = { reason: 'left_behind' } satisfies Partial<FileNote>;
@@ -140,28 +148,93 @@ export class Turns extends Queries {
     return this.open(message);
   }
 
-  /** Reassigns a turn whose message is not frozen to an earlier message of its thread. */
-  async reassign(turn: TurnId, message: Message): Promise<Turn> {
-    return this.#update(turn)
+  /** Reassigns a turn to an earlier message of its thread; undefined if it has a frozen message, or was stopped. */
+  async reassign(turn: TurnId, message: Message): Promise<Turn | undefined> {
+    const reassigned = this.#update(turn)
       .set({ message_ts: message.ts, asked_by: message.user_id, attached_file_ids: null, file_notes: null })
-      .returningAll()
-      .executeTakeFirstOrThrow();
+      .where('prompt', 'is', null)
+      .where('stop_requested_at', 'is', null)
+      .returningAll();
+    const { rows } = await sql<Turn>`
+      with reassigned as (${reassigned}), released as (
+        update turns set files_sent_with_turn_id = null
+        where ${inThread(message)} and files_sent_with_turn_id = ${turn.id} and message_ts > ${message.ts}
+          and exists (select from reassigned))
+      select * from reassigned`.execute(this.db);
+    return rows[0];
   }
 
-  /** Records a step, which resets the count of attempts. */
-  async record(turn: TurnId, values: TurnUpdate): Promise<Turn> {
-    const { attached_file_ids, file_notes, tool_counts, ...rest } = values;
-    const { task, ...recorded } = await this.#update(turn)
-      .set({
-        ...rest,
-        ...(attached_file_ids === undefined ? {} : { attached_file_ids: toPostgresJson(attached_file_ids) }),
-        ...(tool_counts === undefined ? {} : { tool_counts: toPostgresJson(tool_counts) }),
-        ...(file_notes === undefined ? {} : { file_notes: toPostgresJson(file_notes) }),
-        attempts: 0,
-      })
+  /** Records a step, which resets the count of attempts, and what the turn's posts show. */
+  async record(turn: TurnId, values: TurnUpdate, posts: readonly PostOutcome[] = []): Promise<Turn> {
+    const shown = posts.length === 0 ? [] : [sql`shown as (${postsUpdate(turn, posts)})`];
+    return orThrow(await this.#recordStep(turn, values, { also: shown }));
+  }
+
+  /** Records that the frozen message is about to be sent; undefined if the turn was stopped, or its content erased. */
+  async intendToSend(turn: TurnId, values: TurnUpdate): Promise<Turn | undefined> {
+    const only = sql<boolean>`stop_requested_at is null and prompt is not null`;
+    return this.#recordStep(turn, { ...values, send_intended_at: new Date() }, { only });
+  }
+
+  /** Records that the message is at the service. */
+  async recordSent(turn: Turn, values: TurnUpdate): Promise<Turn> {
+    const sent = sql`sent as (update messages set state = 'sent' where ${ofMessage(messageKeyOf(turn))})`;
+    return orThrow(await this.#recordStep(turn, values, { also: [sent] }));
+  }
+
+  /**
+   * Freezes a turn's message with its content, and records its writer: later edits and deletions come too late. Undefined
+   * where the turn was stopped, the message has changed since it was read, or another one than `earlierTs` waits before it.
+   * `quoted`: the unsent messages that the content quotes.
+   * Who sends a message again is no new participant.
+   */
+  async freeze(
+    turn: Turn,
+    message: Message,
+    content: TurnUpdate,
+    { earlierTs, quoted }: { earlierTs: SlackTs | null; quoted: readonly SlackTs[] },
+  ): Promise<Turn | undefined> {
+    // A stop locks the turn's row, too: one of both comes first. An edit has the message's row.
+    const steps = sql`
+      locked as (
+        select id from turns
+        where ${isTurn(turn)} and message_ts = ${turn.message_ts} and prompt is null and stop_requested_at is null
+        for update),
+      frozen as (
+        update messages set state = 'sending'
+        where ${ofMessage(message)} and state = 'waiting' and edited_ts is not distinct from ${message.edited_ts}
+          and exists (select from locked)
+          and ${earlierTs}::numeric is not distinct from (
+            select min(ts) from messages
+            where ${inThread(turn)} and state = 'waiting' and ts < ${message.ts} and ${maySend})
+        returning resends_turn_id),
+      quoted as (
+        update messages set quoted_with_ts = ${message.ts}
+        where workspace = ${message.workspace} and channel = ${message.channel} and ts = any(${quoted}::numeric[])
+          and exists (select from frozen)),
+      joined as (
+        update threads set last_used_at = now(), participant_ids = case
+          when ${message.user_id} = any(participant_ids) then participant_ids
+          else participant_ids || ${message.user_id}::text end
+        where ${inThread(turn)} and exists (select from frozen where resends_turn_id is null))`;
+    return this.#recordStep(turn, content, { also: [steps], only: sql`exists (select from frozen)` });
+  }
+
+  /** Records a step together with other changes; undefined if the turn does not meet `only`. */
+  async #recordStep(
+    turn: TurnId,
+    values: TurnUpdate,
+    { also = [], only = sql`true` }: { also?: RawBuilder<unknown>[]; only?: RawBuilder<unknown> },
+  ): Promise<Turn | undefined> {
+    const change = sql`changed as (${this.#update(turn)
+      .set({ ...stepColumns(values), attempts: 0 })
+      .where(sql<boolean>`${only}`)
       .returningAll()
-      .returning(threadTaskId)
-      .executeTakeFirstOrThrow();
+      .returning(threadTaskId)})`;
+    const { rows } = await sql<Turn & { task: string | null }>`
+      with ${sql.join([...also, change])} select * from changed`.execute(this.db);
+    if (rows[0] === undefined) return undefined;
+    const { task, ...recorded } = rows[0];
     for (const step of recordedSteps(values)) this.#onStep?.(recorded, step, task);
     return recorded;
   }
@@ -183,28 +256,49 @@ export class Turns extends Queries {
     await this.#update(turn).set({ attempts: 0 }).execute();
   }
 
-  /** Adds to the number of edits that the turn's reply took. */
-  async countEdits(turn: TurnId, edits: number): Promise<void> {
-    await this.#update(turn)
-      .set({ edit_count: sql<number>`edit_count + ${edits}` })
-      .execute();
+  /** Records what a turn's posts show, and adds to the number of edits that its reply took. */
+  async recordShown(turn: TurnId, posts: readonly PostOutcome[], edits: number): Promise<void> {
+    if (posts.length + edits === 0) return;
+    const counted = this.#update(turn).set({ edit_count: sql<number>`edit_count + ${edits}` });
+    await sql`with shown as (${postsUpdate(turn, posts)}) ${counted}`.execute(this.db);
   }
 
-  /** Finishes a turn; its first outcome stays. */
-  async finish(turn: TurnId, outcome: TurnOutcome): Promise<void> {
-    const done = await this.#update(turn)
+  /** Finishes a turn; its first outcome stays. `last` is what its reply shows, and what was not recorded before. */
+  async finish(turn: TurnId, outcome: TurnOutcome, last: LastStep = {}): Promise<void> {
+    await this.#finish(turn, outcome, last, sql`true`);
+  }
+
+  /** Does the same, in a transaction under the thread's lock, unless the turn has paused its thread: false. */
+  async finishUnlessPausing(turn: Turn, outcome: TurnOutcome, last: LastStep): Promise<boolean> {
+    const paused = sql`exists (select from threads where ${inThread(turn)} and paused_by_turn_id = ${turn.id})`;
+    return this.#finish(turn, outcome, last, sql`not ${paused}`);
+  }
+
+  async #finish(
+    turn: TurnId,
+    outcome: TurnOutcome,
+    { values = {}, posts = [], edits = 0 }: LastStep,
+    only: RawBuilder<unknown>,
+  ): Promise<boolean> {
+    const finish = this.#update(turn)
       .set({
+        ...stepColumns(values),
         finished_at: sql<Date>`now()`,
         outcome: sql<TurnOutcome>`coalesce(outcome, ${outcome})`,
         settled_at: sql<Date>`coalesce(settled_at, now())`,
+        edit_count: sql<number>`edit_count + ${edits}`,
       })
       .where('finished_at', 'is', null)
+      .where(sql<boolean>`${only}`)
       .returningAll()
-      .returning(threadTaskId)
-      .executeTakeFirst();
-    if (done === undefined) return;
-    const { task, ...finished } = done;
-    this.#onStep?.(finished, 'finished', task);
+      .returning(threadTaskId);
+    const shown = posts.length === 0 ? sql`` : sql`shown as (${postsUpdate(turn, posts)}), `;
+    const { rows } = await sql<Turn & { task: string | null }>`
+      with ${shown} done as (${finish}) select * from done`.execute(this.db);
+    if (rows[0] === undefined) return (await this.get(turn.workspace, turn.id))?.finished_at != null;
+    const { task, ...finished } = rows[0];
+    for (const step of [...recordedSteps(values), 'finished' as const]) this.#onStep?.(finished, step, task);
+    return true;
   }
 
   /** Claims a turn's button for the message `ts`, which it makes; undefined if it was claimed before. */
@@ -275,11 +369,26 @@ export class Turns extends Queries {
   }
 }
 
+/** The columns of what a step records. */
+function stepColumns({ attached_file_ids, file_notes, tool_counts, ...rest }: TurnUpdate) {
+  return {
+    ...rest,
+    ...(attached_file_ids === undefined ? {} : { attached_file_ids: toPostgresJson(attached_file_ids) }),
+    ...(tool_counts === undefined ? {} : { tool_counts: toPostgresJson(tool_counts) }),
+    ...(file_notes === undefined ? {} : { file_notes: toPostgresJson(file_notes) }),
+  };
+}
+
 /** The task of a turn's thread. */
 const threadTaskId = sql<string | null>`(
   select task_id from threads
   where threads.workspace = turns.workspace and threads.channel = turns.channel and threads.thread_ts = turns.thread_ts
 )`.as('task');
+
+function orThrow(turn: Turn | undefined): Turn {
+  if (turn === undefined) throw new Error('The turn is gone.');
+  return turn;
+}
 
 function newTurnRow(id: string, { workspace, channel, thread_ts, ts, user_id }: Message) {
   return { id, workspace, channel, thread_ts, message_ts: ts, asked_by: user_id };

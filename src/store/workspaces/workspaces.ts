@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { millis } from '../clock.ts';
 import { Queries } from '../queries.ts';
+import type { EchoState } from '../schema.ts';
 
 /** The Slack workspaces that the bot is installed in. */
 export class Workspaces extends Queries {
@@ -23,22 +24,28 @@ export class Workspaces extends Queries {
   }
 
   /**
-   * Records that events of this workspace are received now. If they were last received more than `gapMs` ago, returns
-   * when, to one process; in a transaction that records what to do, exactly once.
+   * Reads whether a workspace's events arrive and, with `isReceiving`, records that they can now. If they were last
+   * received more than `gapMs` ago, `gap_since` says when, to one process; in a transaction that records what to do,
+   * exactly once. The row stays locked until that ends. Undefined if there is no such workspace.
    */
-  async recordReceiving(workspace: string, gapMs: number): Promise<{ since: Date; now: Date } | undefined> {
-    const { rows } = await sql<{ since: Date | null; now: Date; gap: boolean }>`
+  async recordReceiving(workspace: string, gapMs: number, isReceiving: boolean) {
+    const { rows } = await sql<EchoState & { now: Date; gap_since: Date | null }>`
       with before as (
         select last_receiving_at, clock_timestamp() as now from workspaces where workspace = ${workspace} for update
       )
       update workspaces
-      set last_receiving_at = greatest(before.last_receiving_at, before.now)
+      set last_receiving_at = case when ${isReceiving} then greatest(before.last_receiving_at, before.now)
+        else before.last_receiving_at end
       from before where workspaces.workspace = ${workspace}
-      returning before.last_receiving_at as since, before.now as now,
-        coalesce(before.last_receiving_at < before.now - ${millis(gapMs)}, false) as gap
+      returning before.now, unheard_posts, unheard_since, heard_at, judged_deaf_at,
+        case when ${isReceiving} and before.last_receiving_at < before.now - ${millis(gapMs)}
+          then before.last_receiving_at end as gap_since
     `.execute(this.db);
-    const row = rows[0];
-    if (row === undefined || row.since === null || !row.gap) return undefined;
-    return { since: row.since, now: row.now };
+    return rows[0];
+  }
+
+  /** Saves a change of what `recordReceiving` read. */
+  async saveEchoes(workspace: string, echoes: EchoState): Promise<void> {
+    await this.db.updateTable('workspaces').set(echoes).where('workspace', '=', workspace).execute();
   }
 }

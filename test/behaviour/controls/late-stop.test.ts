@@ -85,12 +85,12 @@ describe.concurrent('a stop request', () => {
     const isRead = () => scene.agent.calls.some(({ name }) => name === reads);
     await scene.sandbox.bot.store.transaction(async ({ threads, stopRequests: stops }) => {
       await threads.lock(turn);
-      await scene.until('the messages are read', isRead);
-      await pause(300);
       await stops.record(
         { workspace: turn.workspace, turn_id: turn.id, user_id: scene.ada.id, ts: root.ts },
         10,
       );
+      await scene.until('the messages are read', isRead);
+      await pause(300);
     });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');

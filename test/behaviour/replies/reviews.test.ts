@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { AgentScript, ReviewPlan } from '../../../sandbox/agent/agent-script.ts';
 import { Faults } from '../../../sandbox/faults.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
@@ -208,3 +208,15 @@ describe.concurrent('the reviews of a task', () => {
     expect(reviews(blind, channel, root)).toEqual([]);
   });
 });
+
+test('a check of a service that does not answer is given up after a minute, and repeated', async () => {
+  const { timeout } = AbortSignal;
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms === 60_000 ? 1_500 : ms));
+  const faults = new Faults();
+  const stage = await openAppScene({ agent: { script: reviewed, faults }, settings });
+  const { channel, root } = await asked(stage, 'one soon');
+  const call = /^GET .*\/tasks\/[^/]+$/;
+  faults.add({ call, fault: { kind: 'latency', ms: 600_000 }, times: 1 });
+  await stage.until('the findings are there', () => reviews(stage, channel, root).length > 0);
+  // Without the limit, the call itself ends only after half a minute.
+}, 30_000);

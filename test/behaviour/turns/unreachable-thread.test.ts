@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { Faults } from '../../../sandbox/faults.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
@@ -138,4 +139,30 @@ test.each([
   const posts = [...channel.messages.values()].filter(({ botId }) => botId !== undefined);
   const strays = posts.filter(({ threadTs }) => threadTs === undefined);
   expect(strays.map(({ deletedAt }) => deletedAt)).toEqual([expect.any(Number)]);
+});
+
+test('a file that Slack shows outside its deleted thread is taken back, and the asker is told', async ({
+  onTestFinished,
+}) => {
+  const faults = new Faults();
+  const script: AgentScript = async (turn) => {
+    await turn.result('chart.png', 'image/png', Buffer.alloc(2_000, 1));
+    turn.write('A chart.');
+  };
+  const own = await openAppScene({ agent: { script }, slack: { faults } }, onTestFinished);
+  const fault = { kind: 'latency', ms: 1_500 } as const;
+  faults.add({ call: 'files.completeUploadExternal', fault, times: 1 });
+  const channel = own.channel();
+  const root = own.ask(channel, 'draw a chart');
+  await own.until('the file is uploaded', () =>
+    own.slack.calls.some(({ method }) => method === 'files.getUploadURLExternal'),
+  );
+  for (const { ts } of own.replies(channel, root)) own.slack.remove(channel.id, ts);
+  own.slack.remove(channel.id, root.ts);
+  await own.finished(channel, root);
+  expect(toldAda(own)).toContain(`<#${channel.id}>`);
+  const strays = [...channel.messages.values()].filter(({ fileIds }) => fileIds.length > 0);
+  expect(strays.map(({ threadTs, deletedAt }) => [threadTs, deletedAt])).toEqual([
+    [undefined, expect.any(Number)],
+  ]);
 });

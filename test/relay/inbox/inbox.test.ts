@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Inbox } from '../../../src/relay/inbox/inbox.ts';
 import type { InboxEvent, IncomingMessage } from '../../../src/relay/runtime/incoming-message.ts';
+import { ofMessage } from '../../../src/store/filters.ts';
 import { Store } from '../../../src/store/store.ts';
 import { InboxWriter } from '../../../src/store/threads/inbox-writer.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -58,6 +59,18 @@ describe('the inbox', () => {
     expect((await say(mention)).kind).toBe('admitted');
     expect((await say({ ...mention })).kind).toBe('known');
     expect(queued.filter((root) => root === mention.thread_ts)).toHaveLength(1);
+  });
+
+  test.each(['first', 'last'])('accepts once what Slack calls a mention, which comes %s', async (place) => {
+    const copy = message('<@WOTHER> hi');
+    const mention = { ...copy, isMention: true };
+    const copies = place === 'first' ? [mention, copy] : [copy, mention];
+    const outcomes = [];
+    for (const one of copies) outcomes.push((await say(one)).kind);
+    expect(outcomes.filter((kind) => kind === 'admitted')).toHaveLength(1);
+    const edited = { ...message('<@WOTHER> hi'), isMention: true };
+    await edit({ ...edited, isMention: false }, 'never mind');
+    expect((await say(edited)).kind).toBe('ignored');
   });
 
   test('stores only the ids of a reply in an unknown thread, and nothing of other conversations', async () => {
@@ -174,7 +187,11 @@ describe('the inbox', () => {
     const asked = message('<@UBOT> asked', { person, channel });
     const unheard = message('not here yet', { person, channel });
     await say(asked);
-    await store.messages.freeze(keyOf(asked));
+    await store.db
+      .updateTable('messages')
+      .set({ state: 'sending' })
+      .where(ofMessage(keyOf(asked)))
+      .execute();
     for (const one of [asked, unheard]) {
       await edit(one, `${one.content.text} again`);
       expect(await store.earlyEdits.get(keyOf(one))).toMatchObject({
@@ -198,7 +215,7 @@ describe('the inbox', () => {
     await say(waiting);
     expect((await edit(waiting, '<@UBOT> with no typo')).kind).toBe('reworded');
     const key = { workspace: 'T1', channel: 'C1', ts: waiting.ts };
-    await store.messages.freeze(key);
+    await store.db.updateTable('messages').set({ state: 'sending' }).where(ofMessage(key)).execute();
     expect(await edit(waiting, '<@UBOT> later')).toEqual({ kind: 'too_late', change: 'edit' });
     expect(await remove(waiting)).toEqual({ kind: 'too_late', change: 'deletion' });
     expect((await row(waiting))?.content?.text).toBe('<@UBOT> with no typo');
@@ -212,7 +229,11 @@ describe('the inbox', () => {
       accept({ kind: 'edit', message: { ...edited, content: { text } }, editedTs });
     await editAt(late, '<@UBOT> second words');
     expect(await editAt(late, '<@UBOT> second words')).toEqual({ kind: 'known' });
-    await store.messages.freeze(keyOf(edited));
+    await store.db
+      .updateTable('messages')
+      .set({ state: 'sending' })
+      .where(ofMessage(keyOf(edited)))
+      .execute();
     expect(await editAt(late, '<@UBOT> second words')).toEqual({ kind: 'known' });
     expect(await editAt(early, '<@UBOT> older words')).toEqual({ kind: 'known' });
     const [third, fourth] = [ts(), ts()];
@@ -225,7 +246,11 @@ describe('the inbox', () => {
   test('knows the other copy of an edit, and an edit without new text', async () => {
     const asked = message('<@UBOT> first words');
     await say(asked);
-    await store.messages.freeze(keyOf(asked));
+    await store.db
+      .updateTable('messages')
+      .set({ state: 'sending' })
+      .where(ofMessage(keyOf(asked)))
+      .execute();
     const again = (text: string, editedTs: string) =>
       accept({ kind: 'edit', message: { ...asked, content: { text } }, editedTs });
     expect(await again('<@UBOT> first words', ts())).toEqual({ kind: 'known' });

@@ -10,6 +10,7 @@ const fromBot = { ...message, person: 'B1' };
 test.each([
   ['a mention of the bot', message, '<@UBOT> hi', 'bot'],
   ['a mention of the bot after somebody else', reply, '<@U2> and <@UBOT>, look', 'bot'],
+  ['what Slack calls a mention', { ...reply, isMention: true }, '<@WOTHER> hi', 'bot'],
   ['a direct message', direct, 'hi', 'bot'],
   ['a direct message that starts with somebody else', direct, '<@U2> is late', 'bot'],
   ['a message in a channel', message, 'hi', 'channel'],

@@ -1,6 +1,7 @@
 import { v7 as nextId } from 'uuid';
 import { expect, test } from 'vitest';
 import { closeIfUnchanged, closeMessage, putBack } from '../../../src/relay/sending/put-back.ts';
+import { ofMessage } from '../../../src/store/filters.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
@@ -42,7 +43,7 @@ test('a message that waits again is not closed by a process that still has its d
 test('a message that was edited while it was sent waits again with its new text, unless a correction took the edit', async () => {
   const [one, two] = [await begun(), await begun()];
   for (const { key } of [one, two]) {
-    await store.messages.freeze(key);
+    await store.db.updateTable('messages').set({ state: 'sending' }).where(ofMessage(key)).execute();
     await store.earlyEdits.record(key, edit);
   }
   await store.earlyEdits.claim(two.key, later);
@@ -53,7 +54,7 @@ test('a message that was edited while it was sent waits again with its new text,
 
 test('a message that was deleted while it was sent does not wait again', async () => {
   const { key, turn, get } = await begun();
-  await store.messages.freeze(key);
+  await store.db.updateTable('messages').set({ state: 'sending' }).where(ofMessage(key)).execute();
   await store.earlyEdits.record(key, { is_deletion: true, content: null, edited_ts: null });
   expect(await putBack({ store }, turn)).toBe(false);
   expect(await get()).toMatchObject({ state: 'withdrawn', content: null });

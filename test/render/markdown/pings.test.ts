@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { neutralizePings, restorePings } from '../../../src/render/markdown/pings.ts';
+import { neutralizePings, pingCost, restorePings, WORD_JOINER } from '../../../src/render/markdown/pings.ts';
 
 const pings = [
   '<!channel>',
@@ -15,6 +15,26 @@ const pings = [
   '<https://evil.example|google.com>',
   '<mailto:a@evil.example|google.com>',
 ];
+const disguisedLinks = [
+  '[https://one.example](https://two.example)',
+  '[https://one.example](<https://two.example>)',
+  '[https://one.example/a](https://one.example/b "title")',
+  '[**https://one.example**](https://two.example)',
+  '[[https://one.example]](https://two.example/a_(b))',
+  '[see\\] https://one.example](https://two.example)',
+  '[<https://one.example>](https://two.example)',
+  '[www.one.example](https://two.example)',
+  '[one.org](https://one.org@two.example)',
+];
+const honestLinks = [
+  '[https://one.example](https://one.example/)',
+  '[http://www.one.example/a](https://one.example/a/)',
+  '[one.org](https://www.one.org/an/article)',
+  '[https://one.example/an…](https://one.example/an/article)',
+  '[report.md](https://two.example/r)',
+  '[the paper](https://two.example/r) and https://one.example',
+  'https://one.example [1](https://two.example)',
+];
 const dangerous = /<!|<(?:https?|mailto):[^>]*\||<@|<#|@(?:channel|here|everyone)\b/i;
 
 describe('pings', () => {
@@ -23,14 +43,32 @@ describe('pings', () => {
     expect(restorePings(neutralizePings(`see ${ping} now`))).toBe(`see ${ping} now`);
   });
 
+  test.each(disguisedLinks)('%s shows its true target', (link) => {
+    expect(neutralizePings(`see ${link}`)).toBe(`see ${link.replaceAll('](', `]${WORD_JOINER}(`)}`);
+  });
+
+  test.each(honestLinks)('%s stays a link', (link) => {
+    expect(neutralizePings(link)).toBe(link);
+  });
+
   test('in any text are neutralised, and the text can be restored', () => {
     const text = fc
-      .array(fc.oneof(fc.constantFrom(...pings), fc.string({ maxLength: 20 })))
+      .array(
+        fc.oneof(
+          fc.constantFrom(...pings, ...disguisedLinks, '](', WORD_JOINER),
+          fc.string({ maxLength: 20 }),
+        ),
+      )
       .map((all) => all.join(' '));
     fc.assert(
       fc.property(text, (all) => {
         expect(neutralizePings(all)).not.toMatch(dangerous);
         expect(restorePings(neutralizePings(all))).toBe(all);
+        const room = all
+          .split('')
+          .map((_, index) => pingCost(all, index))
+          .reduce((sum, cost) => sum + cost, 0);
+        expect(neutralizePings(all).length - all.length).toBeLessThanOrEqual(room);
       }),
     );
   });

@@ -22,7 +22,16 @@ async function doubledWith(part: string, faultProfile: FaultProfile): Promise<st
   const program = fileURLToPath(new URL(`./broken/${part}.ts`, import.meta.url));
   const database = await copyTemplateDatabase();
   const isEnough = ({ duplicated }: Damage) => duplicated.length > 0;
-  const options = { kills: 1, seed: 1, replicas: 1, transport: 'http', logs, program, faultProfile } as const;
+  const options = {
+    kills: 1,
+    seed: 1,
+    delay: 0,
+    replicas: 1,
+    transport: 'http',
+    logs,
+    program,
+    faultProfile,
+  } as const;
   const { damage } = await runChaos({ ...options, database, isEnough }, () => undefined);
   await dropDatabase(database);
   await rm(logs, { recursive: true, force: true });

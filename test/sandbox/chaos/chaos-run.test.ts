@@ -10,7 +10,8 @@ const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck
 /** A short form of `npm run chaos`. The seed is the same in every run of the tests; the logs stay where something went wrong. */
 async function killed(options: Pick<ChaosRunOptions, 'kills' | 'replicas' | 'transport' | 'database'>) {
   const logs = await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-'));
-  const { damage, stats } = await runChaos({ seed: 1, logs, ...options }, () => undefined);
+  const { damage, stats } = await runChaos({ seed: 1, delay: 2, logs, ...options }, () => undefined);
+  expect(stats, `the logs are in ${logs}`).toMatchObject({ failedStarts: 0, lateStops: 0 });
   expect(damage, `the logs are in ${logs}`).toEqual(none);
   await rm(logs, { recursive: true, force: true });
   return stats;

@@ -41,6 +41,29 @@ describe('the comparison', () => {
     expect(counts({ ...twice, said }).duplicated).toBeGreaterThan(0);
   });
 
+  test('an edited message counts with either text, a deleted one or one in a stopped thread may be missing', () => {
+    const run = undamagedRun();
+    const edited = run.said.map((message, index) =>
+      index === 0 ? { ...message, editedText: 'look again' } : message,
+    );
+    expect(counts({ ...run, said: edited })).toEqual({});
+    const [first, ...rest] = run.tasks[0]?.messages ?? [];
+    const after = { text: 'look again', files: first?.files ?? [] };
+    expect(counts({ ...withTask(() => ({ messages: [after, ...rest] })), said: edited })).toEqual({});
+    const both = withTask(({ messages }) => ({ messages: [...messages, after] }));
+    expect(counts({ ...both, said: edited }).duplicated).toBeGreaterThan(0);
+    const without = withTask(({ messages }) => ({ messages: messages.slice(1) }));
+    for (const excuse of [{ wasDeleted: true }, { wasStopped: true }]) {
+      const said = run.said.map((message, index) => (index === 0 ? { ...message, ...excuse } : message));
+      expect(counts({ ...without, said })).toEqual({});
+    }
+  });
+
+  test('replies in another order than in their task are out of order, and an empty one is not missed', () => {
+    expect(counts(withPosts((posts) => posts.toReversed())).outOfOrder).toBeGreaterThan(0);
+    expect(counts(withTask(({ replies }) => ({ replies: [...replies, ''] })))).toEqual({});
+  });
+
   test('of two messages with the same words, one that is missing is lost', () => {
     expect(counts(withTask(({ messages }) => ({ messages: messages.slice(0, 2) })))).toEqual({ lost: 1 });
   });

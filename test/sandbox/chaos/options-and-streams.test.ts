@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { CallNotifier, ObservedFaults } from '../../../sandbox/chaos/call-notifier.ts';
 import { RESULT_REQUEST, scriptedReply } from '../../../sandbox/chaos/chaos-agent.ts';
 import { parseChaosOptions } from '../../../sandbox/chaos/chaos-options.ts';
-import { isUndamaged, reportLine } from '../../../sandbox/chaos/chaos-report.ts';
+import { hasPassed, reportLine } from '../../../sandbox/chaos/chaos-report.ts';
 import { KILL_STEPS, killStepOf, type OpenTurn } from '../../../sandbox/chaos/kill-step.ts';
 import { createRandomStreams, shuffled } from '../../../sandbox/chaos/random-streams.ts';
 import { WaitingPairs } from '../../../sandbox/chaos/waiting-pairs.ts';
 
 describe('the options', () => {
   test('one process hears of events by HTTP, several by Socket Mode, unless asked otherwise', () => {
-    const usual = { kills: 20, seed: 1, replicas: 1, transport: 'http', logs: undefined };
+    const usual = { kills: 20, seed: 1, replicas: 1, transport: 'http', delay: 30, logs: undefined };
     expect(parseChaosOptions([])).toEqual(usual);
     expect(parseChaosOptions(['--kills', '5', '--seed', '7', '--replicas', '2'])).toEqual({
       ...usual,
@@ -129,6 +129,8 @@ describe('the report', () => {
     orphanedProjects: 0,
     failedStarts: 0,
     lateStops: 0,
+    interventions: { edits: 1, deletions: 0, stops: 0, presses: 0 },
+    directMessages: 0,
   };
   const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
 
@@ -146,8 +148,10 @@ describe('the report', () => {
     expect(Object.keys(JSON.parse(line).killsByStep)).toEqual([...KILL_STEPS]);
   });
 
-  test('knows a run without damage', () => {
-    expect(isUndamaged(none)).toBe(true);
-    expect(isUndamaged({ ...none, stuck: ['a mark'] })).toBe(false);
+  test('knows a run that passed', () => {
+    expect(hasPassed(none, stats)).toBe(true);
+    expect(hasPassed({ ...none, stuck: ['a mark'] }, stats)).toBe(false);
+    expect(hasPassed(none, { ...stats, failedStarts: 1 })).toBe(false);
+    expect(hasPassed(none, { ...stats, lateStops: 1 })).toBe(false);
   });
 });

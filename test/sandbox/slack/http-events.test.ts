@@ -104,6 +104,21 @@ describe('events over HTTP', () => {
     expect(slack.deliveryStats.acked).toBe(1);
   });
 
+  test('a workspace that goes deaf loses its events without a retry, until that ends', async () => {
+    const { slack, ann, channel } = await workspaceWithBot();
+    const { url, headers } = await server((_, response) => response.end());
+    await slack.useHttp({ eventsUrl: url });
+    const hearAgain = slack.goDeaf();
+    slack.say({ person: ann, channel, text: 'lost' });
+    await slack.settled();
+    expect(headers).toEqual([]);
+    hearAgain();
+    slack.say({ person: ann, channel, text: 'heard' });
+    await slack.settled();
+    expect(headers).toHaveLength(1);
+    expect(slack.deliveryStats).toMatchObject({ lost: 1, retries: 0 });
+  });
+
   test('x-slack-no-retry stops the retries', async () => {
     const { slack, ann, channel } = await workspaceWithBot();
     const { url, headers } = await server((_request, response) => {

@@ -33,6 +33,21 @@ test('a name that changes during its sync stays due', async () => {
   expect(await projectNames.claim(60_000, 5)).toHaveLength(1);
 });
 
+test('many names that are due in one workspace do not hide those of another', async () => {
+  for (const [workspace, channel] of [
+    ['T5', 'C1'],
+    ['T5', 'C2'],
+    ['T5', 'C3'],
+    ['T6', 'C1'],
+  ] as const) {
+    await projects.assign({ workspace, channel, account_id: 'settings' }, `prj_${workspace}${channel}`);
+    await channels.set(workspace, channel, 'U1', { sync_project_name: true });
+    await projectNames.markDue(workspace, channel);
+  }
+  const claimed = await projectNames.claim(60_000, 2);
+  expect(claimed.map(({ workspace }) => workspace).sort()).toEqual(['T5', 'T6']);
+});
+
 test('a channel can switch to another project, even while a turn creates one for it', async () => {
   const key = { workspace: 'T1', channel: 'C3', account_id: 'settings' };
   const turn = '01a1fbfe-6e3a-7000-83e3-5e284a624414';

@@ -4,7 +4,7 @@ import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
-const { followUps: watches } = new Store(kysely);
+const { followUps: watches, workspaces } = new Store(kysely);
 
 const [one, two] = [randomUUID(), randomUUID()];
 let seconds = 1_700_000_000;
@@ -42,8 +42,26 @@ test('follow-ups of one workspace leave room for those of others, however many a
   await due('T2', 2);
   const of = async (holder: string, most: number) =>
     (await watches.claim(holder, 10_000, most, 3)).map(({ workspace }) => workspace).sort();
-  expect(await of(one, 4)).toHaveLength(4);
-  expect(await of(one, 20)).toEqual(['T2']);
+  expect(await of(one, 4)).toEqual(['T1', 'T1', 'T2', 'T2']);
+  expect(await of(one, 20)).toEqual(['T1']);
   expect(await of(one, 20)).toEqual([]);
   expect(await of(two, 20)).toEqual(['T1', 'T1', 'T1']);
+});
+
+test('follow-ups wait while the app is not installed, and of many workspaces each has one before any has two', async () => {
+  for (const workspace of ['T10', 'T11', 'T12']) {
+    await due(workspace, 4);
+    await workspaces.put({ workspace, name: workspace, bot_user_id: 'U1', bot_id: 'B1' });
+  }
+  await kysely
+    .updateTable('workspaces')
+    .set({ uninstalled_at: new Date() })
+    .where('workspace', '=', 'T11')
+    .execute();
+  await kysely.deleteFrom('follow_ups').where('workspace', '=', 'T1').execute();
+  const claimed = await watches.claim(randomUUID(), 10_000, 2, 2);
+  expect(claimed.map(({ workspace }) => workspace).sort()).toEqual(['T10', 'T12']);
+  expect(await watches.claim(randomUUID(), 10_000, 99, 99)).not.toContainEqual(
+    expect.objectContaining({ workspace: 'T11' }),
+  );
 });

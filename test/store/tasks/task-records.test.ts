@@ -112,6 +112,23 @@ describe('the deletion of a task', () => {
     expect(await store.taskDeletions.claimDue(10)).toEqual([]);
   });
 
+  test('waits for no other workspace, however many deletions are due there', async () => {
+    const due = { account_id: 'settings', channel: 'C1', thread_ts: '1.0', requested_by: 'U1' };
+    const row = (to: string, id: number) => ({
+      ...due,
+      workspace: to,
+      task_id: `tsk_due_${id}`,
+      claimed_until: new Date(id),
+    });
+    const rows = [1, 2, 3].map((id) => row('T20', id));
+    await kysely
+      .insertInto('task_deletions')
+      .values([...rows, row('T21', 4)])
+      .execute();
+    const claimed = await store.taskDeletions.claimDue(2);
+    expect(claimed.map(({ task_id }) => task_id).sort()).toEqual(['tsk_due_1', 'tsk_due_4']);
+  });
+
   test('is rejected while a turn is open', async () => {
     const { key, task } = await thread('C6', 'U1', 'open');
     expect(await store.taskDeletions.request(key, task, 'U1')).toBe('busy');

@@ -9,10 +9,10 @@ const store = new Store(database.kysely);
 let count = 0;
 
 /** A thread of its own with so many messages, of which the first has its turn. */
-async function begun(messages: number): Promise<Turn> {
+async function begun(messages: number, workspace = 'T1'): Promise<Turn> {
   count += 1;
   const root = `${1_700_000_000 + count * 100}.000000`;
-  const thread = { workspace: 'T1', channel: 'C1', thread_ts: root };
+  const thread = { workspace, channel: 'C1', thread_ts: root };
   await store.threads.adopt(thread, { account_id: 'a', user_id: 'U1', ts: root });
   for (let at = 0; at < messages; at += 1) {
     const ts = `${1_700_000_000 + count * 100 + at}.000000`;
@@ -23,7 +23,7 @@ async function begun(messages: number): Promise<Turn> {
       content: { text: 'hi' },
       editedTs: null,
     } as const;
-    await store.messages.add({ workspace: 'T1', channel: 'C1', ts }, row);
+    await store.messages.add({ workspace, channel: 'C1', ts }, row);
   }
   const first = await store.messages.nextWaiting(thread);
   if (first === undefined) throw new Error('Nothing waits.');
@@ -32,7 +32,7 @@ async function begun(messages: number): Promise<Turn> {
 
 const ask = (turn: Turn, person: string, seconds: number) =>
   store.stopRequests.record(
-    { workspace: 'T1', turn_id: turn.id, user_id: person, ts: `${1_800_000_000 + seconds}.000000` },
+    { workspace: turn.workspace, turn_id: turn.id, user_id: person, ts: `${1_800_000_000 + seconds}.000000` },
     10,
   );
 
@@ -48,6 +48,26 @@ test('a stop is requested once, and forced by a request ten seconds later', asyn
   await store.turns.finish(turn, 'cancelled');
   expect(await ask(turn, 'U1', 40)).toBeUndefined();
   expect((await store.stopRequests.unsettled(10)).map(({ id }) => id)).not.toContain(turn.id);
+});
+
+test('stops that never settle hide neither those of other workspaces nor new ones of their own', async () => {
+  const old = [];
+  for (let at = 0; at < 6; at += 1) old.push(await begun(1, 'T2'));
+  for (const turn of old) {
+    await ask(turn, 'U1', 0);
+    await store.stopRequests.markSent(turn, 'graceful');
+  }
+  const departed = await begun(1, 'T4');
+  const newest = [await begun(1, 'T2'), await begun(1, 'T3')];
+  for (const turn of [departed, ...newest]) await ask(turn, 'U1', 0);
+  await store.workspaces.put({ workspace: 'T4', name: 'Four', bot_user_id: 'U4', bot_id: 'B4' });
+  await database.kysely
+    .updateTable('workspaces')
+    .set({ uninstalled_at: new Date() })
+    .where('workspace', '=', 'T4')
+    .execute();
+  const seen = (await store.stopRequests.unsettled(2)).map(({ id }) => id);
+  expect(seen.sort()).toEqual(newest.map(({ id }) => id).sort());
 });
 
 test('messages that wait behind a stopped turn are paused, except retries, and cause no work', async () => {
@@ -231,7 +251,11 @@ test("a person's text that others quoted is erased with that person", async () =
   };
   const about = await quoting('C7', { text: '', about: { user: 'U9', text: 'their words' } });
   const readBack = await quoting('C8', { text: 'sum it up' });
-  await store.threads.addParticipant({ ...place, channel: 'C8' }, 'U9');
+  await store.db
+    .updateTable('threads')
+    .set({ participant_ids: ['U9'] })
+    .where('channel', '=', 'C8')
+    .execute();
   const others = await quoting('C9', { text: 'hm', about: { user: 'U7', text: 'of others' } });
   await store.erasure.eraseUser('T1', 'U9');
   expect(await about()).toEqual({ content: null, title: null });

@@ -6,9 +6,10 @@ import { startBroken } from './start.ts';
 
 /** Does not write down that a message is about to be sent. */
 class ForgetfulTurns extends Turns {
-  override async record(...[turn, values]: Parameters<Turns['record']>): ReturnType<Turns['record']> {
-    const { send_intended_at: _, ...rest } = values;
-    return super.record(turn, rest);
+  override async intendToSend(
+    ...[turn, values]: Parameters<Turns['intendToSend']>
+  ): ReturnType<Turns['intendToSend']> {
+    return this.record(turn, values);
   }
 }
 

@@ -120,6 +120,7 @@ export class Inbox {
         case 'withdrawn':
           return { kind: decision };
         case 'unsent':
+          if (addressee === 'others') return { kind: 'ignored', why: 'addressed to others' };
           return { kind: decision, thread };
         default:
           enqueue(thread, decision === 'next');

@@ -83,7 +83,7 @@ export class MidRunForwarding {
     await this.#forwarding;
   }
 
-  /** Forwards one message; true if there was one: the agent gets no other in the same pause. */
+  /** Forwards one message; true if it was sent or put back: the agent gets no other in the same pause. */
   async #forward(ended: AbortSignal): Promise<boolean> {
     const turn = await this.#nextTurn();
     if (turn === undefined) return false;
@@ -110,6 +110,7 @@ export class MidRunForwarding {
       if (!(error instanceof TurnEnded) || error.sentence !== null) throw error;
       await closeMessage(this.#work.deps, turn);
       await store.turns.finish(turn, error.outcome);
+      return false;
     }
     return true;
   }

@@ -5,6 +5,7 @@ const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   ack: () => import('./ack.ts'),
   connect: () => import('./connect.ts'),
   files: () => import('./files.ts'),
+  history: () => import('./history.ts'),
   live: () => import('./live.ts'),
   manners: () => import('./manners.ts'),
   peers: () => import('./peers.ts'),

@@ -41,6 +41,7 @@ import { ResultLinkResolver, resolveResult } from './relay/replies/result-link-r
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
 import type { RelayDeps } from './relay/runtime/deps.ts';
+import { DueWorkPoller } from './relay/runtime/due-work-poller.ts';
 import { RenderQueue } from './relay/runtime/render-queue.ts';
 import { ProjectNameSync } from './relay/sending/project-name-sync.ts';
 import { Dispatcher } from './relay/turns/dispatcher.ts';
@@ -51,6 +52,7 @@ import { isAcceptedPost } from './slack/posting.ts';
 import { identifyToken } from './slack/token-identity.ts';
 import type { Database } from './store/database.ts';
 import { openStore } from './store/open-store.ts';
+import { readDueWork } from './store/queue/due-work.ts';
 import { ThreadQueue } from './store/queue/thread-queue.ts';
 import { SharedRateLimits } from './store/slack/shared-rate-limits.ts';
 import { readStats } from './store/stats.ts';
@@ -97,7 +99,12 @@ export async function startApp(
 
   // The database, the queue and the metrics.
   const { database, embedded } = await openStore(
-    { url: config.DATABASE_URL, folder: config.DATA_FOLDER },
+    {
+      url: config.DATABASE_URL,
+      directUrl: config.DATABASE_LISTEN_URL,
+      folder: config.DATA_FOLDER,
+      maxConnections: config.DATABASE_CONNECTIONS,
+    },
     cleanup,
     log,
   );
@@ -121,6 +128,8 @@ export async function startApp(
   cleanup.defer(async () => telemetry.close());
   const storeOn = (db: Database['kysely']) => overrides.store?.(db) ?? new Store(db, telemetry.onTurnStep);
   const store = storeOn(database.kysely);
+  const ackStore = storeOn(database.ackKysely);
+  const leaseStore = storeOn(database.leaseKysely);
   const queue = new ThreadQueue({ database, log });
   cleanup.defer(() => queue.stop());
   await queue.start();
@@ -186,12 +195,13 @@ export async function startApp(
     findWorkspace: (workspace) => installations.find({ workspace }),
     requeue: (thread) => queue.enqueueMissing([thread]),
   });
-  const stopControl = new StopControl(deps, (turn) => runner.requestStop(turn));
-  const pausedMessages = new PausedMessages(deps, waitingReactions);
-  const buttonActions = new ButtonActions(deps, pausedMessages);
-  const sendNow = new SendNow(deps, (thread, isAsked) => runner.passOn(thread, isAsked));
-  const unsentReplies = new UnsentReplies(deps);
-  const stopTriggers = new StopTriggers(deps, stopControl, pausedMessages, waitingReactions);
+  const controlDeps = { ...deps, store: ackStore };
+  const stopControl = new StopControl(controlDeps, (turn) => runner.requestStop(turn));
+  const pausedMessages = new PausedMessages(controlDeps, waitingReactions);
+  const buttonActions = new ButtonActions(controlDeps, pausedMessages);
+  const sendNow = new SendNow(controlDeps, (thread, isAsked) => runner.passOn(thread, isAsked));
+  const unsentReplies = new UnsentReplies(controlDeps);
+  const stopTriggers = new StopTriggers(controlDeps, stopControl, pausedMessages, waitingReactions);
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   const maintenance = new Maintenance({
     store,
@@ -200,14 +210,16 @@ export async function startApp(
     retention: retentionDays(config),
     log,
   });
-  const followUps = new FollowUps(deps, [postLaterResults, postReviews]);
+  const followUps = new FollowUps(deps, [postLaterResults, postReviews], (account) =>
+    accounts.readRate(account),
+  );
 
   // Messages from Slack.
   const lateEdits = new LateEdits(deps);
   const workspaces = () => installations.ids();
   const inbox = new Inbox({
     ...deps,
-    store: storeOn(database.ackKysely),
+    store: ackStore,
     enqueue: (at, isNew) => queue.enqueueSoon(at, isNew),
     onStopMessage: (message) => stopTriggers.onStopWord(message),
   });
@@ -223,10 +235,7 @@ export async function startApp(
     workspaces,
     canReceiveEvents: () => slackApp.isReceiving,
     minGapMs: config.GAP_MINUTES * 60_000,
-    onHeartbeat: () => {
-      backfill.trigger();
-      projectNameSync.runSoon();
-    },
+    onHeartbeat: () => backfill.trigger(),
     rebuildConnections: () => slackApp.rebuildConnections(),
     log,
   });
@@ -253,7 +262,7 @@ export async function startApp(
   });
 
   // Slack's requests and our own pages.
-  const transport = eventTransport(config, store, identity?.installation.workspace);
+  const transport = eventTransport(config, leaseStore, identity?.installation.workspace);
   const slackApp = new SlackApp({
     transport,
     eventIntake,
@@ -293,9 +302,27 @@ export async function startApp(
     workspace: identity?.installation.workspace,
   });
 
+  const dueWork = new DueWorkPoller({
+    read: () => readDueWork(database.kysely),
+    begin: {
+      expiredJobs: () =>
+        void queue
+          .releaseExpired()
+          .catch((error: unknown) =>
+            log.debug({ err: error }, 'releasing expired jobs failed; trying again'),
+          ),
+      stops: () => stopControl.sendOpenStops(),
+      followUps: () => followUps.checkDue(),
+      taskDeletions: () => features.taskDeleter.resumeDue(),
+      projectNames: () => projectNameSync.runSoon(),
+      urgentMessages: () => sendNow.passOnUrgent(),
+    },
+    onInstallationsChanged: () => installationRefresh.onChanged(),
+    log,
+  });
   const background: Lifecycle[] = [
+    dueWork,
     stopControl,
-    sendNow,
     followUps,
     features.questionPoster,
     features.taskDeleter,
@@ -303,6 +330,7 @@ export async function startApp(
     maintenance,
     projectNameSync,
     slackApp,
+    eventIntake,
     backfill,
     gapDetector,
   ];

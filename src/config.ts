@@ -5,6 +5,7 @@ import {
   botIdList,
   emojiName,
   fileTypeList,
+  formatDefault,
   hostList,
   logLevel,
   nonNegativeInteger,
@@ -105,6 +106,13 @@ const settingsSchema = z.object({
     what: 'PostgreSQL database, such as postgres://user:password@host/name. If not set, the app runs an embedded PostgreSQL in DATA_FOLDER.',
     secret: true,
   }),
+  DATABASE_LISTEN_URL: setting('DATABASE_LISTEN_URL', z.string().min(1).optional(), {
+    what: 'Address of the PostgreSQL server itself, if DATABASE_URL is that of a pooler such as pgbouncer. The app listens for jobs, and migrates, through this one.',
+    secret: true,
+  }),
+  DATABASE_CONNECTIONS: setting('DATABASE_CONNECTIONS', z.coerce.number().int().min(5).default(8), {
+    what: 'Most connections of each process to the database. One listens, one is for the queue, one for leases; turns never use those for acknowledgements.',
+  }),
   DATA_FOLDER: setting('DATA_FOLDER', z.string().min(1).default('./data'), {
     what: 'Folder of the embedded PostgreSQL.',
   }),
@@ -158,7 +166,7 @@ const settingsSchema = z.object({
     what: 'How long to look for files and reviews that appear after an answer, in minutes. 0 turns this off.',
   }),
   WATCH_SECONDS: setting('WATCH_SECONDS', z.coerce.number().positive().default(10), {
-    what: 'When to look for them first, in seconds after the answer. The pauses grow up to twelve times this.',
+    what: 'When to look for them first, in seconds after the answer. Each later pause is 1.6 times as long, up to 120 times this.',
   }),
   STABLE_LINKS: setting('STABLE_LINKS', z.stringbool().default(false), {
     what: "Whether links to results go through PUBLIC_URL and last 7 days, instead of the service's short-lived links. Anyone with such a link can read the file.",
@@ -341,10 +349,4 @@ export function settingRows(): { name: string; fallback: string; what: string; s
       secret: note?.secret === true,
     };
   });
-}
-
-function formatDefault(value: unknown): string {
-  if (Array.isArray(value)) return value.join(',');
-  if (typeof value === 'object') return '{}';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -9,6 +9,9 @@ import { Redactor } from './operate/redaction.ts';
 // millisecond each. By default it waits for 128 MiB, and collects the whole heap for every 64 MiB read before that.
 setFlagsFromString('--scavenger-max-new-space-capacity-mb=8');
 
+/** How long closing everything may take after DRAIN_SECONDS (ms), for example while the database does not answer. */
+const CLOSE_TIMEOUT_MS = 11_000;
+
 if (process.argv.includes('--help')) {
   console.log('Taskthread brings a hosted AI agent into Slack. It is configured by environment variables:\n');
   for (const { name, fallback, what, secret } of settingRows()) {
@@ -30,6 +33,11 @@ async function run(): Promise<void> {
       log.info({ reason }, isStopping ? 'already stopping' : 'stopping');
       if (isStopping) return;
       isStopping = true;
+      const stopTimeoutMs = config.DRAIN_SECONDS * 1_000 + CLOSE_TIMEOUT_MS;
+      setTimeout(() => {
+        log.error('the stop takes too long; what was under way will be repeated');
+        process.exit(1);
+      }, stopTimeoutMs);
       app.stop().then(
         () => process.exit(code),
         (error: unknown) => {

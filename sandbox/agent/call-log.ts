@@ -6,6 +6,7 @@ export interface RecordedCall {
   /** For example `POST /experimental/tasks/{task_id}/messages`, `PUT part`, `PUT upload`, `GET download`. */
   name: string;
   path: string;
+  query: Readonly<Record<string, unknown>>;
   /** 0 if the connection was cut before a response. */
   status: number;
   /** From the request's headers to the response's end, ms. */
@@ -32,12 +33,12 @@ export class CallLog {
     return (request, response, next) => {
       const at = Date.now();
       const started = performance.now();
-      const { path } = request;
+      const { path, query } = request;
       response.setHeader('x-request-id', newId('req'));
       response.on('close', () => {
         const status = response.writableFinished ? response.statusCode : 0;
         const ms = performance.now() - started;
-        this.#add({ name: nameOf(request), path, status, ms, at, body: request.body });
+        this.#add({ name: nameOf(request), path, query, status, ms, at, body: request.body });
       });
       next();
     };

@@ -6,6 +6,8 @@ export interface ChaosOptions {
   /** How many times a process is killed. */
   kills: number;
   seed: number;
+  /** How long each fault of the database lasts (s); undefined for none. */
+  databaseFaultSeconds?: number | undefined;
   /** Bot processes on one database. */
   replicas: number;
   /** How events reach the bot; `http` goes through a load balancer. */
@@ -16,8 +18,12 @@ export interface ChaosOptions {
   logs: string | undefined;
 }
 
+/** Without `--database`, which alone kills no process of the bot. */
+const DEFAULT_KILLS = 20;
+
 const schema = z.object({
-  kills: z.coerce.number().int().min(1).max(1_000).default(20),
+  kills: z.coerce.number().int().min(1).max(1_000).optional(),
+  database: z.coerce.number().min(1).max(600).optional(),
   seed: z.coerce.number().int().nonnegative().default(1),
   replicas: z.coerce.number().int().min(1).max(8).default(1),
   transport: z.enum(['http', 'socket']).optional(),
@@ -31,7 +37,7 @@ export class ChaosOptionsError extends Error {
 
   constructor(problems: readonly string[]) {
     super(
-      `Usage: npm run chaos -- --kills N --seed S [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n${problems.join('\n')}`,
+      `Usage: npm run chaos -- --kills N --seed S [--database SECONDS] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n${problems.join('\n')}`,
     );
     this.name = 'ChaosOptionsError';
   }
@@ -45,8 +51,14 @@ export function parseChaosOptions(args: readonly string[]): ChaosOptions {
       parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`),
     );
   }
-  const { transport, logs, ...rest } = parsed.data;
-  return { ...rest, transport: transport ?? (rest.replicas > 1 ? 'socket' : 'http'), logs };
+  const { transport, logs, database, kills, ...rest } = parsed.data;
+  return {
+    ...rest,
+    kills: kills ?? (database === undefined ? DEFAULT_KILLS : 0),
+    databaseFaultSeconds: database,
+    transport: transport ?? (rest.replicas > 1 ? 'socket' : 'http'),
+    logs,
+  };
 }
 
 function valuesOf(args: readonly string[]): unknown {
@@ -57,6 +69,7 @@ function valuesOf(args: readonly string[]): unknown {
       options: {
         kills: option,
         seed: option,
+        database: option,
         replicas: option,
         transport: option,
         delay: option,

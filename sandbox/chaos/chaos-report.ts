@@ -1,4 +1,5 @@
 import { DAMAGE_KINDS, type Damage } from './damage.ts';
+import { DATABASE_FAULTS, type DatabaseFault } from './database-faults.ts';
 import { KILL_STEPS, type KillStep } from './kill-step.ts';
 
 /** The counts of a run besides the damage. */
@@ -18,6 +19,8 @@ export interface ChaosRunStats {
   orphanedProjects: number;
   /** Starts that failed although nobody killed the process. */
   failedStarts: number;
+  /** How long after each fault of the database the oldest message of each thread that waited was answered (s). */
+  recoverySeconds: ReadonlyMap<DatabaseFault, number>;
   /** Processes that had to be killed at the end because they did not shut down in time. */
   lateStops: number;
   /** What people did besides writing. */
@@ -25,18 +28,48 @@ export interface ChaosRunStats {
   directMessages: number;
 }
 
-/** Whether a run found no damage, and each process started and stopped as it should. */
+/** Within this time (s) the work goes on once the database is back, and what waits is answered. */
+export const MAX_RECOVERY_SECONDS = 15;
+
+/** Whether a run found no damage and no slow recovery, and each process started and stopped as it should. */
 export function hasPassed(
   damage: Damage,
-  { failedStarts, lateStops }: Pick<ChaosRunStats, 'failedStarts' | 'lateStops'>,
+  {
+    failedStarts,
+    lateStops,
+    recoverySeconds,
+  }: Pick<ChaosRunStats, 'failedStarts' | 'lateStops' | 'recoverySeconds'>,
 ): boolean {
-  return DAMAGE_KINDS.every((kind) => damage[kind].length === 0) && failedStarts === 0 && lateStops === 0;
+  return (
+    DAMAGE_KINDS.every((kind) => damage[kind].length === 0) &&
+    failedStarts === 0 &&
+    lateStops === 0 &&
+    [...recoverySeconds.values()].every((seconds) => seconds <= MAX_RECOVERY_SECONDS)
+  );
 }
 
 /** The line of JSON that a run prints. */
 export function reportLine(damage: Damage, stats: ChaosRunStats): string {
-  const { kills, messages, killsByStep, seconds, ...rest } = stats;
+  const { kills, messages, killsByStep, recoverySeconds, seconds, ...rest } = stats;
   const steps = Object.fromEntries(KILL_STEPS.map((step) => [step, killsByStep.get(step) ?? 0]));
   const counts = Object.fromEntries(DAMAGE_KINDS.map((kind) => [kind, damage[kind].length]));
-  return JSON.stringify({ chaos: true, kills, messages, killsByStep: steps, ...counts, seconds, ...rest });
+  const database =
+    recoverySeconds.size === 0
+      ? {}
+      : {
+          databaseFaults: Object.fromEntries(
+            DATABASE_FAULTS.map((fault) => [fault, Number(recoverySeconds.has(fault))]),
+          ),
+          recoverySeconds: Object.fromEntries(recoverySeconds),
+        };
+  return JSON.stringify({
+    chaos: true,
+    kills,
+    messages,
+    killsByStep: steps,
+    ...counts,
+    ...database,
+    seconds,
+    ...rest,
+  });
 }

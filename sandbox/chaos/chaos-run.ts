@@ -16,7 +16,8 @@ import type { ChaosRunStats } from './chaos-report.ts';
 import { chaosSettings } from './chaos-settings.ts';
 import { Conversation } from './conversation.ts';
 import { CrashInjector } from './crash-injector.ts';
-import { type Damage, type Findings, findDamage } from './damage.ts';
+import { type Damage, type Findings, findDamage, type SaidMessage } from './damage.ts';
+import { type DatabaseFault, failInEveryWay, startFaultyDatabase } from './database-faults.ts';
 import { DatabaseObserver } from './database-observer.ts';
 import { DeliveryTracker } from './delivery-tracker.ts';
 import { FAULT_TARGETS, type FaultProfile, type FaultTarget, withDelays } from './fault-profile.ts';
@@ -61,7 +62,7 @@ export async function runChaos(
 ): Promise<ChaosRunResult> {
   const began = performance.now();
   await using undo = new AsyncDisposableStack();
-  const { kills, seed, replicas, logs } = options;
+  const { kills, seed, replicas, logs, databaseFaultSeconds } = options;
   await mkdir(logs, { recursive: true });
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-chaos-'));
   undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
@@ -71,9 +72,11 @@ export async function runChaos(
   const { slack, agent } = await startServices(random, callNotifier, undo);
   const deliveryTracker = new DeliveryTracker(slack);
   const stopFaults = injectFaults(options.faultProfile ?? withDelays(options.delay), { slack, agent });
+  const faulty =
+    databaseFaultSeconds === undefined ? undefined : await startFaultyDatabase(join(folder, 'faulty'), undo);
   const own = async () =>
     replicas > 1 ? (await startPostgresServer(join(folder, 'shared'), undo)).connection : undefined;
-  const shared = options.database ?? (await own());
+  const shared = faulty?.proxied ?? options.database ?? (await own());
   const dataFolder = join(folder, 'data');
   const settings = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
@@ -81,7 +84,9 @@ export async function runChaos(
   };
   const bots = new BotFleet({ settings, logs, program: options.program });
   undo.defer(async () => void (await bots.stop()));
-  const observer = new DatabaseObserver(async () => shared ?? embeddedConnection(dataFolder));
+  const observer = new DatabaseObserver(
+    async () => faulty?.direct ?? shared ?? embeddedConnection(dataFolder),
+  );
   undo.defer(() => observer.stop());
   await bots.start(replicas);
   onProgress(`the bot is running after ${seconds(began)} s`);
@@ -112,6 +117,15 @@ export async function runChaos(
     if (crashInjector.kills % 10 === 0) onProgress(`${crashInjector.kills} kills after ${seconds(began)} s`);
   }
   stopFaults();
+  // What a process that was not killed could not write is in its memory.
+  const isExpected = (message: SaidMessage) => kills === 0 || deliveryTracker.wasDelivered(message);
+  const recoverySeconds =
+    faulty === undefined
+      ? new Map<DatabaseFault, number>()
+      : await failInEveryWay(
+          { database: faulty, observer, conversation, isExpected, onProgress },
+          databaseFaultSeconds ?? 0,
+        );
   const { isEnough } = options;
   const canStop = isEnough && ((findings: Findings) => isEnough(findDamage(findings)));
   const { findings, turns } = await collectFindings(slack, agent, observer, conversation, canStop, () =>
@@ -120,7 +134,7 @@ export async function runChaos(
   onProgress(`all work settled after ${seconds(began)} s`);
   const said = findings.said.map((message) => ({
     ...message,
-    wasDelivered: deliveryTracker.wasDelivered(message),
+    wasDelivered: isExpected(message),
   }));
   const damage = findDamage({ ...findings, said });
   await observer.stop();
@@ -139,6 +153,7 @@ export async function runChaos(
     orphanedTasks: agent.tasks.length - findings.tasks.length,
     orphanedProjects: agent.projects.filter(({ id }) => !used.has(id)).length,
     failedStarts: bots.failedStarts,
+    recoverySeconds,
     lateStops,
     interventions: interventions.counts,
     directMessages: conversation.directMessages,

@@ -46,7 +46,7 @@ export interface BotPost {
   otherText: string;
   /** The key by which the bot recognises it, if it has one. */
   key: string | undefined;
-  /** Whether it has a Stop button or the text of an unfinished turn. */
+  /** Whether it has a button or the text of an unfinished turn, or of messages that wait behind a stop. */
   looksUnfinished: boolean;
   /** Its versions (Unix ms) and how each began, to find the cause of damage. */
   history?: readonly { at: number; text: string }[];

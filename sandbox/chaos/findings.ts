@@ -7,6 +7,8 @@ import type { DatabaseObserver } from './database-observer.ts';
 
 /** The reaction on a waiting message. */
 const WAITING_REACTION = 'hourglass_flowing_sand';
+/** Buttons of an unfinished turn, and of messages that wait behind a stop. */
+const UNFINISHED_BUTTON = /"action_id":"(stop|go)"/;
 /** Text of an unfinished turn. */
 const UNFINISHED_TEXT =
   /getting started|Sending your file|The agent is working|as soon as it can|Stopping…|can't reach|very busy|rejected this app's API key|limiting my messages/;
@@ -16,7 +18,8 @@ const POLL_INTERVAL_MS = 200;
 
 /**
  * Collects the findings, and the bot's rows about its turns, once all work is done or has had two minutes. `isEnough`
- * may end the wait earlier. `sendPaused` sends messages that wait behind a stop.
+ * may end the wait earlier. `sendPaused` sends messages that wait behind a stop, and resolves to
+ * whether there were any.
  */
 export async function collectFindings(
   slack: SlackWorkspace,
@@ -24,7 +27,7 @@ export async function collectFindings(
   observer: DatabaseObserver,
   { said, names }: { said: readonly SaidMessage[]; names: readonly string[] },
   isEnough?: (findings: Findings) => boolean,
-  sendPaused: () => Promise<void> = async () => undefined,
+  sendPaused: () => Promise<boolean> = async () => false,
 ): Promise<{ findings: Findings; turns: TurnRow[] }> {
   const gather = async () => {
     const [unfinished, turns] = [await observer.unfinished(), await observer.turns()];
@@ -46,8 +49,8 @@ export async function collectFindings(
   });
   const deadline = performance.now() + SETTLE_TIMEOUT_MS;
   while (performance.now() < deadline) {
-    await sendPaused();
-    if (delivered && (await observer.unfinished()) === 0 && waitingReactions() === 0) break;
+    const arePaused = await sendPaused();
+    if (!arePaused && delivered && (await observer.unfinished()) === 0 && waitingReactions() === 0) break;
     if (isEnough !== undefined) {
       const now = await gather();
       if (isEnough(now.findings)) return now;
@@ -123,7 +126,7 @@ function botPost(slack: SlackWorkspace, message: Message): BotPost {
     otherText,
     key: typeof key === 'string' ? key : undefined,
     history: message.versions.map(({ at, text }) => ({ at, text: text.slice(0, 60) })),
-    looksUnfinished: JSON.stringify(others).includes('"action_id":"stop"') || UNFINISHED_TEXT.test(otherText),
+    looksUnfinished: UNFINISHED_BUTTON.test(JSON.stringify(others)) || UNFINISHED_TEXT.test(otherText),
   };
 }
 

@@ -5,6 +5,8 @@ import { oneOf } from './random-streams.ts';
 
 /** People change their mind about one of this many newest messages. */
 const RECENT_MESSAGES = 12;
+/** A notice shows for a moment what was pressed. */
+const SEND_PAUSED_INTERVAL_MS = 3_000;
 
 /** What people do besides writing: they edit, delete, stop, and press buttons. */
 export class Interventions {
@@ -13,6 +15,7 @@ export class Interventions {
   readonly #slack: SlackWorkspace;
   readonly #conversation: Pick<Conversation, 'said'>;
   readonly #random: () => number;
+  #sentPausedAt = Number.NEGATIVE_INFINITY;
 
   constructor(slack: SlackWorkspace, conversation: Pick<Conversation, 'said'>, random: () => number) {
     this.#slack = slack;
@@ -34,9 +37,18 @@ export class Interventions {
     else await this.#press(message, this.#random() < 0.2 ? 'take_back' : 'go');
   }
 
-  /** Presses the button that sends the paused messages in each thread that has one. */
-  async sendPaused(): Promise<void> {
-    for (const message of this.#oneOfEachThread()) await this.#press(message, 'go');
+  /**
+   * Presses the button that sends the paused messages in each thread that has one, every few seconds. Resolves to
+   * whether there was one.
+   */
+  async sendPaused(): Promise<boolean> {
+    const paused = this.#oneOfEachThread().filter((message) => this.#postWith('go', message) !== undefined);
+    const now = performance.now();
+    if (now - this.#sentPausedAt > SEND_PAUSED_INTERVAL_MS) {
+      this.#sentPausedAt = now;
+      for (const message of paused) await this.#press(message, 'go');
+    }
+    return paused.length > 0;
   }
 
   #oneOfEachThread(): SaidMessage[] {
@@ -71,13 +83,17 @@ export class Interventions {
 
   /** Presses a button in a message's thread; false if no post has it. */
   async #press(message: SaidMessage, actionId: string): Promise<boolean> {
-    const { channel, thread, ts } = message;
-    const has = ({ blocks }: Message) => JSON.stringify(blocks ?? []).includes(`"action_id":"${actionId}"`);
-    const post = this.#slack.thread(channel, thread.split('/')[1] ?? '').findLast(has);
+    const post = this.#postWith(actionId, message);
     if (post === undefined) return false;
     this.counts.presses += 1;
+    const { channel, ts } = message;
     const person = this.#slack.message(channel, ts).user;
     await this.#slack.click({ person, channel, ts: post.ts, actionId });
     return true;
+  }
+
+  #postWith(actionId: string, { channel, thread }: SaidMessage): Message | undefined {
+    const has = ({ blocks }: Message) => JSON.stringify(blocks ?? []).includes(`"action_id":"${actionId}"`);
+    return this.#slack.thread(channel, thread.split('/')[1] ?? '').findLast(has);
   }
 }

@@ -65,13 +65,9 @@ export class HttpEndpoints {
   }
 
   async #serve(port: number, more: Pick<HealthServerDeps, 'fallback' | 'metrics'>): Promise<number> {
-    const { pool } = this.#deps.database;
+    const { database, dispatcher } = this.#deps;
     const server = new HealthServer({
-      database: async () =>
-        pool.query('select 1').then(
-          () => true,
-          () => false,
-        ),
+      findTrouble: async () => (await database.findTrouble()) ?? dispatcher.trouble,
       draining: () => this.draining,
       report: () => this.#report(),
       ...more,

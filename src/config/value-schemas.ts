@@ -40,3 +40,10 @@ export const nonNegativeInteger = z.coerce.number().int().nonnegative();
 export const logLevel = z
   .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   .default('info');
+
+/** A default value as people write it in the environment. */
+export function formatDefault(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  if (typeof value === 'object') return '{}';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

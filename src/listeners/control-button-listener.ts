@@ -1,7 +1,7 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
 import type { ControlOutcome, MessagePress, Press } from '../relay/runtime/control-types.ts';
-import { explainOutcome, parsePress, runAfterAck, type SendEphemeral } from './press.ts';
+import { askToTryAgain, explainOutcome, parsePress, runAfterAck, type SendEphemeral } from './press.ts';
 
 /** Handles each button of ours, by its action id. */
 export type ControlButtonHandlers = Readonly<
@@ -46,20 +46,33 @@ export function registerControlButtonListeners(
   sendEphemeral: SendEphemeral,
   log: Logger,
 ): void {
-  app.action(new RegExp(`^(?:${Object.keys(handlers).join('|')})$`), async ({ ack, body, action }) => {
-    const id = 'action_id' in action ? action.action_id : '';
-    const { location, turnId, ts } = parsePress(body) ?? {};
-    if (!isControlButton(id, handlers) || !location || turnId === undefined || ts === undefined) {
-      log.debug({ action: id }, 'ignored a press that is not for this app');
+  app.action(
+    new RegExp(`^(?:${Object.keys(handlers).join('|')})$`),
+    async ({ ack, body, action, respond }) => {
+      const id = 'action_id' in action ? action.action_id : '';
+      const { location, turnId, ts } = parsePress(body) ?? {};
+      if (!isControlButton(id, handlers) || !location || turnId === undefined || ts === undefined) {
+        log.debug({ action: id }, 'ignored a press that is not for this app');
+        await ack();
+        return;
+      }
+      const work = handlers[id]({ ...location, turnId, ts });
+      if (id !== 'fresh_links') {
+        const failure = await work.then(
+          () => undefined,
+          (error: unknown) => ({ error }),
+        );
+        if (failure !== undefined) {
+          await ack();
+          await askToTryAgain(respond);
+          throw failure.error;
+        }
+      }
+      const explained = work.then((outcome) => explainOutcome(sendEphemeral, location, outcome));
+      runAfterAck(explained, log, 'could not answer a press');
       await ack();
-      return;
-    }
-    const work = handlers[id]({ ...location, turnId, ts });
-    if (id !== 'fresh_links') await work;
-    const explained = work.then((outcome) => explainOutcome(sendEphemeral, location, outcome));
-    runAfterAck(explained, log, 'could not answer a press');
-    await ack();
-  });
+    },
+  );
 }
 
 function isControlButton(id: string, handlers: ControlButtonHandlers): id is keyof ControlButtonHandlers {

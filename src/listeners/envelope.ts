@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { InstallationQuery } from '../relay/installations/workspace-registry.ts';
 import { parseActor } from './press.ts';
@@ -30,6 +31,8 @@ export interface Envelope {
   workspace: string;
   /** The organisation (`E…`) if the installation is an organisation's. */
   organisation: string | undefined;
+  /** The same in each delivery. */
+  eventId: string;
   eventType: string;
   event: Record<string, unknown>;
 }
@@ -43,7 +46,7 @@ export function isMessageEvent({ eventType }: Envelope): boolean {
 export function parseEnvelope(body: unknown): Envelope | undefined {
   const envelope = envelopeSchema.safeParse(body);
   if (!envelope.success) return undefined;
-  const { authorizations, context_team_id, team_id, event } = envelope.data;
+  const { authorizations, context_team_id, team_id, event, event_id: eventId = randomUUID() } = envelope.data;
   const ours = [authorizations?.[0]?.team_id, context_team_id].filter((id) => typeof id === 'string');
   const { isOrganisationWide, organisation } = findInstallation(envelope.data, ours);
   // Without the organisation's id, Slack cannot be asked whether the event's own team is one of its workspaces.
@@ -52,7 +55,9 @@ export function parseEnvelope(body: unknown): Envelope | undefined {
   const named = [...ours, ...(own === undefined ? [] : [own])];
   // If Slack names the whole organisation, the next id names the workspace.
   const workspace = named.find((id) => !isOrganisationId(id)) ?? named[0];
-  return workspace === undefined ? undefined : { workspace, organisation, eventType: event.type, event };
+  return workspace === undefined
+    ? undefined
+    : { workspace, organisation, eventId, eventType: event.type, event };
 }
 
 /** Whose installation an event is for. The event's own organisation may be the other side of a shared channel. */

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import type { StopTrigger } from '../relay/controls/stop-requests.ts';
 import type { Inbox } from '../relay/inbox/inbox.ts';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';
@@ -7,6 +8,7 @@ import type { ChannelActor } from '../relay/runtime/actors.ts';
 import type { StopOutcome } from '../relay/runtime/control-types.ts';
 import type { InboxOutcome } from '../relay/runtime/incoming-message.ts';
 import { type Envelope, isMessageEvent, parseEnvelope } from './envelope.ts';
+import { EventBuffer } from './event-buffer.ts';
 import {
   type BotIdentity,
   findOtherBotMention,
@@ -52,16 +54,33 @@ export interface EventIntakeDeps {
 /** Hands each event to its receiver. Returns once it may be acknowledged; throws if Slack should send it again. */
 export class EventIntake {
   readonly #deps: EventIntakeDeps;
+  readonly #buffer: EventBuffer;
   readonly #unknownWorkspaces = new Set<string>();
 
   constructor(deps: EventIntakeDeps) {
     this.#deps = deps;
+    this.#buffer = new EventBuffer({ log: deps.log });
   }
 
   /** Handles one body of the Events API. Returns undefined for anything else, which Bolt's listeners handle. */
   async accept(body: unknown): Promise<'message' | 'event' | undefined> {
     const envelope = parseEnvelope(body);
     if (envelope === undefined) return undefined;
+    await this.#buffer.write({
+      id: envelope.eventId,
+      ...placeOf(envelope),
+      size: () => JSON.stringify(body).length,
+      write: () => this.#record(envelope, body),
+    });
+    return isMessageEvent(envelope) ? 'message' : 'event';
+  }
+
+  /** Gives up the events that could not be recorded. */
+  async stop(): Promise<void> {
+    await this.#buffer.stop();
+  }
+
+  async #record(envelope: Envelope, body: unknown): Promise<void> {
     const since = performance.now();
     const handled = { workspace: envelope.workspace, kind: 'other', outcome: 'failed' };
     try {
@@ -76,7 +95,6 @@ export class EventIntake {
       const ms = performance.now() - since;
       this.#afterAck(() => this.#deps.onEventHandled?.({ ...handled, ms }));
     }
-    return isMessageEvent(envelope) ? 'message' : 'event';
   }
 
   async #handle(envelope: Envelope, handled: { kind: string }): Promise<string> {
@@ -133,4 +151,22 @@ export class EventIntake {
     this.#unknownWorkspaces.add(workspace);
     this.#deps.log.warn({ workspace }, 'ignoring events of a workspace in which the app is not installed');
   }
+}
+
+const placeSchema = z.looseObject({ ts: z.string().optional(), thread_ts: z.string().optional() });
+const placedSchema = placeSchema.extend({
+  channel: z.string().optional().catch(undefined),
+  event_ts: z.string().optional(),
+  message: placeSchema.optional(),
+  previous_message: placeSchema.optional(),
+});
+
+/** The thread that an event is about, and when it happened: an edit and a deletion are about their message's. */
+function placeOf({ workspace, event }: Envelope): { thread: string; ts: string } {
+  const placed = placedSchema.safeParse(event).data ?? {};
+  const { channel = '', event_ts, message = placed.previous_message ?? placed } = placed;
+  return {
+    thread: `${workspace}/${channel}/${message.thread_ts ?? message.ts ?? ''}`,
+    ts: event_ts ?? placed.ts ?? '',
+  };
 }

@@ -24,11 +24,7 @@ const channelRenameSchema = z.looseObject({ channel: z.looseObject({ id: slackId
 const eventSchema = z.discriminatedUnion('type', [
   channelRenameSchema.extend({ type: z.literal('channel_rename') }),
   channelRenameSchema.extend({ type: z.literal('group_rename') }),
-  z.looseObject({
-    type: z.literal('channel_id_changed'),
-    old_channel_id: slackId,
-    new_channel_id: slackId,
-  }),
+  z.looseObject({ type: z.literal('channel_id_changed'), old_channel_id: slackId, new_channel_id: slackId }),
   messageSchema.extend({ type: z.literal('app_mention'), channel: slackId }),
   messageSchema.extend({
     type: z.literal('message'),

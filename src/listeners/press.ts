@@ -1,9 +1,10 @@
-import type { App, ViewResponseAction } from '@slack/bolt';
+import type { App, RespondFn, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ChannelActor, WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { ControlOutcome } from '../relay/runtime/control-types.ts';
 import * as strings from '../render/strings/index.ts';
+import { StoreError } from '../store/errors.ts';
 
 /** Where a button was pressed, and by whom. */
 export interface PressLocation extends ChannelActor {
@@ -140,6 +141,11 @@ export function runAfterAck(work: Promise<unknown>, log: Logger, failureMessage:
   work.catch((error: unknown) => log.warn({ err: error }, failureMessage));
 }
 
+/** Asks a person to press again what could not be recorded; by response_url, which needs no database. */
+export async function askToTryAgain(respond: RespondFn): Promise<void> {
+  await respond({ response_type: 'ephemeral', replace_original: false, text: strings.command.unavailable });
+}
+
 /** Handles presses of buttons that record nothing: each is acknowledged at once. */
 export function onPress(
   app: App,
@@ -148,15 +154,22 @@ export function onPress(
   handle: (press: ButtonPress) => Promise<void>,
 ): void {
   const actionLog = log.child({ action: String(actionId) });
-  app.action(actionId, async ({ ack, body }) => {
+  app.action(actionId, async ({ ack, body, respond }) => {
     await ack();
     const press = parsePress(body);
-    if (press === undefined) actionLog.debug('ignored a press that is not for this app');
-    else runAfterAck(handle(press), actionLog, 'could not answer a press');
+    if (press === undefined) return actionLog.debug('ignored a press that is not for this app');
+    const work = handle(press).catch(async (error: unknown) => {
+      if (error instanceof StoreError && press.location !== undefined) await askToTryAgain(respond);
+      throw error;
+    });
+    runAfterAck(work, actionLog, 'could not answer a press');
   });
 }
 
-/** Handles a submitted form; `handle` returns what Slack shows then, or undefined to close the form. */
+/**
+ * Handles a submitted form; `handle` returns what Slack shows then, or undefined to close the form. Without the database
+ * the form stays open, with a request to try again.
+ */
 export function onForm<Values>(
   app: App,
   callbackId: string,
@@ -167,7 +180,14 @@ export function onForm<Values>(
   app.view(callbackId, async ({ ack, body }) => {
     const form = parseForm(body, valuesSchema);
     if (form === undefined) log.warn({ form: callbackId }, 'ignored a form that cannot be read');
-    const response = form && (await handle(form));
+    const [firstInput] = Object.keys(body.view.state.values);
+    const response =
+      form &&
+      (await handle(form).catch((error: unknown) => {
+        if (!(error instanceof StoreError) || firstInput === undefined) throw error;
+        log.warn({ err: error, form: callbackId }, 'could not save a form');
+        return formErrors({ [firstInput]: strings.command.unavailable });
+      }));
     await (response === undefined ? ack() : ack(response));
   });
 }

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
-import { App, type Authorize, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
+import { App, type Authorize, HTTPModuleFunctions, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
 import type { Logger } from 'pino';
+import { StoreError } from '../store/errors.ts';
 import { createBoltLogger } from './bolt-logger.ts';
 import type { EventIntake } from './event-intake.ts';
 import { MAX_BODY_BYTES, withRequestValidation } from './http-request-validation.ts';
@@ -132,5 +133,17 @@ export class SlackApp {
 
 function httpReceiver(signingSecret: string, { log }: SlackAppDeps): HTTPReceiver {
   const logger = createBoltLogger(log);
-  return new HTTPReceiver({ signingSecret, logger, bodyLimit: MAX_BODY_BYTES });
+  return new HTTPReceiver({
+    signingSecret,
+    logger,
+    bodyLimit: MAX_BODY_BYTES,
+    processEventErrorHandler: async (failed) => {
+      const { error, response } = failed;
+      if (!(error instanceof StoreError) || response.headersSent)
+        return HTTPModuleFunctions.defaultProcessEventErrorHandler(failed);
+      log.debug({ err: error }, 'could not record an event in time');
+      response.writeHead(503).end();
+      return true;
+    },
+  });
 }

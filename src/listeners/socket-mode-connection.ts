@@ -182,7 +182,7 @@ export class SocketModeConnection {
         },
       },
       processEventErrorHandler: async ({ error }) => {
-        log.warn({ err: error }, 'could not record an event; Slack will send it again');
+        log.debug({ err: error }, 'could not record an event; Slack will send it again');
         return false;
       },
     });

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 
 /** What the server reports and serves. */
 export interface HealthServerDeps {
-  /** Whether the database answers. */
-  database(): Promise<boolean>;
+  /** Why the database is of no use now; undefined if it works. Must not hang. */
+  findTrouble(): Promise<string | undefined>;
   /** Whether the process is handing its turns over. */
   draining(): boolean;
   /** Further fields of /readyz; they do not affect its status. */
@@ -122,10 +122,11 @@ export class HealthServer {
   }
 
   async #readiness(): Promise<HttpPage> {
-    const database = await this.#deps.database();
+    const reason = await this.#deps.findTrouble();
+    const database = reason === undefined;
     const draining = this.#deps.draining();
     const ready = database && !draining;
-    return jsonPage(ready ? 200 : 503, { ready, database, draining, ...this.#deps.report() });
+    return jsonPage(ready ? 200 : 503, { ready, database, reason, draining, ...this.#deps.report() });
   }
 }
 

@@ -130,7 +130,7 @@ export class Metrics {
       [],
       (gauge, { oldestWaitingSeconds }) => gauge.set(oldestWaitingSeconds),
     );
-    this.#statsGauge('feedback', 'Thumbs in the database', ['thumb'], (gauge, { feedback }) => {
+    this.#statsGauge('feedback', 'Thumbs of the last 24 hours', ['thumb'], (gauge, { feedback }) => {
       gauge.set({ thumb: 'good' }, feedback.good);
       gauge.set({ thumb: 'bad' }, feedback.bad);
     });

@@ -23,7 +23,7 @@ export async function withOperatorStore<T>(
     url,
     embedded: running === undefined ? ours : { connection: running },
     log,
-    maxConnections: 2,
+    isCommand: true,
   });
   cleanup.defer(() => database.close());
   return await work(new Store(database.kysely));

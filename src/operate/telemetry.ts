@@ -50,9 +50,9 @@ export class Telemetry {
 
   /** Fields of /readyz. */
   report(): Record<string, unknown> {
-    const { deafWorkspaces, rejectedWorkspaceCredentials } = this.#sources;
-    const ownRefused = rejectedWorkspaceCredentials();
-    return { ...this.#liveness.report(), deafWorkspaces: deafWorkspaces(), ownRefused };
+    const deafWorkspaces = this.#sources.deafWorkspaces();
+    const ownRefused = this.#sources.rejectedWorkspaceCredentials();
+    return { ...this.#liveness.report(), deafWorkspaces, ownRefused };
   }
 
   close(): void {

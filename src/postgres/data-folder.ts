@@ -11,6 +11,7 @@ const NOBODY: OsUser = { uid: 65534, gid: 65534 };
 /** The name of the superuser and of the database. */
 export const DATABASE_NAME = 'taskthread';
 
+const PASSWORD_FILE = 'taskthread.password';
 const MAX_DRAFT_AGE_MS = 600_000;
 
 /** The folder of a database's files, and the user that the server runs as. */
@@ -64,13 +65,12 @@ export async function prepareDataFolder(
   }
 }
 
+/** How to reach the server. `host` is the folder of its socket; it has no TCP port. */
+export type ServerConnection = { port: number } & Record<'host' | 'user' | 'password' | 'database', string>;
+
 /** The password of the database in the folder `data`; whoever may read the files of the database may read it. */
 export async function readPassword(data: string): Promise<string> {
-  return (await readFile(passwordFile(data), 'utf8')).trim();
-}
-
-function passwordFile(data: string): string {
-  return path.join(data, 'taskthread.password');
+  return (await readFile(path.join(data, PASSWORD_FILE), 'utf8')).trim();
 }
 
 /** The user that the server runs as if we are root: the owner of the files, or nobody. */
@@ -122,7 +122,7 @@ async function createDataFolder(
       '--no-instructions',
     ];
     await runProgram(binaries.initdb, fsync ? args : [...args, '--no-sync'], osUser);
-    await rename(password, passwordFile(draft));
+    await rename(password, path.join(draft, PASSWORD_FILE));
     await rename(draft, data).catch((error: unknown) => {
       // Another process was faster; its files are just as good.
       if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
@@ -160,7 +160,7 @@ async function checkVersion(data: string, binaries: ServerBinaries): Promise<voi
   throw new EmbeddedServerError(
     'other_version',
     `${data} was written by PostgreSQL ${major}, and this release runs ${binaries.major}. Set PGPASSWORD to the content of ` +
-      `${passwordFile(data)}. With the programs of PostgreSQL ${major}: "pg_ctl -D ${data} -o '-k /tmp -h \\"\\"' start", ` +
+      `${path.join(data, PASSWORD_FILE)}. With the programs of PostgreSQL ${major}: "pg_ctl -D ${data} -o '-k /tmp -h \\"\\"' start", ` +
       `"pg_dump -h /tmp -U ${DATABASE_NAME} -Fc -f taskthread.dump ${DATABASE_NAME}", "pg_ctl -D ${data} stop". ` +
       `Then move ${data} away, start this release once, set PGPASSWORD anew, and while it runs: ` +
       `"pg_restore -h <the socket's folder in ${data}/postmaster.pid, line 5> -U ${DATABASE_NAME} --clean --if-exists ` +

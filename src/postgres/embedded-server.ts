@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { DATABASE_NAME, type DataFolder, prepareDataFolder, readPassword } from './data-folder.ts';
+import { type DataFolder, prepareDataFolder, readPassword, type ServerConnection } from './data-folder.ts';
 import { EmbeddedServerError } from './errors.ts';
 import {
   alreadyRunningError,
@@ -11,14 +11,13 @@ import {
   isServerReady,
   SOCKET_FOLDER_PREFIX,
 } from './orphaned-server.ts';
-import { hasOwner, OwnerLock } from './owner-lock.ts';
+import { connectionTo, hasOwner, OwnerLock } from './owner-lock.ts';
 import { type ServerBinaries, unpackBinaries } from './server-binaries.ts';
 import { type OsUser, ServerProcess } from './server-process.ts';
 
 /** A PostgreSQL server that lives and dies with this process. */
 export interface EmbeddedServer {
-  /** `host` is the folder of the socket; the server has no TCP port. */
-  connection: { host: string; port: number; user: string; password: string; database: string };
+  connection: ServerConnection;
   /** Resolves when the server is lost without `stop()`: the process should exit, too. */
   lost: Promise<EmbeddedServerError>;
   /** Shuts the server down; open connections are closed. */
@@ -80,7 +79,8 @@ async function launch(options: {
     osUser: data.osUser,
     log,
   });
-  const ownership = new OwnerLock(socketFolder, data.password, log);
+  const connection = connectionTo(socketFolder, data.password);
+  const ownership = new OwnerLock(connection, log);
   try {
     if (!(await waitUntilReady(server, data.path, socketFolder))) return undefined;
     if (!(await ownership.acquire())) throw alreadyRunningError(data.path);
@@ -101,7 +101,7 @@ async function launch(options: {
     stopping ? new Promise<EmbeddedServerError>(() => undefined) : error,
   );
   return {
-    connection: connectionOf(socketFolder, data.password),
+    connection,
     lost,
     async stop() {
       stopping = true;
@@ -113,27 +113,17 @@ async function launch(options: {
 }
 
 /** The connection of the embedded server that another process runs on these files, if any. */
-export async function findRunningServer(folder: string): Promise<EmbeddedServer['connection'] | undefined> {
+export async function findRunningServer(folder: string): Promise<ServerConnection | undefined> {
   const data = path.join(path.resolve(folder), 'postgres');
   const file = await readFile(path.join(data, 'postmaster.pid'), 'utf8').catch(() => '');
   const socketFolder = file.split('\n')[4]?.trim() ?? '';
   if (socketFolder === '') return undefined;
-  const password = await readPassword(data);
-  return (await hasOwner(socketFolder, password)) === true ? connectionOf(socketFolder, password) : undefined;
-}
-
-function connectionOf(socketFolder: string, password: string): EmbeddedServer['connection'] {
-  return { host: socketFolder, port: 5432, user: DATABASE_NAME, password, database: DATABASE_NAME };
+  const connection = connectionTo(socketFolder, await readPassword(data));
+  return (await hasOwner(connection)) === true ? connection : undefined;
 }
 
 /** The DATABASE_URL of a database of the server. */
-export function connectionUrl({
-  host,
-  port,
-  user,
-  password,
-  database,
-}: EmbeddedServer['connection']): string {
+export function connectionUrl({ host, port, user, password, database }: ServerConnection): string {
   return `postgres://${user}:${password}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
 }
 

@@ -2,9 +2,9 @@ import { readFile, readlink, realpath, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { DataFolder } from './data-folder.ts';
+import type { DataFolder, ServerConnection } from './data-folder.ts';
 import { EmbeddedServerError, errorCode } from './errors.ts';
-import { hasOwner, seizeLock } from './owner-lock.ts';
+import { connectionTo, hasOwner, seizeLock } from './owner-lock.ts';
 
 /** What a server has written about itself into `postmaster.pid`. */
 interface Postmaster {
@@ -24,11 +24,11 @@ const STOP_TIMEOUT_MS = 60_000;
  * `postmaster.pid` so that it does not keep a new server from starting.
  * @throws EmbeddedServerError `already_running` if the server has an owner
  */
-export async function clearOrphanedServer(folder: DataFolder, log: Logger): Promise<void> {
-  const data = folder.path;
+export async function clearOrphanedServer({ path: data, password }: DataFolder, log: Logger): Promise<void> {
   const found = await readPostmaster(data);
   if (found === undefined || !isAlive(found.pid)) return;
-  if (!(await isServerOf(found, folder))) {
+  const server = connectionTo(found.socketFolder, password);
+  if (!(await isServerOf(found, data, server))) {
     log.warn(
       { pid: found.pid },
       'the last database server left its postmaster.pid, and another process has its pid',
@@ -41,7 +41,7 @@ export async function clearOrphanedServer(folder: DataFolder, log: Logger): Prom
   let signalled = false;
   while (await isSame(found, data)) {
     const waitedMs = performance.now() - started;
-    if (!signalled && (await isOrphaned(found, folder, waitedMs))) {
+    if (!signalled && (await isOrphaned(server, data, waitedMs))) {
       log.warn({ pid: found.pid }, 'the database server has lost its owner; stopping it');
       interruptServer(found.pid, data);
       signalled = true;
@@ -103,11 +103,11 @@ function isAlive(pid: number): boolean {
 }
 
 /** Whether the process is a server on these files: a server's working folder is its data folder. */
-async function isServerOf(found: Postmaster, data: DataFolder): Promise<boolean> {
+async function isServerOf(found: Postmaster, data: string, server: ServerConnection): Promise<boolean> {
   if (found.pid === process.pid || found.pid === process.ppid) return false;
-  if (process.platform !== 'linux') return (await hasOwner(found.socketFolder, data.password)) !== undefined;
+  if (process.platform !== 'linux') return (await hasOwner(server)) !== undefined;
   try {
-    return (await readlink(`/proc/${found.pid}/cwd`)) === (await realpath(data.path));
+    return (await readlink(`/proc/${found.pid}/cwd`)) === (await realpath(data));
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ESRCH') return false;
@@ -119,14 +119,10 @@ async function isServerOf(found: Postmaster, data: DataFolder): Promise<boolean>
 }
 
 /** Whether the server certainly has no owner, after a wait of `waitedMs`. Throws `already_running` if it has one. */
-async function isOrphaned(
-  { socketFolder }: Postmaster,
-  { path: data, password }: DataFolder,
-  waitedMs: number,
-): Promise<boolean> {
-  if ((await hasOwner(socketFolder, password)) === true) throw alreadyRunningError(data);
+async function isOrphaned(server: ServerConnection, data: string, waitedMs: number): Promise<boolean> {
+  if ((await hasOwner(server)) === true) throw alreadyRunningError(data);
   if (waitedMs <= OWNER_GRACE_MS) return false;
-  const seized = await seizeLock(socketFolder, password);
+  const seized = await seizeLock(server);
   if (seized === 'owned') throw alreadyRunningError(data);
   return seized === 'ours' || waitedMs > UNRESPONSIVE_TIMEOUT_MS;
 }

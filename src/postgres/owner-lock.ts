@@ -1,19 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { DATABASE_NAME } from './data-folder.ts';
+import { DATABASE_NAME, type ServerConnection } from './data-folder.ts';
 import { EmbeddedServerError, errorCode } from './errors.ts';
 
 /** The advisory lock that the owner of an embedded server holds for as long as it runs. */
 const OWNER_LOCK_ID = 7_461_736_405;
 const RETAKE_TIMEOUT_MS = 20_000;
 
-function createClient(socketFolder: string, password: string): pg.Client {
+/** The connection to the server with this socket. */
+export function connectionTo(host: string, password: string): ServerConnection {
+  return { host, port: 5432, user: DATABASE_NAME, password, database: DATABASE_NAME };
+}
+
+function createClient(server: ServerConnection): pg.Client {
   return new pg.Client({
-    host: socketFolder,
-    port: 5432,
-    user: DATABASE_NAME,
-    password,
+    ...server,
     database: 'postgres',
     application_name: 'taskthread owner',
     connectionTimeoutMillis: 5_000,
@@ -29,9 +31,9 @@ async function tryLock(connection: pg.Client): Promise<boolean> {
 }
 
 /** Whether a process holds the owner's lock; undefined if the server does not answer. Does not lock. */
-export async function hasOwner(socketFolder: string, password: string): Promise<boolean | undefined> {
-  if (socketFolder === '') return undefined;
-  const connection = createClient(socketFolder, password);
+export async function hasOwner(server: ServerConnection): Promise<boolean | undefined> {
+  if (server.host === '') return undefined;
+  const connection = createClient(server);
   connection.on('error', () => undefined);
   try {
     await connection.connect();
@@ -52,12 +54,9 @@ export async function hasOwner(socketFolder: string, password: string): Promise<
  * Takes the lock of a server before it is stopped, so that a slow owner cannot take it. Returns 'ours', 'owned' (by
  * another process), or undefined if the server does not answer. The lock ends with the server.
  */
-export async function seizeLock(
-  socketFolder: string,
-  password: string,
-): Promise<'ours' | 'owned' | undefined> {
-  if (socketFolder === '') return undefined;
-  const connection = createClient(socketFolder, password);
+export async function seizeLock(server: ServerConnection): Promise<'ours' | 'owned' | undefined> {
+  if (server.host === '') return undefined;
+  const connection = createClient(server);
   connection.on('error', () => undefined);
   const isTaken = await connection
     .connect()
@@ -72,23 +71,21 @@ export async function seizeLock(
 export class OwnerLock {
   /** Resolves when the lock is lost permanently. */
   readonly lost: Promise<EmbeddedServerError>;
-  readonly #socketFolder: string;
-  readonly #password: string;
+  readonly #server: ServerConnection;
   readonly #log: Logger;
   #connection: pg.Client | undefined;
   #released = false;
   readonly #lost = Promise.withResolvers<EmbeddedServerError>();
 
-  constructor(socketFolder: string, password: string, log: Logger) {
-    this.#socketFolder = socketFolder;
-    this.#password = password;
+  constructor(server: ServerConnection, log: Logger) {
+    this.#server = server;
     this.#log = log;
     this.lost = this.#lost.promise;
   }
 
   /** Takes the lock, and creates our database if needed; false if another process has the lock. */
   async acquire(): Promise<boolean> {
-    const connection = createClient(this.#socketFolder, this.#password);
+    const connection = createClient(this.#server);
     connection.on('error', (error) => this.#onEnd(connection, error));
     connection.on('end', () => this.#onEnd(connection, undefined));
     try {

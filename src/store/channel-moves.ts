@@ -2,16 +2,14 @@ import { sql } from 'kysely';
 import { threadKeyText } from './keys.ts';
 import { Queries } from './queries.ts';
 
-/** Tables whose rows are not changed: the audit trail tells what happened where. */
-const UNMOVED_TABLES = ['audit_events'];
-
 /** Channels that Slack gives another id: all that is stored of them follows. */
 export class ChannelMoves extends Queries {
   /**
-   * Moves every row of a channel to its new id, in a transaction; where both have one, the old one stays. Whoever holds a
-   * job of the channel loses it at its next renewal, and another process continues after the heartbeat.
+   * Moves a channel's rows to its new id, in a transaction; where both have one, the old one stays. The audit trail stays
+   * as it was. Held jobs are lost at their next renewal, and continue after their heartbeat.
    */
   async move(workspace: string, from: string, to: string): Promise<void> {
+    const { db } = this;
     const { rows: tables } = await sql<{ name: string; keys: string[] }>`
       select table_name as name, array(
         select key.column_name::text from information_schema.table_constraints as rule
@@ -20,7 +18,7 @@ export class ChannelMoves extends Queries {
           and rule.table_name = columns.table_name) as keys
       from information_schema.columns as columns
       where table_schema = current_schema() and column_name = 'channel'
-        and table_name <> all (${UNMOVED_TABLES}) order by 1`.execute(this.db);
+        and table_name <> 'audit_events' order by 1`.execute(db);
     for (const { name, keys } of tables) {
       const table = sql.table(name);
       if (keys.includes('channel')) {
@@ -29,19 +27,18 @@ export class ChannelMoves extends Queries {
         await sql`
           delete from ${table} as newer using ${table} as older
           where newer.workspace = ${workspace} and newer.channel = ${to} and older.channel = ${from}
-            and ${sql.join(isSame, sql` and `)}`.execute(this.db);
+            and ${sql.join(isSame, sql` and `)}`.execute(db);
       }
-      await sql`update ${table} set channel = ${to} where workspace = ${workspace} and channel = ${from}`.execute(
-        this.db,
-      );
+      await sql`
+        update ${table} set channel = ${to}
+        where workspace = ${workspace} and channel = ${from}`.execute(db);
     }
     const prefix = (channel: string) => threadKeyText({ workspace, channel, thread_ts: '' });
     await sql`
       update pgboss.job set data = jsonb_set(data, '{channel}', to_jsonb(${to}::text)),
         singleton_key = ${prefix(to)} || (data ->> 'thread_ts'),
         retry_count = retry_count + case when state = 'active' then 1 else 0 end
-      where state < 'completed' and data ->> 'workspace' = ${workspace} and data ->> 'channel' = ${from}`.execute(
-      this.db,
-    );
+      where data ->> 'workspace' = ${workspace} and data ->> 'channel' = ${from}
+        and state < 'completed'`.execute(db);
   }
 }

@@ -1,136 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { EmbeddedServer } from '../postgres/embedded-server.ts';
+import { ConnectionPool } from './connection-pool.ts';
+import {
+  DatabaseAddresses,
+  databaseClientClass,
+  isReadOnly,
+  READ_ONLY_QUERY,
+  ReadOnlyError,
+  type ReadOnlyRow,
+} from './database-client.ts';
 import { withStoreErrors } from './errors.ts';
 import { migrate } from './migrations.ts';
-import { PreparingClient } from './prepared-statements.ts';
 import type { Tables } from './schema.ts';
 
 /** The database: pools of connections, and Kysely on top of them. */
 export interface Database {
+  /** For turns. */
   kysely: Kysely<Tables>;
-  /** For writes that Slack's acknowledgement waits for: a few connections that turns never use. */
+  /** For what Slack's acknowledgement waits for: connections that turns never use. */
   ackKysely: Kysely<Tables>;
-  pool: pg.Pool;
-  /** For dedicated connections, such as the one that listens. */
-  connectionConfig: pg.ClientConfig;
-  /** Whether a connection keeps the statements that it has prepared. */
-  preparesStatements: boolean;
+  pool: ConnectionPool;
+  /** For the queue alone: one connection. */
+  queuePool: ConnectionPool;
+  /** For leases: one connection that nothing else uses. */
+  leasePool: ConnectionPool;
+  leaseKysely: Kysely<Tables>;
+  /** A connection of its own to the server itself, not to a pooler, for what needs a session. */
+  newClient(name: string, options?: pg.ClientConfig): pg.Client;
+  /** The same as a pool, in which nothing ends a statement that takes long. */
+  openOwnPool(name: string): ConnectionPool;
+  /** Why nothing can be written now, as a sentence; undefined if it can. Takes at most two seconds. */
+  findTrouble(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
-/** Limit of one statement (ms); ours take milliseconds. */
-const STATEMENT_TIMEOUT_MS = 30_000;
-const CONNECT_TIMEOUT_MS = 10_000;
-const MAX_ACK_CONNECTIONS = 6;
-
-/**
- * How values are read: `numeric` as a string with its decimals (a Slack ts stays exact), `bigint` as a number
- * (ours count bytes and attempts, far below 2^53; a larger value throws), `timestamptz` as a Date.
- */
-const VALUE_TYPES: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) =>
-    oid === pg.types.builtins.INT8 ? parseSafeInteger : pg.types.getTypeParser(oid, format),
-};
-
-function parseSafeInteger(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} does not fit in a number`);
-  return value;
+/** Where a database is, and how it may be used. */
+export interface DatabaseOptions {
+  url?: string | undefined;
+  /** The address of the server itself, if `url` is that of a pooler. */
+  directUrl?: string | undefined;
+  embedded?: Pick<EmbeddedServer, 'connection'> | undefined;
+  log: Logger;
+  /** Most connections of this process, from 5. */
+  maxConnections?: number | undefined;
+  /** For an operator's command: nothing ends a statement that takes long. */
+  isCommand?: boolean;
 }
+
+/** As many as a process may have without a setting. */
+export const DEFAULT_CONNECTIONS = 8;
+/** Limits of a statement, and of the wait for a connection (ms); ours take milliseconds. */
+const TIMEOUT_MS = { turns: 8_000, queue: 8_000, acknowledgements: 2_500, leases: 2_500 };
+/** How long the search for trouble may take (ms): a probe must not hang. */
+const TROUBLE_TIMEOUT_MS = 2_000;
 
 /**
  * Opens the database and brings its tables up to date.
  * @throws StoreError `unavailable`, `denied`, `disk_full`, `migration_failed`
  */
-export async function openDatabase(options: {
-  url?: string | undefined;
-  embedded?: Pick<EmbeddedServer, 'connection'> | undefined;
-  log: Logger;
-  /** 10 by default. */
-  maxConnections?: number;
-  /** Off for a pooler that gives each transaction another connection. */
-  preparesStatements?: boolean;
-}): Promise<Database> {
-  const { log, preparesStatements = true } = options;
-  const connectionConfig: pg.ClientConfig = {
-    ...(options.url === undefined ? options.embedded?.connection : { connectionString: options.url }),
-    types: VALUE_TYPES,
-    application_name: 'taskthread',
-    keepAlive: true,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { url, directUrl, embedded, log, maxConnections = DEFAULT_CONNECTIONS, isCommand = false } = options;
+  const addresses =
+    url === undefined ? new DatabaseAddresses([embedded?.connection ?? {}]) : DatabaseAddresses.ofUrl(url);
+  await addresses.findWritable();
+  const Client = databaseClientClass(addresses);
+  const DirectClient =
+    directUrl === undefined ? Client : databaseClientClass(DatabaseAddresses.ofUrl(directUrl));
+  const pools: ConnectionPool[] = [];
+  const openPool = (use: keyof typeof TIMEOUT_MS, max: number) => {
+    const pool = new ConnectionPool({
+      name: `taskthread ${use}`,
+      maxConnections: max,
+      timeoutMs: isCommand ? undefined : TIMEOUT_MS[use],
+      Client,
+      isPooled: directUrl !== undefined,
+      onUseless: () => {
+        for (const each of pools) each.dropIdle();
+      },
+      log,
+    });
+    pools.push(pool);
+    return pool;
   };
-  await migrateOnOwnConnection(connectionConfig, log);
-  const pool = openPool(connectionConfig, options.maxConnections ?? 10, log);
-  const ackPool = openPool(
-    { ...connectionConfig, application_name: 'taskthread acknowledge' },
-    Math.min(MAX_ACK_CONNECTIONS, options.maxConnections ?? MAX_ACK_CONNECTIONS),
-    log,
-  );
-  let closed: Promise<void> | undefined;
+  const openOwnPool = (name: string) =>
+    new ConnectionPool({ name: `taskthread ${name}`, maxConnections: 1, Client: DirectClient, log });
+  const migrationPool = openOwnPool('migrations');
+  try {
+    await migrate(kyselyOn(migrationPool), log);
+  } finally {
+    await migrationPool.end();
+  }
+  // One listens, one is for the queue, one for leases, and of the others two fifths for acknowledgements.
+  const forAcks = Math.max(1, Math.floor((maxConnections - 3) * 0.4));
+  const pool = openPool('turns', maxConnections - 3 - forAcks);
+  const ackPool = openPool('acknowledgements', forAcks);
+  const leasePool = openPool('leases', 1);
+  let closed: Promise<unknown> | undefined;
   return {
-    kysely: new Kysely<Tables>({ dialect: dialectOf(pool, preparesStatements) }),
-    ackKysely: new Kysely<Tables>({ dialect: dialectOf(ackPool, preparesStatements) }),
-    preparesStatements,
+    kysely: kyselyOn(pool),
+    ackKysely: kyselyOn(ackPool),
     pool,
-    connectionConfig,
+    queuePool: openPool('queue', 1),
+    leasePool,
+    leaseKysely: kyselyOn(leasePool),
+    newClient: (name, more) => new DirectClient({ application_name: `taskthread ${name}`, ...more }),
+    openOwnPool,
+    findTrouble: () => findTrouble(leasePool),
     async close() {
-      closed ??= Promise.all([pool.end(), ackPool.end()]).then(() => undefined);
+      closed ??= Promise.all(pools.map((each) => each.end()));
       await closed;
     },
   };
 }
 
-function openPool(connectionConfig: pg.ClientConfig, max: number, log: Logger): pg.Pool {
-  const pool = new pg.Pool({
-    ...connectionConfig,
-    max,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-  });
-  logBrokenConnections(pool, log);
-  return pool;
+function kyselyOn(pool: ConnectionPool): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
-/** Uses a connection without a time-out: it may wait while another process migrates. */
-async function migrateOnOwnConnection(connectionConfig: pg.ClientConfig, log: Logger): Promise<void> {
-  const pool = new pg.Pool({ ...connectionConfig, max: 1 });
-  pool.on('error', () => undefined);
-  const kysely = new Kysely<Tables>({ dialect: dialectOf(pool, false) });
-  try {
-    await migrate(kysely, log);
-  } finally {
-    await pool.end();
-  }
-}
-
-/** The pool replaces an idle connection that breaks; on one in use, the statement fails. */
-function logBrokenConnections(pool: pg.Pool, log: Logger): void {
-  pool.on('error', (error) => log.warn({ reason: error.message }, 'an idle database connection broke'));
-  pool.on('connect', (client) => {
-    client.on('error', (error) => log.debug({ reason: error.message }, 'a database connection broke'));
-  });
-}
-
-/** PostgreSQL by this pool. Turns outages, full disks and refusals into StoreErrors. */
-function dialectOf(pool: pg.Pool, preparesStatements: boolean): PostgresDialect {
-  const preparing = new WeakMap<pg.PoolClient, PreparingClient>();
-  return new PostgresDialect({
-    pool: {
-      options: pool.options,
-      connect: async () => {
-        const client = await withStoreErrors(() => pool.connect());
-        if (!preparesStatements) return client;
-        const known = preparing.get(client) ?? new PreparingClient(client);
-        preparing.set(client, known);
-        return known;
-      },
-      end: () => pool.end(),
-    },
-    onCreateConnection: async (connection) => {
-      const execute = connection.executeQuery.bind(connection);
-      connection.executeQuery = (...query) => withStoreErrors(() => execute(...query));
-    },
-  });
+async function findTrouble(pool: ConnectionPool): Promise<string | undefined> {
+  const asked = withStoreErrors(() => pool.query<ReadOnlyRow>(READ_ONLY_QUERY)).then(
+    ({ rows }) => (isReadOnly(rows) ? new ReadOnlyError().message : undefined),
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+  const late = sleep(TROUBLE_TIMEOUT_MS, `no answer within ${TROUBLE_TIMEOUT_MS / 1_000} s`, { ref: false });
+  return Promise.race([asked, late]);
 }

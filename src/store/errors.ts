@@ -40,9 +40,15 @@ const TRANSIENT_SQLSTATES = /^(08|57P0|57014|53[03]|25P03|25006)/;
 const DISK_FULL_CODES = /^(53100|ENOSPC)$/;
 const ACCESS_DENIED_SQLSTATES = /^(28|42501|3D000)/;
 
+/** Of Node and OpenSSL, and of `pg` for a server without TLS. */
+const TLS_FAILURES = /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|not support SSL|establishing an SSL/;
+
+/** What pgbouncer says of settings that come with a new connection. */
+const REFUSED_BY_POOLER = /unsupported startup parameter/;
+
 /** What `pg` says of a connection that broke or could not be opened; these errors have no code. */
 const BROKEN_CONNECTION_MESSAGES =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|timeout expired|Cannot use a pool after calling end/;
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|timeout expired|Query read timeout|Cannot use a pool after calling end/;
 
 /**
  * Maps an outage, a full disk or a refusal of the database to a StoreError. Returns any other error (a violated
@@ -63,6 +69,16 @@ export function toStoreError(error: unknown): unknown {
     return storeError(
       'denied',
       `The database denied access (${reason}): check the user, password, database and permissions in DATABASE_URL.`,
+    );
+  if (REFUSED_BY_POOLER.test(reason))
+    return storeError(
+      'denied',
+      `DATABASE_URL leads to a pooler (${reason}): set DATABASE_LISTEN_URL to the address of the PostgreSQL server itself.`,
+    );
+  if (TLS_FAILURES.test(`${code} ${reason}`))
+    return storeError(
+      'denied',
+      `No TLS connection to the database (${reason}): check sslmode in DATABASE_URL, and name its CA file in sslrootcert.`,
     );
   if (code === 'ERR_INVALID_URL' || error instanceof URIError)
     return storeError(

@@ -34,6 +34,14 @@ export function hasTurn(condition = sql<boolean>`true`) {
       and turns.message_ts = messages.ts and ${condition})`;
 }
 
+// Values of partial indexes stand in the text of a statement: a prepared one does not find such an index by a parameter.
+
+/** Whether a message waits for its turn. */
+export const isWaiting = sql<boolean>`messages.state = 'waiting'`;
+
+/** Whether a message is not at the service yet. */
+export const isUnsent = sql<boolean>`messages.state in ('waiting', 'sending')`;
+
 /** Whether a message may be sent: its thread is not paused, or a button sent it again. For the table of messages. */
 export const maySend = sql<boolean>`(messages.resends_turn_id is not null or not exists (
   select from threads where threads.workspace = messages.workspace and threads.channel = messages.channel

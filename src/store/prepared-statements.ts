@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type pg from 'pg';
 
 /** A statement with more values than this has a text of its own each time: a list of rows. */
@@ -22,26 +21,7 @@ export function prepared(text: string, values: readonly unknown[] = [], always =
   return { ...statement, name: `${generation}-${createHash('sha1').update(text).digest('base64url')}` };
 }
 
-/** A connection that prepares its statements. */
-export class PreparingClient implements PostgresPoolClient {
-  readonly #client: pg.PoolClient;
-
-  constructor(client: pg.PoolClient) {
-    this.#client = client;
-  }
-
-  query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>;
-  query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
-  query(text: unknown, values: readonly unknown[] = []): unknown {
-    if (typeof text !== 'string') throw new Error('There are no cursors.');
-    return this.#client.query(prepared(text, values)).catch((error: unknown) => {
-      // A newer release has changed a table: its statements are prepared again.
-      if (error instanceof Error && OUTDATED_PLAN_MESSAGE.test(error.message)) generation += 1;
-      throw error;
-    });
-  }
-
-  release(destroy?: boolean): void {
-    this.#client.release(destroy);
-  }
+/** A newer release may have changed a table: after this error, its statements are prepared again. */
+export function forgetOutdatedPlans(error: unknown): void {
+  if (error instanceof Error && OUTDATED_PLAN_MESSAGE.test(error.message)) generation += 1;
 }

@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { DatabaseAddresses, databaseClientClass } from './database-client.ts';
 import { toStoreError } from './errors.ts';
 import { BASELINE, migrations, refuseUnreleasedSchema } from './migrations.ts';
 
@@ -20,11 +21,13 @@ export interface SchemaCheck {
   databaseTime: Date;
 }
 
-/** Inspects a database without changing it. Throws a StoreError. */
-export async function checkSchema(settings: pg.ClientConfig): Promise<SchemaCheck> {
-  const client = new pg.Client({ ...settings, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
-  client.on('error', () => undefined);
+/** Inspects a database, by its URL or the embedded server's address, without changing it. Throws a StoreError. */
+export async function checkSchema(at: string | pg.ClientConfig): Promise<SchemaCheck> {
+  const addresses = typeof at === 'string' ? DatabaseAddresses.ofUrl(at) : new DatabaseAddresses([at]);
+  await addresses.findWritable();
+  let client: pg.Client | undefined;
   try {
+    client = new (databaseClientClass(addresses))({ query_timeout: 5_000 });
     await client.connect();
     const { rows } = await client.query<{
       version: string;
@@ -59,7 +62,7 @@ export async function checkSchema(settings: pg.ClientConfig): Promise<SchemaChec
   } catch (error) {
     throw toStoreError(error);
   } finally {
-    await client.end().catch(() => undefined);
+    await client?.end().catch(() => undefined);
   }
 }
 

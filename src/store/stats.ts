@@ -10,7 +10,7 @@ export interface Stats {
   oldestWaitingSeconds: number;
   /** Unfinished turns, by what they are doing. */
   turns: Partial<Record<TurnState, number>>;
-  /** Ratings that are kept. */
+  /** Ratings of the last 24 hours. */
   feedback: { good: number; bad: number };
 }
 
@@ -24,9 +24,8 @@ export async function readStats(db: Kysely<Tables>): Promise<Stats> {
     db,
   );
   const feedback = await sql<{ good: number; bad: number }>`
-    select count(*) filter (where is_positive) as good, count(*) filter (where not is_positive) as bad from feedback`.execute(
-    db,
-  );
+    select count(*) filter (where is_positive) as good, count(*) filter (where not is_positive) as bad from feedback
+    where given_at > now() - interval '1 day'`.execute(db);
   return {
     feedback: { good: feedback.rows[0]?.good ?? 0, bad: feedback.rows[0]?.bad ?? 0 },
     waiting: waiting.rows[0]?.count ?? 0,

@@ -5,7 +5,7 @@ import { Liveness } from '../../src/operate/liveness.ts';
 
 async function serve(deps: Partial<HealthServerDeps> = {}): Promise<string> {
   const server = new HealthServer({
-    database: async () => true,
+    findTrouble: async () => undefined,
     draining: () => false,
     report: () => ({ workspace: 'T1' }),
     fallback: undefined,
@@ -18,13 +18,16 @@ async function serve(deps: Partial<HealthServerDeps> = {}): Promise<string> {
 
 describe('the HTTP server', () => {
   test('/healthz reports alive, whatever the database does', async () => {
-    const at = await serve({ database: async () => false });
+    const at = await serve({ findTrouble: async () => 'it is read-only' });
     const answer = await fetch(`${at}/healthz`);
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'alive' }]);
   });
 
   test.each([
-    [{ database: async () => false }, { database: false, draining: false }],
+    [
+      { findTrouble: async () => 'it is read-only' },
+      { database: false, reason: 'it is read-only', draining: false },
+    ],
     [{ draining: () => true }, { database: true, draining: true }],
   ])('/readyz is 503 only without the database or while draining: %o', async (parts, told) => {
     const answer = await fetch(`${await serve(parts)}/readyz`);

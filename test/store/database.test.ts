@@ -120,6 +120,6 @@ describe('outages', () => {
 
   test('a statement that takes too long is cancelled', async () => {
     const { rows } = await database.pool.query("select current_setting('statement_timeout') as most");
-    expect(rows).toEqual([{ most: '30s' }]);
+    expect(rows).toEqual([{ most: '7500ms' }]);
   });
 });

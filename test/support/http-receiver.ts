@@ -104,7 +104,7 @@ export async function openHttpReceiver(
     log: silentLog,
   });
   const server = new HealthServer({
-    database: async () => true,
+    findTrouble: async () => undefined,
     draining: () => false,
     report: () => ({}),
     fallback: slackApp.requestListener,

@@ -145,8 +145,11 @@ export class AdminActions {
     channel.kind = to === 'private' ? 'group' : 'channel';
   }
 
-  /** Gives a channel another id, as when it is shared with another organisation; calls with the old one fail. */
-  changeId(channelRef: ChannelRef): void {
+  /**
+   * Gives a channel another id, as when it is shared with another organisation. Calls with the old one fail at once; the
+   * returned function sends the event.
+   */
+  changeId(channelRef: ChannelRef): () => void {
     const channel = this.channel(channelRef);
     const { channels } = this.deps.world.team(channel.teamId);
     const old = channel.id;
@@ -156,7 +159,8 @@ export class AdminActions {
     for (const message of channel.messages.values()) message.channel = channel.id;
     const event = { type: 'channel_id_changed', old_channel_id: old, new_channel_id: channel.id };
     const event_ts = this.deps.world.ids.ts();
-    this.deps.events.emit(this.deps.world.team(channel.teamId), { ...event, event_ts }, { channel });
+    return () =>
+      this.deps.events.emit(this.deps.world.team(channel.teamId), { ...event, event_ts }, { channel });
   }
 
   setPurpose(channelRef: ChannelRef, purpose: string): void {

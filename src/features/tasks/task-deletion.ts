@@ -12,10 +12,9 @@ import type { ThreadKey } from '../../store/keys.ts';
 import type { TaskDeletion as Deletion } from '../../store/schema.ts';
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 
-/** How often unfinished deletions are looked for (ms), and the most per poll. */
-const POLL_INTERVAL_MS = 60_000;
-const MAX_DELETIONS_PER_POLL = 20;
-/** How long the service may take to delete a task (ms), within the claim: other deletions wait for this poll. */
+/** The most unfinished deletions that are resumed at a time. */
+const MAX_CONCURRENT_DELETIONS = 20;
+/** How long the service may take to delete a task (ms), within the claim: other deletions wait for it. */
 const SERVICE_TIMEOUT_MS = 30_000;
 /** A deletion that is not finished and announced after this long (ms) is given up. */
 const GIVE_UP_AFTER_MS = 7 * 24 * 60 * 60_000;
@@ -35,7 +34,6 @@ export class TaskDeleter {
   constructor(deps: RelayDeps) {
     this.#deps = deps;
     this.#poller = new Poller({
-      intervalMs: POLL_INTERVAL_MS,
       poll: () => this.#resumeDue(),
       onError: (error) => deps.log.warn({ err: error }, 'could not resume unfinished task deletions'),
     });
@@ -60,9 +58,8 @@ export class TaskDeleter {
     return strings.tasks[await this.#deleteAndTell(requested)];
   }
 
-  /** Resumes deletions that a crash or an outage left unfinished: now, and every minute. */
-  start(): void {
-    this.#poller.start();
+  /** Resumes deletions that a crash or an outage left unfinished. */
+  resumeDue(): void {
     this.#poller.pollNow();
   }
 
@@ -72,7 +69,7 @@ export class TaskDeleter {
   }
 
   async #resumeDue(): Promise<void> {
-    const due = await this.#deps.store.taskDeletions.claimDue(MAX_DELETIONS_PER_POLL);
+    const due = await this.#deps.store.taskDeletions.claimDue(MAX_CONCURRENT_DELETIONS);
     if (this.#poller.signal.aborted) return;
     // In parallel: one workspace's service may be slow.
     await allSettledOrThrow(due.map((deletion) => this.#resume(deletion)));

@@ -24,7 +24,7 @@ export const checkDatabase: Check = async function* (config, tools) {
 };
 
 async function readSchema({ DATABASE_URL, DATA_FOLDER }: Config, { log }: CheckTools): Promise<SchemaCheck> {
-  if (DATABASE_URL !== undefined) return checkSchema({ connectionString: DATABASE_URL });
+  if (DATABASE_URL !== undefined) return checkSchema(DATABASE_URL);
   const running = await findRunningServer(DATA_FOLDER);
   if (running !== undefined) return checkSchema(running);
   const server = await startEmbeddedServer({ folder: DATA_FOLDER, log });

@@ -98,14 +98,16 @@ export class PausedMessages {
       await store.audit.add({ ...thread, kind: 'stop', user_id: person, turn_id: turnId, details });
       return waiting.length;
     });
-    if (count === undefined) return 'over';
-    this.#deps.log.info({ turn: turnId, person, control, count }, 'paused messages resumed or taken back');
+    // Also if it is over: the process that ended the pause may have died before it updated the notice.
     const updateNotice = async () => {
       const who = (await this.#deps.workspace(workspace)?.people.personName(person)) ?? '';
-      const text = control === 'go' ? strings.pausedSent(count, who) : strings.pausedDiscarded(count, who);
+      const ended = control === 'go' ? strings.pausedSent : strings.pausedDiscarded;
+      const text = count === undefined ? strings.nothingPaused : ended(count, who);
       await this.#editNotice(thread, turnId, async () => pauseEndedNotice(text));
     };
     this.#inBackground(updateNotice());
+    if (count === undefined) return 'over';
+    this.#deps.log.info({ turn: turnId, person, control, count }, 'paused messages resumed or taken back');
     return 'done';
   }
 

@@ -8,9 +8,6 @@ import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
 
-/** How often messages are looked for whose button was pressed in another process (ms). */
-const POLL_INTERVAL_MS = 2_000;
-
 /** The button of a waiting message that passes it on to the run at work, in whichever process that is. */
 export class SendNow {
   readonly #deps: RelayDeps;
@@ -22,7 +19,6 @@ export class SendNow {
     this.#deps = deps;
     this.#passOn = passOn;
     this.#poller = new Poller({
-      intervalMs: POLL_INTERVAL_MS,
       poll: async () => {
         for (const message of await deps.store.messages.urgent()) passOn(message, true);
       },
@@ -30,12 +26,9 @@ export class SendNow {
     });
   }
 
-  start(): void {
-    this.#poller.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#poller.stop();
+  /** Passes on what people asked for, perhaps in another process. Returns at once; never throws. */
+  passOnUrgent(): void {
+    this.#poller.pollNow();
   }
 
   /** Passes a message on if the run pauses; else offers the button to its writer. Returns at once; never throws. */
@@ -52,7 +45,7 @@ export class SendNow {
     const use = useOnTurn({ ...message, asked_by: message.user_id }, person, 'send_now');
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
     if (!(await this.#deps.store.messages.makeUrgent(message))) return 'over';
-    this.#poller.pollNow();
+    this.passOnUrgent();
     return 'done';
   }
 }

@@ -11,8 +11,6 @@ import { isEarlierTs } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';
 import { transientFailure } from '../runtime/retry.ts';
 
-/** How often recorded stops that the service does not know yet are looked for (ms). */
-const POLL_INTERVAL_MS = 2_000;
 /** Most turns per poll. */
 const MAX_STOPS_PER_POLL = 200;
 /** How long one attempt may take (ms); the next poll begins another. */
@@ -22,6 +20,8 @@ const FORCE_STOP_AFTER_SECONDS = 10;
 
 /** A person asks to stop a turn; `ts` may also be that of a message or event. */
 export interface StopRequest extends Press {
+  /** The same turn, where the caller has just read it. */
+  turn?: Turn;
   /** The control's name in the audit trail. */
   control?: string;
 }
@@ -42,17 +42,17 @@ export class StopControl {
     this.#deps = deps;
     this.#onStopRequested = onStopRequested;
     this.#poller = new Poller({
-      intervalMs: POLL_INTERVAL_MS,
       poll: () => this.#sendOpenStops(),
       onError: (error) => deps.log.debug({ err: error }, 'could not read the open stop requests'),
     });
   }
 
-  start(): void {
-    this.#poller.start();
+  /** Sends the recorded stops of all processes that the service does not know yet. */
+  sendOpenStops(): void {
+    this.#poller.pollNow();
   }
 
-  /** Ends the polling; other processes send what is still open. */
+  /** Sends no more; other processes send what is still open. */
   async stop(): Promise<void> {
     await this.#poller.stop();
     await Promise.all(this.#pendingCalls.values());
@@ -66,7 +66,7 @@ export class StopControl {
   async requestStop(request: StopRequest): Promise<ControlOutcome> {
     const { store } = this.#deps;
     const { person, control = 'stop' } = request;
-    const named = await turnOf(store, request);
+    const named = request.turn ?? (await turnOf(store, request));
     if (named === undefined) return 'unknown';
     const known = await this.#runningTurnFor(named);
     if (known.settled_at !== null || known.finished_at !== null) return 'over';

@@ -149,7 +149,7 @@ export class StopTriggers {
     const turn = await this.#targetTurn(thread, stop);
     if (turn === undefined) return 'nothing';
     if (turn === 'refused') return turn;
-    const request = { workspace, channel, turnId: turn.id, ...stop };
+    const request = { workspace, channel, turnId: turn.id, turn, ...stop };
     const outcome = await this.#stopControl.requestStop(request);
     return outcome === 'over' ? this.#stopControl.pauseWaiting(request) : outcome;
   }

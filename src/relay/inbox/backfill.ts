@@ -65,13 +65,14 @@ export class Backfill {
 
   async #backfillAll(): Promise<void> {
     const { backfills } = this.#deps.deps.store;
+    const installed = new Set(this.#deps.workspaces());
+    const pending = (await backfills.pendingWorkspaces()).filter((workspace) => installed.has(workspace));
+    if (pending.length === 0) return;
     const renewTimer = setInterval(() => {
       // If this fails, another process may read the same location: the inbox takes each message once.
       backfills.renewClaims(this.#processId, CLAIM_MS).catch(() => undefined);
     }, CLAIM_RENEW_INTERVAL_MS);
     try {
-      const installed = new Set(this.#deps.workspaces());
-      const pending = (await backfills.pendingWorkspaces()).filter((workspace) => installed.has(workspace));
       // All at once: a workspace where Slack is slow or rejects the token must not delay the others.
       await allSettledOrThrow(pending.map((workspace) => this.#backfillWorkspace(workspace)));
     } finally {

@@ -44,7 +44,10 @@ export class EventGapDetector {
   readonly #news = new Map<string, WorkspaceNews>();
   /** When each workspace was last judged deaf (Unix ms), whichever process did; null if it is not. */
   readonly #deaf = new Map<string, number | null>();
+  /** Workspaces to look at one by one, and whether their events can be received. */
+  readonly #closerLooks = new Map<string, boolean>();
   readonly #poller: Poller;
+  readonly #looks: Poller;
 
   constructor(deps: EventGapDetectorDeps) {
     this.#deps = deps;
@@ -52,6 +55,11 @@ export class EventGapDetector {
       intervalMs: HEARTBEAT_INTERVAL_MS,
       poll: () => this.#recordHeartbeats(),
       onError: (error) => deps.log.debug({ err: error }, 'recording a heartbeat failed'),
+    });
+    // On its own: heartbeats continue while it takes its time, or they would make a gap.
+    this.#looks = new Poller({
+      poll: () => this.#lookCloser(),
+      onError: (error) => deps.log.debug({ err: error }, 'judging the workspaces failed; trying again'),
     });
   }
 
@@ -67,8 +75,10 @@ export class EventGapDetector {
 
   /** Stops recording heartbeats, after a last one: other processes may have posted what came back here. */
   async stop(): Promise<void> {
-    await this.#poller.stop();
-    await this.#recordHeartbeats().catch(() => undefined);
+    await Promise.all([this.#poller.stop(), this.#looks.stop()]);
+    await this.#recordHeartbeats()
+      .then(() => this.#lookCloser())
+      .catch(() => undefined);
   }
 
   /** An event of this workspace arrived; an echo is a post of the app. */
@@ -94,31 +104,42 @@ export class EventGapDetector {
     return news;
   }
 
+  /** Records all heartbeats in one statement; what it cannot decide gets a closer look. */
   async #recordHeartbeats(): Promise<void> {
+    const { store, minGapMs } = this.#deps;
+    const all = this.#deps.workspaces().map((id) => ({ id, news: this.#newsOf(id) }));
+    const isConnected = this.#deps.canReceiveEvents();
+    const receiving = new Set(all.flatMap(({ id, news }) => (isConnected || news.hasEvents ? [id] : [])));
+    const notable = new Set(await store.workspaces.recordAllReceiving([...receiving], minGapMs));
+    for (const { id, news } of all) {
+      const isDeaf = (this.#deaf.get(id) ?? null) !== null;
+      if (notable.has(id) || isDeaf || news.posts > 0 || news.echoes > 0)
+        this.#closerLooks.set(id, receiving.has(id));
+      news.hasEvents = false;
+    }
+    if (this.#closerLooks.size > 0) this.#looks.pollNow();
+    else this.#deps.onHeartbeat();
+  }
+
+  async #lookCloser(): Promise<void> {
     let isNewlyDeaf = false;
-    for (const workspace of this.#deps.workspaces()) {
-      const news = { ...this.#newsOf(workspace) };
-      const isReceiving = news.hasEvents || this.#deps.canReceiveEvents();
-      if (!isReceiving && news.posts === 0) continue;
-      const judgedAt = await this.#recordHeartbeat(workspace, isReceiving, news);
-      const counting = this.#newsOf(workspace);
-      counting.hasEvents = false;
-      counting.posts -= news.posts;
-      counting.echoes -= news.echoes;
+    for (const [workspace, isReceiving] of this.#closerLooks) {
+      const news = this.#newsOf(workspace);
+      const counted = { ...news };
+      const judgedAt = await this.#look(workspace, isReceiving, counted);
+      news.posts -= counted.posts;
+      news.echoes -= counted.echoes;
       isNewlyDeaf ||= judgedAt !== null && judgedAt !== this.#deaf.get(workspace);
       this.#deaf.set(workspace, judgedAt);
+      this.#closerLooks.delete(workspace);
     }
     this.#deps.onHeartbeat();
     // Every process rebuilds its own, once for each verdict of any process.
     if (isNewlyDeaf) void this.#deps.rebuildConnections();
   }
 
-  /** Returns when the workspace was judged deaf (Unix ms), if it is. */
-  async #recordHeartbeat(
-    workspace: string,
-    isReceiving: boolean,
-    news: WorkspaceNews,
-  ): Promise<number | null> {
+  /** Judges a workspace and records its gap, if there is one; returns when it was judged deaf (Unix ms), if it is. */
+  async #look(workspace: string, isReceiving: boolean, news: EchoCounts): Promise<number | null> {
     const { store, minGapMs, log } = this.#deps;
     const { gap, judgedAt } = await store.transaction(async (trxStore) => {
       const found = await trxStore.workspaces.recordReceiving(workspace, minGapMs, isReceiving);

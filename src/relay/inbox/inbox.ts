@@ -1,5 +1,5 @@
 import { type ThreadKey, threadKeyText } from '../../store/keys.ts';
-import type { ListenMode } from '../../store/schema.ts';
+import type { ListenMode, SlackTs } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { EarlyEdit } from '../../store/threads/early-edits.ts';
 import { type Addressee, addresseeOf, isReplyForBot } from '../reading/addressing.ts';
@@ -57,8 +57,8 @@ export class Inbox {
       case 'renaming':
         return this.#acceptRename(event);
       case 'move':
-        await this.#deps.store.transaction((store) =>
-          store.channelMoves.move(event.workspace, event.from, event.channel),
+        await this.#deps.store.transaction(({ channelMoves }) =>
+          channelMoves.move(event.workspace, event.from, event.channel),
         );
         return { kind: 'moved' };
     }
@@ -207,18 +207,16 @@ export class Inbox {
     const { workspace, channel, thread_ts, ts, person } = message;
     const thread = { workspace, channel, thread_ts };
     const key = { workspace, channel, ts };
-    const decision = await store.transaction(async (within) => {
-      await within.threads.lock(thread);
-      const earlyEdit = await within.earlyEdits.get(key);
-      if (earlyEdit?.is_deletion === true) return 'withdrawn';
-      if (earlyEdit !== undefined && earlyEdit.edited_ts !== appliedEdit?.edited_ts) return 'edited';
-      if ((await within.messages.get(key)) !== undefined) return 'known';
-      if (isAddressed || (await within.threads.isOursSince(thread, ts))) return 'stop';
-      await within.orphanReplies.add(thread, ts);
-      return 'stray';
-    });
-    if (decision === 'edited') return undefined;
-    if (decision !== 'stop') return { kind: decision };
+    // At once: a stop must be recorded and acknowledged in 3 s, also by a database that is far away.
+    const [earlyEdit, known, isOurs] = await Promise.all([
+      store.earlyEdits.get(key),
+      store.messages.get(key),
+      isAddressed || store.threads.isOursSince(thread, ts),
+    ]);
+    if (earlyEdit?.is_deletion === true) return { kind: 'withdrawn' };
+    if (earlyEdit !== undefined && earlyEdit.edited_ts !== appliedEdit?.edited_ts) return undefined;
+    if (known !== undefined) return { kind: 'known' };
+    if (!isOurs && (await this.#isStray(thread, ts))) return { kind: 'stray' };
     const outcome = await this.#stopOnce(message);
     const row = {
       thread_ts,
@@ -228,6 +226,16 @@ export class Inbox {
       editedTs: null,
     } as const;
     return { kind: 'stop_said', thread, outcome, isFirst: await store.messages.add(key, row) };
+  }
+
+  /** Under the thread's lock: it must not depend on a mention that is being written at the same time. */
+  #isStray(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
+    return this.#deps.store.transaction(async (store) => {
+      await store.threads.lock(thread);
+      if (await store.threads.isOursSince(thread, ts)) return false;
+      await store.orphanReplies.add(thread, ts);
+      return true;
+    });
   }
 
   async #stopOnce(message: IncomingMessage): Promise<StopOutcome> {

@@ -1,10 +1,8 @@
 import type { Logger } from 'pino';
 import { Poller } from '../runtime/poller.ts';
 
-/** How often changes are looked for (ms): the longest delay until other processes notice an uninstallation. */
-const REFRESH_INTERVAL_MS = 2_000;
-/** Every so many refreshes all rows are read, which also shows deleted ones. */
-const FULL_REFRESH_EVERY = 30;
+/** How often all rows are read, which also shows deleted ones (ms). */
+const FULL_REFRESH_INTERVAL_MS = 60_000;
 
 /** Installations or accounts as one process knows them. */
 export interface Refreshable {
@@ -14,32 +12,34 @@ export interface Refreshable {
 /** Keeps what this process knows of installations and accounts up to date. */
 export class InstallationRefresh {
   readonly #sources: readonly Refreshable[];
-  readonly #poller: Poller;
-  #refreshCount = 0;
+  readonly #fullRefreshes: Poller;
+  readonly #changes: Poller;
 
   constructor(sources: readonly Refreshable[], log: Logger) {
     this.#sources = sources;
-    this.#poller = new Poller({
-      intervalMs: REFRESH_INTERVAL_MS,
-      poll: () => this.#refreshAll(),
-      onError: (error) =>
-        log.debug({ err: error }, 'refreshing installations and accounts failed; retrying soon'),
-    });
+    const onError = (error: unknown) =>
+      log.debug({ err: error }, 'refreshing installations and accounts failed; retrying soon');
+    const intervalMs = FULL_REFRESH_INTERVAL_MS;
+    this.#fullRefreshes = new Poller({ intervalMs, poll: () => this.#refreshAll(true), onError });
+    this.#changes = new Poller({ poll: () => this.#refreshAll(false), onError });
   }
 
-  /** Reads everything, then refreshes at intervals. Throws StoreError. */
+  /** Reads everything, now and at intervals. Throws StoreError. */
   async start(): Promise<void> {
-    for (const source of this.#sources) await source.refresh(true);
-    this.#poller.start();
+    await this.#refreshAll(true);
+    this.#fullRefreshes.start();
+  }
+
+  /** Reads what has changed. */
+  onChanged(): void {
+    this.#changes.pollNow();
   }
 
   async stop(): Promise<void> {
-    await this.#poller.stop();
+    await Promise.all([this.#fullRefreshes.stop(), this.#changes.stop()]);
   }
 
-  async #refreshAll(): Promise<void> {
-    this.#refreshCount += 1;
-    const isFull = this.#refreshCount % FULL_REFRESH_EVERY === 0;
+  async #refreshAll(isFull: boolean): Promise<void> {
     for (const source of this.#sources) await source.refresh(isFull);
   }
 }

@@ -4,6 +4,7 @@ import type { ResultFile } from '../../agent/service-schema.ts';
 import { type ListedResult, resultMessages, withoutLinks } from '../../render/messages/result-list.ts';
 import { tablePreviewMessage } from '../../render/messages/table-preview.ts';
 import { withExactSize } from '../../slack/file-stream.ts';
+import type { ClaimedResult } from '../../store/files/posted-results.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { ResultLinkTarget, SettledTurnContext } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry.ts';
@@ -39,13 +40,16 @@ export async function scheduleFollowUps({
 
 /** Posts the results that the task made after its last turn, each once. A follow-up check. */
 export async function postLaterResults(context: SettledTurnContext): Promise<void> {
-  const { deps, turn } = context;
-  const all = await context.agent.allResults(context.taskId, { signal: context.lease.signal });
-  await claimNewResults(context, randomUUID(), all);
+  const { signal } = context.lease;
+  const listed = await context.agent.allResults(context.taskId, { signal, withUrls: false });
+  if (listed.length === 0) return;
+  const claims = await claimNewResults(context, randomUUID(), listed);
   const batches = new Map<string, string>();
-  for (const { turn_id: owner, batch, shown } of (await deps.store.results.ofThread(turn)).values()) {
+  for (const { turn_id: owner, batch, shown } of claims.values()) {
     if (batch !== '' && !shown) batches.set(batch, owner);
   }
+  if (batches.size === 0) return;
+  const all = await context.agent.allResults(context.taskId, { signal });
   for (const [batch, owner] of batches) {
     const poster = await postingTurn(context, owner);
     if (poster !== undefined && isOfTask(poster, context.taskId))
@@ -65,14 +69,17 @@ function isOfTask({ task_id }: Turn, taskId: string): boolean {
   return task_id === null || task_id === taskId;
 }
 
+/** Returns all claims of the thread. */
 async function claimNewResults(
   { deps, turn }: SettledTurnContext,
   batch: string,
   all: ResultFile[],
-): Promise<void> {
+): Promise<Map<string, ClaimedResult>> {
   const claimed = await deps.store.results.ofThread(turn);
   const fresh = all.filter(({ id }) => !claimed.has(id)).map(({ id }) => id);
+  if (fresh.length === 0) return claimed;
   await deps.store.results.claim(turn, batch, fresh);
+  return deps.store.results.ofThread(turn);
 }
 
 async function postResultBatch(

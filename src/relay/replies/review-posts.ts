@@ -30,6 +30,7 @@ const REVIEW_FORMS = [asRendered, withPlainText, textOnly];
 export async function postReviews(context: SettledTurnContext): Promise<void> {
   const { deps, agent, turn, taskId, lease } = context;
   const { reviews } = await agent.getTask(taskId, { signal: lease.signal });
+  if (reviews.length === 0) return;
   const shown = await deps.store.reviews.postedIn(turn);
   const keys = reviewKeys(taskId, reviews);
   for (const [index, review] of reviews.entries()) {

@@ -108,14 +108,10 @@ export class ThreadFiles {
     for (const { part } of files) {
       const row = this.#rows.get(part);
       if (row?.state !== 'sharing') continue;
-      await waitUntilCallEnded(row.intended_at, SLACK_CALL_LIFETIME_MS, this.#work.lease);
+      const { lease, workspace } = this.#work;
+      await waitUntilCallEnded(row.intended_at, SLACK_CALL_LIFETIME_MS, lease);
       const { channel, thread_ts: threadTs } = this.#turn;
-      const place = { channel, threadTs };
-      const where = await this.#work.workspace.uploads.shareStatus(
-        row.slack_file_id,
-        place,
-        this.#work.lease,
-      );
+      const where = await workspace.uploads.shareStatus(row.slack_file_id, { channel, threadTs }, lease);
       if (where !== 'absent') await this.#setState([part], 'shared');
       else await this.#forget([part]);
     }

@@ -10,6 +10,8 @@ export type WaitCause = 'service_unreachable' | 'service_busy' | 'service_key' |
 
 const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
+/** Our own database is not spared like a service of others: the work continues soon after it is back (ms). */
+const STORE_RETRY_MAX_DELAY_MS = 2_000;
 /** The pause before a rejected key or token is tried again (ms): an admin must replace it first. */
 const CREDENTIAL_RETRY_DELAY_MS = 10_000;
 
@@ -18,8 +20,10 @@ export function isOverdue(since: Date, ms: number): boolean {
   return Date.now() - since.getTime() > ms;
 }
 
-/** The cause of a failure that may pass without our doing, and the shortest wait (ms); undefined for a lasting one. */
-export function transientFailure(error: unknown): { cause: WaitCause; waitMs?: number } | undefined {
+/** The cause of a failure that may pass without our doing, and the shortest and longest wait (ms); undefined for a lasting one. */
+export function transientFailure(
+  error: unknown,
+): { cause: WaitCause; waitMs?: number; maxWaitMs?: number } | undefined {
   if (error instanceof AgentError) {
     const waitMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0;
     switch (error.code) {
@@ -38,7 +42,7 @@ export function transientFailure(error: unknown): { cause: WaitCause; waitMs?: n
   if (error instanceof SlackAuthError && error.isInstallationDead)
     return { cause: 'slack', waitMs: CREDENTIAL_RETRY_DELAY_MS };
   if (error instanceof SlackError && error.code === 'unavailable') return { cause: 'slack' };
-  if (error instanceof StoreError) return { cause: 'store' };
+  if (error instanceof StoreError) return { cause: 'store', maxWaitMs: STORE_RETRY_MAX_DELAY_MS };
   return undefined;
 }
 
@@ -111,7 +115,8 @@ export async function withRetry<T>(
       const wait = transientFailure(error);
       if (wait === undefined || isOverdue(since, giveUpAfterMs)) throw error;
       onWait(wait.cause, error);
-      await sleepWithLease(Math.max(wait.waitMs ?? 0, backoffMs(attempt)), lease, wake);
+      const waitMs = Math.min(wait.maxWaitMs ?? MAX_DELAY_MS, backoffMs(attempt));
+      await sleepWithLease(Math.max(wait.waitMs ?? 0, waitMs), lease, wake);
     }
   }
 }

@@ -47,6 +47,8 @@ const CLAIM_PAUSE_MS = 20;
 const RESULT_RETRY_INTERVAL_MS = 1_000;
 const LEASE_CHECK_INTERVAL_MS = 250;
 const QUEUE_CALL_TIMEOUT_MS = 5_000;
+/** Without a claim or a renewal for this long, the database counts as lost. */
+const LOST_AFTER_MS = 15_000;
 const ABORT_GRACE_MS = 1_000;
 
 /** Claims and runs the threads' jobs of this process, thousands at a time. */
@@ -59,6 +61,9 @@ export class Dispatcher {
   readonly #renewals: Poller;
   readonly #results: Poller;
   #leaseCheck: NodeJS.Timeout | undefined;
+  /** When a claim or a renewal last succeeded. */
+  #contact: ClockReading | undefined;
+  #isLost = false;
   #unsubscribe: () => void = () => undefined;
 
   constructor(options: DispatcherOptions) {
@@ -94,7 +99,13 @@ export class Dispatcher {
     return this.#heldJobs.size;
   }
 
+  /** Why no work is done: nothing could be claimed or renewed for a while. */
+  get trouble(): string | undefined {
+    return this.#isLost ? `no job could be claimed or renewed for ${LOST_AFTER_MS / 1_000} s` : undefined;
+  }
+
   start(): void {
+    this.#contact = readClocks(this.#options.clocks);
     this.#unsubscribe = this.#options.queue.onWake(() => this.#claims.pollNow());
     for (const poller of [this.#claims, this.#renewals, this.#results]) poller.start();
     this.#leaseCheck = setInterval(() => this.#checkLeases(), LEASE_CHECK_INTERVAL_MS);
@@ -109,8 +120,8 @@ export class Dispatcher {
     const claimsEnded = this.#claims.stop();
     this.#unsubscribe();
     for (const { lease } of this.#heldJobs.values()) lease.drain();
-    await claimsEnded;
-    await this.#waitUntilEmpty(drainMs);
+    const drained = sleepUnlessAborted(drainMs);
+    await Promise.race([claimsEnded.then(() => this.#waitUntilEmpty(drainMs)), drained]);
     for (const held of this.#heldJobs.values()) held.lease.lose('the process is stopping');
     await this.#waitUntilEmpty(ABORT_GRACE_MS);
     const rest = [...this.#heldJobs.values()];
@@ -130,6 +141,7 @@ export class Dispatcher {
     const asked = Math.min(maxConcurrentThreads - this.#heldJobs.size, MAX_JOBS_PER_CLAIM);
     const since = readClocks(clocks);
     const jobs = await queue.claim(asked);
+    if (asked > 0) this.#recordContact(since);
     for (const job of jobs) this.#startJob(job, since);
     if (asked > 0 && jobs.length === asked) this.#claims.pollNow();
     else await sleepUnlessAborted(CLAIM_PAUSE_MS, this.#claims.signal);
@@ -199,6 +211,7 @@ export class Dispatcher {
     const { queue, clocks } = this.#options;
     const since = readClocks(clocks);
     const renewedJobs = await withTimeout(queue.renew(asked.map(({ job }) => job)));
+    this.#recordContact(since);
     const ownedIds = new Set(renewedJobs.map(({ id }) => id));
     for (const { job, lease } of asked) {
       if (ownedIds.has(job.id)) lease.renew(since);
@@ -206,8 +219,18 @@ export class Dispatcher {
     }
   }
 
+  #recordContact(since: ClockReading): void {
+    this.#contact = since;
+    if (this.#isLost) this.#options.log.info('the database is back');
+    this.#isLost = false;
+  }
+
   #checkLeases(): void {
-    const { clocks, maxRunMs } = this.#options;
+    const { clocks, maxRunMs, log } = this.#options;
+    if (!this.#isLost && this.#contact !== undefined && elapsedMs(this.#contact, clocks) > LOST_AFTER_MS) {
+      this.#isLost = true;
+      log.error(this.trouble);
+    }
     for (const { lease, started } of this.#heldJobs.values()) {
       if (lease.remainingMs() <= 0) lease.lose('the lease ran out');
       if (elapsedMs(started, clocks) > maxRunMs) lease.drain();

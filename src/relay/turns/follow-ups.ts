@@ -4,14 +4,13 @@ import type { FollowUp } from '../../store/schema.ts';
 import type { RelayDeps, SettledTurnContext } from '../runtime/deps.ts';
 import { RenewableLease, readClocks, SYSTEM_CLOCKS } from '../runtime/lease.ts';
 import { Poller } from '../runtime/poller.ts';
+import type { ReadRate } from '../runtime/read-rate.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { HandOver, isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 
 /** How long a claim on a follow-up lasts (ms): longer than its lease counts. */
 const CLAIM_MS = 15_000;
 const CLAIM_RENEW_INTERVAL_MS = 2_500;
-/** The longest pause between two polls for due follow-ups (ms). */
-const MAX_POLL_INTERVAL_MS = 5_000;
 /** How long running checks may take to hand over when the process stops (ms). */
 const STOP_GRACE_MS = 1_500;
 /** Most follow-ups that a process checks at a time. */
@@ -20,9 +19,17 @@ const MAX_CONCURRENT = 20;
 const MAX_CONCURRENT_PER_WORKSPACE = 2;
 /** A check that takes longer (ms) has failed: it may hold a place only for so long. */
 const CHECK_TIMEOUT_MS = 60_000;
-/** The pause between two checks grows by this factor, up to this multiple of the first pause. */
-const BACKOFF_FACTOR = 1.5;
-const MAX_BACKOFF_MULTIPLE = 12;
+/**
+ * The pause between two checks grows by this factor, up to this multiple of the first pause: with the default settings,
+ * a task is checked twelve times in an hour.
+ */
+const BACKOFF_FACTOR = 1.6;
+const MAX_BACKOFF_MULTIPLE = 120;
+
+/** The pause before the check after `checks` others (ms); `firstMs` is the one before the first. */
+export function followUpPauseMs(checks: number, firstMs: number): number {
+  return firstMs * Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** checks);
+}
 
 /** `finished`: nothing more can come; `interrupted`: the process stops, or another one has claimed the follow-up. */
 type CheckOutcome = 'checked' | 'failed' | 'finished' | 'interrupted';
@@ -37,22 +44,25 @@ export type FollowUpCheck = (context: SettledTurnContext) => Promise<void>;
 export class FollowUps {
   readonly #deps: RelayDeps;
   readonly #checks: readonly FollowUpCheck[];
+  readonly #readRateFor: (account: string) => ReadRate;
   readonly #processId = randomUUID();
   readonly #running = new Map<RenewableLease, Promise<void>>();
   readonly #poller: Poller;
 
-  constructor(deps: RelayDeps, checks: readonly FollowUpCheck[]) {
+  /** `readRateFor`: the read rate of a service account, which follow-ups share with live replies. */
+  constructor(deps: RelayDeps, checks: readonly FollowUpCheck[], readRateFor: (account: string) => ReadRate) {
     this.#deps = deps;
     this.#checks = checks;
+    this.#readRateFor = readRateFor;
     this.#poller = new Poller({
-      intervalMs: Math.min(MAX_POLL_INTERVAL_MS, deps.settings.results.followUpIntervalMs),
       poll: () => this.#claimDue(),
       onError: (error) => deps.log.warn({ err: error }, 'could not read the due follow-ups'),
     });
   }
 
-  start(): void {
-    if (this.#deps.settings.results.followUpMs > 0) this.#poller.start();
+  /** Begins the checks that are due. */
+  checkDue(): void {
+    if (this.#deps.settings.results.followUpMs > 0) this.#poller.pollNow();
   }
 
   /** Starts no more checks. Those under way hand over, or are soon aborted; another process repeats them. */
@@ -102,9 +112,7 @@ export class FollowUps {
     timeout.addEventListener('abort', () => lease.lose('the check takes too long'));
     try {
       const outcome = await this.#runChecks(followUp, lease);
-      const ms =
-        settings.results.followUpIntervalMs *
-        Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** followUp.checks);
+      const ms = followUpPauseMs(followUp.checks + 1, settings.results.followUpIntervalMs);
       // An interrupted follow-up stays due, and is claimed again.
       if (outcome === 'interrupted' && !timeout.aborted) return;
       if (outcome === 'finished') await store.followUps.cancel(followUp);
@@ -121,13 +129,22 @@ export class FollowUps {
     const { store, log } = this.#deps;
     try {
       const workspace = this.#deps.workspace(followUp.workspace);
-      const thread = await store.threads.get(followUp);
-      const turn = await store.turns.get(followUp.workspace, followUp.turn_id);
-      if (thread === undefined || thread.task_id === null || turn === undefined) return 'finished';
-      if (workspace === undefined || (await store.turns.open(followUp)) !== undefined) return 'checked';
-      const agent = this.#deps.agent(thread.account_id);
-      const context = { deps: this.#deps, workspace, agent, turn, taskId: thread.task_id, lease };
-      for (const check of this.#checks) await check(context);
+      const turn = await store.followUps.checkedTurn(followUp);
+      if (turn === undefined || turn.thread_task_id === null) return 'finished';
+      if (workspace === undefined || turn.is_busy) return 'checked';
+      const { account_id, thread_task_id: taskId } = turn;
+      const context = {
+        deps: this.#deps,
+        workspace,
+        agent: this.#deps.agent(account_id),
+        turn,
+        taskId,
+        lease,
+      };
+      for (const check of this.#checks) {
+        await this.#readRateFor(account_id).acquire(lease.signal);
+        await check(context);
+      }
       return 'checked';
     } catch (error) {
       if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return 'finished';

@@ -56,7 +56,7 @@ export class Maintenance {
     const { store, queue, log } = this.#deps;
     for (let last: ThreadKey | undefined; !this.#requeuePoller.signal.aborted; ) {
       const threads = await store.threads.withWork(MAX_THREADS_PER_PAGE, last);
-      for (const thread of await queue.threadsWithoutJob(threads)) {
+      for (const thread of threads.length === 0 ? [] : await queue.threadsWithoutJob(threads)) {
         log.warn({ ...thread }, 'a thread had work but no job; queued again');
         await queue.enqueue(store.db, thread);
       }
@@ -68,7 +68,7 @@ export class Maintenance {
   async #sweep(): Promise<void> {
     const { waitingReactions, store, retention, log } = this.#deps;
     waitingReactions.cleanUp();
-    const swept = await store.retention.deleteExpired(retention);
+    const swept = await store.retention.deleteExpired(retention, this.#sweepPoller.signal);
     if (swept > 0) log.debug({ rows: swept }, 'deleted expired rows');
   }
 }

@@ -15,7 +15,7 @@ import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
 import { handleUnreachableThread } from './unreachable-thread.ts';
 
 /** How long (ms) a refused channel may turn out to have another id. */
-const CHANNEL_MOVE_GRACE_MS = 2_000;
+const CHANNEL_MOVE_GRACE_MS = 3_000;
 
 /**
  * Runs one turn, from the waiting message to the posted results. Every step is recorded before and after its side

@@ -54,13 +54,14 @@ export class AuditTrail extends Queries {
     }
   }
 
-  /** Deletes events older than `days`, at most 1,000; returns how many. */
-  async deleteExpired(days: number): Promise<number> {
+  /** Deletes up to `limit` events older than `days`; returns how many. */
+  async deleteExpired(days: number, limit: number): Promise<number> {
     return this.db.transaction().execute(async (trx) => {
       await allowAuditChange(trx, 'expire');
       const { numAffectedRows } = await sql`
-        delete from audit_events where (workspace, id) in (
-          select workspace, id from audit_events where at < ${daysAgo(days)} limit 1000)`.execute(trx);
+        delete from audit_events where ctid = any (array(
+          select ctid from audit_events where at < ${daysAgo(days)}
+          order by at limit ${limit} for update skip locked))`.execute(trx);
       return Number(numAffectedRows ?? 0);
     });
   }

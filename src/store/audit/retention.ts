@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { daysAgo } from '../clock.ts';
 import { Queries } from '../queries.ts';
@@ -19,46 +20,99 @@ export interface RetentionDays {
 
 /** The most rows of one statement, so that no lock is held for long. */
 const BATCH_SIZE = 1_000;
+/** In the text of a statement, where every plan of it counts with the limit. */
+const batchSize = sql.lit(BATCH_SIZE);
 
 /** Erases and deletes what is past its retention time. */
 export class Retention extends Queries {
-  /** Erases and deletes what is due; returns the number of affected rows. */
-  async deleteExpired(days: RetentionDays): Promise<number> {
-    let affected = 0;
-    for (const statement of [
+  /** The rate limit that was looked at last: each call looks at the next ones. */
+  #lastRateLimit = { workspace: '', limit_key: '' };
+
+  /**
+   * Erases and deletes all that is due, in steps of at most 1,000 rows with pauses as long as the steps: others work
+   * meanwhile. Returns the number of affected rows. `signal` ends it after the current step.
+   */
+  async deleteExpired(days: RetentionDays, signal?: AbortSignal): Promise<number> {
+    const statements = [
       ...LEFTOVER_DELETIONS,
       ...contentErasures(daysAgo(days.words)),
       ...rowDeletions(daysAgo(days.rows)),
-    ]) {
-      const { numAffectedRows } = await statement.execute(this.db);
-      affected += Number(numAffectedRows ?? 0);
-    }
-    affected += await new AuditTrail(this.db).deleteExpired(days.audit);
+    ];
+    const steps = [
+      ...statements.map((statement) => async () => {
+        const { numAffectedRows } = await statement.execute(this.db);
+        return Number(numAffectedRows ?? 0);
+      }),
+      () => new AuditTrail(this.db).deleteExpired(days.audit, BATCH_SIZE),
+    ];
+    let affected = 0;
+    for (const step of steps) affected += await repeatWhileFull(step, signal);
+    affected += await this.#deleteUnusedRateLimits();
     affected += await new Accounts(this.db).deleteUnusedKeys();
     affected += await new Erasure(this.db).eraseUninstalled(days.uninstalled);
     return affected;
   }
+
+  /** A rate limit unused for a day is the same as a new one. An index on its times would slow down every permit. */
+  async #deleteUnusedRateLimits(): Promise<number> {
+    const { workspace, limit_key } = this.#lastRateLimit;
+    const isUnused = sql`greatest(theoretical_arrival_at, blocked_until) < now() - interval '1 day'`;
+    const { rows } = await sql<{ workspace: string; limit_key: string; deleted: number }>`
+      with page as (
+        select ctid as place, workspace, limit_key from rate_limits
+        where (workspace, limit_key) > (${workspace}, ${limit_key}) order by workspace, limit_key limit ${batchSize}
+      ), deleted as (
+        delete from rate_limits where ctid = any (array(select place from page)) and ${isUnused} returning 1)
+      select workspace, limit_key, (select count(*) from deleted) as deleted from page
+      order by workspace desc, limit_key desc limit 1`.execute(this.db);
+    const [last = { workspace: '', limit_key: '', deleted: 0 }] = rows;
+    this.#lastRateLimit = last;
+    return last.deleted;
+  }
+}
+
+async function repeatWhileFull(step: () => Promise<number>, signal?: AbortSignal): Promise<number> {
+  for (let total = 0; ; ) {
+    const startedAt = performance.now();
+    const affected = signal?.aborted === true ? 0 : await step();
+    total += affected;
+    if (affected < BATCH_SIZE) return total;
+    await sleep(performance.now() - startedAt, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** The next rows of a table that meet a condition, oldest first; rows that others work on are left out. */
+function nextRows(table: string, condition: RawBuilder<unknown>, time: string) {
+  return sql`ctid = any (array(
+    select ctid from ${sql.table(table)} where ${condition}
+    order by ${sql.ref(time)} limit ${batchSize} for update skip locked))`;
+}
+
+function deletion(table: string, condition: RawBuilder<unknown>, time: string) {
+  return sql`delete from ${sql.table(table)} where ${nextRows(table, condition, time)}`;
 }
 
 /** Short-lived rows that are no longer needed. */
 const LEFTOVER_DELETIONS = [
-  sql`delete from orphan_replies where received_at < now() - interval '10 minutes'`,
-  sql`delete from early_edits where received_at < now() - interval '2 days'`,
-  sql`delete from backfills where queued_at < now() - interval '3 days'`,
-  sql`delete from socket_leases where expires_at < now() - interval '1 hour'`,
-  // A rate limit unused for a day is the same as a new one.
-  sql`delete from rate_limits where greatest(theoretical_arrival_at, blocked_until) < now() - interval '1 day'`,
-  sql`delete from used_oauth_states where used_at < now() - interval '1 day'`,
-  sql`delete from uploads where started_at < now() - interval '7 days'`,
+  deletion('orphan_replies', sql`received_at < now() - interval '10 minutes'`, 'received_at'),
+  deletion('early_edits', sql`received_at < now() - interval '2 days'`, 'received_at'),
+  deletion('backfills', sql`queued_at < now() - interval '3 days'`, 'queued_at'),
+  deletion('socket_leases', sql`expires_at < now() - interval '1 hour'`, 'expires_at'),
+  deletion('used_oauth_states', sql`used_at < now() - interval '1 day'`, 'used_at'),
+  deletion('uploads', sql`started_at < now() - interval '7 days'`, 'started_at'),
   // A form that was never sent, or a question that was given up.
-  sql`
-    delete from task_starts where created_at < now() - case
-      when state = 'draft' and content is null then interval '2 hours' else interval '2 days' end`,
-  sql`delete from task_deletions where notified_at < now() - interval '7 days'`,
-  sql`delete from follow_ups where ends_at < now() - interval '1 day'`,
+  deletion(
+    'task_starts',
+    sql`created_at < now() - interval '2 hours'
+      and (state = 'draft' and content is null or created_at < now() - interval '2 days')`,
+    'created_at',
+  ),
+  deletion('task_deletions', sql`notified_at < now() - interval '7 days'`, 'notified_at'),
+  deletion('follow_ups', sql`ends_at < now() - interval '1 day'`, 'ends_at'),
 ];
 
-const isDone = sql`messages.state not in ('waiting', 'sending')`;
+const isDone = sql`state not in ('waiting', 'sending')`;
+const isUnresumed = sql`messages.state = 'waiting' and messages.resends_turn_id is null`;
 
 /** Files that wait for the next message: their notes keep the links, which are sent with it. */
 const isKeptFile = sql`(outcome is not distinct from 'kept' and files_sent_with_turn_id is null)`;
@@ -66,67 +120,57 @@ const notesWithoutNames = sql`(select jsonb_agg(note || '{"name": ""}') from jso
 
 /** Erases people's text that was written, or whose turn ended, before `then`. */
 function contentErasures(then: RawBuilder<Date>) {
+  const isPausedFor = sql`${isUnresumed} and received_at < ${then} and exists (
+    select from threads where threads.workspace = messages.workspace and threads.channel = messages.channel
+      and threads.thread_ts = messages.thread_ts and threads.paused_by_turn_id is not null)`;
+  const hasText = sql`finished_at < ${then} and (prompt is not null or file_notes is not null)
+    and (prompt is not null or not (${isKeptFile} and file_notes = ${notesWithoutNames}))`;
+  const hasTitle = sql`task_title is not null and last_used_at < ${then} and not exists (
+    select from turns where turns.workspace = threads.workspace and turns.channel = threads.channel
+      and turns.thread_ts = threads.thread_ts and turns.finished_at is null)`;
   return [
     // Paused messages that nobody resumes would stay forever.
     sql`
-      update messages set state = 'withdrawn', content = null where (workspace, channel, ts) in (
-        select messages.workspace, messages.channel, messages.ts from messages
-        join threads using (workspace, channel, thread_ts)
-        where messages.state = 'waiting' and messages.resends_turn_id is null and threads.paused_by_turn_id is not null
-          and messages.received_at < ${then} limit ${BATCH_SIZE})`,
+      update messages set state = 'withdrawn', content = null
+      where ${nextRows('messages', isPausedFor, 'received_at')}`,
     sql`
       update threads set paused_by_turn_id = null where paused_by_turn_id is not null and not exists (
         select from messages where messages.workspace = threads.workspace
-          and messages.channel = threads.channel and messages.thread_ts = threads.thread_ts
-          and messages.state = 'waiting' and messages.resends_turn_id is null)`,
+          and messages.channel = threads.channel and messages.thread_ts = threads.thread_ts and ${isUnresumed})`,
     sql`
-      update messages set content = null where (workspace, channel, ts) in (
-        select workspace, channel, ts from messages
-        where content is not null and ${isDone} and received_at < ${then} limit ${BATCH_SIZE})`,
+      update messages set content = null
+      where ${nextRows('messages', sql`content is not null and ${isDone} and received_at < ${then}`, 'received_at')}`,
     sql`
       update turns set prompt = null, file_notes = case when ${isKeptFile} then ${notesWithoutNames} end,
         skill = case when user_message_id is not null then skill end
-      where (workspace, id) in (
-        select workspace, id from turns
-        where finished_at < ${then}
-          and (prompt is not null or file_notes is not null and not (${isKeptFile} and file_notes = ${notesWithoutNames}))
-        limit ${BATCH_SIZE})`,
+      where ${nextRows('turns', hasText, 'finished_at')}`,
     sql`
       update threads set task_title = null, task_model = case when task_id is not null then task_model end
-      where (workspace, channel, thread_ts) in (
-        select workspace, channel, thread_ts from threads
-        where task_title is not null and last_used_at < ${then} and not exists (
-          select from turns where turns.workspace = threads.workspace and turns.channel = threads.channel
-            and turns.thread_ts = threads.thread_ts and turns.finished_at is null)
-        limit ${BATCH_SIZE})`,
+      where ${nextRows('threads', hasTitle, 'last_used_at')}`,
     sql`
-      update feedback set comment = null where (workspace, turn_id, user_id) in (
-        select workspace, turn_id, user_id from feedback
-        where comment is not null and given_at < ${then} limit ${BATCH_SIZE})`,
+      update feedback set comment = null
+      where ${nextRows('feedback', sql`comment is not null and given_at < ${then}`, 'given_at')}`,
   ];
+}
+
+/** A table's rows of the turns in `due`, found one turn at a time. */
+function ofDueTurns(table: string) {
+  return sql`ctid = any (array(
+    select theirs.ctid from due cross join lateral (
+      select ctid from ${sql.table(table)} where workspace = due.workspace and turn_id = due.id offset 0) as theirs))`;
 }
 
 /** Deletes the rows of what ended before `then`. */
 function rowDeletions(then: RawBuilder<Date>) {
   return [
+    deletion('feedback', sql`given_at < ${then}`, 'given_at'),
     sql`
-      delete from feedback where (workspace, turn_id, user_id) in (
-        select workspace, turn_id, user_id from feedback where given_at < ${then} limit ${BATCH_SIZE})`,
-    sql`
-      delete from posts where (workspace, turn_id) in (
-        select workspace, id from turns where finished_at < ${then} limit ${BATCH_SIZE})`,
-    sql`
-      delete from slack_files where (workspace, turn_id) in (
-        select workspace, id from turns where finished_at < ${then} limit ${BATCH_SIZE})`,
-    sql`
-      delete from turns where (workspace, id) in (
-        select workspace, id from turns
-        where finished_at < ${then}
-          and not exists (select from posts where posts.workspace = turns.workspace and posts.turn_id = turns.id)
-        limit ${BATCH_SIZE})`,
-    sql`
-      delete from messages where (workspace, channel, ts) in (
-        select workspace, channel, ts from messages
-        where ${isDone} and received_at < ${then} limit ${BATCH_SIZE})`,
+      with due as (
+        select ctid as place, workspace, id from turns where finished_at < ${then}
+        order by finished_at limit ${batchSize} for update skip locked
+      ), posted as (delete from posts where ${ofDueTurns('posts')}
+      ), shared as (delete from slack_files where ${ofDueTurns('slack_files')})
+      delete from turns where ctid = any (array(select place from due))`,
+    deletion('messages', sql`${isDone} and received_at < ${then}`, 'received_at'),
   ];
 }

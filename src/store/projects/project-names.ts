@@ -43,17 +43,15 @@ export class ProjectNames extends Queries {
 
   /** Claims due projects for `holdMs`, of each workspace some. */
   async claim(holdMs: number, limit: number): Promise<DueProjectName[]> {
-    const isDue = sql<boolean>`name_sync_due_at <= clock_timestamp() and ${isInstalled}
-      and ${isUnclaimed('name_sync_claimed_until')}`;
     const order = sql`name_sync_claimed_until nulls first, name_sync_due_at`;
     const { rows } = await sql<DueProjectName>`
       with due as (
-        select workspace, channel, account_id, ${placeInWorkspace(order)} from projects where ${isDue}
+        select workspace, channel, account_id, ${placeInWorkspace(order)} from projects where ${isNameSyncDue}
       )
       update projects set name_sync_claimed_until = ${fromNow(holdMs)}
       where (workspace, channel, account_id) in (
         select workspace, channel, account_id from projects join due using (workspace, channel, account_id)
-        where ${isDue} order by place, ${order} limit ${limit} for update of projects skip locked)
+        where ${isNameSyncDue} order by place, ${order} limit ${limit} for update of projects skip locked)
       returning workspace, channel, account_id, project_id, name_sync_due_at`.execute(this.db);
     return rows;
   }
@@ -77,6 +75,10 @@ export class ProjectNames extends Queries {
       .where('name_sync_due_at', '=', due.name_sync_due_at);
   }
 }
+
+/** Whether a project needs its channel's name, and no process gives it one. For the table of projects. */
+export const isNameSyncDue = sql<boolean>`name_sync_due_at <= now() and ${isInstalled}
+  and ${isUnclaimed('name_sync_claimed_until')}`;
 
 /** In whole milliseconds, so that the value compares as equal after it was read. */
 function nowInMillis() {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from 'pino';
 
 const HEALTH_CHECK_INTERVAL_MS = 10_000;
-const QUERY_TIMEOUT_MS = 5_000;
+const GOODBYE_TIMEOUT_MS = 1_000;
 const RECONNECT_DELAY_MS = { first: 200, max: 5_000 };
 
 /** Receives notifications. */
@@ -16,15 +16,15 @@ export interface NotificationHandler {
 
 /** Listens on one LISTEN/NOTIFY channel over a dedicated connection, and reconnects when it breaks. */
 export class NotificationListener {
-  readonly #settings: pg.ClientConfig;
+  readonly #newClient: () => pg.Client;
   readonly #channel: string;
   readonly #handler: NotificationHandler;
   readonly #log: Logger;
   readonly #closing = new AbortController();
   readonly #loop: Promise<void>;
 
-  constructor(settings: pg.ClientConfig, channel: string, handler: NotificationHandler, log: Logger) {
-    this.#settings = settings;
+  constructor(newClient: () => pg.Client, channel: string, handler: NotificationHandler, log: Logger) {
+    this.#newClient = newClient;
     this.#channel = channel;
     this.#handler = handler;
     this.#log = log;
@@ -57,11 +57,7 @@ export class NotificationListener {
 
   /** Listens until the connection breaks (throws) or `close()` is called. */
   async #listen(onConnect: () => void): Promise<void> {
-    const client = new pg.Client({
-      ...this.#settings,
-      application_name: 'taskthread listener',
-      query_timeout: QUERY_TIMEOUT_MS,
-    });
+    const client = this.#newClient();
     const broken = new Promise<never>((_, reject) => {
       client.on('error', reject);
       client.on('end', () => reject(new Error('the connection ended')));
@@ -81,7 +77,10 @@ export class NotificationListener {
         await client.query('select 1');
       }
     } finally {
-      await client.end().catch(() => undefined);
+      // A server that is gone does not say goodbye.
+      await Promise.race([client.end(), sleep(GOODBYE_TIMEOUT_MS, undefined, { ref: false })]).catch(
+        () => undefined,
+      );
     }
   }
 

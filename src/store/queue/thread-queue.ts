@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kysely, Transaction } from 'kysely';
-import pg from 'pg';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Db, fromKysely, PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { v7 as nextId } from 'uuid';
 import { z } from 'zod';
+import type { ConnectionPool } from '../connection-pool.ts';
 import type { Database } from '../database.ts';
-import { withStoreErrors } from '../errors.ts';
+import { StoreError, withStoreErrors } from '../errors.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
-import { prepared } from '../prepared-statements.ts';
 import type { Tables } from '../schema.ts';
 import { NotificationListener } from './notification-listener.ts';
 
@@ -24,12 +23,16 @@ const HEARTBEAT_SECONDS = 10;
 
 /** How long `enqueueSoon` collects threads (ms). */
 const BATCH_DELAY_MS = 5;
+/** The pause before the database is tried again (ms). */
+const RETRY_DELAY_MS = 500;
 
 const QUEUE_NAME = 'turn';
 const PG_BOSS_SCHEMA = 'pgboss';
 
-/** How often the queue's maintenance looks for jobs of dead processes (s). */
-const SUPERVISE_INTERVAL_SECONDS = 1;
+/** How often pg-boss deletes completed jobs and counts the others (s); it takes two dozen statements. */
+const SUPERVISE_INTERVAL_SECONDS = 60;
+/** How soon `releaseExpired` may follow another round of any process (s). */
+const MONITOR_INTERVAL_SECONDS = 1;
 
 const QUEUE_OPTIONS = {
   policy: 'key_strict_fifo',
@@ -44,19 +47,22 @@ const QUEUE_OPTIONS = {
   notify: true,
 } as const;
 
+/** Whether a job's holder has not renewed it in time. The index that this reads holds only jobs at work. */
+export const hasExpiredJobs = sql<boolean>`exists (
+  select from ${sql.table(`${PG_BOSS_SCHEMA}.job`)}
+  where name = ${sql.lit(QUEUE_NAME)} and policy = ${sql.lit(QUEUE_OPTIONS.policy)} and state = 'active'
+    and heartbeat_on + heartbeat_seconds * interval '1 s' < now())`;
+
 const threadSchema = z.object({ workspace: z.string(), channel: z.string(), thread_ts: z.string() });
 const jobSchema = z.looseObject({ id: z.string(), retryCount: z.number(), data: threadSchema });
 const touchResultSchema = z.looseObject({ settled: z.array(z.string()) });
 
 /**
  * The queue of threads with work: of each thread, one job is held at a time, in order. A job is a token for its thread,
- * so an extra one does no harm. Uses its own connections, so that a renewal never waits for other statements.
+ * so an extra one does no harm. Renewals have a connection of their own: they never wait for other statements.
  */
 export class ThreadQueue {
-  readonly #pool: pg.Pool;
-  readonly #preparesStatements: boolean;
-  /** The server processes of our connections: what they notify us of, we know. */
-  readonly #ownServerProcesses = new Set<unknown>();
+  readonly #database: Database;
   readonly #boss: PgBoss;
   readonly #log: Logger;
   readonly #wakeListeners = new Set<() => void>();
@@ -64,23 +70,19 @@ export class ThreadQueue {
   /** Threads to queue, by key, and whether each surely has no waiting job. */
   readonly #pending = new Map<string, { thread: ThreadKey; isNew: boolean }>();
   #flushing: Promise<void> | undefined;
+  #isStopping = false;
 
   constructor({ database, log }: { database: Database; log: Logger }) {
     this.#log = log;
-    this.#preparesStatements = database.preparesStatements;
-    const settings = { ...database.connectionConfig, application_name: 'taskthread queue' };
-    this.#pool = new pg.Pool({ ...settings, max: 4, statement_timeout: 30_000 });
-    this.#pool.on('error', (error) => log.warn({ reason: error.message }, 'a connection of the queue broke'));
-    this.#pool.on('connect', (client) => this.#ownServerProcesses.add(serverProcessOf(client)));
-    this.#pool.on('remove', (client) => this.#ownServerProcesses.delete(serverProcessOf(client)));
+    this.#database = database;
     this.#boss = new PgBoss({
-      db: this.#adapter(settings),
+      db: this.#adapter(),
       schema: PG_BOSS_SCHEMA,
       schedule: false,
       useListenNotify: true,
       superviseIntervalSeconds: SUPERVISE_INTERVAL_SECONDS,
-      monitorIntervalSeconds: SUPERVISE_INTERVAL_SECONDS,
-      maintenanceIntervalSeconds: 60,
+      monitorIntervalSeconds: MONITOR_INTERVAL_SECONDS,
+      maintenanceIntervalSeconds: SUPERVISE_INTERVAL_SECONDS,
       flowIntervalSeconds: 86_400,
     });
     this.#boss.on('error', (error) => log.error({ reason: error.message }, "the queue's maintenance failed"));
@@ -90,6 +92,7 @@ export class ThreadQueue {
   /** Creates the queue's own tables if needed, and starts its maintenance. */
   async start(): Promise<void> {
     await withStoreErrors(async () => {
+      await this.#createTables();
       await this.#boss.start();
       await this.#boss.createQueue(QUEUE_NAME, QUEUE_OPTIONS);
       const { policy: _, ...changeable } = QUEUE_OPTIONS;
@@ -97,11 +100,28 @@ export class ThreadQueue {
     });
   }
 
-  /** Stops maintenance and closes the connections. Other processes take jobs that are still held after their heartbeat. */
+  /** On a connection without a time-out: another process may be creating them. */
+  async #createTables(): Promise<void> {
+    const pool = this.#database.openOwnPool('queue migrations');
+    const boss = new PgBoss({
+      db: executorOf(pool),
+      schema: PG_BOSS_SCHEMA,
+      supervise: false,
+      schedule: false,
+    });
+    try {
+      await boss.start();
+      await boss.stop({ graceful: false });
+    } finally {
+      await pool.end();
+    }
+  }
+
+  /** Stops maintenance. Other processes take jobs that are still held after their heartbeat. */
   async stop(): Promise<void> {
+    this.#isStopping = true;
     await this.#flushing;
     await this.#boss.stop({ graceful: false });
-    await this.#pool.end();
   }
 
   /** Queues the thread; in a transaction, the job exists once it commits. */
@@ -134,8 +154,8 @@ export class ThreadQueue {
   }
 
   /**
-   * Does the same within a few ms, for many threads at once. If the process or the database fails meanwhile, the thread
-   * has work but no job: maintenance finds it. `isNew`: the thread had no work before, so it has no waiting job.
+   * Does the same within a few ms, for many threads at once. If the process ends meanwhile, the thread has work but no
+   * job: maintenance finds it. `isNew`: the thread had no work before, so it has no waiting job.
    */
   enqueueSoon(thread: ThreadKey, isNew = false): void {
     const key = threadKeyText(thread);
@@ -152,10 +172,19 @@ export class ThreadQueue {
   async #flush(): Promise<void> {
     while (this.#pending.size > 0) {
       await sleep(BATCH_DELAY_MS);
-      const pending = [...this.#pending.values()];
+      const pending = [...this.#pending];
       this.#pending.clear();
-      await this.#insert(pending.filter(({ isNew }) => isNew).map(({ thread }) => thread));
-      await this.enqueueMissing(pending.filter(({ isNew }) => !isNew).map(({ thread }) => thread));
+      const threadsOf = (areNew: boolean) =>
+        pending.filter(([, { isNew }]) => isNew === areNew).map(([, { thread }]) => thread);
+      try {
+        await this.#insert(threadsOf(true));
+        await this.enqueueMissing(threadsOf(false));
+      } catch (error) {
+        if (this.#isStopping || !(error instanceof StoreError)) throw error;
+        // What was inserted, or whose answer was lost, is found waiting.
+        for (const [key, { thread }] of pending) this.#pending.set(key, { thread, isNew: false });
+        await sleep(RETRY_DELAY_MS);
+      }
     }
   }
 
@@ -172,7 +201,9 @@ export class ThreadQueue {
   /** Renews these jobs; returns those that are still ours. The others have a new holder. */
   async renew(jobs: readonly ThreadJob[]): Promise<ThreadJob[]> {
     if (jobs.length === 0) return [];
-    const answer = await withStoreErrors(() => this.#boss.touch(QUEUE_NAME, attemptsOf(jobs)));
+    const answer = await withStoreErrors(() =>
+      this.#boss.touch(QUEUE_NAME, attemptsOf(jobs), { db: executorOf(this.#database.leasePool) }),
+    );
     const ours = new Set(touchResultSchema.parse(answer).settled);
     return jobs.filter((job) => ours.has(job.id));
   }
@@ -189,7 +220,7 @@ export class ThreadQueue {
     await withStoreErrors(async () => {
       await this.#boss.fail(QUEUE_NAME, attemptsOf(jobs), { reason: 'handed back' });
       if (this.#notifyChannel !== undefined) {
-        await this.#pool.query('select pg_notify($1, $2)', [this.#notifyChannel, QUEUE_NAME]);
+        await this.#database.queuePool.query('select pg_notify($1, $2)', [this.#notifyChannel, QUEUE_NAME]);
       }
     });
   }
@@ -200,13 +231,18 @@ export class ThreadQueue {
    */
   async reclaimAll(): Promise<number> {
     return withStoreErrors(async () => {
-      const { rows } = await this.#pool.query<{ id: string; retryCount: number }>(
+      const { rows } = await this.#database.queuePool.query<{ id: string; retryCount: number }>(
         `select id, retry_count as "retryCount" from ${PG_BOSS_SCHEMA}.job where name = $1 and state = 'active'`,
         [QUEUE_NAME],
       );
       if (rows.length > 0) await this.#boss.fail(QUEUE_NAME, rows, { reason: 'its holder is dead' });
       return rows.length;
     });
+  }
+
+  /** Gives the jobs back whose holders have not renewed them in time. */
+  async releaseExpired(): Promise<void> {
+    await withStoreErrors(() => this.#boss.supervise(QUEUE_NAME));
   }
 
   /** Those of the threads that have no job, waiting or held. */
@@ -216,12 +252,10 @@ export class ThreadQueue {
 
   async #withoutJob(threads: readonly ThreadKey[], condition: string): Promise<ThreadKey[]> {
     const { rows } = await withStoreErrors(() =>
-      this.#pool.query<{ key: string }>(
-        this.#statement(
-          `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
-            where name = $1 and ${condition} and singleton_key = any($2)`,
-          [QUEUE_NAME, threads.map(threadKeyText)],
-        ),
+      this.#database.queuePool.query<{ key: string }>(
+        `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
+          where name = $1 and ${condition} and singleton_key = any($2)`,
+        [QUEUE_NAME, threads.map(threadKeyText)],
       ),
     );
     const found = new Set(rows.map((row) => row.key));
@@ -238,23 +272,19 @@ export class ThreadQueue {
     for (const listener of this.#wakeListeners) listener();
   }
 
-  #statement(text: string, values: unknown[] = []): pg.QueryConfig {
-    return this.#preparesStatements ? prepared(text, values, true) : { text, values };
-  }
-
-  #adapter(settings: pg.ClientConfig): Db {
+  #adapter(): Db {
+    const { queuePool: pool } = this.#database;
     return {
-      // Through the pool, which drops a connection after an error: pg-boss sends BEGIN and COMMIT in one text.
-      executeSql: (text, values) => this.#pool.query(this.#statement(text, values)),
+      ...executorOf(pool),
       listen: async (channel, heard, connected) => {
         this.#notifyChannel = channel;
         return new NotificationListener(
-          settings,
+          () => this.#database.newClient('listener', { query_timeout: 5_000 }),
           channel,
           {
             onNotification: (payload, serverProcess) => {
               heard(payload);
-              if (payload === QUEUE_NAME && !this.#ownServerProcesses.has(serverProcess)) this.#wake();
+              if (payload === QUEUE_NAME && !pool.serverProcesses.has(serverProcess)) this.#wake();
             },
             onConnected: () => {
               connected();
@@ -268,11 +298,10 @@ export class ThreadQueue {
   }
 }
 
-/** The process of the server that serves a connection; `pg` does not declare it. */
-function serverProcessOf(client: object): unknown {
-  return 'processID' in client ? client.processID : undefined;
-}
-
 function attemptsOf(jobs: readonly ThreadJob[]): { id: string; retryCount: number }[] {
   return jobs.map(({ id, retryCount }) => ({ id, retryCount }));
+}
+
+function executorOf(pool: ConnectionPool): Pick<Db, 'executeSql'> {
+  return { executeSql: (text, values) => pool.query(text, values) };
 }

@@ -33,6 +33,28 @@ export class SocketLeases extends Queries {
    * never use the same one.
    */
   async renew(key: SocketLeaseKey, open: number, most: number): Promise<SocketShare> {
+    return (await this.#renewUnchanged(key, open, most)) ?? this.#renewLocked(key, open, most);
+  }
+
+  /** Renews a lease whose share stays the same, which needs no lock; undefined if it does not. */
+  async #renewUnchanged(key: SocketLeaseKey, open: number, most: number): Promise<SocketShare | undefined> {
+    const { workspace, app_id, process_id } = key;
+    const { rows } = await sql<{ living: number; taken: number; sockets: number | null }>`
+      with renewed as (
+        update socket_leases set expires_at = ${fromNow(SOCKET_LEASE_MS)}
+        where (workspace, app_id, process_id) = (${workspace}, ${app_id}, ${process_id})
+          -- Others may already count a lease that ends now as ended.
+          and expires_at > clock_timestamp() + interval '1 s'
+        returning sockets)
+      select count(*)::int as living, coalesce(sum(sockets), 0)::int as taken, (select sockets from renewed) as sockets
+      from socket_leases where workspace = ${workspace} and app_id = ${app_id} and process_id <> ${process_id}
+        and expires_at > clock_timestamp()`.execute(this.db);
+    const [{ living, taken, sockets } = { living: 0, taken: 0, sockets: null }] = rows;
+    const allowed = fairShare({ most, processes: living + 1, taken });
+    return Math.max(open, allowed) === sockets ? { allowed, processes: living + 1 } : undefined;
+  }
+
+  async #renewLocked(key: SocketLeaseKey, open: number, most: number): Promise<SocketShare> {
     return this.db.transaction().execute(async (trx) => {
       const name = `socket-leases/${key.workspace}/${key.app_id}`;
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);

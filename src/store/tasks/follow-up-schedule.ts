@@ -2,7 +2,15 @@ import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { inThread, isInstalled, isUnclaimed, placeInWorkspace } from '../filters.ts';
 import { changesRow, Queries } from '../queries.ts';
-import type { FollowUp, TurnLocation } from '../schema.ts';
+import type { FollowUp, Turn, TurnLocation } from '../schema.ts';
+
+/** The turn that a follow-up checks, with its thread's account and task. */
+export interface CheckedTurn extends Turn {
+  account_id: string;
+  thread_task_id: string | null;
+  /** A turn of the thread is under way. */
+  is_busy: boolean;
+}
 
 /** Tasks to check now and then after their turn has ended; any process may check. */
 export class FollowUpSchedule extends Queries {
@@ -32,13 +40,13 @@ export class FollowUpSchedule extends Queries {
         where claimed_by = ${claimedBy} and claimed_until >= clock_timestamp() group by workspace
       ), due as (
         select workspace, channel, thread_ts, ${placeInWorkspace(sql`next_check_at`)}
-        from follow_ups where ${isDue}
+        from follow_ups where ${isCheckDue}
       )
       update follow_ups set claimed_by = ${claimedBy}, claimed_until = ${fromNow(ms)}
       where (workspace, channel, thread_ts) in (
         select workspace, channel, thread_ts from follow_ups join due using (workspace, channel, thread_ts)
           left join ours using (workspace)
-        where ${isDue} and place <= ${share} - coalesce(held, 0)
+        where ${isCheckDue} and place <= ${share} - coalesce(held, 0)
         order by place + coalesce(held, 0), next_check_at limit ${limit} for update of follow_ups skip locked)
       returning *`.execute(this.db);
     return rows;
@@ -55,32 +63,38 @@ export class FollowUpSchedule extends Queries {
     );
   }
 
-  /** Records a check; the next is in `ms`. After the last one the row is deleted, unless the check failed. */
+  /** The turn of a follow-up; undefined if it is gone. */
+  async checkedTurn({ workspace, turn_id }: FollowUp): Promise<CheckedTurn | undefined> {
+    const { rows } = await sql<CheckedTurn>`
+      select turns.*, threads.account_id, threads.task_id as thread_task_id, exists (
+        select from turns as others where others.workspace = threads.workspace and others.channel = threads.channel
+          and others.thread_ts = threads.thread_ts and others.finished_at is null) as is_busy
+      from turns join threads using (workspace, channel, thread_ts)
+      where workspace = ${workspace} and turns.id = ${turn_id}`.execute(this.db);
+    return rows[0];
+  }
+
+  /**
+   * Records a check; the next is in `ms`, or at the end of all checks if that comes first. A check after the end is the
+   * last, unless it failed.
+   */
   async recordCheck(
     followUp: FollowUp,
     claimedBy: string,
     next: { ms: number; failed: boolean },
   ): Promise<void> {
     // A turn that ended meanwhile has set another time.
-    const isOurs = sql<boolean>`turn_id = ${followUp.turn_id} and next_check_at <= clock_timestamp()`;
-    await this.db
-      .updateTable('follow_ups')
-      .set({
-        claimed_by: null,
-        claimed_until: null,
-        checks: sql<number>`checks + 1`,
-        next_check_at: sql<Date>`case when ${isOurs} then ${fromNow(next.ms)} else next_check_at end`,
-      })
-      .where(inThread(followUp))
-      .where('claimed_by', '=', claimedBy)
-      .execute();
-    if (next.failed) return;
-    await this.db
-      .deleteFrom('follow_ups')
-      .where(inThread(followUp))
-      .where('claimed_by', 'is', null)
-      .where('ends_at', '<', sql<Date>`clock_timestamp()`)
-      .execute();
+    const isSame = sql`turn_id = ${followUp.turn_id} and next_check_at <= clock_timestamp()`;
+    const nextCheckAt = next.failed ? fromNow(next.ms) : sql`least(${fromNow(next.ms)}, ends_at)`;
+    await sql`
+      with over as (
+        delete from follow_ups where ${inThread(followUp)} and claimed_by = ${claimedBy} and ${isSame}
+          and ends_at <= clock_timestamp() and not ${next.failed} returning turn_id)
+      update follow_ups set claimed_by = null, claimed_until = null, checks = checks + 1,
+        next_check_at = case when ${isSame} then ${nextCheckAt} else next_check_at end
+      where ${inThread(followUp)} and claimed_by = ${claimedBy} and not exists (select from over)`.execute(
+      this.db,
+    );
   }
 
   /** Cancels all checks: the task or the thread is gone. */
@@ -93,4 +107,5 @@ export class FollowUpSchedule extends Queries {
   }
 }
 
-const isDue = sql<boolean>`next_check_at <= clock_timestamp() and ${isInstalled} and ${isUnclaimed()}`;
+/** Whether a check is due that no process has claimed. For the table of follow-ups. */
+export const isCheckDue = sql<boolean>`next_check_at <= now() and ${isInstalled} and ${isUnclaimed()}`;

@@ -61,15 +61,14 @@ export class TaskDeletions extends Queries {
    * was removed, only the service is told.
    */
   async claimDue(limit: number): Promise<TaskDeletion[]> {
-    const isDue = sql<boolean>`notified_at is null and (deleted_at is null or ${isInstalled}) and ${isUnclaimed()}`;
     const { rows } = await sql<TaskDeletion>`
       with due as (
-        select workspace, task_id, ${placeInWorkspace(sql`claimed_until`)} from task_deletions where ${isDue}
+        select workspace, task_id, ${placeInWorkspace(sql`claimed_until`)} from task_deletions where ${isDeletionDue}
       )
       update task_deletions set claimed_until = ${fromNow(CLAIM_MS)}
       where (workspace, task_id) in (
         select workspace, task_id from task_deletions join due using (workspace, task_id)
-        where ${isDue} order by place, claimed_until limit ${limit} for update of task_deletions skip locked)
+        where ${isDeletionDue} order by place, claimed_until limit ${limit} for update of task_deletions skip locked)
       returning *`.execute(this.db);
     return rows;
   }
@@ -107,3 +106,6 @@ export class TaskDeletions extends Queries {
     return this.db.updateTable('task_deletions').where((row) => row.and({ workspace, task_id }));
   }
 }
+
+/** Whether a deletion is unfinished and no process is working on it. For the table of deletions. */
+export const isDeletionDue = sql<boolean>`notified_at is null and (deleted_at is null or ${isInstalled}) and ${isUnclaimed()}`;

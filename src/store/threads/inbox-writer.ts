@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { StoreError } from '../errors.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import { Queries } from '../queries.ts';
@@ -59,11 +60,12 @@ export class InboxWriter extends Queries {
 
   async #drain(key: string, pending: PendingWrite[]): Promise<void> {
     this.#pending.set(key, pending);
-    while (pending.length > 0) await this.#writeBatch(pending.splice(0, MAX_BATCH_SIZE));
+    while (pending.length > 0) await this.#writeBatch(pending.splice(0, MAX_BATCH_SIZE), pending);
     this.#pending.delete(key);
   }
 
-  async #writeBatch(batch: readonly PendingWrite[]): Promise<void> {
+  /** Writes a batch. Without the database those that came later fail, too: none must overtake an earlier one. */
+  async #writeBatch(batch: readonly PendingWrite[], later: PendingWrite[]): Promise<void> {
     try {
       const decisions = await this.#decide(batch.map(({ message }) => message));
       batch.forEach(({ decided }, index) => {
@@ -73,8 +75,10 @@ export class InboxWriter extends Queries {
       });
     } catch (error) {
       // Nothing of the batch was written; one bad message must not keep the others out.
-      if (batch.length > 1) await Promise.all(batch.map((one) => this.#writeBatch([one])));
-      else for (const { decided } of batch) decided.reject(error);
+      const isOutage = error instanceof StoreError;
+      if (batch.length > 1 && !isOutage)
+        await Promise.all(batch.map((one) => this.#writeBatch([one], later)));
+      else for (const { decided } of [...batch, ...(isOutage ? later.splice(0) : [])]) decided.reject(error);
     }
   }
 

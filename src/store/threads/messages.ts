@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
-import { hasTurn, inThread, maySend, ofMessage } from '../filters.ts';
+import { hasTurn, inThread, isUnsent, isWaiting, maySend, ofMessage } from '../filters.ts';
 import type { MessageKey, ThreadKey } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import { changesRow, Queries } from '../queries.ts';
 import type { Message, MessageContent, MessageState, SlackTs } from '../schema.ts';
+
+const hasWaitingReaction = sql<boolean>`messages.has_waiting_reaction`;
 
 /** A new message. */
 export interface NewMessage {
@@ -45,7 +47,7 @@ export class Messages extends Queries {
       .selectAll()
       .select(sql<number>`count(*) over ()::int`.as('waiting_count'))
       .where(inThread(thread))
-      .where('state', '=', sql.lit('waiting'))
+      .where(isWaiting)
       .where(maySend)
       .orderBy('ts')
       .limit(1)
@@ -58,7 +60,7 @@ export class Messages extends Queries {
       .selectFrom('messages')
       .select(['messages.workspace', 'messages.channel', 'messages.ts'])
       .where(inThread(thread))
-      .where('messages.state', '=', 'waiting')
+      .where(isWaiting)
       .where('messages.has_waiting_reaction', '=', false)
       .where((where) => where.not(hasTurn()))
       .orderBy('messages.ts')
@@ -71,8 +73,8 @@ export class Messages extends Queries {
     return this.db
       .selectFrom('messages')
       .select(['messages.workspace', 'messages.channel', 'messages.ts'])
-      .where('messages.has_waiting_reaction', '=', true)
-      .where((where) => where.or([where('messages.state', '!=', 'waiting'), hasTurn()]))
+      .where(hasWaitingReaction)
+      .where((where) => where.or([where.not(isWaiting), hasTurn()]))
       .orderBy('messages.ts')
       .limit(limit)
       .execute();
@@ -83,14 +85,15 @@ export class Messages extends Queries {
     const row = await this.db
       .selectFrom('messages')
       .select(sql<number>`count(*)::int`.as('count'))
-      .where((row) => row.and({ workspace, has_waiting_reaction: true }))
+      .where('workspace', '=', workspace)
+      .where(hasWaitingReaction)
       .executeTakeFirstOrThrow();
     return row.count;
   }
 
   /** A message was not sent: it waits again, or is closed. False if it was withdrawn. */
   async putBack(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
-    return changesRow(this.#update(key).set({ state }).where('state', 'in', ['waiting', 'sending']));
+    return changesRow(this.#update(key).set({ state }).where(isUnsent));
   }
 
   /** Records whether the message has our waiting reaction. */
@@ -100,16 +103,12 @@ export class Messages extends Queries {
 
   /** Withdraws a waiting message; false if it no longer waits. */
   async withdraw(key: MessageKey): Promise<boolean> {
-    return changesRow(
-      this.#update(key).set({ state: 'withdrawn', content: null }).where('state', '=', 'waiting'),
-    );
+    return changesRow(this.#update(key).set({ state: 'withdrawn', content: null }).where(isWaiting));
   }
 
   /** Refuses a waiting message and erases its content; false if it no longer waits. */
   async refuse(key: MessageKey): Promise<boolean> {
-    return changesRow(
-      this.#update(key).set({ state: 'refused', content: null }).where('state', '=', 'waiting'),
-    );
+    return changesRow(this.#update(key).set({ state: 'refused', content: null }).where(isWaiting));
   }
 
   /** Whether an earlier message of a person in a channel was refused. */
@@ -120,7 +119,8 @@ export class Messages extends Queries {
     const row = await this.db
       .selectFrom('messages')
       .select('ts')
-      .where((row) => row.and({ workspace, channel, user_id: person, state: 'refused' }))
+      .where((row) => row.and({ workspace, channel, user_id: person }))
+      .where(sql<boolean>`state = 'refused'`)
       .limit(1)
       .executeTakeFirst();
     return row !== undefined;
@@ -174,7 +174,7 @@ export class Messages extends Queries {
     return changesRow(
       this.#update(key)
         .set({ content: toPostgresJson(content), edited_ts: editedTs })
-        .where('state', '=', 'waiting')
+        .where(isWaiting)
         .where((where) => where.or([where('edited_ts', 'is', null), where('edited_ts', '<', editedTs)])),
     );
   }
@@ -184,7 +184,8 @@ export class Messages extends Queries {
     return this.db
       .selectFrom('messages')
       .selectAll()
-      .where((row) => row.and({ workspace, channel, state: 'waiting' }))
+      .where((row) => row.and({ workspace, channel }))
+      .where(isWaiting)
       .where('ts', '<', before)
       .where(maySend)
       .orderBy('ts', 'desc')

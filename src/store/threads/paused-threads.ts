@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { hasTurn, inThread } from '../filters.ts';
+import { hasTurn, inThread, isWaiting } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import { changesRow, Queries } from '../queries.ts';
 import type { Message, SlackTs, Turn } from '../schema.ts';
@@ -54,7 +54,7 @@ export class PausedThreads extends Queries {
       .selectFrom('messages')
       .selectAll()
       .where(inThread(thread))
-      .where('state', '=', 'waiting')
+      .where(isWaiting)
       .where('resends_turn_id', 'is', null);
   }
 

@@ -65,7 +65,7 @@ export class StopRequests extends Queries {
     const { rows } = await sql<Turn>`
       with stopping as (
         select workspace, id, ${placeInWorkspace(sql`${isSent}, random()`)} from turns
-        where stop_requested_at is not null and finished_at is null and settled_at is null and ${isInstalled}
+        where ${isStopOpen}
       )
       select turns.* from turns join stopping using (workspace, id) order by place, id limit ${limit}`.execute(
       this.db,
@@ -82,3 +82,6 @@ export class StopRequests extends Queries {
       .executeTakeFirstOrThrow();
   }
 }
+
+/** Whether a turn's stop was requested and it has not settled. For the table of turns. */
+export const isStopOpen = sql<boolean>`stop_requested_at is not null and finished_at is null and settled_at is null and ${isInstalled}`;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { inThread, maySend } from '../filters.ts';
+import { inThread, isUnsent, maySend } from '../filters.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
 import { changesRow, Queries } from '../queries.ts';
 import type { ListenMode, SlackTs, Thread, TurnLocation } from '../schema.ts';
@@ -217,12 +217,15 @@ export class Threads extends Queries {
 
   /** Whether the task belongs to no other thread, and no other thread of the project has an open intent. */
   async mayAdoptTask(key: ThreadKey, projectId: string, taskId: string): Promise<boolean> {
-    const rival = await this.db
+    const rivals = this.db
       .selectFrom('threads')
       .select('thread_ts')
-      .where((row) => row.and({ workspace: key.workspace, project_id: projectId }))
-      .where((where) => where.or([where('task_id', '=', taskId), where('task_intended_at', 'is not', null)]))
-      .where((where) => where.not(inThread(key)))
+      .where('workspace', '=', key.workspace)
+      .where('project_id', '=', projectId)
+      .where((where) => where.not(inThread(key)));
+    const rival = await rivals
+      .where('task_id', '=', taskId)
+      .unionAll(rivals.where('task_intended_at', 'is not', null))
       .limit(1)
       .executeTakeFirst();
     return rival === undefined;
@@ -236,7 +239,7 @@ export class Threads extends Queries {
     const waiting = this.db
       .selectFrom('messages')
       .select(['workspace', 'channel', 'thread_ts'])
-      .where('state', 'in', ['waiting', 'sending'])
+      .where(isUnsent)
       .where(maySend);
     const open = this.db
       .selectFrom('turns')

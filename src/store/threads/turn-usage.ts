@@ -59,7 +59,7 @@ export class TurnUsage extends Queries {
   }
 }
 
-const startedWithinHour = sql<boolean>`started_at > clock_timestamp() - interval '1 hour'`;
+const startedWithinHour = sql<boolean>`started_at > now() - interval '1 hour'`;
 const untilHourOld =
   sql<number>`extract(epoch from started_at + interval '1 hour' - clock_timestamp())::float8 * 1000`.as(
     'waitMs',

@@ -147,18 +147,22 @@ export class Accounts extends Queries {
    * day. Returns how many.
    */
   async deleteUnusedKeys(): Promise<number> {
-    return this.db.transaction().execute(async (trx) => {
-      await lockChangeSequence(trx);
-      const { numAffectedRows } = await sql`
-        update accounts set encrypted_api_key = null, change_seq = nextval('installation_change_seq')
-        where retired_at is not null and encrypted_api_key is not null and (
+    const isUnused = sql`
+        retired_at is not null and encrypted_api_key is not null and (
           retired_at < now() - interval '1 day' or not exists (
             select from threads join turns using (workspace, channel, thread_ts)
             where threads.workspace = accounts.workspace and threads.account_id = accounts.account_id
               and turns.finished_at is null) and not exists (
             select from task_deletions
             where task_deletions.workspace = accounts.workspace and task_deletions.account_id = accounts.account_id
-              and deleted_at is null and notified_at is null))`.execute(trx);
+              and deleted_at is null and notified_at is null))`;
+    if ((await sql`select from accounts where ${isUnused} limit 1`.execute(this.db)).rows.length === 0)
+      return 0;
+    return this.db.transaction().execute(async (trx) => {
+      await lockChangeSequence(trx);
+      const { numAffectedRows } = await sql`
+        update accounts set encrypted_api_key = null, change_seq = nextval('installation_change_seq')
+        where ${isUnused}`.execute(trx);
       return Number(numAffectedRows ?? 0);
     });
   }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { fromNow } from '../clock.ts';
+import { millis } from '../clock.ts';
 import { changesRow, Queries } from '../queries.ts';
 import type { InstallationRow, Tables } from '../schema.ts';
 import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
@@ -186,7 +186,7 @@ export class Installations extends Queries {
     const rows = await this.db
       .selectFrom('installations')
       .select('workspace')
-      .where('token_expires_at', '<', fromNow(ms))
+      .where('token_expires_at', '<', sql<Date>`now() + ${millis(ms)}`)
       .where('encrypted_tokens', 'is not', null)
       .where(sql<boolean>`workspace <> all(${[...except]}::text[])`)
       .orderBy('token_expires_at')
@@ -216,7 +216,7 @@ export class Installations extends Queries {
         .selectAll()
         .select(sql<string>`installed_at::text`.as('installed'))
         .where('workspace', '=', workspace)
-        .where('token_expires_at', '<', fromNow(ms))
+        .where('token_expires_at', '<', sql<Date>`now() + ${millis(ms)}`)
         .where('encrypted_tokens', 'is not', null)
         .executeTakeFirst();
       if (row === undefined) return false;

@@ -24,6 +24,29 @@ export class Workspaces extends Queries {
   }
 
   /**
+   * Records that events of these workspaces can be received now, except where they were last received more than `gapMs`
+   * ago. Returns those that need `recordReceiving`: these, and those whose posts do not come back.
+   */
+  async recordAllReceiving(workspaces: readonly string[], gapMs: number): Promise<string[]> {
+    if (workspaces.length === 0) return [];
+    const ours = sql`workspace = any(${[...workspaces]}::text[])`;
+    const isSilent = sql`coalesce(last_receiving_at < now() - ${millis(gapMs)}, false)`;
+    // What another process records, or has recorded just now, need not be written again.
+    const { rows } = await sql<{ workspace: string }>`
+      with due as (
+        select workspace from workspaces where ${ours} and not ${isSilent}
+          and (last_receiving_at is null or last_receiving_at < now() - interval '10 s')
+        for no key update skip locked
+      ), recorded as (
+        update workspaces set last_receiving_at = now() from due where workspaces.workspace = due.workspace)
+      select workspace from workspaces
+      where ${ours} and (${isSilent} or unheard_since is not null or judged_deaf_at is not null)`.execute(
+      this.db,
+    );
+    return rows.map(({ workspace }) => workspace);
+  }
+
+  /**
    * Reads whether a workspace's events arrive and, with `isReceiving`, records that they can now. If they were last
    * received more than `gapMs` ago, `gap_since` says when, to one process; in a transaction that records what to do,
    * exactly once. The row stays locked until that ends. Undefined if there is no such workspace.
@@ -34,8 +57,7 @@ export class Workspaces extends Queries {
         select last_receiving_at, clock_timestamp() as now from workspaces where workspace = ${workspace} for update
       )
       update workspaces
-      set last_receiving_at = case when ${isReceiving} then greatest(before.last_receiving_at, before.now)
-        else before.last_receiving_at end
+      set last_receiving_at = greatest(before.last_receiving_at, case when ${isReceiving} then before.now end)
       from before where workspaces.workspace = ${workspace}
       returning before.now, unheard_posts, unheard_since, heard_at, judged_deaf_at,
         case when ${isReceiving} and before.last_receiving_at < before.now - ${millis(gapMs)}

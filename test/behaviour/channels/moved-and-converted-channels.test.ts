@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openAppScene } from '../../support/app-scene.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
 const { slack, agent } = scene;
@@ -12,7 +12,13 @@ describe.concurrent('a channel', () => {
     const reply = await scene.until('the reply grows', () =>
       scene.replies(channel, root).find(({ versions }) => versions.length > 1),
     );
-    slack.changeId(channel);
+    const announce = slack.changeId(channel);
+    await scene.until('an edit is refused', () =>
+      slack.calls.some(({ args, ok }) => args.channel === before && !ok),
+    );
+    // The turn has noticed it before the event tells why.
+    await pause(1_500);
+    announce();
     await scene.finished(channel, root);
     expect(channel.id).not.toBe(before);
     expect(scene.replies(channel, root).map(({ ts }) => ts)).toEqual([reply.ts]);

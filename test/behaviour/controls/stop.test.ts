@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { nothingPaused } from '../../../src/render/strings/controls.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
@@ -197,7 +198,7 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
   });
 });
 
-test.concurrent('a paused thread stays paused across a restart, and its buttons still work', async ({
+test.concurrent('a paused thread stays paused across a restart, and its buttons work until they are gone', async ({
   onTestFinished,
 }) => {
   const own = await openAppScene({}, onTestFinished);
@@ -215,9 +216,17 @@ test.concurrent('a paused thread stays paused across a restart, and its buttons 
   await own.sandbox.restartBot();
   await pause(1_000);
   expect(own.sentToAgent('/slow 1000').texts).toHaveLength(1);
-  await own.slack.click({ person: own.ada, channel, ts: post.ts, actionId: 'go' });
+  const mend = own.slack.faults.add({ call: 'chat.update', fault: { kind: 'status', status: 503 } });
+  const press = { person: own.ada, channel, ts: post.ts, actionId: 'go' };
+  await own.slack.click(press);
+  await own.until('the update of the notice fails', () =>
+    own.slack.calls.some(({ method, status, args }) => status === 503 && args.ts === post.ts && method),
+  );
+  mend();
   await own.finished(channel, waiting);
   expect(own.sentToAgent('/slow 1000').texts).toEqual(['/slow 1000', 'after the restart']);
+  await own.slack.click(press);
+  await own.until('the buttons are gone', () => post.text === nothingPaused);
   await own.slack.click({ person: own.grace, channel, ts: stopped?.ts ?? '', actionId: 'retry' });
   await own.until('it is sent again', () => own.sentToAgent('/slow 1000').texts.length === 3);
 });

@@ -87,7 +87,14 @@ describe.concurrent('the results of a turn', () => {
     await scene.until('the first one is there', () => scene.shown(channel, root).includes('note-1.txt'));
     laterFiles.resolve();
     await scene.until('the later ones are there', () => shares(scene, channel, root).flat().length === 2);
-    await pause(800);
+    const id = scene.agent.tasks.find(({ title }) => title.startsWith('notes 1, later 2'))?.id ?? '';
+    const looks = (links: string | undefined) =>
+      scene.agent.calls.filter(
+        ({ path, query }) => path.endsWith(`${id}/results`) && query.with_urls === links,
+      );
+    await scene.until('more looks have found nothing new', () => looks('false').length > 2);
+    // Links at the end of the turn, and once more for the later files.
+    expect(looks(undefined)).toHaveLength(2);
     const shown = scene.shown(channel, root);
     expect(shown.match(/later-1\.png\n/g)).toHaveLength(1);
     expect(shown).toContain('from the agent, made after the answer');

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, inject, test, vi } from 'vitest';
+import { connectionUrl } from '../../../src/postgres/embedded-server.ts';
 import { type Clocks, LEASE_MS, type Lease } from '../../../src/relay/runtime/lease.ts';
 import { Dispatcher, type DispatcherOptions, type JobSource } from '../../../src/relay/turns/dispatcher.ts';
 import type { ThreadKey } from '../../../src/store/keys.ts';
@@ -310,7 +311,9 @@ describe('several processes on one database', async () => {
     await queue.start();
     const dispatcher = new Dispatcher({ queue, log: silentLog, run, ...options });
     dispatcher.start();
+    const expiry = setInterval(() => void queue.releaseExpired().catch(() => undefined), 1_000);
     ending.push(async () => {
+      clearInterval(expiry);
       await dispatcher.stop(0);
       await queue.stop();
     });
@@ -403,11 +406,7 @@ describe('several processes on one database', async () => {
   test('the thread of a killed process moves to another within 13 s, and not before the lease is over', async () => {
     const runs: string[] = [];
     const { rows } = await database.pool.query<{ name: string }>('select current_database() as name');
-    const { host, user } = {
-      host: database.connectionConfig.host ?? '',
-      user: database.connectionConfig.user ?? '',
-    };
-    const url = `postgres://${user}@/${rows[0]?.name}?host=${encodeURIComponent(host)}`;
+    const url = connectionUrl({ ...inject('databaseServer'), database: rows[0]?.name ?? '' });
     const thread = newThread();
     const queue = new ThreadQueue({ database, log: silentLog });
     await queue.start();

@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type ChaosRunOptions, runChaos } from '../../../sandbox/chaos/chaos-run.ts';
+import { DATABASE_FAULTS } from '../../../sandbox/chaos/database-faults.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
 
 const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
 
 /** A short form of `npm run chaos`. The seed is the same in every run of the tests; the logs stay where something went wrong. */
-async function killed(options: Pick<ChaosRunOptions, 'kills' | 'replicas' | 'transport' | 'database'>) {
+async function killed(
+  options: Pick<ChaosRunOptions, 'kills' | 'replicas' | 'transport' | 'database' | 'databaseFaultSeconds'>,
+) {
   const logs = await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-'));
   const { damage, stats } = await runChaos({ seed: 1, delay: 2, logs, ...options }, () => undefined);
   expect(stats, `the logs are in ${logs}`).toMatchObject({ failedStarts: 0, lateStops: 0 });
@@ -23,6 +26,16 @@ describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', ()
     expect(kills).toBe(10);
     expect(messages).toBeGreaterThanOrEqual(30);
     expect(files).toBeGreaterThan(0);
+  });
+
+  test('after the database failed in every way, for two seconds each', { timeout: 240_000 }, async () => {
+    const { recoverySeconds } = await killed({
+      kills: 0,
+      replicas: 1,
+      transport: 'socket',
+      databaseFaultSeconds: 2,
+    });
+    expect([...recoverySeconds.keys()]).toEqual([...DATABASE_FAULTS]);
   });
 
   test('after five kills of two processes on one database', { timeout: 240_000 }, async () => {

@@ -128,6 +128,7 @@ describe('the report', () => {
     orphanedTasks: 0,
     orphanedProjects: 0,
     failedStarts: 0,
+    recoverySeconds: new Map([['reset', 2.5] as const]),
     lateStops: 0,
     interventions: { edits: 1, deletions: 0, stops: 0, presses: 0 },
     directMessages: 0,
@@ -143,6 +144,8 @@ describe('the report', () => {
       messages: 6,
       lost: 2,
       stuck: 0,
+      databaseFaults: { reset: 1, killed: 0 },
+      recoverySeconds: { reset: 2.5 },
       seconds: 1.5,
     });
     expect(Object.keys(JSON.parse(line).killsByStep)).toEqual([...KILL_STEPS]);
@@ -153,5 +156,6 @@ describe('the report', () => {
     expect(hasPassed({ ...none, stuck: ['a mark'] }, stats)).toBe(false);
     expect(hasPassed(none, { ...stats, failedStarts: 1 })).toBe(false);
     expect(hasPassed(none, { ...stats, lateStops: 1 })).toBe(false);
+    expect(hasPassed(none, { ...stats, recoverySeconds: new Map([['killed', 16]]) })).toBe(false);
   });
 });

@@ -138,6 +138,17 @@ describe('retention', () => {
     expect(left).toEqual([{ limit_key: 'blocked' }, { limit_key: 'fresh' }]);
   });
 
+  test('all that is due is deleted in one call, in batches, unless the process stops', async () => {
+    await sql`
+      insert into orphan_replies (workspace, channel, thread_ts, ts, received_at)
+      select 'T2', 'C1', 1600000000, number, now() - interval '1 hour' from generate_series(1, 2500) as number`.execute(
+      kysely,
+    );
+    const stopping = AbortSignal.abort();
+    expect(await store.retention.deleteExpired(keep, stopping)).toBe(0);
+    expect(await store.retention.deleteExpired(keep)).toBe(2_500);
+  });
+
   test('orphan replies are deleted after ten minutes', async () => {
     const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1600000000.000100' };
     await store.orphanReplies.add(thread, '1600000001.000100');

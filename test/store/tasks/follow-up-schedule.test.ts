@@ -37,6 +37,21 @@ test('a failed check is repeated even after the end, and a successful one after 
   expect(await watches.renew(again, two, 10_000)).toBe(false);
 });
 
+test('the last check is at the end, however long the pause before it', async () => {
+  const turn = { workspace: 'T4', channel: 'C1', thread_ts: '1600000000.000200', id: randomUUID() };
+  await watches.schedule(turn, { firstMs: -1_000, forMs: 60_000 });
+  const [watch] = await watches.claim(one, 10_000, 20);
+  if (watch === undefined) throw new Error('nothing is due');
+  await watches.recordCheck(watch, one, { ms: 600_000, failed: false });
+  const { next_check_at, ends_at } = await kysely
+    .selectFrom('follow_ups')
+    .selectAll()
+    .where('workspace', '=', 'T4')
+    .executeTakeFirstOrThrow();
+  expect(next_check_at).toEqual(ends_at);
+  await watches.cancel(watch);
+});
+
 test('follow-ups of one workspace leave room for those of others, however many are due', async () => {
   await due('T1', 9);
   await due('T2', 2);

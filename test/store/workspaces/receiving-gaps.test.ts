@@ -49,6 +49,22 @@ describe('a gap in receiving', () => {
     expect(heard.filter((gap) => gap !== null)).toHaveLength(1);
   });
 
+  test('is found among the workspaces of one round, and the others are recorded with it', async () => {
+    const quiet = workspace;
+    await sign();
+    await silentFor(6 * minute);
+    workspace = `T${randomUUID()}`;
+    await store.workspaces.put({ workspace, name: 'new', bot_user_id: 'U0', bot_id: 'B0' });
+    const round = () => store.workspaces.recordAllReceiving([quiet, workspace, 'TUNKNOWN'], 5 * minute);
+    expect(await round()).toEqual([quiet]);
+    // Its gap is recorded on its own; until then, every round finds it.
+    expect(await round()).toEqual([quiet]);
+    await silentFor(6 * minute);
+    expect((await round()).toSorted()).toEqual([quiet, workspace].toSorted());
+    expect(await sign()).not.toBeNull();
+    expect(await round()).toEqual([quiet]);
+  });
+
   test('queues the threads of the day before, the newest first, and each channel', async () => {
     const since = new Date();
     await thread('C1', '1700000001.000100', 3 * minute);

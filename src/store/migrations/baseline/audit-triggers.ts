@@ -40,7 +40,8 @@ export const AUDIT_TRIGGERS = `
         'bytesIn', new.uploaded_bytes,
         'filesOut', (
           select count(*) from posted_results
-          where posted_results.workspace = new.workspace and posted_results.turn_id = new.id),
+          where posted_results.workspace = new.workspace and posted_results.channel = new.channel
+            and posted_results.thread_ts = new.thread_ts and posted_results.turn_id = new.id),
         'seconds', round(extract(epoch from new.finished_at - new.started_at)::numeric, 1),
         'retries', new.takeovers,
         'stoppedBy', new.stop_requested_by));

@@ -40,6 +40,7 @@ export const TASK_TABLES = `
     created_at timestamptz not null default now(),
     primary key (workspace, id)
   );
+  create index task_starts_created on task_starts (created_at);
   create index task_starts_posting on task_starts (claimed_until) where content is not null;
 
   create table task_deletions (
@@ -56,6 +57,8 @@ export const TASK_TABLES = `
     claimed_until timestamptz not null,
     primary key (workspace, task_id)
   );
+  create index task_deletions_open on task_deletions (claimed_until) where notified_at is null;
+  create index task_deletions_notified on task_deletions (notified_at);
 
   create table follow_ups (
     workspace text not null,
@@ -68,8 +71,10 @@ export const TASK_TABLES = `
     claimed_by uuid,
     claimed_until timestamptz,
     primary key (workspace, channel, thread_ts)
-  );
+  ) with (fillfactor = 70);
   create index follow_ups_next_check on follow_ups (next_check_at);
+  create index follow_ups_claimed on follow_ups (claimed_by) where claimed_by is not null;
+  create index follow_ups_ends on follow_ups (ends_at);
 
   create table uploaded_files (
     workspace text not null,

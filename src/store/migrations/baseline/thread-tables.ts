@@ -25,9 +25,10 @@ export const THREAD_TABLES = `
     last_used_at timestamptz not null default now(),
     created_at timestamptz not null default now(),
     primary key (workspace, channel, thread_ts)
-  );
-  create unique index threads_task on threads (workspace, account_id, task_id);
-  create index threads_project on threads (workspace, project_id);
+  ) with (fillfactor = 80);
+  create unique index threads_task on threads (workspace, task_id, account_id);
+  create index threads_task_intended on threads (workspace, project_id) where task_intended_at is not null;
+  create index threads_paused on threads (workspace, channel, thread_ts) where paused_by_turn_id is not null;
   create index threads_last_used on threads (workspace, last_used_at);
   create index threads_started_by on threads (workspace, started_by, (coalesce(task_started_at, created_at)) desc)
     where task_id is not null;
@@ -51,13 +52,14 @@ export const THREAD_TABLES = `
     quoted_with_ts numeric(16,6),
     received_at timestamptz not null default now(),
     primary key (workspace, channel, ts)
-  );
+  ) with (fillfactor = 80);
   create index messages_waiting on messages (workspace, channel, thread_ts, ts) where state in ('waiting', 'sending');
   create index messages_waiting_reaction on messages (workspace) where has_waiting_reaction;
   create index messages_urgent on messages (workspace) where is_urgent and state = 'waiting';
   create index messages_replies on messages (workspace, channel, thread_ts, ts) where thread_ts <> ts;
   create index messages_refused on messages (workspace, channel, user_id) where state = 'refused';
-  create index messages_received on messages (received_at);
+  create index messages_received on messages (received_at) where state not in ('waiting', 'sending');
+  create index messages_content on messages (received_at) where content is not null and state not in ('waiting', 'sending');
 
   create table early_edits (
     workspace text not null,
@@ -71,6 +73,7 @@ export const THREAD_TABLES = `
     received_at timestamptz not null default now(),
     primary key (workspace, channel, ts)
   );
+  create index early_edits_received on early_edits (received_at);
 
   create table orphan_replies (
     workspace text not null,
@@ -80,6 +83,7 @@ export const THREAD_TABLES = `
     received_at timestamptz not null default now(),
     primary key (workspace, channel, thread_ts, ts)
   );
+  create index orphan_replies_received on orphan_replies (received_at);
 
   create table turns (
     workspace text not null,
@@ -122,16 +126,18 @@ export const THREAD_TABLES = `
     started_at timestamptz not null default now(),
     unique (workspace, channel, message_ts),
     primary key (workspace, id)
-  );
+  ) with (fillfactor = 70);
   create unique index turns_user_message on turns (workspace, user_message_id);
   create unique index turns_open on turns (workspace, channel, thread_ts)
     where finished_at is null and forwarded_by_turn_id is null;
-  create index turns_forwarded on turns (workspace, channel, thread_ts)
-    where finished_at is null and forwarded_by_turn_id is not null;
+  create index turns_unfinished on turns (workspace, channel, thread_ts, id) where finished_at is null;
   create index turns_thread on turns (workspace, channel, thread_ts, id);
-  create index turns_stopping on turns (workspace, id) where stop_requested_at is not null and finished_at is null;
+  create index turns_stopping on turns (workspace, id) where stop_requested_at is not null and finished_at is null and settled_at is null;
   create index turns_kept on turns (workspace, channel, thread_ts) where outcome = 'kept';
-  create index turns_started on turns (workspace, started_at, asked_by);
+  create index turns_started on turns (workspace, started_at);
+  create index turns_asked on turns (workspace, asked_by, started_at);
+  create index turns_finished on turns (finished_at);
+  create index turns_text on turns (finished_at) where prompt is not null or file_notes is not null;
 
   create table posts (
     workspace text not null,
@@ -145,7 +151,7 @@ export const THREAD_TABLES = `
     content_hash text,
     intended_at timestamptz not null default now(),
     primary key (workspace, turn_id, part)
-  );
+  ) with (fillfactor = 80);
   create index posts_ts on posts (workspace, channel, ts);
 
   create table feedback (
@@ -157,4 +163,6 @@ export const THREAD_TABLES = `
     given_at timestamptz not null default now(),
     primary key (workspace, turn_id, user_id)
   );
+  create index feedback_given on feedback (given_at);
+  create index feedback_comment on feedback (given_at) where comment is not null;
 `;

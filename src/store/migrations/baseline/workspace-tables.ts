@@ -19,8 +19,11 @@ export const WORKSPACE_TABLES = `
     created_at timestamptz not null default now(),
     change_seq bigint not null default nextval('installation_change_seq'),
     primary key (workspace)
-  );
+  ) with (fillfactor = 70);
   create index workspaces_change_seq on workspaces (change_seq);
+  create index workspaces_installation on workspaces (installation_id);
+  create index workspaces_left on workspaces (workspace) where uninstalled_at is not null or access_revoked_at is not null;
+  create index workspaces_uninstalled on workspaces (uninstalled_at) where uninstalled_at is not null;
 
   create table installations (
     workspace text not null,
@@ -37,6 +40,7 @@ export const WORKSPACE_TABLES = `
     primary key (workspace)
   );
   create index installations_change_seq on installations (change_seq);
+  create index installations_uninstalled on installations (uninstalled_at) where uninstalled_at is not null;
   create index installations_token_expires on installations (token_expires_at) where token_expires_at is not null;
 
   create table used_oauth_states (
@@ -44,6 +48,7 @@ export const WORKSPACE_TABLES = `
     used_at timestamptz not null default clock_timestamp(),
     primary key (state)
   );
+  create index used_oauth_states_used on used_oauth_states (used_at);
 
   create table accounts (
     workspace text not null,
@@ -57,6 +62,7 @@ export const WORKSPACE_TABLES = `
     primary key (workspace, account_id)
   );
   create unique index accounts_current on accounts (workspace) where retired_at is null;
+  create index accounts_unused_key on accounts (workspace) where retired_at is not null and encrypted_api_key is not null;
   create index accounts_change_seq on accounts (change_seq);
 
   create table workspace_settings (
@@ -115,6 +121,9 @@ export const WORKSPACE_TABLES = `
     queued_at timestamptz not null default clock_timestamp(),
     primary key (workspace, channel, thread_ts)
   );
+  create index backfills_last_used on backfills (workspace, last_used_at desc, thread_ts desc);
+  create index backfills_claimed on backfills (claimed_by) where claimed_by is not null;
+  create index backfills_queued on backfills (queued_at);
 
   create table audit_events (
     workspace text not null,

@@ -10,6 +10,10 @@ class ForgetfulPosts extends Posts {
     const known = await super.ofTurn(turn);
     return new Map([...known].filter(([, { state }]) => state !== 'intended'));
   }
+
+  override async intend(...intent: Parameters<Posts['intend']>): ReturnType<Posts['intend']> {
+    return { ...(await super.intend(...intent)), state: 'gone' };
+  }
 }
 
 class BrokenStore extends Store {

@@ -1,0 +1,137 @@
+import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { type DatabaseClientClass, isConnectionUseless } from './database-client.ts';
+import { toStoreError, withStoreErrors } from './errors.ts';
+import { forgetOutdatedPlans, prepared } from './prepared-statements.ts';
+
+/** The server ends a statement this long (ms) before we would drop its connection, where it still can. */
+const SERVER_HEAD_START_MS = 500;
+/** The server ends transactions that idle this long (ms): a process that vanished must not keep its locks. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 8_000;
+
+export interface ConnectionPoolOptions {
+  /** For the server's list of connections. */
+  name: string;
+  maxConnections: number;
+  /**
+   * How long a statement may take, and the wait for a connection (ms). A connection on which a statement takes longer is
+   * destroyed. Without it, nothing ends a statement.
+   */
+  timeoutMs?: number | undefined;
+  Client: DatabaseClientClass;
+  /**
+   * A pooler stands between us and the server: it takes no settings with a new connection, and keeps no prepared
+   * statements, because it gives each transaction another one.
+   */
+  isPooled?: boolean;
+  /** Called when a connection that stands proves useless: the others may be, too. */
+  onUseless?: () => void;
+  log: Logger;
+}
+
+/** A pool whose connections are replaced when the server behind them is gone, or accepts no more writes. */
+export class ConnectionPool {
+  readonly options: ConnectionPoolOptions;
+  /** The server processes of these connections. */
+  readonly serverProcesses = new Set<unknown>();
+  readonly #pool: pg.Pool;
+
+  constructor(options: ConnectionPoolOptions) {
+    this.options = options;
+    const { name, maxConnections, timeoutMs, Client, isPooled = false, log } = options;
+    this.#pool = new pg.Pool({
+      Client,
+      application_name: name,
+      max: maxConnections,
+      ...(timeoutMs !== undefined && {
+        query_timeout: timeoutMs,
+        connectionTimeoutMillis: timeoutMs,
+        ...(!isPooled && {
+          statement_timeout: timeoutMs - SERVER_HEAD_START_MS,
+          idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+        }),
+      }),
+    });
+    // The pool replaces an idle connection that breaks; on one in use, the statement fails.
+    this.#pool.on('error', (error) =>
+      log.warn({ reason: error.message, pool: name }, 'an idle database connection broke'),
+    );
+    this.#pool.on('connect', (client) => this.serverProcesses.add(serverProcessOf(client)));
+    this.#pool.on('remove', (client) => this.serverProcesses.delete(serverProcessOf(client)));
+  }
+
+  /** Takes a connection out of the pool. Throws a StoreError. */
+  async connect(): Promise<PooledConnection> {
+    const client = await withStoreErrors(() => this.#pool.connect());
+    return new PooledConnection(client, this.options);
+  }
+
+  /** Runs one statement, or several without values in one text. */
+  async query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<Row>> {
+    try {
+      return await this.#pool.query<Row>(
+        this.options.isPooled === true ? { text, values: values ?? [] } : prepared(text, values, true),
+      );
+    } catch (error) {
+      forgetOutdatedPlans(error);
+      if (isConnectionUseless(error)) this.options.onUseless?.();
+      throw error;
+    }
+  }
+
+  /** Closes the connections that nobody uses. */
+  dropIdle(): void {
+    const idle = Array.from({ length: this.#pool.idleCount }, () => this.#pool.connect());
+    for (const client of idle)
+      client.then(
+        (taken) => taken.release(true),
+        () => undefined,
+      );
+  }
+
+  async end(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+/** A connection for Kysely, which would put it back into the pool after any error. */
+class PooledConnection implements PostgresPoolClient {
+  readonly #client: pg.PoolClient;
+  readonly #options: ConnectionPoolOptions;
+  #isUseless = false;
+
+  constructor(client: pg.PoolClient, options: ConnectionPoolOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  query<Row>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
+  query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
+  query(text: unknown, values: readonly unknown[] = []): unknown {
+    if (typeof text !== 'string') throw new Error('There are no cursors.');
+    return this.#run(
+      this.#options.isPooled === true ? { text, values: [...values] } : prepared(text, values),
+    );
+  }
+
+  release(destroy?: boolean): void {
+    this.#client.release(destroy === true || this.#isUseless);
+  }
+
+  async #run(statement: pg.QueryConfig): Promise<pg.QueryResult> {
+    try {
+      return await this.#client.query(statement);
+    } catch (error) {
+      forgetOutdatedPlans(error);
+      this.#isUseless ||= isConnectionUseless(error);
+      if (this.#isUseless) this.#options.onUseless?.();
+      throw toStoreError(error);
+    }
+  }
+}
+
+/** The process of the server that serves a connection; `pg` does not declare it. */
+function serverProcessOf(client: object): unknown {
+  return 'processID' in client ? client.processID : undefined;
+}

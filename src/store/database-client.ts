@@ -1,0 +1,138 @@
+import pg from 'pg';
+
+/** A new connection gives up after this time (ms): even with 400 ms to the server, it takes less. */
+const CONNECT_TIMEOUT_MS = 4_000;
+/** A connection on which nothing was sent for this long is probed by TCP (ms). */
+const KEEP_ALIVE_AFTER_MS = 10_000;
+/** What a server that accepts no writes answers: https://www.postgresql.org/docs/18/errcodes-appendix.html */
+const READ_ONLY_SQLSTATE = '25006';
+
+/**
+ * How values are read: `numeric` as a string with its decimals (a Slack ts stays exact), `bigint` as a number
+ * (ours count bytes and attempts, far below 2^53; a larger value throws), `timestamptz` as a Date.
+ */
+const VALUE_TYPES: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === pg.types.builtins.INT8 ? parseSafeInteger : pg.types.getTypeParser(oid, format),
+};
+
+function parseSafeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} does not fit in a number`);
+  return value;
+}
+
+/** The servers of one database; one of them accepts writes. New connections go to the one that did last. */
+export class DatabaseAddresses {
+  readonly #addresses: readonly pg.ClientConfig[];
+  #current = 0;
+
+  constructor(addresses: readonly pg.ClientConfig[]) {
+    this.#addresses = addresses;
+  }
+
+  /** Those of a URL, which may name several hosts, separated by commas, like that of libpq. */
+  static ofUrl(url: string): DatabaseAddresses {
+    const [, before = '', hosts = '', after = ''] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]+)(.*)$/s.exec(url) ?? [];
+    if (!hosts.includes(',')) return new DatabaseAddresses([{ connectionString: url }]);
+    return new DatabaseAddresses(
+      hosts.split(',').map((host) => ({ connectionString: `${before}${host}${after}` })),
+    );
+  }
+
+  get current(): pg.ClientConfig {
+    return this.#addresses[this.#current] ?? {};
+  }
+
+  /** Moves on to one that accepts writes, if there are several. */
+  async findWritable(): Promise<void> {
+    for (let left = this.#addresses.length - 1; left > 0; left -= 1) {
+      const client = new (databaseClientClass(this))();
+      const found = await client.connect().then(
+        () => true,
+        () => false,
+      );
+      if (found) return client.end();
+    }
+  }
+
+  /** This address did not work: the next one is tried, unless another connection has moved on already. */
+  moveOnFrom(address: pg.ClientConfig): void {
+    if (address === this.current) this.#current = (this.#current + 1) % this.#addresses.length;
+  }
+}
+
+/** The class of the connections to these addresses, for a pool or a connection of its own. */
+export function databaseClientClass(addresses: DatabaseAddresses) {
+  /** A connection to the server that accepts writes. `connect` fails where a server is read-only. */
+  return class DatabaseClient extends pg.Client {
+    readonly #address: pg.ClientConfig;
+
+    constructor(config: pg.ClientConfig = {}) {
+      const address = addresses.current;
+      super({
+        ...config,
+        ...address,
+        types: VALUE_TYPES,
+        keepAlive: true,
+        keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      });
+      this.#address = address;
+      // Whoever uses the connection learns it from its statement.
+      this.on('error', () => undefined);
+    }
+
+    override connect(): Promise<pg.Client>;
+    override connect(callback: (error?: Error) => void): void;
+    override connect(callback?: (error?: Error) => void): Promise<pg.Client> | undefined {
+      const connecting = this.#connect();
+      if (callback === undefined) return connecting;
+      connecting.then(() => callback(), callback);
+      return undefined;
+    }
+
+    async #connect(): Promise<pg.Client> {
+      try {
+        await super.connect();
+        const timeout = setTimeout(() => void this.end(), CONNECT_TIMEOUT_MS);
+        const { rows } = await this.query<ReadOnlyRow>(READ_ONLY_QUERY).finally(() => clearTimeout(timeout));
+        if (isReadOnly(rows)) throw new ReadOnlyError();
+        return this;
+      } catch (error) {
+        addresses.moveOnFrom(this.#address);
+        if (error instanceof ReadOnlyError) void this.end();
+        throw error;
+      }
+    }
+  };
+}
+
+export type DatabaseClientClass = ReturnType<typeof databaseClientClass>;
+
+export interface ReadOnlyRow {
+  transaction_read_only: string;
+}
+
+/** Whether the server accepts writes: false for a standby, and a primary that was made read-only. */
+export const READ_ONLY_QUERY = 'show transaction_read_only';
+
+export function isReadOnly(rows: readonly ReadOnlyRow[]): boolean {
+  return rows[0]?.transaction_read_only === 'on';
+}
+
+/** The server accepts no writes; `code` is as the server's own. */
+export class ReadOnlyError extends Error {
+  override readonly name = 'ReadOnlyError';
+  readonly code = READ_ONLY_SQLSTATE;
+
+  constructor() {
+    super('the server is read-only');
+  }
+}
+
+/** Whether a failed statement shows that its connection is of no more use, though it still stands. */
+export function isConnectionUseless(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.message === 'Query read timeout' || ('code' in error && error.code === READ_ONLY_SQLSTATE);
+}

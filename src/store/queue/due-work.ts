@@ -1,0 +1,40 @@
+import { type Kysely, sql } from 'kysely';
+import { isNameSyncDue } from '../projects/project-names.ts';
+import type { Tables } from '../schema.ts';
+import { isCheckDue } from '../tasks/follow-up-schedule.ts';
+import { isDeletionDue } from '../tasks/task-deletions.ts';
+import { isStopOpen } from '../threads/recorded-stops.ts';
+import { hasExpiredJobs } from './thread-queue.ts';
+
+/** The work that any process may do once it is due. */
+export const WORK_KINDS = [
+  'expiredJobs',
+  'stops',
+  'followUps',
+  'taskDeletions',
+  'projectNames',
+  'urgentMessages',
+] as const;
+
+/** Whether there is work of each kind that no process has claimed. */
+export type DueWork = Record<(typeof WORK_KINDS)[number], boolean> & {
+  /** The version of the last change of a workspace, an installation or an account. */
+  changeSeq: number;
+};
+
+/** Looks for all kinds of due work, in one statement on small indexes: a process without work asks nothing else. */
+export async function readDueWork(db: Kysely<Tables>): Promise<DueWork> {
+  const { rows } = await sql<DueWork>`
+    select
+      ${hasExpiredJobs} as "expiredJobs",
+      exists (select from turns where ${isStopOpen}) as stops,
+      exists (select from follow_ups where ${isCheckDue}) as "followUps",
+      exists (select from task_deletions where ${isDeletionDue}) as "taskDeletions",
+      exists (select from projects where ${isNameSyncDue}) as "projectNames",
+      exists (select from messages where is_urgent and state = 'waiting') as "urgentMessages",
+      greatest(0, (select max(change_seq) from workspaces), (select max(change_seq) from installations),
+        (select max(change_seq) from accounts)) as "changeSeq"`.execute(db);
+  const [due] = rows;
+  if (due === undefined) throw new Error('The database returned no row.');
+  return due;
+}

@@ -1,0 +1,108 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { fillHistory, type HistoryReads, historyReads } from '../../../sandbox/filled-history.ts';
+import type { Channel } from '../../../sandbox/slack/slack-workspace.ts';
+import { connectionUrl } from '../../../src/postgres/embedded-server.ts';
+import { readStats } from '../../../src/store/stats.ts';
+import { type AppScene, openAppScene } from '../../support/app-scene.ts';
+import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
+
+/** A table with more rows than this is large: a small one is rightly read whole. */
+const LARGE_ROWS = 1_500;
+/** What the scene below may read of a large table, its own rows included. */
+const MAX_ROWS_READ = 1_000;
+
+const connection = await copyTemplateDatabase();
+const client = new pg.Client(connection);
+let scene: AppScene;
+let channel: Channel;
+
+beforeAll(async () => {
+  await client.connect();
+  const settings = { WATCH_SECONDS: '0.2', TURNS_PER_HOUR_WORKSPACE: '1000', PORT: '0' };
+  scene = await openAppScene({ databaseUrl: connectionUrl(connection), settings });
+  channel = scene.channel();
+  // Half of it is in our workspace, and half of that in our channel.
+  const ours = { workspace: scene.slack.team.id, channel: channel.id };
+  await fillHistory(client, { turns: 20_000, ...ours, workspaces: 2, channels: 2 });
+});
+afterAll(async () => {
+  await client.end();
+  await dropDatabase(connection);
+});
+
+/** Conversations, what people do meanwhile, and a round of everything that runs in the background. */
+async function live(): Promise<void> {
+  const dm = scene.slack.openDm(scene.ada);
+  const files = [{ name: 'run.csv', mime: 'text/csv', bytes: Buffer.from('a,b\n1,2\n3,4\n') }];
+  const root = scene.ask(channel, 'what is in there?', { files });
+  const direct = scene.slack.say({ person: scene.ada, channel: dm, text: 'a question of its own' });
+  await Promise.all([scene.finished(channel, root), scene.finished(dm, direct)]);
+  const slow = scene.ask(channel, '/slow 1000');
+  const seconds = () => scene.shown(channel, slow).includes('Second');
+  await scene.until('the reply grows', seconds);
+  const paused = scene.reply(channel, slow, 'one more thing');
+  await scene.slack.settled();
+  scene.reply(channel, slow, 'stop', { person: scene.grace });
+  await scene.finished(channel, slow);
+  scene.slack.edit(channel.id, paused.ts, 'another thing');
+  scene.slack.say({ person: scene.ada, channel, text: 'not for the bot' });
+  await scene.finished(channel, scene.reply(channel, root, 'and then?'));
+  const { store } = scene.sandbox.bot;
+  const days = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
+  await store.retention.deleteExpired(days);
+  await store.threads.withWork(1_000);
+  await store.messages.withStaleWaitingReaction(100);
+  await readStats(store.db);
+  await scene.slack.settled();
+}
+
+/** Which of these large tables were read too much. */
+function readTooMuch(reads: readonly HistoryReads[]): HistoryReads[] {
+  return reads.filter(({ sequentialScans, rowsRead }) => sequentialScans > 0 || rowsRead > MAX_ROWS_READ);
+}
+
+const plansSchema = z.array(
+  z.object({ 'QUERY PLAN': z.array(z.object({ Plan: z.object({ 'Total Cost': z.number() }) })) }),
+);
+
+/** The costliest of these statements that name one of the tables: one of them is the culprit, or a function that it calls. */
+async function costliest(statements: Iterable<string>, tables: readonly string[]): Promise<string[]> {
+  const costs: { statement: string; cost: number }[] = [];
+  for (const statement of statements) {
+    if (!tables.some((table) => statement.includes(table))) continue;
+    const plan = await client
+      .query(`explain (generic_plan, format json) ${statement}`)
+      .catch(() => undefined);
+    const cost = plansSchema.safeParse(plan?.rows).data?.[0]?.['QUERY PLAN'][0]?.Plan['Total Cost'] ?? 0;
+    costs.push({ statement, cost });
+  }
+  return costs
+    .toSorted((one, other) => other.cost - one.cost)
+    .map(({ statement }) => statement)
+    .slice(0, 3);
+}
+
+test.each(['force_custom_plan', 'force_generic_plan'])(
+  'a conversation, upkeep, limits, retention and metrics read no old turns (%s)',
+  async (mode) => {
+    await client.query(`alter database ${connection.database} set plan_cache_mode = ${mode}`);
+    await scene.sandbox.restartBot();
+    await client.query('select pg_stat_reset()');
+    const query = vi.spyOn(pg.Client.prototype, 'query');
+    await live();
+    const statements = new Set(query.mock.calls.map(([text]) => String(text)));
+    query.mockRestore();
+    // A connection that closes reports what it has read.
+    await scene.sandbox.restartBot();
+    const reads = await historyReads(client, LARGE_ROWS);
+    expect(reads.length).toBeGreaterThanOrEqual(7);
+    const excess = readTooMuch(reads);
+    const culprits = await costliest(
+      statements,
+      excess.map(({ table }) => table),
+    );
+    expect({ excess, culprits }).toEqual({ excess: [], culprits: [] });
+  },
+);

@@ -1,0 +1,89 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { EventBuffer, type EventBufferOptions } from '../../src/listeners/event-buffer.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const unavailable = new StoreError('unavailable', 'gone');
+
+/** A buffer on a database that can be away, and what was written, in order. */
+function openBuffer(options: Partial<EventBufferOptions> = {}) {
+  const buffer = new EventBuffer({ log: silentLog, retryMs: 5, ...options });
+  onTestFinished(() => buffer.stop());
+  const database = { isAway: true, written: [] as string[] };
+  const send = (thread: string, ts: string, size = 10) =>
+    buffer.write({
+      id: `${thread} ${ts}`,
+      thread,
+      ts,
+      size: () => size,
+      write: async () => {
+        if (database.isAway) throw unavailable;
+        database.written.push(`${thread} ${ts}`);
+      },
+    });
+  return { database, send };
+}
+
+describe('events that the database cannot take', () => {
+  test('are written in the order of their ts once it is back, before newer ones of their thread', async () => {
+    const { database, send } = openBuffer({ deadlineMs: 20 });
+    for (const ts of ['2.000000', '10.000000', '1.000000'])
+      await expect(send('one', ts)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(send('other', '3.000000')).rejects.toBe(unavailable);
+    database.isAway = false;
+    send('one', '11.000000').catch(() => undefined);
+    await waitFor(() => expect(database.written).toHaveLength(5));
+    expect(database.written.filter((key) => key.startsWith('one'))).toEqual([
+      'one 1.000000',
+      'one 2.000000',
+      'one 10.000000',
+      'one 11.000000',
+    ]);
+    expect(database.written).toContain('other 3.000000');
+  });
+
+  test('are kept once, however often Slack delivers them', async () => {
+    const { database, send } = openBuffer({ deadlineMs: 20 });
+    for (let delivery = 1; delivery <= 3; delivery += 1)
+      await expect(send('one', '1.000000')).rejects.toMatchObject({ code: 'unavailable' });
+    database.isAway = false;
+    await waitFor(() => expect(database.written).toEqual(['one 1.000000']));
+    await send('one', '2.000000');
+    expect(database.written).toEqual(['one 1.000000', 'one 2.000000']);
+  });
+
+  test.each([{ maxEvents: 2 }, { maxBytes: 25 }])('are left to Slack beyond %o', async (limit) => {
+    const { database, send } = openBuffer(limit);
+    for (const ts of ['1.000000', '2.000000', '3.000000'])
+      await expect(send(`thread ${ts}`, ts)).rejects.toMatchObject({ code: 'unavailable' });
+    database.isAway = false;
+    await waitFor(() => expect(database.written).toHaveLength(2));
+    await send('last', '9.000000');
+    expect(database.written).not.toContain('thread 3.000000 3.000000');
+  });
+
+  test('are answered in time where the database is silent, and kept once it fails', async () => {
+    const buffer = new EventBuffer({ log: silentLog, deadlineMs: 20, retryMs: 5 });
+    onTestFinished(() => buffer.stop());
+    const silence = Promise.withResolvers<void>();
+    let attempts = 0;
+    const write = async () => {
+      attempts += 1;
+      if (attempts === 1) await silence.promise;
+    };
+    const event = { id: 'Ev1', thread: 'one', ts: '1.000000', size: () => 1, write };
+    await expect(buffer.write(event)).rejects.toMatchObject({ code: 'unavailable' });
+    silence.reject(unavailable);
+    await waitFor(() => expect(attempts).toBe(2));
+  });
+
+  test('are given up where the database refuses them for good', async () => {
+    const buffer = new EventBuffer({ log: silentLog });
+    const wrong = new RangeError('no such number');
+    const write = () => Promise.reject(wrong);
+    await expect(
+      buffer.write({ id: 'Ev1', thread: 'one', ts: '1.000000', size: () => 1, write }),
+    ).rejects.toBe(wrong);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
+import { Store } from '../../src/store/store.ts';
+import { freshDatabase } from '../support/fresh-database.ts';
+import { silentLog } from '../support/silent-log.ts';
+
+const database = await freshDatabase();
+const store = new Store(database.kysely);
+
+test('a channel takes its rows and its jobs along to its new id, and replaces what is there already', async ({
+  onTestFinished,
+}) => {
+  const workspace = 'T1';
+  const place = (channel: string) => ({ workspace, channel, account_id: 'settings' });
+  const thread = { workspace, channel: 'C1', thread_ts: '1700000000.000100' };
+  await store.threads.adopt(thread, { account_id: 'settings', user_id: 'U1', ts: thread.thread_ts });
+  await store.projects.assign(place('C1'), 'prj_old');
+  await store.projects.assign(place('C9'), 'prj_new');
+  await store.projects.assign({ ...place('C1'), workspace: 'T2' }, 'prj_other');
+  await store.channelSettings.set(workspace, 'C1', 'U1', { listen_mode: 'everything' });
+  await store.audit.add({ ...thread, user_id: 'U1', kind: 'stop', details: {} });
+  const queue = new ThreadQueue({ database, log: silentLog });
+  await queue.start();
+  onTestFinished(() => queue.stop());
+  await queue.enqueueMissing([thread]);
+  const held = await queue.claim(1);
+  await queue.enqueueMissing([thread]);
+
+  await store.transaction((within) => within.channelMoves.move(workspace, 'C1', 'C9'));
+
+  const moved = { ...thread, channel: 'C9' };
+  expect(await store.threads.get(thread)).toBeUndefined();
+  expect(await store.threads.get(moved)).toBeDefined();
+  const projects = await database.kysely.selectFrom('projects').select(['channel', 'project_id']).execute();
+  expect(projects).toHaveLength(2);
+  expect(projects).toContainEqual({ channel: 'C9', project_id: 'prj_old' });
+  expect(projects).toContainEqual({ channel: 'C1', project_id: 'prj_other' });
+  expect((await store.channelSettings.get(workspace, 'C9')).listen_mode).toBe('everything');
+  const events = await database.kysely.selectFrom('audit_events').select('channel').execute();
+  expect(new Set(events.map(({ channel }) => channel))).toContain('C1');
+  expect(await queue.renew(held)).toEqual([]);
+  expect(await queue.threadsWithoutJob([thread, moved])).toEqual([thread]);
+  await queue.complete(held);
+  expect(await queue.claim(1)).toEqual([]);
+});

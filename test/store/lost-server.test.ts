@@ -1,0 +1,98 @@
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { DatabaseProxy } from '../../sandbox/chaos/database-proxy.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
+import { copyTemplateDatabase, dropDatabase } from '../support/fresh-database.ts';
+import { silentLog } from '../support/silent-log.ts';
+
+const unavailable = { name: 'StoreError', code: 'unavailable' };
+
+/** A database behind proxies, one for each host that its address names. */
+async function openBehindProxies(hosts = 1, more: { maxConnections?: number } = {}) {
+  const connection = await copyTemplateDatabase();
+  onTestFinished(() => dropDatabase(connection));
+  const proxies = await Promise.all(
+    Array.from({ length: hosts }, () => DatabaseProxy.start(() => inject('databaseServer'))),
+  );
+  for (const proxy of proxies) onTestFinished(() => proxy.stop());
+  const { user, password, database: name } = connection;
+  const names = proxies.map(({ connection: { host, port } }) => `${host}:${port}`).join(',');
+  const url = `postgres://${user}:${password}@${names}/${name}`;
+  const database = await openDatabase({ url, log: silentLog, ...more });
+  onTestFinished(() => database.close());
+  return { database, proxies, connection };
+}
+
+const write = ({ ackKysely }: Database) =>
+  ackKysely
+    .insertInto('rate_limits')
+    .values({ workspace: 'T1', limit_key: String(Math.random()) })
+    .execute();
+
+describe('a server that is lost', () => {
+  test('fails what waits for it in time, and old connections are not used again', async () => {
+    const { database, proxies } = await openBehindProxies();
+    await write(database);
+    await Promise.all([1, 2].map(() => database.pool.query('select 1')));
+    proxies[0]?.vanish();
+    expect(await database.findTrouble()).toMatch(/no answer|unavailable/);
+    await expect(write(database)).rejects.toMatchObject(unavailable);
+    proxies[0]?.restore();
+    // The connections of turns were idle: they are as dead, and were closed with the first that was found dead.
+    await database.pool.query('select 1');
+    await write(database);
+    expect(await database.findTrouble()).toBeUndefined();
+  });
+
+  test('is left for the next host of the address', async () => {
+    const { database, proxies } = await openBehindProxies(2);
+    await write(database);
+    proxies[0]?.reset('closed');
+    await expect.poll(() => write(database).catch(() => undefined)).toBeDefined();
+    proxies[1]?.reset('full');
+    proxies[0]?.restore();
+    await expect.poll(() => write(database).catch(() => undefined)).toBeDefined();
+  });
+
+  test('does not keep a start from the other hosts of the address', async () => {
+    const { proxies, connection } = await openBehindProxies();
+    const { user, password, database: name } = connection;
+    const url = `postgres://${user}:${password}@127.0.0.1:1,127.0.0.1:${proxies[0]?.connection.port}/${name}`;
+    const database = await openDatabase({ url, log: silentLog });
+    expect(await database.findTrouble()).toBeUndefined();
+    await database.close();
+  });
+
+  test('says so where it accepts no more writes, and its connections are given up', async () => {
+    const { database } = await openBehindProxies(1, { maxConnections: 5 });
+    await database.leasePool.query('set session characteristics as transaction read only');
+    expect(await database.findTrouble()).toBe('the server is read-only');
+    await expect(database.leasePool.query('create table more ()')).rejects.toMatchObject({ code: '25006' });
+    expect(await database.findTrouble()).toBeUndefined();
+    const pid = async () => (await database.leasePool.query('select pg_backend_pid() as pid')).rows[0]?.pid;
+    expect(await pid()).toBe(await pid());
+  });
+});
+
+describe('the connections of a process', () => {
+  test('are eight at most, and turns leave some for acknowledgements and leases', async () => {
+    const connection = await copyTemplateDatabase();
+    const database = await openDatabase({ embedded: { connection }, log: silentLog });
+    const queue = new ThreadQueue({ database, log: silentLog });
+    await queue.start();
+    const turns = Array.from({ length: 20 }, () => database.pool.query('select pg_sleep(1)'));
+    await Promise.all(Array.from({ length: 20 }, () => write(database)));
+    const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1.000000' };
+    expect(
+      await queue.renew([{ id: '01a1c9f5-7c5e-7000-8000-000000000000', retryCount: 0, thread }]),
+    ).toEqual([]);
+    const { rows } = await database.leasePool.query<{ count: number }>(
+      `select count(*) from pg_stat_activity where datname = '${connection.database}'`,
+    );
+    expect(rows[0]?.count).toBe(8);
+    await Promise.all(turns);
+    await queue.stop();
+    await database.close();
+    await dropDatabase(connection);
+  });
+});

@@ -23,7 +23,7 @@ const TURN_TIMEOUT_MS = 60_000;
 /** What retention deletes at the end: what a busy hour makes. */
 const DUE_TURNS = 100_000;
 
-const databaseMsSchema = z.object({ ms: z.number() });
+const statementsSchema = z.array(z.object({ query: z.string(), ms: z.number() }));
 
 /** Quotas that nobody reaches: they are still counted. */
 const QUOTAS = Object.fromEntries(
@@ -84,13 +84,18 @@ class Side {
     return ms;
   }
 
-  async #totalDatabaseMs(): Promise<number> {
+  /** The database's time for each statement since the reset (ms), planning included. */
+  async statementMs(): Promise<Map<string, number>> {
     const { rows } = await this.client.query(
-      `select sum(total_plan_time + total_exec_time)::float8 as ms from pg_stat_statements
+      `select query, sum(total_plan_time + total_exec_time)::float8 as ms from pg_stat_statements
       where dbid = (select oid from pg_database where datname = current_database())
-        and query not like '%pg_stat_statements%'`,
+        and query not like '%pg_stat_statements%' group by 1`,
     );
-    return databaseMsSchema.parse(rows[0]).ms;
+    return new Map(statementsSchema.parse(rows).map(({ query, ms }) => [query, ms]));
+  }
+
+  async #totalDatabaseMs(): Promise<number> {
+    return [...(await this.statementMs()).values()].reduce((sum, ms) => sum + ms, 0);
   }
 }
 
@@ -106,9 +111,12 @@ export async function run(args: string[]): Promise<void> {
   const fillingAt = performance.now();
   await fillHistory(full.client, { turns, workspace, channel: full.channel.id });
   console.log(`filled in ${Math.round((performance.now() - fillingAt) / 1_000)} s`);
+  await full.client.query('checkpoint');
   await full.client.query('select pg_stat_reset()');
+  await full.client.query('select pg_stat_statements_reset()');
   for (let count = 0; count <= ROUNDS; count += 1)
     for (const side of count % 2 === 0 ? [empty, full] : [full, empty]) await side.askAll(count > 0);
+  await printDifferences(empty, full);
   for (const { sandbox } of [empty, full]) await sandbox.bot.stop();
   const reads = await historyReads(full.client, LARGE_ROWS);
   console.table(reads);
@@ -127,6 +135,16 @@ export async function run(args: string[]): Promise<void> {
     sequentialScansOfLargeTables: reads.reduce((sum, { sequentialScans }) => sum + sequentialScans, 0),
   };
   console.log(JSON.stringify({ bench: 'history', turns, ...result }));
+}
+
+/** Prints the statements whose share of a turn differs most. */
+async function printDifferences(empty: Side, full: Side): Promise<void> {
+  const [before, after] = [await empty.statementMs(), await full.statementMs()];
+  const differences = [...after].map(([statement, ms]) => ({
+    statement: statement.replaceAll(/\s+/g, ' ').slice(0, 70),
+    moreMs: round((ms - (before.get(statement) ?? 0)) / (QUESTIONS * (ROUNDS + 1)), 2),
+  }));
+  console.table(differences.toSorted((one, other) => other.moreMs - one.moreMs).slice(0, 6));
 }
 
 /** Lets retention delete the oldest turns, as if they were due at once. */

@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
+import { DueWorkPoller } from './app/due-work-poller.ts';
 import { createFeatures } from './app/features.ts';
 import { HttpEndpoints } from './app/http-endpoints.ts';
 import { combineLifecycles, type Lifecycle, withStopTimeout } from './app/lifecycle.ts';
 import { createListeners } from './app/listener-setup.ts';
 import {
   createResultLinks,
+  databaseLocation,
   eventTransport,
   oauthOptions,
   oauthPagesDeps,
@@ -41,7 +43,6 @@ import { ResultLinkResolver, resolveResult } from './relay/replies/result-link-r
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
 import type { RelayDeps } from './relay/runtime/deps.ts';
-import { DueWorkPoller } from './relay/runtime/due-work-poller.ts';
 import { RenderQueue } from './relay/runtime/render-queue.ts';
 import { ProjectNameSync } from './relay/sending/project-name-sync.ts';
 import { Dispatcher } from './relay/turns/dispatcher.ts';
@@ -52,7 +53,6 @@ import { isAcceptedPost } from './slack/posting.ts';
 import { identifyToken } from './slack/token-identity.ts';
 import type { Database } from './store/database.ts';
 import { openStore } from './store/open-store.ts';
-import { readDueWork } from './store/queue/due-work.ts';
 import { ThreadQueue } from './store/queue/thread-queue.ts';
 import { SharedRateLimits } from './store/slack/shared-rate-limits.ts';
 import { readStats } from './store/stats.ts';
@@ -98,16 +98,7 @@ export async function startApp(
   await using cleanup = new AsyncDisposableStack();
 
   // The database, the queue and the metrics.
-  const { database, embedded } = await openStore(
-    {
-      url: config.DATABASE_URL,
-      directUrl: config.DATABASE_LISTEN_URL,
-      folder: config.DATA_FOLDER,
-      maxConnections: config.DATABASE_CONNECTIONS,
-    },
-    cleanup,
-    log,
-  );
+  const { database, embedded } = await openStore(databaseLocation(config), cleanup, log);
   const credentialGate = (setting: string, workspace?: string) =>
     new CredentialGate({ setting: workspace === undefined ? setting : `${setting} of ${workspace}`, log });
   const telemetry = new Telemetry({
@@ -303,21 +294,14 @@ export async function startApp(
   });
 
   const dueWork = new DueWorkPoller({
-    read: () => readDueWork(database.kysely),
-    begin: {
-      expiredJobs: () =>
-        void queue
-          .releaseExpired()
-          .catch((error: unknown) =>
-            log.debug({ err: error }, 'releasing expired jobs failed; trying again'),
-          ),
-      stops: () => stopControl.sendOpenStops(),
-      followUps: () => followUps.checkDue(),
-      taskDeletions: () => features.taskDeleter.resumeDue(),
-      projectNames: () => projectNameSync.runSoon(),
-      urgentMessages: () => sendNow.passOnUrgent(),
-    },
-    onInstallationsChanged: () => installationRefresh.onChanged(),
+    database,
+    queue,
+    stopControl,
+    sendNow,
+    followUps,
+    taskDeleter: features.taskDeleter,
+    projectNameSync,
+    installationRefresh,
     log,
   });
   const background: Lifecycle[] = [

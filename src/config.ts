@@ -126,9 +126,7 @@ const settingsSchema = z.object({
     what: 'Public address of PORT for Slack and browsers, without a path. Required for STABLE_LINKS and SLACK_CLIENT_ID. npm run doctor checks it, and requires it if events arrive by HTTP.',
   }),
   HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on.' }),
-  LOG_LEVEL: setting('LOG_LEVEL', logLevel, {
-    what: 'Lowest level to log: fatal, error, warn, info, debug, trace or silent.',
-  }),
+  LOG_LEVEL: setting('LOG_LEVEL', logLevel, { what: 'Lowest level to log: fatal to trace, or silent.' }),
   SLACK_EDITS_PER_MINUTE: setting('SLACK_EDITS_PER_MINUTE', z.coerce.number().positive().default(50), {
     what: "Slack's rate limit for chat.update, per minute and workspace.",
   }),

@@ -11,6 +11,7 @@ import { ResultLinks } from '../relay/replies/result-links.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { REQUIRED_SCOPES } from '../slack/required-scopes.ts';
 import type { RetentionDays } from '../store/audit/retention.ts';
+import type { DatabaseLocation } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Keyring } from '../store/workspaces/keyring.ts';
 
@@ -18,6 +19,16 @@ const SETTLED_TASK_MS = 60_000;
 const MEBIBYTE = 1024 * 1024;
 /** Stands for all workspaces in the lease of an app that many have installed. */
 const ANY_WORKSPACE = 'any';
+
+/** Where the database is, and how many connections it allows. */
+export function databaseLocation(config: Config): DatabaseLocation {
+  return {
+    url: config.DATABASE_URL,
+    directUrl: config.DATABASE_LISTEN_URL,
+    folder: config.DATA_FOLDER,
+    maxConnections: config.DATABASE_CONNECTIONS,
+  };
+}
 
 /** The app's OAuth credentials; undefined if the token comes from the settings. */
 export function oauthOptions(config: Config, keyring: Keyring | undefined) {

@@ -46,33 +46,27 @@ export function registerControlButtonListeners(
   sendEphemeral: SendEphemeral,
   log: Logger,
 ): void {
-  app.action(
-    new RegExp(`^(?:${Object.keys(handlers).join('|')})$`),
-    async ({ ack, body, action, respond }) => {
-      const id = 'action_id' in action ? action.action_id : '';
-      const { location, turnId, ts } = parsePress(body) ?? {};
-      if (!isControlButton(id, handlers) || !location || turnId === undefined || ts === undefined) {
-        log.debug({ action: id }, 'ignored a press that is not for this app');
-        await ack();
-        return;
-      }
-      const work = handlers[id]({ ...location, turnId, ts });
-      if (id !== 'fresh_links') {
-        const failure = await work.then(
-          () => undefined,
-          (error: unknown) => ({ error }),
-        );
-        if (failure !== undefined) {
-          await ack();
-          await askToTryAgain(respond);
-          throw failure.error;
-        }
-      }
-      const explained = work.then((outcome) => explainOutcome(sendEphemeral, location, outcome));
-      runAfterAck(explained, log, 'could not answer a press');
+  const actionIds = new RegExp(`^(?:${Object.keys(handlers).join('|')})$`);
+  app.action(actionIds, async ({ ack, body, action, respond }) => {
+    const id = 'action_id' in action ? action.action_id : '';
+    const { location, turnId, ts } = parsePress(body) ?? {};
+    if (!isControlButton(id, handlers) || !location || turnId === undefined || ts === undefined) {
+      log.debug({ action: id }, 'ignored a press that is not for this app');
       await ack();
-    },
-  );
+      return;
+    }
+    const work = handlers[id]({ ...location, turnId, ts });
+    try {
+      if (id !== 'fresh_links') await work;
+    } catch (error) {
+      await ack();
+      await askToTryAgain(respond);
+      throw error;
+    }
+    const explained = work.then((outcome) => explainOutcome(sendEphemeral, location, outcome));
+    runAfterAck(explained, log, 'could not answer a press');
+    await ack();
+  });
 }
 
 function isControlButton(id: string, handlers: ControlButtonHandlers): id is keyof ControlButtonHandlers {

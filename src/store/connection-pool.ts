@@ -44,6 +44,8 @@ export class ConnectionPool {
       Client,
       application_name: name,
       max: maxConnections,
+      // One stays open: a new one takes five round trips, and an acknowledgement has three seconds.
+      min: 1,
       ...(timeoutMs !== undefined && {
         query_timeout: timeoutMs,
         connectionTimeoutMillis: timeoutMs,

@@ -3,7 +3,7 @@ import { pausedNotice, pauseEndedNotice } from '../../render/messages/button-not
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Turn, TurnOutcome } from '../../store/schema.ts';
-import type { LastStep } from '../../store/threads/turns.ts';
+import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import type { ThreadPosts } from '../replies/thread-posts.ts';
 import type { ControlOutcome, Press } from '../runtime/control-types.ts';

@@ -2,7 +2,7 @@ import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { breakPoint } from '../../render/splitting/break-point.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
-import type { LastStep } from '../../store/threads/turns.ts';
+import type { LastStep } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { Poller } from '../runtime/poller.ts';
 import {

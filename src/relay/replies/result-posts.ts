@@ -16,26 +16,14 @@ import { ThreadPosts } from './thread-posts.ts';
 const RESULT_FORMS = [asRendered, withoutLinks, textOnly];
 
 /**
- * Posts the results of a settled turn, each result of the task once in its thread, and schedules the follow-ups that
- * look for later ones. The turn keeps the results that it claims, so that a retry posts the same. Returns how many there
- * are.
+ * Posts the results of a settled turn, each result of the task once in its thread. The turn keeps the results that it
+ * claims, so that a retry posts the same. Returns how many there are.
  */
 export async function postResults(context: SettledTurnContext): Promise<number> {
   const all = await context.agent.allResults(context.taskId, { signal: context.lease.signal });
-  if (all.length > 0) await claimNewResults(context, '', all);
-  const count = all.length > 0 ? await postResultBatch(context, '', all) : 0;
-  await scheduleFollowUps(context);
-  return count;
-}
-
-/** Schedules the checks for results and reviews that the task has later. */
-export async function scheduleFollowUps({
-  deps,
-  turn,
-}: Pick<SettledTurnContext, 'deps' | 'turn'>): Promise<void> {
-  const { followUpMs, followUpIntervalMs } = deps.settings.results;
-  if (followUpMs > 0)
-    await deps.store.followUps.schedule(turn, { firstMs: followUpIntervalMs, forMs: followUpMs });
+  if (all.length === 0) return 0;
+  await claimNewResults(context, '', all);
+  return postResultBatch(context, '', all);
 }
 
 /** Posts the results that the task made after its last turn, each once. A follow-up check. */

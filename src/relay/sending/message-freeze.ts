@@ -1,6 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import type { Message, Thread, Turn } from '../../store/schema.ts';
-import { messageKeyOf, type TurnUpdate } from '../../store/threads/turns.ts';
+import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { isEmptyMessage } from '../reading/empty-message.ts';
 import { withWriterName } from '../reading/readable-text.ts';
@@ -39,11 +40,10 @@ export async function freezeMessage(
     }
     const content = await contentToSend(work, thread, { turn, message, outgoing, attachments });
     const frozen = await lockedIfForwarded(store, turn, (within) =>
-      within.turns.freeze(turn, message, content, {
-        earlierTs: earlier?.ts ?? null,
-        quoted: outgoing.quoted,
-      }),
+      within.turns.freeze(turn, message, content, earlier?.ts ?? null),
     );
+    // A process that ends before this lets the next message quote them again.
+    if (frozen !== undefined) await store.messages.markQuoted(message, outgoing.quoted);
     if (frozen !== undefined) return frozen;
     const now = await unlessStopped(store, turn);
     // The statement may have run before without its answer reaching us.

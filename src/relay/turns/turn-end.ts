@@ -7,10 +7,10 @@ import {
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
-import type { TurnUpdate } from '../../store/threads/turns.ts';
+import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/account-check.ts';
-import { postResults, scheduleFollowUps } from '../replies/result-posts.ts';
+import { postResults } from '../replies/result-posts.ts';
 import { ThreadPosts } from '../replies/thread-posts.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
@@ -27,7 +27,11 @@ export async function endSettledTurn(context: TurnContext): Promise<void> {
   const count = isDue ? await postResultsOrEndLine(context) : 0;
   if (count > 0) await context.record({ results_posted_at: new Date() });
   await context.reply.finalize();
-  await closeTurn(context, 'completed', isDue && count === 0 ? { results_posted_at: new Date() } : {});
+  const { followUpMs: forMs, followUpIntervalMs: firstMs } = context.deps.settings.results;
+  await closeTurn(context, 'completed', {
+    ...(isDue && count === 0 && { values: { results_posted_at: new Date() } }),
+    ...(forMs > 0 && { followUp: { firstMs, forMs } }),
+  });
 }
 
 /** Ends a turn before its reply has settled; the thread shows why. */
@@ -54,16 +58,16 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   await closeTurn(context, end.outcome);
 }
 
-/** Ends a turn with nothing left to show. */
+/** Ends a turn with nothing left to show; `end` is recorded with it. */
 export async function closeTurn(
   context: TurnContext,
   outcome: TurnOutcome,
-  values: TurnUpdate = {},
+  end: Pick<LastStep, 'values' | 'followUp'> = {},
 ): Promise<void> {
   const { deps, turn, reply } = context;
   const posts = new ThreadPosts(context, turn);
   await context.withRetry(() =>
-    reply.close((last) => postPausedNoticeAndFinish(deps, posts, turn, outcome, { ...last, values })),
+    reply.close((last) => postPausedNoticeAndFinish(deps, posts, turn, outcome, { ...last, ...end })),
   );
 }
 
@@ -92,7 +96,6 @@ async function postResultsOrEndLine(context: TurnContext): Promise<number> {
     .catch(async (error: unknown) => {
       if (!(error instanceof AgentError) || lease.signal.aborted) throw error;
       deps.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
-      await scheduleFollowUps(settled);
       await context.withRetry(() => posts.postNotice('unread', strings.resultsUnavailable));
       return 0;
     });

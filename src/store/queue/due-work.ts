@@ -6,21 +6,17 @@ import { isDeletionDue } from '../tasks/task-deletions.ts';
 import { isStopOpen } from '../threads/recorded-stops.ts';
 import { hasExpiredJobs } from './thread-queue.ts';
 
-/** The work that any process may do once it is due. */
-export const WORK_KINDS = [
-  'expiredJobs',
-  'stops',
-  'followUps',
-  'taskDeletions',
-  'projectNames',
-  'urgentMessages',
-] as const;
-
-/** Whether there is work of each kind that no process has claimed. */
-export type DueWork = Record<(typeof WORK_KINDS)[number], boolean> & {
+/** Whether there is work of each kind that any process may do, and none has claimed. */
+export interface DueWork {
+  expiredJobs: boolean;
+  stops: boolean;
+  followUps: boolean;
+  taskDeletions: boolean;
+  projectNames: boolean;
+  urgentMessages: boolean;
   /** The version of the last change of a workspace, an installation or an account. */
   changeSeq: number;
-};
+}
 
 /** Looks for all kinds of due work, in one statement on small indexes: a process without work asks nothing else. */
 export async function readDueWork(db: Kysely<Tables>): Promise<DueWork> {

@@ -12,26 +12,26 @@ export interface CheckedTurn extends Turn {
   is_busy: boolean;
 }
 
+/** When an ended turn's thread is checked (ms from now). */
+export interface FollowUpTimes {
+  firstMs: number;
+  forMs: number;
+}
+
+/** A statement that schedules the checks of a turn's thread. */
+export function followUpInsert(
+  { workspace, channel, thread_ts, id }: TurnLocation,
+  { firstMs, forMs }: FollowUpTimes,
+) {
+  return sql`
+    insert into follow_ups (workspace, channel, thread_ts, turn_id, next_check_at, ends_at)
+    values (${workspace}, ${channel}, ${thread_ts}, ${id}, ${fromNow(firstMs)}, ${fromNow(forMs)})
+    on conflict (workspace, channel, thread_ts) do update set
+      turn_id = excluded.turn_id, checks = 0, next_check_at = excluded.next_check_at, ends_at = excluded.ends_at`;
+}
+
 /** Tasks to check now and then after their turn has ended; any process may check. */
 export class FollowUpSchedule extends Queries {
-  /** Schedules checks of an ended turn's thread: the first in `firstMs`, the last in `forMs`. */
-  async schedule(
-    { workspace, channel, thread_ts, id }: TurnLocation,
-    times: { firstMs: number; forMs: number },
-  ): Promise<void> {
-    const row = {
-      turn_id: id,
-      checks: 0,
-      next_check_at: fromNow(times.firstMs),
-      ends_at: fromNow(times.forMs),
-    };
-    await this.db
-      .insertInto('follow_ups')
-      .values({ workspace, channel, thread_ts, ...row })
-      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'thread_ts']).doUpdateSet(row))
-      .execute();
-  }
-
   /** Claims due checks for `ms`; at most `share` of one workspace at a time, earlier claims included. */
   async claim(claimedBy: string, ms: number, limit: number, share: number = limit): Promise<FollowUp[]> {
     const { rows } = await sql<FollowUp>`

@@ -154,6 +154,17 @@ export class Messages extends Queries {
     return rows.map((row) => row.ts);
   }
 
+  /** Records that a message quotes these unsent ones. */
+  async markQuoted({ workspace, channel, ts }: MessageKey, quoted: readonly SlackTs[]): Promise<void> {
+    if (quoted.length === 0) return;
+    await this.db
+      .updateTable('messages')
+      .set({ quoted_with_ts: ts })
+      .where((row) => row.and({ workspace, channel }))
+      .where('ts', 'in', quoted)
+      .execute();
+  }
+
   /** Asks to pass a waiting message on to the run at work; false if it no longer waits. */
   async makeUrgent(key: MessageKey): Promise<boolean> {
     return changesRow(this.#update(key).set({ is_urgent: true }).where('state', '=', 'waiting'));

@@ -1,5 +1,38 @@
 import { sql } from 'kysely';
-import type { Turn } from '../schema.ts';
+import { toPostgresJson } from '../postgres-json.ts';
+import type { FileNote, Turn, TurnOutcome } from '../schema.ts';
+import type { FollowUpTimes } from '../tasks/follow-up-schedule.ts';
+import type { PostOutcome } from './posts.ts';
+
+/** What a step records. */
+export type TurnUpdate = Partial<
+  Pick<
+    Turn,
+    | 'prompt'
+    | 'sent_after_message_id'
+    | 'send_intended_at'
+    | 'user_message_id'
+    | 'task_id'
+    | 'assistant_message_id'
+    | 'split_offsets'
+    | 'settled_at'
+    | 'outcome'
+    | 'results_posted_at'
+    | 'skill'
+    | 'first_visible_at'
+    | 'uploaded_bytes'
+  >
+> & { attached_file_ids?: string[]; file_notes?: FileNote[]; tool_counts?: Record<string, number> };
+
+/** What is recorded with the end of a turn. */
+export interface LastStep {
+  values?: TurnUpdate;
+  posts?: readonly PostOutcome[];
+  /** Edits of the reply that were not counted yet. */
+  edits?: number;
+  /** When to look for what its task makes later. */
+  followUp?: FollowUpTimes | undefined;
+}
 
 /** The steps of a turn that operators see, in their order. A step has happened when it is recorded. */
 export type TurnStep =
@@ -42,3 +75,35 @@ export const turnState = sql<TurnState>`case ${sql.join(
   ),
   sql` `,
 )} else ${sql.lit(TURN_STATES[0])} end`;
+
+/** The columns of what a step records. */
+export function stepColumns({ attached_file_ids, file_notes, tool_counts, ...rest }: TurnUpdate) {
+  return {
+    ...rest,
+    ...(attached_file_ids === undefined ? {} : { attached_file_ids: toPostgresJson(attached_file_ids) }),
+    ...(tool_counts === undefined ? {} : { tool_counts: toPostgresJson(tool_counts) }),
+    ...(file_notes === undefined ? {} : { file_notes: toPostgresJson(file_notes) }),
+  };
+}
+
+/** How a turn ends, and the edits of its reply that were not counted yet. */
+export interface TurnEnd {
+  outcome: TurnOutcome;
+  edits: number;
+}
+
+/** The columns of the end of a turn; its first outcome stays. */
+export function endColumns({ outcome, edits }: TurnEnd) {
+  return {
+    finished_at: sql<Date>`now()`,
+    outcome: sql<TurnOutcome>`coalesce(outcome, ${outcome})`,
+    settled_at: sql<Date>`coalesce(settled_at, now())`,
+    edit_count: sql<number>`edit_count + ${edits}`,
+  };
+}
+
+/** The task of a turn's thread. */
+export const threadTaskId = sql<string | null>`(
+  select task_id from threads
+  where threads.workspace = turns.workspace and threads.channel = turns.channel and threads.thread_ts = turns.thread_ts
+)`.as('task');

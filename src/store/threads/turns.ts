@@ -14,36 +14,18 @@ import type {
   TurnLocation,
   TurnOutcome,
 } from '../schema.ts';
+import { followUpInsert } from '../tasks/follow-up-schedule.ts';
 import { type PostOutcome, postsUpdate } from './posts.ts';
-import { type OnStep, recordedSteps } from './turn-steps.ts';
-
-/** What a step records. */
-export type TurnUpdate = Partial<
-  Pick<
-    Turn,
-    | 'prompt'
-    | 'sent_after_message_id'
-    | 'send_intended_at'
-    | 'user_message_id'
-    | 'task_id'
-    | 'assistant_message_id'
-    | 'split_offsets'
-    | 'settled_at'
-    | 'outcome'
-    | 'results_posted_at'
-    | 'skill'
-    | 'first_visible_at'
-    | 'uploaded_bytes'
-  >
-> & { attached_file_ids?: string[]; file_notes?: FileNote[]; tool_counts?: Record<string, number> };
-
-/** What is recorded with the end of a turn. */
-export interface LastStep {
-  values?: TurnUpdate;
-  posts?: readonly PostOutcome[];
-  /** Edits of the reply that were not counted yet. */
-  edits?: number;
-}
+import {
+  endColumns,
+  type LastStep,
+  type OnStep,
+  recordedSteps,
+  stepColumns,
+  type TurnEnd,
+  type TurnUpdate,
+  threadTaskId,
+} from './turn-steps.ts';
 
 /** What the note on a file becomes when the thread leaves the project that the file is in. */
 const LEFT_BEHIND = { reason: 'left_behind' } satisfies Partial<FileNote>;
@@ -61,6 +43,16 @@ export function messageKeyOf({ workspace, channel, message_ts }: Turn): MessageK
 /** The task of a turn: its own, because the thread may have another task since. */
 export function taskIdOf(turn: Turn | undefined, thread: Thread): string | null {
   return turn?.task_id ?? thread.task_id;
+}
+
+/** What a statement does beside recording a step. */
+interface Together {
+  /** Other changes, each a named part of the statement. */
+  also?: RawBuilder<unknown>[];
+  /** Nothing is recorded otherwise. */
+  only?: RawBuilder<unknown>;
+  /** The turn is finished with this outcome, unless it has one. */
+  end?: TurnEnd;
 }
 
 /** Turns: one message to the agent and its reply. */
@@ -119,13 +111,11 @@ export class Turns extends Queries {
   }
 
   /** The turn of a person's message, if it has started. */
-  async ofMessage(message: { workspace: string; channel: string; ts: string }): Promise<Turn | undefined> {
+  async ofMessage({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
     return this.db
       .selectFrom('turns')
       .selectAll()
-      .where((row) =>
-        row.and({ workspace: message.workspace, channel: message.channel, message_ts: message.ts }),
-      )
+      .where((row) => row.and({ workspace, channel, message_ts: ts }))
       .executeTakeFirst();
   }
 
@@ -166,8 +156,7 @@ export class Turns extends Queries {
 
   /** Records a step, which resets the count of attempts, and what the turn's posts show. */
   async record(turn: TurnId, values: TurnUpdate, posts: readonly PostOutcome[] = []): Promise<Turn> {
-    const shown = posts.length === 0 ? [] : [sql`shown as (${postsUpdate(turn, posts)})`];
-    return orThrow(await this.#recordStep(turn, values, { also: shown }));
+    return this.#mustRecord(turn, values, sql`shown as (${postsUpdate(turn, posts)})`);
   }
 
   /** Records that the frozen message is about to be sent; undefined if the turn was stopped, or its content erased. */
@@ -179,20 +168,19 @@ export class Turns extends Queries {
   /** Records that the message is at the service. */
   async recordSent(turn: Turn, values: TurnUpdate): Promise<Turn> {
     const sent = sql`sent as (update messages set state = 'sent' where ${ofMessage(messageKeyOf(turn))})`;
-    return orThrow(await this.#recordStep(turn, values, { also: [sent] }));
+    return this.#mustRecord(turn, values, sent);
   }
 
   /**
    * Freezes a turn's message with its content, and records its writer: later edits and deletions come too late. Undefined
    * where the turn was stopped, the message has changed since it was read, or another one than `earlierTs` waits before it.
-   * `quoted`: the unsent messages that the content quotes.
    * Who sends a message again is no new participant.
    */
   async freeze(
     turn: Turn,
     message: Message,
     content: TurnUpdate,
-    { earlierTs, quoted }: { earlierTs: SlackTs | null; quoted: readonly SlackTs[] },
+    earlierTs: SlackTs | null,
   ): Promise<Turn | undefined> {
     // A stop locks the turn's row, too: one of both comes first. An edit has the message's row.
     const steps = sql`
@@ -208,10 +196,6 @@ export class Turns extends Queries {
             select min(ts) from messages
             where ${inThread(turn)} and state = 'waiting' and ts < ${message.ts} and ${maySend})
         returning resends_turn_id),
-      quoted as (
-        update messages set quoted_with_ts = ${message.ts}
-        where workspace = ${message.workspace} and channel = ${message.channel} and ts = any(${quoted}::numeric[])
-          and exists (select from frozen)),
       joined as (
         update threads set last_used_at = now(), participant_ids = case
           when ${message.user_id} = any(participant_ids) then participant_ids
@@ -220,22 +204,26 @@ export class Turns extends Queries {
     return this.#recordStep(turn, content, { also: [steps], only: sql`exists (select from frozen)` });
   }
 
+  async #mustRecord(turn: TurnId, values: TurnUpdate, also: RawBuilder<unknown>): Promise<Turn> {
+    const recorded = await this.#recordStep(turn, values, { also: [also] });
+    if (recorded === undefined) throw new Error('The turn is gone.');
+    return recorded;
+  }
+
   /** Records a step together with other changes; undefined if the turn does not meet `only`. */
-  async #recordStep(
-    turn: TurnId,
-    values: TurnUpdate,
-    { also = [], only = sql`true` }: { also?: RawBuilder<unknown>[]; only?: RawBuilder<unknown> },
-  ): Promise<Turn | undefined> {
-    const change = sql`changed as (${this.#update(turn)
-      .set({ ...stepColumns(values), attempts: 0 })
+  async #recordStep(turn: TurnId, values: TurnUpdate, together: Together): Promise<Turn | undefined> {
+    const { also = [], only = sql`true`, end } = together;
+    const change = this.#update(turn)
+      .set({ ...stepColumns(values), ...(end === undefined ? { attempts: 0 } : endColumns(end)) })
       .where(sql<boolean>`${only}`)
       .returningAll()
-      .returning(threadTaskId)})`;
+      .returning(threadTaskId);
     const { rows } = await sql<Turn & { task: string | null }>`
-      with ${sql.join([...also, change])} select * from changed`.execute(this.db);
+      with ${sql.join([...also, sql`changed as (${change})`])} select * from changed`.execute(this.db);
     if (rows[0] === undefined) return undefined;
     const { task, ...recorded } = rows[0];
-    for (const step of recordedSteps(values)) this.#onStep?.(recorded, step, task);
+    const steps = end === undefined ? recordedSteps(values) : [...recordedSteps(values), 'finished' as const];
+    for (const step of steps) this.#onStep?.(recorded, step, task);
     return recorded;
   }
 
@@ -263,42 +251,30 @@ export class Turns extends Queries {
     await sql`with shown as (${postsUpdate(turn, posts)}) ${counted}`.execute(this.db);
   }
 
-  /** Finishes a turn; its first outcome stays. `last` is what its reply shows, and what was not recorded before. */
-  async finish(turn: TurnId, outcome: TurnOutcome, last: LastStep = {}): Promise<void> {
-    await this.#finish(turn, outcome, last, sql`true`);
+  /** Finishes a turn that meets `only`; its first outcome stays. `last` is what was not recorded before. */
+  async finish(
+    turn: TurnLocation,
+    outcome: TurnOutcome,
+    { values = {}, posts = [], edits = 0, followUp }: LastStep = {},
+    only: RawBuilder<unknown> = sql`true`,
+  ): Promise<boolean> {
+    const also = [
+      sql`shown as (${postsUpdate(turn, posts)})`,
+      ...(followUp === undefined ? [] : [sql`followed as (${followUpInsert(turn, followUp)})`]),
+    ];
+    const end = { outcome: values.outcome ?? outcome, edits };
+    const done = await this.#recordStep(turn, values, {
+      also,
+      only: sql`finished_at is null and ${only}`,
+      end,
+    });
+    return done !== undefined;
   }
 
-  /** Does the same, in a transaction under the thread's lock, unless the turn has paused its thread: false. */
+  /** Finishes a turn, in a transaction under the thread's lock, unless it has paused its thread: false. */
   async finishUnlessPausing(turn: Turn, outcome: TurnOutcome, last: LastStep): Promise<boolean> {
     const paused = sql`exists (select from threads where ${inThread(turn)} and paused_by_turn_id = ${turn.id})`;
-    return this.#finish(turn, outcome, last, sql`not ${paused}`);
-  }
-
-  async #finish(
-    turn: TurnId,
-    outcome: TurnOutcome,
-    { values = {}, posts = [], edits = 0 }: LastStep,
-    only: RawBuilder<unknown>,
-  ): Promise<boolean> {
-    const finish = this.#update(turn)
-      .set({
-        ...stepColumns(values),
-        finished_at: sql<Date>`now()`,
-        outcome: sql<TurnOutcome>`coalesce(outcome, ${outcome})`,
-        settled_at: sql<Date>`coalesce(settled_at, now())`,
-        edit_count: sql<number>`edit_count + ${edits}`,
-      })
-      .where('finished_at', 'is', null)
-      .where(sql<boolean>`${only}`)
-      .returningAll()
-      .returning(threadTaskId);
-    const shown = posts.length === 0 ? sql`` : sql`shown as (${postsUpdate(turn, posts)}), `;
-    const { rows } = await sql<Turn & { task: string | null }>`
-      with ${shown} done as (${finish}) select * from done`.execute(this.db);
-    if (rows[0] === undefined) return (await this.get(turn.workspace, turn.id))?.finished_at != null;
-    const { task, ...finished } = rows[0];
-    for (const step of [...recordedSteps(values), 'finished' as const]) this.#onStep?.(finished, step, task);
-    return true;
+    return this.finish(turn, outcome, last, sql`not ${paused}`);
   }
 
   /** Claims a turn's button for the message `ts`, which it makes; undefined if it was claimed before. */
@@ -367,27 +343,6 @@ export class Turns extends Queries {
   #inThread(thread: ThreadKey) {
     return this.db.selectFrom('turns').selectAll().where(inThread(thread));
   }
-}
-
-/** The columns of what a step records. */
-function stepColumns({ attached_file_ids, file_notes, tool_counts, ...rest }: TurnUpdate) {
-  return {
-    ...rest,
-    ...(attached_file_ids === undefined ? {} : { attached_file_ids: toPostgresJson(attached_file_ids) }),
-    ...(tool_counts === undefined ? {} : { tool_counts: toPostgresJson(tool_counts) }),
-    ...(file_notes === undefined ? {} : { file_notes: toPostgresJson(file_notes) }),
-  };
-}
-
-/** The task of a turn's thread. */
-const threadTaskId = sql<string | null>`(
-  select task_id from threads
-  where threads.workspace = turns.workspace and threads.channel = turns.channel and threads.thread_ts = turns.thread_ts
-)`.as('task');
-
-function orThrow(turn: Turn | undefined): Turn {
-  if (turn === undefined) throw new Error('The turn is gone.');
-  return turn;
 }
 
 function newTurnRow(id: string, { workspace, channel, thread_ts, ts, user_id }: Message) {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { readDueWork, WORK_KINDS } from '../../../src/store/queue/due-work.ts';
+import { readDueWork } from '../../../src/store/queue/due-work.ts';
 import { ThreadQueue } from '../../../src/store/queue/thread-queue.ts';
 import { Store } from '../../../src/store/store.ts';
+import { followUpInsert } from '../../../src/store/tasks/follow-up-schedule.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
@@ -12,7 +13,7 @@ const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1700000001.000100' 
 
 async function dueKinds(): Promise<string[]> {
   const due = await readDueWork(database.kysely);
-  return WORK_KINDS.filter((kind) => due[kind]);
+  return Object.entries(due).flatMap(([kind, isDue]) => (isDue === true ? [kind] : []));
 }
 
 async function beginTurn() {
@@ -35,7 +36,7 @@ test('work is due until a process has claimed it or it is done', async () => {
   expect(await dueKinds()).toEqual(['stops']);
   await store.turns.finish(turn, 'cancelled');
   expect(await dueKinds()).toEqual([]);
-  await store.followUps.schedule(turn, { firstMs: -1, forMs: 60_000 });
+  await followUpInsert(turn, { firstMs: -1, forMs: 60_000 }).execute(store.db);
   expect(await dueKinds()).toEqual(['followUps']);
   await store.followUps.claim(randomUUID(), 60_000, 1);
   expect(await dueKinds()).toEqual([]);

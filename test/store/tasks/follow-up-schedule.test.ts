@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Store } from '../../../src/store/store.ts';
+import { followUpInsert } from '../../../src/store/tasks/follow-up-schedule.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
@@ -14,13 +15,13 @@ async function due(workspace: string, count: number): Promise<void> {
     seconds += 1;
     const id = `00000000-0000-4000-8000-${String(seconds).padStart(12, '0')}`;
     const turn = { workspace, channel: 'C1', thread_ts: `${seconds}.000100`, id };
-    await watches.schedule(turn, { firstMs: -1_000, forMs: 60_000 });
+    await followUpInsert(turn, { firstMs: -1_000, forMs: 60_000 }).execute(kysely);
   }
 }
 
 test('a failed check is repeated even after the end, and a successful one after the end is the last', async () => {
   const turn = { workspace: 'T3', channel: 'C1', thread_ts: '1600000000.000100', id: randomUUID() };
-  await watches.schedule(turn, { firstMs: -2_000, forMs: -1_000 });
+  await followUpInsert(turn, { firstMs: -2_000, forMs: -1_000 }).execute(kysely);
   const claimed = async (holder: string) => {
     const [watch] = await watches.claim(holder, 10_000, 20);
     if (watch === undefined) throw new Error('nothing is due');
@@ -39,7 +40,7 @@ test('a failed check is repeated even after the end, and a successful one after 
 
 test('the last check is at the end, however long the pause before it', async () => {
   const turn = { workspace: 'T4', channel: 'C1', thread_ts: '1600000000.000200', id: randomUUID() };
-  await watches.schedule(turn, { firstMs: -1_000, forMs: 60_000 });
+  await followUpInsert(turn, { firstMs: -1_000, forMs: 60_000 }).execute(kysely);
   const [watch] = await watches.claim(one, 10_000, 20);
   if (watch === undefined) throw new Error('nothing is due');
   await watches.recordCheck(watch, one, { ms: 600_000, failed: false });

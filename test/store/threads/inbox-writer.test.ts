@@ -65,4 +65,23 @@ describe('messages that arrive at once', () => {
     await Promise.all([lock, ...behind]);
     expect(settled).toBe(30);
   });
+
+  test('fail with the one before them that the database cannot take, and none overtakes it', async () => {
+    const root = '1700000000.000700';
+    const unlock = Promise.withResolvers<void>();
+    const isLocked = Promise.withResolvers<void>();
+    const lock = turns.transaction(async (within) => {
+      await within.threads.lock({ workspace: 'T1', channel: 'C1', thread_ts: root });
+      isLocked.resolve();
+      await unlock.promise;
+    });
+    await isLocked.promise;
+    const [first, second] = [store.inbox.write(arrived(root)), store.inbox.write(arrived(root))];
+    second.catch(() => undefined);
+    await expect(first).rejects.toMatchObject({ code: 'unavailable' });
+    unlock.resolve();
+    await expect(second).rejects.toMatchObject({ code: 'unavailable' });
+    await lock;
+    expect((await store.inbox.write(arrived(root))).decision).toBe('next');
+  });
 });

@@ -1,0 +1,320 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { pino } from 'pino';
+import { BotProcess } from '../sandbox/bot-process.ts';
+import { startLoadBalancer } from '../sandbox/chaos/load-balancer.ts';
+import { startSandboxServices } from '../sandbox/sandbox-services.ts';
+import type { Channel, Person, SlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
+import { readConfig } from '../src/config.ts';
+import { encryptTokens } from '../src/relay/installations/installation-tokens.ts';
+import { openDatabase } from '../src/store/database.ts';
+import { Store } from '../src/store/store.ts';
+import { Keyring } from '../src/store/workspaces/keyring.ts';
+import { type CountingServer, processCpuMs, startCountingServer, type Totals } from './database-server.ts';
+import { round } from './statistics.ts';
+
+const IDLE_WORKSPACES = [1, 100, 1_000];
+const CHANNELS_PER_WORKSPACE = 10;
+/** Turns before the measurement: connections are open, and statements prepared. */
+const WARM_UP_TURNS = 20;
+/** Turns under way at once when the most turns a second are measured, and the workspaces that they are spread over. */
+const TURNS_AT_ONCE = 60;
+const BUSY_WORKSPACES = 40;
+const EDITS = 8;
+/** One watch of an hour in one minute. */
+const WATCH_SPEED = 60;
+const TURN_TIMEOUT_MS = 60_000;
+
+interface Place {
+  channel: Channel;
+  person: Person;
+  botUserId: string;
+}
+
+/** What turns took, less what the bot does when idle. */
+type Cost = Omit<Totals, 'connections'> & { botCpuMs: number; seconds: number };
+
+export async function run(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      turns: { type: 'string', default: '40' },
+      seconds: { type: 'string', default: '10' },
+      list: { type: 'boolean', default: false },
+      /** Only what one turn and an edit cost. */
+      short: { type: 'boolean', default: false },
+    },
+  });
+  await using undo = new AsyncDisposableStack();
+  const bench = await DatabaseBench.start(undo, Number(values.seconds) * 1_000);
+  const cost = await bench.turnCost(Number(values.turns), values.list);
+  console.table(cost);
+  const whole = values.short ? {} : await bench.wholeCost();
+  console.log(JSON.stringify({ bench: 'database', ...cost, ...whole }));
+}
+
+/** Bots on one database, and people who ask them. */
+class DatabaseBench {
+  readonly #slack: SlackWorkspace;
+  readonly #server: CountingServer;
+  readonly #settings: Record<string, string>;
+  readonly #folder: string;
+  readonly #places: Place[];
+  readonly #idleMs: number;
+  readonly #bots: BotProcess[] = [];
+  #asked = 0;
+  #installed = 0;
+
+  private constructor(parts: {
+    slack: SlackWorkspace;
+    server: CountingServer;
+    settings: Record<string, string>;
+    folder: string;
+    idleMs: number;
+  }) {
+    this.#slack = parts.slack;
+    this.#server = parts.server;
+    this.#settings = parts.settings;
+    this.#folder = parts.folder;
+    this.#idleMs = parts.idleMs;
+    this.#places = this.#slack.teams.slice(0, BUSY_WORKSPACES).flatMap((team) => {
+      const person = this.#slack.createPerson({ name: 'ada', teamId: team.id });
+      return Array.from({ length: CHANNELS_PER_WORKSPACE }, (_, index) => ({
+        person,
+        channel: this.#slack.createChannel({ name: `bench-${index}`, teamId: team.id }),
+        botUserId: team.bot.userId,
+      }));
+    });
+  }
+
+  static async start(undo: AsyncDisposableStack, idleMs: number): Promise<DatabaseBench> {
+    const most = Math.max(...IDLE_WORKSPACES);
+    const teams = Array.from({ length: most }, (_, index) => ({ name: `Workspace ${index}` }));
+    const { slack, settings, folder } = await startSandboxServices(
+      {
+        transport: 'http',
+        oauth: true,
+        slack: { teams, limits: 'off' },
+        agent: {
+          script: async (turn) => {
+            const steps = Number(/steps (\d+)/.exec(turn.text)?.[1] ?? 0);
+            for (let step = 0; step < steps; step += 1) {
+              turn.write(`Line ${step}.\n`);
+              await turn.sleep(3_500);
+            }
+            turn.write('The answer is **42**.');
+          },
+        },
+        // No look at a task falls into a measurement.
+        settings: { SLACK_EDITS_PER_MINUTE: '10000', AGENT_READS_PER_SECOND: '1000', WATCH_SECONDS: '300' },
+      },
+      undo,
+    );
+    const server = await startCountingServer(join(folder, 'data'), undo);
+    const bench = new DatabaseBench({
+      slack,
+      server,
+      settings: { ...settings, DATABASE_URL: server.url },
+      folder,
+      idleMs,
+    });
+    undo.defer(() => bench.#stopBots());
+    let next = 0;
+    const balancer = await startLoadBalancer(() => {
+      next += 1;
+      return bench.#bots[next % bench.#bots.length]?.port;
+    });
+    undo.defer(() => balancer.stop());
+    await bench.#install(1);
+    await bench.#startBot();
+    await slack.useHttp({ eventsUrl: balancer.eventsUrl });
+    return bench;
+  }
+
+  /** What a new thread's turn costs, and an edit of a live reply. */
+  async turnCost(turns: number, list: boolean) {
+    const own = this.#places.slice(0, CHANNELS_PER_WORKSPACE);
+    for (let index = 0; index < WARM_UP_TURNS; index += 1) await this.#ask(own[index % own.length], 0);
+    const idle = await this.#measure(() => sleep(this.#idleMs));
+    await this.#server.reset();
+    const short = await this.#measure(async () => {
+      for (let index = 0; index < turns; index += 1) await this.#ask(own[index % own.length], 0);
+    });
+    if (list)
+      for (const { calls, query } of await this.#server.statements())
+        console.log(String(round(calls / turns, 2)).padStart(6), query.replace(/\s+/g, ' ').slice(0, 160));
+    const perTurn = perRound(withoutIdle(short, idle), turns);
+    const rounds = 3;
+    const edited = () => this.#slack.calls.filter(({ method }) => method === 'chat.update').length;
+    const before = edited();
+    const long = await this.#measure(async () => {
+      for (let index = 0; index < rounds; index += 1) await this.#ask(own[index % own.length], EDITS);
+    });
+    const edits = (edited() - before) / rounds;
+    const perLongTurn = perRound(withoutIdle(long, idle), rounds);
+    return {
+      statementsPerTurn: round(perTurn.statements, 1),
+      writingTransactionsPerTurn: round(perTurn.writes, 1),
+      walBytesPerTurn: round(perTurn.walBytes, 0),
+      postgresCpuMsPerTurn: round(perTurn.postgresCpuMs, 1),
+      botCpuMsPerTurn: round(perTurn.botCpuMs, 1),
+      statementsPerEdit: round((perLongTurn.statements - perTurn.statements) / (edits - 1), 1),
+      writingTransactionsPerEdit: round((perLongTurn.writes - perTurn.writes) / (edits - 1), 1),
+      connections: (await this.#server.totals()).connections,
+    };
+  }
+
+  /** What watching and idling cost, and how many turns two processes manage. */
+  async wholeCost() {
+    const idleStatementsPerSecond: number[] = [];
+    for (const count of IDLE_WORKSPACES) {
+      await this.#stopBots();
+      await this.#install(count);
+      await this.#startBot();
+      await sleep(3_000);
+      const { statements, seconds } = await this.#measure(() => sleep(this.#idleMs));
+      idleStatementsPerSecond.push(round(statements / seconds, 1));
+    }
+    const watchStatementsPerHour = await this.#watchCost();
+    return {
+      watchStatementsPerHour,
+      idleStatementsPerSecond,
+      idleWorkspaces: IDLE_WORKSPACES,
+      turnsPerSecond: await this.#turnsPerSecond(),
+    };
+  }
+
+  /** Statements of watching one task for an hour after its answer, measured in a minute. */
+  async #watchCost(): Promise<number> {
+    await this.#stopBots();
+    const { WATCH_SECONDS: _, ...settings } = this.#settings;
+    const { WATCH_SECONDS, WATCH_MINUTES } = readConfig(settings);
+    await this.#startBot({
+      WATCH_MINUTES: String(WATCH_MINUTES / WATCH_SPEED),
+      WATCH_SECONDS: String(WATCH_SECONDS / WATCH_SPEED),
+    });
+    const idle = await this.#measure(() => sleep(this.#idleMs));
+    await this.#ask(this.#places[0], 0);
+    const { statements } = withoutIdle(
+      await this.#measure(() => sleep(3_600_000 / WATCH_SPEED + 2_000)),
+      idle,
+    );
+    return round(statements, 0);
+  }
+
+  /** The most short turns that two processes finish in a second. */
+  async #turnsPerSecond(): Promise<number> {
+    await this.#stopBots();
+    await Promise.all([this.#startBot(), this.#startBot()]);
+    const until = performance.now() + 3 * this.#idleMs;
+    let finished = 0;
+    const askUntilEnd = async (lane: number) => {
+      for (let index = lane; performance.now() < until; index += TURNS_AT_ONCE) {
+        await this.#ask(this.#places[index % this.#places.length], 0);
+        if (performance.now() < until) finished += 1;
+      }
+    };
+    const { seconds } = await this.#measure(() =>
+      Promise.all(Array.from({ length: TURNS_AT_ONCE }, (_, lane) => askUntilEnd(lane))),
+    );
+    return round(finished / Math.min(seconds, (3 * this.#idleMs) / 1_000), 1);
+  }
+
+  /** Asks in a new thread, and waits until the reply has its final form and the turn has ended. */
+  async #ask(place: Place | undefined, steps: number): Promise<void> {
+    if (place === undefined) throw new Error('There is no channel to ask in.');
+    const { channel, person, botUserId } = place;
+    this.#asked += 1;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => reject(new Error('A turn did not end.')), TURN_TIMEOUT_MS);
+    const text = `<@${botUserId}> question ${this.#asked} steps ${steps}`;
+    const { ts } = this.#slack.say({ person, channel, text });
+    const unsubscribe = this.#slack.onChange(({ message }) => {
+      const isReply = message.threadTs === ts && message.user === botUserId;
+      if (isReply && !/"stop"/.test(JSON.stringify(message.blocks))) resolve();
+    });
+    await promise.finally(() => {
+      clearTimeout(timer);
+      unsubscribe();
+    });
+    // The turn ends just after its last edit.
+    await sleep(100);
+  }
+
+  async #measure(work: () => Promise<unknown>): Promise<Cost> {
+    const read = async () => ({ ...(await this.#server.totals()), botCpuMs: await this.#botCpuMs() });
+    const before = await read();
+    const startedAt = performance.now();
+    await work();
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const after = await read();
+    return {
+      seconds,
+      statements: after.statements - before.statements,
+      writes: after.writes - before.writes,
+      walBytes: after.walBytes - before.walBytes,
+      postgresCpuMs: after.postgresCpuMs - before.postgresCpuMs,
+      botCpuMs: after.botCpuMs - before.botCpuMs,
+    };
+  }
+
+  async #botCpuMs(): Promise<number> {
+    const all = await Promise.all(this.#bots.map(({ pid }) => processCpuMs(pid)));
+    return all.reduce((sum, ms) => sum + ms, 0);
+  }
+
+  async #startBot(more: Record<string, string> = {}): Promise<void> {
+    const bot = new BotProcess({ ...this.#settings, ...more }, join(this.#folder, 'bot.log'));
+    if (!(await bot.ready())) throw new Error('The bot did not start.');
+    this.#bots.push(bot);
+  }
+
+  async #stopBots(): Promise<void> {
+    await Promise.all(this.#bots.splice(0).map((bot) => bot.stop()));
+  }
+
+  /** Installs the app in the first `count` workspaces, as OAuth does. */
+  async #install(count: number): Promise<void> {
+    const keyring = new Keyring(readConfig(this.#settings).SECRET_KEY ?? []);
+    const database = await openDatabase({ url: this.#settings.DATABASE_URL, log: pino({ level: 'silent' }) });
+    const store = new Store(database.kysely);
+    for (const { id, name, bot, installation } of this.#slack.teams.slice(this.#installed, count)) {
+      await store.installations.put({
+        workspace: id,
+        is_enterprise_install: false,
+        name,
+        enterprise_id: null,
+        bot_user_id: bot.userId,
+        bot_id: bot.botId,
+        encrypted_tokens: encryptTokens(keyring, id, { bot: { token: installation.token } }),
+        token_expires_at: null,
+      });
+    }
+    this.#installed = Math.max(this.#installed, count);
+    await database.close();
+  }
+}
+
+function withoutIdle(cost: Cost, idle: Cost): Cost {
+  const less = (key: keyof Cost) => cost[key] - (idle[key] * cost.seconds) / idle.seconds;
+  return {
+    seconds: cost.seconds,
+    statements: less('statements'),
+    writes: less('writes'),
+    walBytes: less('walBytes'),
+    postgresCpuMs: less('postgresCpuMs'),
+    botCpuMs: less('botCpuMs'),
+  };
+}
+
+function perRound(cost: Cost, rounds: number): Cost {
+  return {
+    seconds: cost.seconds / rounds,
+    statements: cost.statements / rounds,
+    writes: cost.writes / rounds,
+    walBytes: cost.walBytes / rounds,
+    postgresCpuMs: cost.postgresCpuMs / rounds,
+    botCpuMs: cost.botCpuMs / rounds,
+  };
+}

@@ -1,0 +1,32 @@
+import pg from 'pg';
+import { expect, test, vi } from 'vitest';
+import { openAppScene, pause } from '../../support/app-scene.ts';
+
+/**
+ * Most statements about the thread, its turn and its posts; each costs both sides about a millisecond. The queue, settings
+ * and transactions take some more: `npm run bench -- database` counts them all.
+ */
+const MOST_STATEMENTS = 22;
+
+test('a turn in a new thread takes few statements', async ({ onTestFinished }) => {
+  const scene = await openAppScene({}, onTestFinished);
+  const channel = scene.channel();
+  await scene.finished(channel, scene.ask(channel, 'the first question creates the project'));
+  await pause(500);
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  onTestFinished(() => query.mockRestore());
+  const texts = () => query.mock.calls.map(([text]: unknown[]) => JSON.stringify(text));
+  // What the bot does without a question, whether often or now and then.
+  await pause(2_500);
+  const idle = new Set(texts());
+  query.mockClear();
+  const root = scene.ask(channel, 'and the second one?');
+  // Without questions to the database.
+  await scene.until('the answer is complete', () => scene.shown(channel, root).includes('Took'));
+  await pause(1_000);
+  const isOfTurn = (text: string) =>
+    /acknowledge|messages|turns|threads|posts|rate_limits|record_message/.test(text);
+  const taken = texts().filter((text) => isOfTurn(text) && !idle.has(text));
+  expect(taken.length).toBeGreaterThan(10);
+  expect(taken.length).toBeLessThanOrEqual(MOST_STATEMENTS);
+});

@@ -1,0 +1,102 @@
+import { v7 as nextId } from 'uuid';
+import { expect, test } from 'vitest';
+import type { Message, Turn } from '../../../src/store/schema.ts';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const place = { workspace: 'T1', channel: 'C1' };
+const content = { prompt: 'a question', attached_file_ids: [] };
+let seconds = 1_700_000_000;
+
+async function waiting(thread_ts: string, ts: string): Promise<Message> {
+  const row = { thread_ts, user_id: 'U1', content: { text: 'a question' }, editedTs: null } as const;
+  await store.messages.add({ ...place, ts }, { ...row, state: 'waiting' });
+  const message = await store.messages.get({ ...place, ts });
+  if (message === undefined) throw new Error('The message is not there.');
+  return message;
+}
+
+/** The turn of a message in a thread of its own. */
+async function begun(): Promise<{ turn: Turn; message: Message }> {
+  seconds += 10;
+  const ts = `${seconds}.000000`;
+  await store.threads.adopt({ ...place, thread_ts: ts }, { account_id: 'a', user_id: 'U1', ts });
+  const message = await waiting(ts, ts);
+  return { turn: await store.turns.begin(nextId(), message), message };
+}
+
+const stop = ({ workspace, id }: Turn) => ({ workspace, turn_id: id, user_id: 'U2', ts: `${seconds}.5` });
+
+async function stateOf(turn: Turn): Promise<unknown[]> {
+  const message = await store.messages.get({ ...place, ts: turn.message_ts });
+  const { participant_ids } = await store.threads.getOrThrow(turn);
+  return [message?.state, participant_ids, (await store.turns.get('T1', turn.id))?.prompt];
+}
+
+test('freezing records the content, the message and its writer at once', async () => {
+  const { turn, message } = await begun();
+  expect(await store.turns.freeze(turn, message, content, null)).toMatchObject({ prompt: 'a question' });
+  expect(await stateOf(turn)).toEqual(['sending', ['U1'], 'a question']);
+});
+
+test('freezing writes nothing for a message that was edited or deleted, or that another one precedes', async () => {
+  const edited = await begun();
+  await store.messages.updateContent(edited.message, { text: 'other words' }, `${seconds}.1`);
+  expect(await store.turns.freeze(edited.turn, edited.message, content, null)).toBeUndefined();
+  expect(await stateOf(edited.turn)).toEqual(['waiting', [], null]);
+
+  const deleted = await begun();
+  await store.messages.withdraw(deleted.message);
+  expect(await store.turns.freeze(deleted.turn, deleted.message, content, null)).toBeUndefined();
+
+  const late = await begun();
+  const earlier = await waiting(late.turn.thread_ts, `${seconds - 1}.000000`);
+  expect(await store.turns.freeze(late.turn, late.message, content, null)).toBeUndefined();
+  expect(await stateOf(late.turn)).toEqual(['waiting', [], null]);
+  expect(await store.turns.freeze(late.turn, late.message, content, earlier.ts)).toBeDefined();
+});
+
+test.each([
+  ['freezing', async (turn: Turn, message: Message) => store.turns.freeze(turn, message, content, null)],
+  ['the intent to send', async (turn: Turn) => store.turns.intendToSend(turn, { skill: null })],
+])('%s waits for a stop that is being recorded, and then writes nothing', async (_, step) => {
+  const { turn, message } = await begun();
+  if (step.length === 1) await store.turns.record(turn, { prompt: 'a question' });
+  const recorded = Promise.withResolvers<void>();
+  const commit = Promise.withResolvers<void>();
+  const stopping = store.transaction(async ({ stopRequests }) => {
+    await stopRequests.record(stop(turn), 10);
+    recorded.resolve();
+    await commit.promise;
+  });
+  await recorded.promise;
+  const outcome = step(turn, message);
+  commit.resolve();
+  await stopping;
+  expect(await outcome).toBeUndefined();
+  expect((await stateOf(turn))[0]).toBe('waiting');
+});
+
+test('the end records what the reply shows, its edits and when to look again, once', async () => {
+  const { turn } = await begun();
+  await store.posts.intend(turn, 'reply:0', 'key');
+  const posts = [{ part: 'reply:0', ts: `${seconds}.700000`, content_hash: 'digest' }];
+  const last = { posts, edits: 3, followUp: { firstMs: 60_000, forMs: 120_000 } };
+  expect(await store.turns.finish(turn, 'completed', last)).toBe(true);
+  expect(await store.turns.finish(turn, 'failed', { edits: 3 })).toBe(false);
+  expect(await store.turns.get('T1', turn.id)).toMatchObject({ outcome: 'completed', edit_count: 3 });
+  expect((await store.posts.ofTurn(turn)).get('reply:0')).toMatchObject({ state: 'posted', ...posts[0] });
+  const followUps = kysely.selectFrom('follow_ups').select('checks').where('turn_id', '=', turn.id);
+  expect(await followUps.execute()).toEqual([{ checks: 0 }]);
+});
+
+test('a turn that has paused its thread is not finished with the others', async () => {
+  const { turn } = await begun();
+  await waiting(turn.thread_ts, `${seconds + 1}.000000`);
+  await store.pausedThreads.pause(turn);
+  expect(await store.turns.finishUnlessPausing(turn, 'cancelled', {})).toBe(false);
+  await store.pausedThreads.resume(turn, turn.id);
+  expect(await store.turns.finishUnlessPausing(turn, 'cancelled', {})).toBe(true);
+});

@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   files: () => import('./files.ts'),
   history: () => import('./history.ts'),
   live: () => import('./live.ts'),
+  manners: () => import('./manners.ts'),
   peers: () => import('./peers.ts'),
   render: () => import('./render.ts'),
   scale: () => import('./scale.ts'),

@@ -29,8 +29,10 @@ import { accessPolicyFor } from './relay/access/access-policy.ts';
 import { ButtonActions } from './relay/controls/continue-retry-correct.ts';
 import { LateEdits } from './relay/controls/late-edits.ts';
 import { PausedMessages } from './relay/controls/paused-messages.ts';
+import { SendNow } from './relay/controls/send-now.ts';
 import { StopControl } from './relay/controls/stop-delivery.ts';
 import { StopTriggers } from './relay/controls/stop-requests.ts';
+import { UnsentReplies } from './relay/controls/unsent-replies.ts';
 import { WaitingReactions } from './relay/controls/waiting-reactions.ts';
 import { Backfill } from './relay/inbox/backfill.ts';
 import { EventGapDetector } from './relay/inbox/event-gap-detector.ts';
@@ -187,6 +189,8 @@ export async function startApp(
   const stopControl = new StopControl(controlDeps, (turn) => runner.requestStop(turn));
   const pausedMessages = new PausedMessages(controlDeps, waitingReactions);
   const buttonActions = new ButtonActions(controlDeps, pausedMessages);
+  const sendNow = new SendNow(controlDeps, (thread, isAsked) => runner.passOn(thread, isAsked));
+  const unsentReplies = new UnsentReplies(controlDeps);
   const stopTriggers = new StopTriggers(controlDeps, stopControl, pausedMessages, waitingReactions);
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   const maintenance = new Maintenance({
@@ -211,8 +215,8 @@ export async function startApp(
   });
   const projectNameSync = new ProjectNameSync(deps);
   const onInboxOutcome: EventIntakeDeps['onInboxOutcome'] = (outcome, event) => {
-    for (const part of [waitingReactions, lateEdits, pausedMessages, stopTriggers, directMessages])
-      part.onInboxOutcome(outcome, event);
+    const parts = [waitingReactions, lateEdits, pausedMessages, stopTriggers, directMessages, sendNow];
+    for (const part of [...parts, unsentReplies]) part.onInboxOutcome(outcome, event);
     if (outcome.kind === 'renamed') projectNameSync.runSoon();
   };
   const backfill = new Backfill({ deps, inbox, workspaces, onOutcome: onInboxOutcome });
@@ -258,6 +262,8 @@ export async function startApp(
       pausedMessages,
       buttonActions,
       directMessages,
+      sendNow,
+      unsentReplies,
     }),
     authorize: async (_source, body) => {
       const at = body && parseInstallationQuery(body);
@@ -290,6 +296,7 @@ export async function startApp(
     database,
     queue,
     stopControl,
+    sendNow,
     followUps,
     taskDeleter: features.taskDeleter,
     projectNameSync,

@@ -10,6 +10,7 @@ import {
   fileTypeList,
   formatDefault,
   hostList,
+  logLevel,
   nonNegativeInteger,
   secretKeyList,
   workspaceIdList,
@@ -128,11 +129,7 @@ const settingsSchema = z.object({
     what: 'Public address of PORT for Slack and browsers, without a path. Required for STABLE_LINKS and SLACK_CLIENT_ID. npm run doctor checks it, and requires it if events arrive by HTTP.',
   }),
   HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on.' }),
-  LOG_LEVEL: setting(
-    'LOG_LEVEL',
-    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-    { what: 'Lowest level to log: fatal, error, warn, info, debug, trace or silent.' },
-  ),
+  LOG_LEVEL: setting('LOG_LEVEL', logLevel, { what: 'Lowest level to log: fatal to trace, or silent.' }),
   SLACK_EDITS_PER_MINUTE: setting('SLACK_EDITS_PER_MINUTE', z.coerce.number().positive().default(50), {
     what: "Slack's rate limit for chat.update, per minute and workspace.",
   }),
@@ -188,6 +185,12 @@ const settingsSchema = z.object({
   }),
   SILENCE_SECONDS: setting('SILENCE_SECONDS', z.coerce.number().positive().default(120), {
     what: 'After this many seconds without new content, the thread says that the agent is silent.',
+  }),
+  PASS_ON_SECONDS: setting('PASS_ON_SECONDS', z.coerce.number().positive().default(10), {
+    what: 'After this many seconds without new content and without a tool at work, a waiting message is passed on to the agent. If its last words are a question, that happens at once.',
+  }),
+  LISTENS_TO: setting('LISTENS_TO', z.enum(['mentions', 'conversation', 'replies']).default('conversation'), {
+    what: 'Which replies in threads that people began go to the agent: mentions (those that mention it), conversation (also those of a person who has turned to it there, until someone else writes) or replies (every reply). What admins set in App Home, or for a channel, takes precedence.',
   }),
   CONTROLS_BY: setting('CONTROLS_BY', z.enum(['starter', 'channel', 'admins']).default('channel'), {
     what: "Who may use the buttons below an answer, the stop word and the other controls: starter (who began the thread or asked, and admins), channel (any full member in the channel) or admins. A channel's own setting takes precedence.",

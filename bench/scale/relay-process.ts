@@ -123,6 +123,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
   dispatcher.start();
   const inbox = new Inbox({
+    settings: { listenMode: 'conversation' },
     store,
     enqueue: (thread, isNew) => queue.enqueueSoon(thread, isNew),
     onStopMessage: async () => 'nothing',

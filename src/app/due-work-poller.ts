@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { TaskDeleter } from '../features/tasks/task-deletion.ts';
+import type { SendNow } from '../relay/controls/send-now.ts';
 import type { StopControl } from '../relay/controls/stop-delivery.ts';
 import type { InstallationRefresh } from '../relay/installations/installation-refresh.ts';
 import { Poller } from '../relay/runtime/poller.ts';
@@ -17,6 +18,7 @@ export interface DueWorkPollerDeps {
   database: Pick<Database, 'kysely'>;
   queue: Pick<ThreadQueue, 'releaseExpired'>;
   stopControl: Pick<StopControl, 'sendOpenStops'>;
+  sendNow: Pick<SendNow, 'passOnUrgent'>;
   followUps: Pick<FollowUps, 'checkDue'>;
   taskDeleter: Pick<TaskDeleter, 'resumeDue'>;
   projectNameSync: Pick<ProjectNameSync, 'runSoon'>;
@@ -49,9 +51,10 @@ export class DueWorkPoller {
   }
 
   async #beginDue(): Promise<void> {
-    const { database, queue, stopControl, followUps, taskDeleter, projectNameSync } = this.#deps;
+    const { database, queue, stopControl, sendNow, followUps, taskDeleter, projectNameSync } = this.#deps;
     const due = await readDueWork(database.kysely);
     if (due.stops) stopControl.sendOpenStops();
+    if (due.urgentMessages) sendNow.passOnUrgent();
     if (due.followUps) followUps.checkDue();
     if (due.taskDeletions) taskDeleter.resumeDue();
     if (due.projectNames) projectNameSync.runSoon();

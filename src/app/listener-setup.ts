@@ -9,7 +9,9 @@ import { registerAccountListeners } from '../listeners/account-listener.ts';
 import { registerChannelSettingsListener } from '../listeners/channel-settings-listener.ts';
 import {
   type ControlButtonHandlers,
+  type MessageButtonHandlers,
   registerControlButtonListeners,
+  registerMessageButtonListeners,
 } from '../listeners/control-button-listener.ts';
 import { registerFeedbackListeners } from '../listeners/feedback-listener.ts';
 import { registerHomeListeners } from '../listeners/home-listener.ts';
@@ -26,7 +28,9 @@ import { registerTaskDetailsListeners } from '../listeners/task-details-listener
 import { registerWorkspaceAccessListeners } from '../listeners/workspace-access-listener.ts';
 import type { ButtonActions } from '../relay/controls/continue-retry-correct.ts';
 import type { PausedMessages } from '../relay/controls/paused-messages.ts';
+import type { SendNow } from '../relay/controls/send-now.ts';
 import type { StopControl } from '../relay/controls/stop-delivery.ts';
+import type { UnsentReplies } from '../relay/controls/unsent-replies.ts';
 import { sendFreshLinks } from '../relay/replies/result-links.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-messages.ts';
@@ -37,6 +41,8 @@ export interface ListenerHandlers extends Features {
   stopControl: StopControl;
   pausedMessages: PausedMessages;
   buttonActions: ButtonActions;
+  sendNow: SendNow;
+  unsentReplies: UnsentReplies;
   directMessages: DirectMessages;
 }
 
@@ -57,6 +63,12 @@ export function createListeners(deps: RelayDeps, handlers: ListenerHandlers): Sl
     go: (press) => pausedMessages.resume(press),
     take_back: (press) => pausedMessages.takeBack(press),
   };
+  const messageButtons: MessageButtonHandlers = {
+    send_now: (press) => handlers.sendNow.press(press),
+    send_reply: (press) => handlers.unsentReplies.send(press),
+    keep_listening: (press) => handlers.unsentReplies.keepListening(press),
+    stop_listening: (press) => handlers.unsentReplies.stopListening(press),
+  };
   const commands: SlashCommandHandlers = {
     new: ({ channel, ...request }) => startModal.openBlank(request, channel),
     status: (command) => listRunningTasks(deps, command),
@@ -70,6 +82,7 @@ export function createListeners(deps: RelayDeps, handlers: ListenerHandlers): Sl
     (app) => registerWorkspaceAccessListeners(app, handlers.workspaceAccess, log),
     (app) => registerFeedbackListeners(app, new AnswerFeedback(deps), tell, log),
     (app) => registerControlButtonListeners(app, buttons, tell, log),
+    (app) => registerMessageButtonListeners(app, messageButtons, tell, log),
     (app) => registerSlashCommandListener(app, commands, log),
     (app) => registerShortcutListeners(app, startModal, tell, tellDirectly, log),
     (app) => registerStartFormListeners(app, startFormHandler, startModal, tell, log),

@@ -108,11 +108,13 @@ export function relaySettings(
     maxBackgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
     resendMs: config.RESEND_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,
+    passOnMs: config.PASS_ON_SECONDS * 1_000,
     maxReplyMessages: config.REPLY_MESSAGES,
     stopReaction: config.STOP_REACTION,
     feedbackChannel: config.FEEDBACK_CHANNEL,
     controlsBy: config.CONTROLS_BY,
     admits: config.ADMITS,
+    listenMode: config.LISTENS_TO,
     admitsBots: config.ADMITS_BOTS,
     quotas: {
       hourPerson: config.TURNS_PER_HOUR_PERSON,

@@ -44,6 +44,11 @@ export const databaseUrl = z
   .string()
   .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://');
 
+/** The lowest level that is logged. */
+export const logLevel = z
+  .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  .default('info');
+
 /** A default value as people write it in the environment. */
 export function formatDefault(value: unknown): string {
   if (Array.isArray(value)) return value.join(',');

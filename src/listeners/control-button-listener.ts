@@ -1,6 +1,6 @@
 import type { App } from '@slack/bolt';
 import type { Logger } from 'pino';
-import type { ControlOutcome, Press } from '../relay/runtime/control-types.ts';
+import type { ControlOutcome, MessagePress, Press } from '../relay/runtime/control-types.ts';
 import { askToTryAgain, explainOutcome, parsePress, runAfterAck, type SendEphemeral } from './press.ts';
 
 /** Handles each button of ours, by its action id. */
@@ -10,6 +10,31 @@ export type ControlButtonHandlers = Readonly<
     (press: Press) => Promise<ControlOutcome>
   >
 >;
+
+/** Handles each button about a message or a thread, by its action id. */
+export type MessageButtonHandlers = Readonly<
+  Record<
+    'send_now' | 'send_reply' | 'keep_listening' | 'stop_listening',
+    (press: MessagePress) => Promise<ControlOutcome>
+  >
+>;
+
+/** Handles buttons whose value is the ts of a message. Each press is recorded before it is acknowledged. */
+export function registerMessageButtonListeners(
+  app: App,
+  handlers: MessageButtonHandlers,
+  sendEphemeral: SendEphemeral,
+  log: Logger,
+): void {
+  for (const [id, handle] of Object.entries(handlers))
+    app.action(id, async ({ ack, body }) => {
+      const { location, value: messageTs = '' } = parsePress(body) ?? {};
+      const outcome = location && (await handle({ ...location, messageTs }));
+      const explained = outcome && explainOutcome(sendEphemeral, location, outcome);
+      if (explained !== undefined) runAfterAck(explained, log, 'could not answer a press');
+      await ack();
+    });
+}
 
 /**
  * Handles the buttons below our messages. Each press is recorded before it is acknowledged, except for fresh links:

@@ -10,9 +10,14 @@ import { onForm, onPress, savedOrErrors } from './press.ts';
 
 const admitsSchema = z.enum(['usual', 'members', 'guests', 'everyone']);
 
+const listensSchema = z.enum(['usual', 'mentions', 'conversation', 'replies']);
+
 const formValues = z.looseObject({
   door_admits: z.looseObject({
     door_admits: z.looseObject({ selected_option: z.looseObject({ value: admitsSchema }) }),
+  }),
+  door_listens: z.looseObject({
+    door_listens: z.looseObject({ selected_option: z.looseObject({ value: listensSchema }) }),
   }),
   door_bots: z.looseObject({ door_bots: z.looseObject({ value: z.string().nullish() }) }),
 });
@@ -31,7 +36,10 @@ export function registerWorkspaceAccessListeners(
   onForm(app, callbackId, formValues, log, async ({ actor, values }) => {
     const chosen = values.door_admits.door_admits.selected_option.value;
     const admits = chosen === 'usual' ? null : chosen;
+    const heard = values.door_listens.door_listens.selected_option.value;
+    const listens = heard === 'usual' ? null : heard;
     const bots = values.door_bots.door_bots.value ?? '';
-    return savedOrErrors(await accessSettings.save(actor, { admits, bots }), strings.workspaceAccess.title);
+    const errors = await accessSettings.save(actor, { admits, bots, listens });
+    return savedOrErrors(errors, strings.workspaceAccess.title);
   });
 }

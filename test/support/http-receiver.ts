@@ -66,6 +66,7 @@ export async function openHttpReceiver(
   const admissions: InboxOutcome[] = [];
   const controls: HttpReceiverFixture['controls'] = [];
   const inbox = new Inbox({
+    settings: { listenMode: 'conversation' },
     store,
     enqueue: (thread) => queue.enqueueSoon(thread),
     onStopMessage: async () => 'nothing',

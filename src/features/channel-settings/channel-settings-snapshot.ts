@@ -11,7 +11,7 @@ const snapshotSchema = z.object({
   channel: z.string(),
   settings: z.object({
     model: z.string().nullable(),
-    listen_mode: z.enum(['mentions', 'everything']),
+    listen_mode: z.enum(['mentions', 'conversation', 'replies', 'everything']).nullable(),
     allowed_users: z.enum(['members', 'guests', 'everyone']).nullable(),
     allowed_bots: z.array(z.string()).nullable().default(null),
     task_control: z.enum(['starter', 'channel', 'admins']).nullable(),
@@ -78,7 +78,7 @@ export function changesSince(
   if (named === undefined) return undefined;
   const wanted = snapshotSchema.shape.settings.safeParse({
     model: model === undefined ? snapshot.settings.model : nullIfUsual(model),
-    listen_mode: listens ?? snapshot.settings.listen_mode,
+    listen_mode: listens === undefined ? snapshot.settings.listen_mode : nullIfUsual(listens),
     allowed_users: admits === undefined ? snapshot.settings.allowed_users : nullIfUsual(admits),
     allowed_bots: named,
     task_control: controls === undefined ? snapshot.settings.task_control : nullIfUsual(controls),

@@ -61,7 +61,7 @@ export function channelSettingsView(form: ChannelSettingsFormContent): FormView 
       ...(form.isDirect
         ? []
         : [
-            choiceInput('listens', settings.listen_mode, 'radio_buttons'),
+            choiceInput('listens', settings.listen_mode ?? 'usual', 'radio_buttons'),
             choiceInput('admits', settings.allowed_users ?? 'usual'),
             botsInput('channel_bots', settings.allowed_bots),
             choiceInput('controls', settings.task_control ?? 'usual'),

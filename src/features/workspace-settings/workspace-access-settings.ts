@@ -6,6 +6,7 @@ import {
   type FormOption,
   type FormView,
   formOption,
+  type InputBlock,
   inputBlock,
 } from '../../render/blocks/form-inputs.ts';
 import { createModal, noticeModal } from '../../render/blocks/modal.ts';
@@ -17,7 +18,7 @@ import {
 } from '../../render/blocks/slack-blocks.ts';
 import type { HeaderBlock } from '../../render/blocks/view-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { AllowedUsers } from '../../store/schema.ts';
+import type { AllowedUsers, ListenMode } from '../../store/schema.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
 import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 
@@ -28,6 +29,7 @@ const ADMIN_CHECK_TIMEOUT_MS = 2_000;
 export interface WorkspaceAccessInput {
   admits: AllowedUsers | null;
   bots: string;
+  listens: ListenMode | null;
 }
 
 /** Error messages by the id of their field; empty if the form was saved. */
@@ -60,7 +62,7 @@ export class WorkspaceAccessSettings {
   /** Saves the form of an admin. */
   async save(
     actor: WorkspaceActor,
-    { admits, bots: botsInput }: WorkspaceAccessInput,
+    { admits, bots: botsInput, listens }: WorkspaceAccessInput,
   ): Promise<WorkspaceAccessErrors> {
     const { store, log } = this.#deps;
     const { workspace, person } = actor;
@@ -74,10 +76,11 @@ export class WorkspaceAccessSettings {
       return { door_admits: strings.workspaceAccess.notAdmin };
     }
     await store.transaction(async (trxStore) => {
-      await trxStore.workspaceSettings.set(workspace, person, { allowed_users: admits, allowed_bots: bots });
+      const settings = { allowed_users: admits, allowed_bots: bots, listen_mode: listens };
+      await trxStore.workspaceSettings.set(workspace, person, settings);
       const details = {
+        ...settings,
         setting: 'workspace',
-        allowed_users: admits,
         allowed_bots: bots === null ? null : formatBotList(bots),
       };
       await trxStore.audit.add({ workspace, user_id: person, kind: 'setting', details });
@@ -97,9 +100,10 @@ export class WorkspaceAccessSettings {
 
   async #currentSettings(workspace: string): Promise<WorkspaceAccessFields> {
     const { settings, store } = this.#deps;
-    const { allowed_users, allowed_bots } = await store.workspaceSettings.get(workspace);
-    const defaults = { admits: settings.admits, bots: formatBotList(settings.admitsBots) };
-    return { admits: allowed_users, bots: formatBotList(allowed_bots), usual: defaults };
+    const { allowed_users, allowed_bots, listen_mode } = await store.workspaceSettings.get(workspace);
+    const { admits, admitsBots, listenMode } = settings;
+    const usual = { admits, bots: formatBotList(admitsBots), listens: listenMode };
+    return { admits: allowed_users, bots: formatBotList(allowed_bots), listens: listen_mode, usual };
   }
 }
 
@@ -113,13 +117,15 @@ interface WorkspaceAccessFields {
   admits: AdmittedPeople | null;
   /** As people type them: ids separated by commas, or the word none. */
   bots: string;
-  usual: { admits: AdmittedPeople; bots: string };
+  listens: ListenMode | null;
+  usual: { admits: AdmittedPeople; bots: string; listens: ListenMode };
 }
 
 /** The access settings in an admin's Home tab. */
 export function workspaceAccessSection({
   admits,
   bots,
+  listens,
   usual,
 }: WorkspaceAccessFields): (HeaderBlock | SectionBlock | ActionsBlock)[] {
   const people = strings.channelChoices.admits[admits ?? usual.admits][0];
@@ -127,6 +133,7 @@ export function workspaceAccessSection({
     people,
     own: admits !== null,
     bots: bots === '' ? usual.bots : bots,
+    replies: strings.channelChoices.listens[listens ?? usual.listens][0],
   });
   const change = {
     type: 'button',
@@ -141,29 +148,43 @@ export function workspaceAccessSection({
 }
 
 /** The form with the access settings. */
-export function workspaceAccessFormView({ admits, bots, usual }: WorkspaceAccessFields): FormView {
-  const choices: [AdmittedPeople | 'usual', string][] = [
-    ['usual', strings.appDefault(strings.channelChoices.admits[usual.admits][0])],
-    ['members', strings.channelChoices.admits.members[0]],
-    ['guests', strings.channelChoices.admits.guests[0]],
-    ['everyone', strings.channelChoices.admits.everyone[0]],
-  ];
-  const options = choices.map(([value, text]): FormOption => formOption(value, text));
-  const current = options.find(({ value }) => value === (admits ?? 'usual'));
-  const first = current === undefined ? {} : { initial_option: current };
-  const people = inputBlock(
-    { type: 'static_select', action_id: 'door_admits', options, ...first },
-    { label: strings.workspaceAccess.admits, optional: false },
-  );
+export function workspaceAccessFormView({ admits, bots, listens, usual }: WorkspaceAccessFields): FormView {
+  const { channelChoices: choices, workspaceAccess: labels } = strings;
+  const people = choiceInput('door_admits', labels.admits, admits, [
+    ['usual', strings.appDefault(choices.admits[usual.admits][0])],
+    ['members', choices.admits.members[0]],
+    ['guests', choices.admits.guests[0]],
+    ['everyone', choices.admits.everyone[0]],
+  ]);
+  const replies = choiceInput('door_listens', labels.listens, listens, [
+    ['usual', strings.appDefault(choices.listens[usual.listens][0])],
+    ['mentions', choices.listens.mentions[0]],
+    ['conversation', choices.listens.conversation[0]],
+    ['replies', choices.listens.replies[0]],
+  ]);
   return {
     ...createModal(strings.workspaceAccess.title, [
       sectionBlock(strings.workspaceAccess.about),
       people,
       botsInput('door_bots', bots),
+      replies,
     ]),
     callback_id: WORKSPACE_ACCESS_ACTION_IDS.form,
     submit: plainText(strings.workspaceAccess.save),
   };
+}
+
+/** A list of options; null chooses `usual`. */
+function choiceInput(
+  id: string,
+  label: string,
+  chosen: string | null,
+  choices: readonly [string, string][],
+): InputBlock {
+  const options = choices.map(([value, text]): FormOption => formOption(value, text));
+  const current = options.find(({ value }) => value === (chosen ?? 'usual'));
+  const first = current === undefined ? {} : { initial_option: current };
+  return inputBlock({ type: 'static_select', action_id: id, options, ...first }, { label, optional: false });
 }
 
 /** The modal with one sentence, in place of the form. */

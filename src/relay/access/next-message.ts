@@ -1,9 +1,10 @@
 import * as strings from '../../render/strings/index.ts';
 import type { ThreadKey } from '../../store/keys.ts';
+import type { Message } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
-import type { ThreadWork } from '../runtime/deps.ts';
-import { isEarlierTs } from '../runtime/incoming-message.ts';
+import type { ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
+import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import { type WaitCause, withRetry } from '../runtime/retry.ts';
 import { accessDenialFor } from './access-policy.ts';
 import { notifyWriter, refuseMessage } from './refusals.ts';
@@ -53,8 +54,25 @@ export async function nextAllowedMessage(
       notifyWriter(deps, message, strings.waitingForIdentity);
     };
     const denial = await (failFast ? check() : withRetry(lease, check, onWait));
-    if (denial !== undefined) await refuseMessage({ deps, workspace }, message, { why: denial });
-    // After a wait the message may have been deleted.
+    const isUnread = denial === undefined && message.content === null;
+    if (isUnread) await readBack(deps, workspace, message, lease.signal);
+    else if (denial !== undefined) await refuseMessage({ deps, workspace }, message, { why: denial });
+    // After a wait the message may have been deleted, and one that was read back may be gone.
     else if (!waited) return message;
   }
+}
+
+/** Reads the text of a message that was not sent at first from Slack; withdraws it where Slack no longer has it. */
+async function readBack(
+  { store }: Pick<ThreadWork['deps'], 'store'>,
+  { readBack: history }: WorkspaceClient,
+  { channel, thread_ts: threadTs, ts, ...rest }: Message,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = { ...rest, channel, ts };
+  for await (const read of history.messages({ channel, threadTs, oldest: ts, signal })) {
+    if (read.ts === ts && read.user === rest.user_id)
+      return void (await store.messages.updateContent(key, messageContent(read), ts));
+  }
+  await store.messages.withdraw(key);
 }

@@ -1,8 +1,8 @@
-import type { ThreadKey } from '../../store/keys.ts';
-import type { SlackTs } from '../../store/schema.ts';
+import { type ThreadKey, threadKeyText } from '../../store/keys.ts';
+import type { ListenMode, SlackTs } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { EarlyEdit } from '../../store/threads/early-edits.ts';
-import { type Addressee, addresseeOf } from '../reading/addressing.ts';
+import { type Addressee, addresseeOf, isReplyForBot } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isStopWord } from '../reading/stop-word.ts';
 import type { StopOutcome } from '../runtime/control-types.ts';
@@ -10,12 +10,15 @@ import {
   type InboxEvent,
   type InboxOutcome,
   type IncomingMessage,
+  isBotId,
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
 
 /** What the inbox needs. */
 export interface InboxDeps {
   store: Store;
+  /** Which replies in threads that people began are for the agent, where no workspace or channel says so. */
+  settings: { readonly listenMode: ListenMode };
   /** Stops a thread's agent, for the word stop. It may be called twice for one message. */
   onStopMessage: (message: IncomingMessage) => Promise<StopOutcome>;
   /** Queues a job for the thread soon; `isNew`: it had no work before. Maintenance finds messages whose job was lost. */
@@ -33,6 +36,8 @@ export class Inbox {
   readonly #deps: InboxDeps;
   /** Stops in progress, by their message: both copies of a mention are one stop. */
   readonly #stopsInFlight = new Map<string, Promise<StopOutcome>>();
+  /** The newest reply that is being taken in, by thread: who wrote last decides whom the next one is for. */
+  readonly #newestReplies = new Map<string, Promise<InboxOutcome>>();
 
   constructor(deps: InboxDeps) {
     this.#deps = deps;
@@ -44,7 +49,7 @@ export class Inbox {
       case 'silence':
         return { kind: 'ignored', why: event.why };
       case 'message':
-        return this.#acceptMessage(event.message, bot, null);
+        return this.#inOrder(event.message, () => this.#acceptMessage(event.message, bot, null));
       case 'edit':
         return this.#acceptEdit(event.message, bot, event.editedTs);
       case 'deletion':
@@ -57,6 +62,17 @@ export class Inbox {
         );
         return { kind: 'moved' };
     }
+  }
+
+  async #inOrder(message: IncomingMessage, accept: () => Promise<InboxOutcome>): Promise<InboxOutcome> {
+    if (message.thread_ts === message.ts) return accept();
+    const name = threadKeyText(message);
+    const previous = this.#newestReplies.get(name);
+    const current = previous === undefined ? accept() : previous.then(accept, accept);
+    this.#newestReplies.set(name, current);
+    return current.finally(() => {
+      if (this.#newestReplies.get(name) === current) this.#newestReplies.delete(name);
+    });
   }
 
   async #acceptMessage(
@@ -76,7 +92,8 @@ export class Inbox {
       // An edited message has been in the channel for a while: it starts a thread only by mentioning the bot.
       const mayBeHeard = addressee !== 'channel' || editedTs === null;
       const isAddressed = mayBeHeard && (await this.#isAddressed(message, addressee));
-      if (!isAddressed && addressee !== 'thread') return { kind: 'ignored', why: 'not addressed to us' };
+      const state = isAddressed ? 'waiting' : await this.#stateOfReply(message, addressee);
+      if (state === undefined) return { kind: 'ignored', why: 'not addressed to us' };
       const stopOutcome = isStopWord(parsed, bot.userId)
         ? await this.#acceptStopWord({ ...message, content }, isAddressed, earlyEdit)
         : undefined;
@@ -86,6 +103,7 @@ export class Inbox {
         ts,
         user_id: message.person,
         content,
+        state,
         editedTs: earlyEdit?.edited_ts ?? editedTs,
         account_id: this.#deps.accountOf(workspace),
         is_addressed: isAddressed,
@@ -101,6 +119,9 @@ export class Inbox {
         case 'known':
         case 'withdrawn':
           return { kind: decision };
+        case 'unsent':
+          if (addressee === 'others') return { kind: 'ignored', why: 'addressed to others' };
+          return { kind: decision, thread };
         default:
           enqueue(thread, decision === 'next');
           return { kind: 'admitted', thread, isQueued: decision === 'waits', isPaused };
@@ -118,19 +139,19 @@ export class Inbox {
     const edit = { is_deletion: false, content: message.content, edited_ts: editedTs };
     const addressee = addresseeOf(message, parseMessage(message.content), bot.userId);
     const isAddressed = await this.#isAddressed(message, addressee);
+    const state = isAddressed ? 'waiting' : await this.#stateOfReply(message, addressee);
     const outcome = await this.#deps.store.transaction(async (store): Promise<InboxOutcome | undefined> => {
       await store.threads.lock({ workspace, channel, thread_ts });
       const known = await store.messages.get(key);
-      if (known === undefined) {
-        const isForUs =
-          isAddressed ||
-          (addressee === 'thread' &&
-            (await store.threads.isOursSince({ workspace, channel, thread_ts }, ts)));
+      if (known === undefined || (known.state === 'unsent' && isAddressed)) {
+        await store.messages.remove(key);
         // Of what people say to each other, only the ids are kept: the message may still arrive as it was.
+        const isForUs = state === 'waiting';
         await store.earlyEdits.record(key, isForUs ? edit : { ...edit, content: null }, message.person);
         return isForUs ? undefined : setAside(store, message);
       }
       if (await store.messages.updateContent(key, message.content, editedTs)) return { kind: 'reworded' };
+      if (known.state === 'unsent') return { kind: 'ignored', why: 'an edit of a message that was not sent' };
       if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a deleted message' };
       if (known.state === 'refused') return { kind: 'ignored', why: 'an edit of a message that was refused' };
       const isOld = known.edited_ts !== null && !isEarlierTs(known.edited_ts, editedTs);
@@ -154,6 +175,22 @@ export class Inbox {
   async #isAddressed({ workspace, channel }: IncomingMessage, addressee: Addressee): Promise<boolean> {
     if (addressee !== 'channel') return addressee === 'bot';
     return (await this.#deps.store.channelSettings.get(workspace, channel)).listen_mode === 'everything';
+  }
+
+  /**
+   * What a message becomes that does not address the bot: null where its thread is not ours, undefined where nothing is
+   * written down. Where people began the thread, the ids of all they say are kept: they tell who talks to whom.
+   */
+  async #stateOfReply(
+    { workspace, channel, thread_ts, ts, person }: IncomingMessage,
+    addressee: Addressee,
+  ): Promise<'waiting' | 'unsent' | null | undefined> {
+    if (addressee === 'channel' || thread_ts === ts || isBotId(person)) return undefined;
+    const { store, settings } = this.#deps;
+    const listening = await store.threads.listening({ workspace, channel, thread_ts }, person, ts);
+    if (listening === undefined) return addressee === 'others' ? undefined : null;
+    if (isReplyForBot(listening, addressee, settings.listenMode)) return 'waiting';
+    return listening.isBetweenPeople ? 'unsent' : undefined;
   }
 
   /**
@@ -225,9 +262,10 @@ export class Inbox {
     return this.#deps.store.transaction(async (store) => {
       await store.threads.lock({ workspace, channel, thread_ts });
       const known = await store.messages.get(key);
-      if (known === undefined) {
+      if (known === undefined || known.state === 'unsent') {
+        await store.messages.remove(key);
         await store.earlyEdits.record(key, deletion);
-        return { kind: 'ignored', why: 'a deletion before its message' };
+        return { kind: 'ignored', why: 'a deletion of a message that we do not have' };
       }
       if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
       if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };

@@ -1,6 +1,6 @@
 import type { MessageContent, Thread } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import { addresseeOf } from '../reading/addressing.ts';
+import { addresseeOf, isReplyForBot } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isStopWord } from '../reading/stop-word.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
@@ -33,14 +33,20 @@ async function addOrphanReply(
 ): Promise<void> {
   const { workspace, channel, thread_ts } = thread;
   const parsed = parseMessage(content);
-  if (addresseeOf({ channel, thread_ts, ts, person }, parsed, bot.userId) === 'others') return;
+  const addressee = addresseeOf({ channel, thread_ts, ts, person }, parsed, bot.userId);
+  const listening = await deps.store.threads.listening({ workspace, channel, thread_ts }, person, ts);
+  const isForBot =
+    addressee === 'bot' ||
+    (listening !== undefined && isReplyForBot(listening, addressee, deps.settings.listenMode));
+  if (!isForBot && !listening?.isBetweenPeople) return;
   const isStop = isStopWord(parsed, bot.userId);
   await deps.store.transaction(async (store, trx) => {
     if (isStop) await withdrawEarlierMessages(store, thread, ts);
-    const state = isStop ? 'closed' : 'waiting';
-    const row = { thread_ts, user_id: person, state, content, editedTs: null } as const;
+    const state = isStop ? 'closed' : isForBot ? 'waiting' : 'unsent';
+    const kept = isForBot ? content : null;
+    const row = { thread_ts, user_id: person, state, content: kept, editedTs: null } as const;
     const added = await store.messages.add({ workspace, channel, ts }, row);
-    if (added && !isStop) await deps.enqueue(trx, thread);
+    if (added && state === 'waiting') await deps.enqueue(trx, thread);
   });
 }
 

@@ -21,7 +21,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { WaitCause } from '../runtime/retry.ts';
 import { toReplyBlock } from './reply-blocks.ts';
-import { SilenceDetector } from './silence-detector.ts';
+import { SilenceDetector, waitsFor } from './silence-detector.ts';
 
 /** While nothing else changes, the reply's elapsed time is updated this often (ms). */
 const CLOCK_REFRESH_MS = 30_000;
@@ -90,9 +90,17 @@ export class ReplyState {
     return this.#blocks.length === 0;
   }
 
-  /** The number of the agent's current silence; undefined while it writes. */
-  get silence(): number | undefined {
-    return this.#silence.current;
+  /**
+   * Names the pause in which the agent may read another message: a silence; a question, at once; or `passOnMs` without
+   * anything new. Undefined while it writes or a tool works.
+   */
+  pauseAfter(passOnMs: number): string | undefined {
+    if (this.#phase !== 'working') return undefined;
+    if (this.#silence.current !== undefined) return `silence ${this.#silence.current}`;
+    const waiting = waitsFor(this.#blocks);
+    if (waiting === 'question') return `question ${this.#lastFingerprint}`;
+    const isQuiet = waiting === undefined && this.#silence.quietMs > passOnMs;
+    return isQuiet ? `pause ${this.#lastFingerprint}` : undefined;
   }
 
   /** The turn's next step. */
@@ -172,7 +180,6 @@ export class ReplyState {
 
   /** A message could not be forwarded: the service accepts none while the agent works. */
   onPutBack(): void {
-    if (this.#silence.current === undefined) return;
     this.#sentence = strings.messageWaits;
     this.#notifyChanged();
   }

@@ -1,3 +1,5 @@
+import type { ReplyBlock } from '../../render/messages/answer-text.ts';
+
 /** Notices when the agent writes nothing new for a while. */
 export class SilenceDetector {
   #changedAt = performance.now();
@@ -9,6 +11,11 @@ export class SilenceDetector {
     return this.#isSilent ? this.#count : undefined;
   }
 
+  /** Since when there is nothing new (ms). */
+  get quietMs(): number {
+    return performance.now() - this.#changedAt;
+  }
+
   /** The agent wrote something, or got something to answer: the silence starts over. */
   reset(): void {
     this.#changedAt = performance.now();
@@ -17,9 +24,20 @@ export class SilenceDetector {
 
   /** Whether a silence of `silenceMs` begins now; true once for each silence. */
   begins(silenceMs: number): boolean {
-    if (this.#isSilent || performance.now() - this.#changedAt <= silenceMs) return false;
+    if (this.#isSilent || this.quietMs <= silenceMs) return false;
     this.#isSilent = true;
     this.#count += 1;
     return true;
   }
+}
+
+/** A question mark at the end of a text, in any script; quotes, brackets and emphasis may follow it. */
+const QUESTION_AT_END = /[?？؟;՞]["'”’»)\]*_\s]*$/u;
+
+/** What the agent may be waiting for: `tool`, an answer to its `question`, or nothing that can be told. */
+export function waitsFor(blocks: readonly ReplyBlock[]): 'tool' | 'question' | undefined {
+  const answered = new Set(blocks.map((block) => (block.kind === 'tool_result' ? block.toolUseId : '')));
+  if (blocks.some((block) => block.kind === 'tool_use' && !answered.has(block.id))) return 'tool';
+  const last = blocks.at(-1);
+  return last?.kind === 'text' && QUESTION_AT_END.test(last.text.slice(-200)) ? 'question' : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Turn } from '../../store/schema.ts';
 import type { Turns } from '../../store/threads/turns.ts';
+import type { ChannelActor } from './actors.ts';
 
 /** A person uses a control on a turn. */
 export interface ControlRequest {
@@ -26,6 +27,13 @@ export async function turnOf(
 export interface Press extends ControlRequest {
   /** When the button was pressed: Slack's action_ts, which is the ts of a message that the press stands for. */
   ts: string;
+}
+
+/** A person presses a button about a message or a thread. */
+export interface MessagePress extends ChannelActor {
+  threadTs: string | undefined;
+  /** The message that it is about. */
+  messageTs: string;
 }
 
 /**

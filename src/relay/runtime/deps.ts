@@ -13,7 +13,7 @@ import type { MessageHistory } from '../../slack/message-history.ts';
 import type { Posting } from '../../slack/posting.ts';
 import type { Views } from '../../slack/views.ts';
 import type { ThreadKey } from '../../store/keys.ts';
-import type { AllowedUsers, Tables, TaskControl, Turn } from '../../store/schema.ts';
+import type { AllowedUsers, ListenMode, Tables, TaskControl, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { Lease } from './lease.ts';
@@ -75,10 +75,14 @@ export interface RelaySettings {
   resendMs: number;
   /** After this time without new content, the thread says that the agent is silent. */
   silenceMs: number;
+  /** After this time without new content, a waiting message is passed on to a run without an open tool call. */
+  passOnMs: number;
   /** Most messages of one answer. */
   maxReplyMessages: number;
   /** Whose messages are accepted, unless a channel has its own setting. */
   admits: AllowedUsers;
+  /** Which replies in threads that people began are for the agent, unless a workspace or channel says so. */
+  listenMode: ListenMode;
   /** The ids (B…) of other bots whose messages are accepted. */
   admitsBots: readonly string[];
   /** How many turns people and workspaces may start. */

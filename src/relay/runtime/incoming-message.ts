@@ -44,6 +44,8 @@ export type InboxOutcome =
   | { kind: 'known' }
   /** An orphan reply, in a thread that is not ours: its ids are kept for ten minutes. */
   | { kind: 'stray' }
+  /** A reply that people wrote to each other in a thread of ours: only its ids are kept. */
+  | { kind: 'unsent'; thread: ThreadKey }
   /** The stop word; `isFirst`: this copy of the message is the first one. */
   | { kind: 'stop_said'; thread: ThreadKey; outcome: StopOutcome; isFirst: boolean }
   | { kind: 'reworded' }

@@ -42,6 +42,8 @@ export async function freezeMessage(
     const frozen = await lockedIfForwarded(store, turn, (within) =>
       within.turns.freeze(turn, message, content, earlier?.ts ?? null),
     );
+    // A process that ends before this lets the next message quote them again.
+    if (frozen !== undefined) await store.messages.markQuoted(message, outgoing.quoted);
     if (frozen !== undefined) return frozen;
     const now = await unlessStopped(store, turn);
     // The statement may have run before without its answer reaching us.

@@ -28,14 +28,14 @@ export class MidRunForwarding {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   readonly #options: ForwardingOptions;
-  /** The silence during which no further message is forwarded. */
-  #exhaustedSilence: number | undefined;
+  /** The pauses in which no further message is forwarded. */
+  readonly #exhaustedPauses = new Set<string>();
   #forwarding: Promise<void> | undefined;
   /** Ends the forwarding because the run was stopped or has ended: an unsent message waits again. */
   #cancel: (() => void) | undefined;
   #isStopped = false;
-  /** Whether the run was given another message. */
-  hasForwarded = false;
+  /** How many messages the run was given. */
+  forwardedCount = 0;
 
   constructor(work: ThreadWork, turn: TurnLocation, options: ForwardingOptions) {
     this.#work = work;
@@ -43,13 +43,13 @@ export class MidRunForwarding {
     this.#options = options;
   }
 
-  /** The run is silent for the `silence`th time: forwards the next waiting message. */
-  offer(silence: number): void {
+  /** The run pauses, or a person asks for it: forwards the next waiting message, at most one in each `pause`. */
+  offer(pause: string): void {
     const { stopSignal } = this.#options;
     if (
       this.#isStopped ||
       this.#forwarding !== undefined ||
-      this.#exhaustedSilence === silence ||
+      this.#exhaustedPauses.has(pause) ||
       stopSignal.aborted
     )
       return;
@@ -58,12 +58,12 @@ export class MidRunForwarding {
     stopSignal.addEventListener('abort', cancel);
     this.#cancel = cancel;
     this.#forwarding = this.#forward(ended.signal)
-      .then((isTaken) => {
-        if (!isTaken) this.#exhaustedSilence = silence;
+      .then((wasOffered) => {
+        if (wasOffered) this.#exhaustedPauses.add(pause);
       })
       .catch((error: unknown) => {
         if (error instanceof HandOver || this.#work.lease.signal.aborted) return;
-        this.#exhaustedSilence = silence;
+        this.#exhaustedPauses.add(pause);
         this.#work.deps.log.warn(
           { err: error, turn: this.#turn.id },
           'forwarding a message to the silent run failed; it gets its own turn next',
@@ -83,10 +83,10 @@ export class MidRunForwarding {
     await this.#forwarding;
   }
 
-  /** Forwards one message; false where the service takes none. */
+  /** Forwards one message; true if it was sent or put back: the agent gets no other in the same pause. */
   async #forward(ended: AbortSignal): Promise<boolean> {
     const turn = await this.#nextTurn();
-    if (turn === undefined) return true;
+    if (turn === undefined) return false;
     const { store, log } = this.#work.deps;
     let notes: readonly FileNote[] = [];
     const sender = new Sender(this.#work, turn, {
@@ -97,24 +97,27 @@ export class MidRunForwarding {
     });
     try {
       await sender.send();
-      this.hasForwarded = true;
+      this.forwardedCount += 1;
       log.info({ turn: this.#turn.id, forwarded: turn.id }, 'message forwarded to the silent run');
       this.#options.onForwarded(await this.#work.workspace.people.personName(turn.asked_by), notes);
     } catch (error) {
       // Without the lease the turn may belong to the process that has the thread now.
       if (this.#work.lease.remainingMs() <= 0) throw error;
-      if (error instanceof RunNotAccepting) return await this.#putBack(turn);
+      if (error instanceof RunNotAccepting) {
+        await this.#putBack(turn);
+        return true;
+      }
       if (!(error instanceof TurnEnded) || error.sentence !== null) throw error;
       await closeMessage(this.#work.deps, turn);
       await store.turns.finish(turn, error.outcome);
+      return false;
     }
     return true;
   }
 
-  async #putBack(turn: Turn): Promise<false> {
+  async #putBack(turn: Turn): Promise<void> {
     const isWaiting = await putBack(this.#work.deps, turn);
     if (isWaiting && !this.#isStopped) this.#options.onPutBack();
-    return false;
   }
 
   /** The turn that an earlier process began to forward, or a new one for the thread's next message. */

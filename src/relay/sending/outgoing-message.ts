@@ -1,13 +1,14 @@
-import type { FileNote, Message, TaskChoices, Thread, Turn } from '../../store/schema.ts';
+import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
+import { addresseeOf } from '../reading/addressing.ts';
 import { idsToResolve, lookUpNames } from '../reading/display-names.ts';
 import { parseFlags } from '../reading/message-flags.ts';
 import { fileNamesOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
 import { readableText } from '../reading/readable-text.ts';
 import { taskTitle } from '../reading/task-title.ts';
 import { buildTranscript, withTranscript } from '../reading/transcript.ts';
-import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
+import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
@@ -22,6 +23,8 @@ export interface OutgoingMessage {
   text: string;
   /** The task's title: the chosen one, or one made from the text. */
   title: string;
+  /** The unsent messages that it quotes. */
+  quoted: readonly SlackTs[];
   /** The choices made in a form, or with flags at the beginning of the text. */
   choices: TaskChoices;
 }
@@ -35,16 +38,17 @@ export async function messageOfTurn(deps: RelayDeps, turn: Turn): Promise<Messag
 
 /** Reads a waiting message as people read it. */
 export async function readOutgoingMessage(
-  { deps, workspace, lease }: ThreadWork,
+  work: ThreadWork,
   thread: Thread,
   message: Message,
 ): Promise<OutgoingMessage> {
+  const { deps, workspace } = work;
   const content = message.content ?? { text: '' };
   const parsed = parseMessage(content);
-  const original = { ...message, ts: await originalTs(deps, message) };
-  const startsMidThread = original.ts === thread.adopted_ts && original.ts !== message.thread_ts;
   const about = content.about === undefined ? undefined : parseMessage(content.about);
-  const before = about ? [about] : startsMidThread ? await readThreadBefore(workspace, original, lease) : [];
+  const { quoted, messages: before } = about
+    ? { quoted: [], messages: [about] }
+    : await readEarlierMessages(work, thread, message);
   const botUserId = workspace.bot.userId;
   const names = await lookUpNames(workspace, idsToResolve(parsed, ...before));
   const flagged = parseFlags(readableText(parsed, names, botUserId), deps.settings.supportedTaskOptions);
@@ -52,10 +56,10 @@ export async function readOutgoingMessage(
   const isBare = about !== undefined && flagged.text === '';
   const text = isBare ? readableText(about, names, botUserId) : flagged.text;
   const title = choices.title ?? taskTitle(text, fileNamesOf(parsed));
-  if (before.length === 0 || isBare) return { text, title, choices };
+  if (before.length === 0 || isBare) return { text, title, choices, quoted };
   const { maxTranscriptMessages: maxMessages, maxTranscriptCharacters: maxCharacters } = deps.settings;
   const transcript = buildTranscript({ messages: before, names, botUserId, maxMessages, maxCharacters });
-  return { text: withTranscript(transcript, text), title, choices };
+  return { text: withTranscript(transcript, text), title, choices, quoted };
 }
 
 /**
@@ -74,19 +78,61 @@ async function originalTs({ store }: RelayDeps, message: Message): Promise<strin
   }
 }
 
-/** The messages of a thread between people, up to the one that brought the bot in. */
-async function readThreadBefore(
-  workspace: WorkspaceClient,
+/** What people said before a message that the agent has not got. */
+interface EarlierMessages {
+  messages: readonly ParsedMessage[];
+  /** Those of them that were not sent because people spoke to each other. */
+  quoted: readonly SlackTs[];
+}
+
+/** What the holder of a lease has read: the steps of one turn share it. */
+const earlierMessages = new WeakMap<Lease, Map<SlackTs, EarlierMessages>>();
+
+/**
+ * The messages of a thread between people that come before one for the agent, read from Slack once: all of them before
+ * the message that brought the bot in; then those that were not sent since, unless they are addressed to somebody else.
+ */
+async function readEarlierMessages(
+  { deps, workspace, lease }: ThreadWork,
+  thread: Thread,
   message: Message,
-  lease: Lease,
-): Promise<ParsedMessage[]> {
-  const before: ParsedMessage[] = [];
-  const thread = { channel: message.channel, threadTs: message.thread_ts, signal: lease.signal };
-  for await (const earlier of workspace.readBack.messages(thread)) {
-    if (!isEarlierTs(earlier.ts, message.ts) || before.length >= MAX_TRANSCRIPT_READ) break;
-    before.push(parseMessage(earlier));
+): Promise<EarlierMessages> {
+  const known = earlierMessages.get(lease) ?? new Map<SlackTs, EarlierMessages>();
+  earlierMessages.set(lease, known);
+  const ts = await originalTs(deps, message);
+  const read = known.get(ts);
+  if (read !== undefined) return read;
+  const isFirst = ts === thread.adopted_ts && ts !== message.thread_ts;
+  const quotes = !isFirst && message.resends_turn_id === null;
+  const quoted = quotes ? await deps.store.messages.unquoted(message) : [];
+  const messages: ParsedMessage[] = [];
+  const [oldest] = quoted;
+  if (isFirst || oldest !== undefined) {
+    const request = { channel: message.channel, threadTs: message.thread_ts, signal: lease.signal };
+    for await (const earlier of workspace.readBack.messages(isFirst ? request : { ...request, oldest })) {
+      if (!isEarlierTs(earlier.ts, ts) || messages.length >= MAX_TRANSCRIPT_READ) break;
+      const parsed = parseMessage(earlier);
+      const place = { ...message, ts: earlier.ts, person: parsed.user ?? '' };
+      const isTold =
+        quoted.includes(earlier.ts) && addresseeOf(place, parsed, workspace.bot.userId) !== 'others';
+      if (isFirst || isTold) messages.push(parsed);
+    }
   }
-  return before;
+  known.set(ts, { messages, quoted });
+  return { messages, quoted };
+}
+
+/** The files of the unsent messages that a message quotes, as far as its transcript reaches. */
+export async function filesOfQuotedMessages(
+  work: ThreadWork,
+  thread: Thread,
+  message: Message,
+): Promise<unknown[]> {
+  const { messages, quoted } = await readEarlierMessages(work, thread, message);
+  const { maxTranscriptMessages } = work.deps.settings;
+  return quoted.length === 0 || maxTranscriptMessages === 0
+    ? []
+    : messages.slice(-maxTranscriptMessages).flatMap(({ files }) => files);
 }
 
 /** What a turn sent to the agent, to be sent again. */

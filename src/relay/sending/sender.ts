@@ -16,7 +16,12 @@ import { type Attachments, type UploadProgressListener, uploadAttachments } from
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce } from './delivery.ts';
 import { freezeMessage } from './message-freeze.ts';
-import { findResentMessage, messageOfTurn, readOutgoingMessage } from './outgoing-message.ts';
+import {
+  filesOfQuotedMessages,
+  findResentMessage,
+  messageOfTurn,
+  readOutgoingMessage,
+} from './outgoing-message.ts';
 import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
 
 /** The service's status for a value that it does not know. */
@@ -173,10 +178,12 @@ export class Sender {
 
   async #uploadFiles(): Promise<Attachments> {
     const message = await this.#currentMessage();
-    const content = message.content;
-    if (content === null || (content.files ?? []).length === 0) return NO_ATTACHMENTS;
+    if (message.content === null) return NO_ATTACHMENTS;
     // A resent message goes with the files that are at the service already.
     if ((await findResentMessage(this.#work.deps.store, message)) !== undefined) return NO_ATTACHMENTS;
+    const quoted = await this.#beforeSending((thread) => filesOfQuotedMessages(this.#work, thread, message));
+    const content = { ...message.content, files: [...(message.content.files ?? []), ...quoted] };
+    if (content.files.length === 0) return NO_ATTACHMENTS;
     this.#options.onStep('uploading');
     const attachments = await this.#beforeSending(async (thread) => {
       const projectId = await ensureThreadProject(this.#work, thread, this.#turn.id);

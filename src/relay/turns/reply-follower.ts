@@ -13,7 +13,7 @@ import type { TurnContext } from './turn-context.ts';
 import { countTools, outcomeOfReply } from './turn-end.ts';
 
 /**
- * Follows a turn's reply until it has settled, and forwards the thread's waiting messages to a silent run; no forwarding
+ * Follows a turn's reply until it has settled, and forwards the thread's waiting messages to a run that pauses; no forwarding
  * outlasts it. Then shows the reply's final state and records its outcome. Throws TurnEnded where the task settles
  * without a reply.
  */
@@ -27,11 +27,16 @@ export async function followReply(context: TurnContext): Promise<void> {
     },
     onPutBack: () => state.onPutBack(),
   });
+  context.passOn = (isAsked) => {
+    const pause = isAsked ? `asked, ${forwarding.forwardedCount}` : state.pauseAfter(deps.settings.passOnMs);
+    if (pause !== undefined) forwarding.offer(pause);
+    return pause !== undefined;
+  };
   const readToEnd = async () => {
     const reader = await context.createReader((message, fingerprint) => {
       if (reply.unreachable !== undefined) throw reply.unreachable;
       state.onRead(message, fingerprint, deps.settings.silenceMs);
-      if (state.silence !== undefined) forwarding.offer(state.silence);
+      context.passOn(false);
     });
     reply.reader = reader;
     const settledMs = () => (stopSignal.aborted ? SETTLED_TASK_SHORT_MS : deps.settings.settledTaskMs);
@@ -46,7 +51,7 @@ export async function followReply(context: TurnContext): Promise<void> {
   try {
     const settled = await readToEnd();
     await forwarding.stop();
-    await showSettledReply(context, { ...settled, hasForwarded: forwarding.hasForwarded });
+    await showSettledReply(context, { ...settled, hasForwarded: forwarding.forwardedCount > 0 });
   } finally {
     await forwarding.stop();
   }

@@ -34,6 +34,8 @@ export class TurnContext implements ThreadWork {
   turn: Turn;
   /** The reply, where it is known before it is followed. */
   knownReply: AgentMessage | null = null;
+  /** Offers the thread's next message to the run, while one is followed; false where it was not offered. */
+  passOn: (isAsked: boolean) => boolean = () => false;
   readonly #readRateFor: (account: string) => ReadRate;
   readonly #stopController = new AbortController();
   /** The turn's message and thread as they were when the turn began here, until the message is sent. */

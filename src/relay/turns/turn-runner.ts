@@ -1,5 +1,5 @@
 import { v7 as nextTurnId } from 'uuid';
-import type { ThreadKey } from '../../store/keys.ts';
+import { type ThreadKey, threadKeyText } from '../../store/keys.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
@@ -43,6 +43,16 @@ export class TurnRunner {
   /** Stops a turn if this process runs it. */
   requestStop(turn: Pick<Turn, 'id'>): void {
     this.#running.get(turn.id)?.requestStop();
+  }
+
+  /**
+   * Offers the thread's next message to its run, if this process has it: at once if a person asked for it, else in a
+   * pause. False where it was not offered.
+   */
+  passOn(thread: ThreadKey, isAsked: boolean): boolean {
+    const name = threadKeyText(thread);
+    const context = [...this.#running.values()].find(({ turn }) => threadKeyText(turn) === name);
+    return context?.passOn(isAsked) ?? false;
   }
 
   /** Continues the thread's open turn, or begins one for the waiting message with the lowest ts. */

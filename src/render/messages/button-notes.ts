@@ -33,17 +33,37 @@ export function pausedNotice(turnId: string, count: number, who: string): Render
   return noteWithButtons(strings.messagesPaused(count, who), buttons, turnId);
 }
 
+/** Offers to pass a waiting message on to the run at work (`send_now`; the value is the message's ts). */
+export function sendNowNote(ts: string): RenderedMessage {
+  return noteWithButtons(strings.messageQueued, { send_now: strings.buttons.sendNow }, ts);
+}
+
+/** Says to its writer that a reply was not sent (`send_reply`, `keep_listening`; the value is the message's ts). */
+export function unsentReplyNote(ts: string): RenderedMessage {
+  const { send, keepListening } = strings.buttons;
+  return noteWithButtons(strings.replyNotSent, { send_reply: send, keep_listening: keepListening }, ts);
+}
+
+/** Says in a thread that every reply goes to the agent, and how to undo it (`stop_listening`). */
+export function listeningNotice({ thread_ts }: { thread_ts: string }, who: string): RenderedMessage {
+  return noteWithButtons(
+    strings.listening(who),
+    { stop_listening: strings.buttons.stopListening },
+    thread_ts,
+  );
+}
+
 /** The same post once no messages are paused. */
 export function pauseEndedNotice(sentence: string): RenderedMessage {
   return { text: sentence, blocks: [{ type: 'context', elements: [plainText(sentence)] }] };
 }
 
-/** A sentence with buttons below it; `buttons` maps action ids to labels. Their value is the turn's id. */
+/** A sentence with buttons below it; `buttons` maps action ids to labels, `value` is the same for all. */
 export function noteWithButtons(
   text: string,
   buttons: Readonly<Record<string, string>>,
-  turnId: string,
+  value: string,
 ): RenderedMessage {
-  const elements = Object.entries(buttons).map(([id, label]) => buttonElement(id, label, turnId));
+  const elements = Object.entries(buttons).map(([id, label]) => buttonElement(id, label, value));
   return { text, blocks: [sectionBlock(text), actionsBlock(elements)] };
 }

@@ -17,7 +17,7 @@ export const channelSettings = {
   descriptionHint: 'Leave empty for no description.',
   unreadHint: 'Leave empty to keep it unchanged.',
   model: 'Model for new tasks',
-  listens: 'Which messages are for the agent',
+  listens: 'Which replies in your own threads I read',
   admits: 'Who may use the agent',
   controls: 'Who may stop and change tasks',
   more: 'Other settings',
@@ -30,7 +30,10 @@ export const channelChoices = {
     ...models,
   },
   listens: {
-    mentions: ['Those that mention me, and replies in their threads'],
+    usual: ['Default', "The workspace's setting"],
+    mentions: ['Those that mention me'],
+    conversation: ['Those to me', 'You asked me there, and nobody else has written since I answered'],
+    replies: ['Every reply, once someone has mentioned me'],
     everything: ['Every message in the channel', 'Each one starts a new thread with the agent'],
   },
   admits: {

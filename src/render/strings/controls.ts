@@ -17,6 +17,21 @@ export const stopTriggerReplies = {
   withdrawn: 'I withdrew that message before it reached the agent.',
 } as const;
 
+/** The note on a message that waits behind a running turn. */
+export const messageQueued = 'The agent gets your message when it has finished its answer.';
+/** The note on a reply in a thread that people began. */
+export const replyNotSent = "I didn't send this reply to the agent, because you didn't mention me.";
+
+/** `who` is a name, or '' where it is unknown. */
+export function listening(who: string): string {
+  return `${who || 'Someone'} asked me to read every reply in this thread. To undo this, press the button.`;
+}
+
+/** `who` is a name, or '' where it is unknown. */
+export function listeningEnded(who: string): string {
+  return `${who || 'Someone'} asked me not to read every reply here. Mention me when you need me.`;
+}
+
 export const editedAfterSending =
   "You edited a message that the agent already has, so it's working with the old text. You can send it the correction.";
 export const deletedAfterSending =

@@ -44,7 +44,7 @@ export function agentSilent(ms: number): string {
 
 /** `writer` is a name. */
 export function messagePassedOn(writer: string): string {
-  return `I sent ${writer}'s message to the agent.`;
+  return `Passed on: the agent has ${writer}'s message now.`;
 }
 
 /** The service does not accept a message while its run is silent. */

@@ -81,10 +81,9 @@ export class Erasure extends Queries {
             when started_by = ${person} and (task_id is not null or task_intended_at is null) then null
             else task_title end,
           started_by = case when started_by = ${person} then '' else started_by end,
-          participant_ids = array_remove(participant_ids, ${person})
-        where workspace = ${workspace} and (started_by = ${person} or ${person} = any(participant_ids))`.execute(
-        trx,
-      );
+          participant_ids = array_remove(participant_ids, ${person}), informed_ids = array_remove(informed_ids, ${person})
+        where workspace = ${workspace}
+          and (started_by = ${person} or ${person} = any(participant_ids || informed_ids))`.execute(trx);
       await sql`
         update audit_events set user_id = null where workspace = ${workspace} and user_id = ${person}`.execute(
         trx,
@@ -168,6 +167,10 @@ async function eraseQuotes(trx: Transaction<Tables>, workspace: string, person: 
       and threads.adopted_ts <> threads.thread_ts and turns.workspace = threads.workspace
       and turns.channel = threads.channel and turns.thread_ts = threads.thread_ts
       and turns.message_ts = threads.adopted_ts`.execute(trx);
+  await sql`
+    update turns set prompt = null from messages
+    where messages.workspace = ${workspace} and messages.user_id = ${person} and turns.workspace = messages.workspace
+      and turns.channel = messages.channel and turns.message_ts = messages.quoted_with_ts`.execute(trx);
 }
 
 /** Erases a person's text where others sent it again, and deletes the forms in which they were about to. */

@@ -11,7 +11,7 @@ export type ChannelSettings = Omit<
 /** The settings of a channel without a row. */
 export const DEFAULT_CHANNEL_SETTINGS: ChannelSettings = {
   model: null,
-  listen_mode: 'mentions',
+  listen_mode: null,
   allowed_users: null,
   allowed_bots: null,
   task_control: null,

@@ -13,6 +13,7 @@ export interface DueWork {
   followUps: boolean;
   taskDeletions: boolean;
   projectNames: boolean;
+  urgentMessages: boolean;
   /** The version of the last change of a workspace, an installation or an account. */
   changeSeq: number;
 }
@@ -26,6 +27,7 @@ export async function readDueWork(db: Kysely<Tables>): Promise<DueWork> {
       exists (select from follow_ups where ${isCheckDue}) as "followUps",
       exists (select from task_deletions where ${isDeletionDue}) as "taskDeletions",
       exists (select from projects where ${isNameSyncDue}) as "projectNames",
+      exists (select from messages where is_urgent and state = 'waiting') as "urgentMessages",
       greatest(0, (select max(change_seq) from workspaces), (select max(change_seq) from installations),
         (select max(change_seq) from accounts)) as "changeSeq"`.execute(db);
   const [due] = rows;

@@ -2,8 +2,11 @@ import type { ColumnType, Generated } from 'kysely';
 import type { ProjectKey } from '../keys.ts';
 import type { NullableTimeColumn } from './column-types.ts';
 
-/** Which messages of a channel are for the agent. */
-export type ListenMode = 'mentions' | 'everything';
+/**
+ * Which replies in threads that people began are for the agent: those that mention it, also those of a conversation with
+ * it, or all.
+ */
+export type ListenMode = 'mentions' | 'conversation' | 'replies';
 /** Who may use the agent: full members, guests too, or everyone in the channel. */
 export type AllowedUsers = 'members' | 'guests' | 'everyone';
 /** Who may stop and change a task: the person who started it, everyone in the channel, or admins. */
@@ -36,7 +39,8 @@ export interface ChannelSettingsTable {
   channel: string;
   /** The model of new tasks; null: the service's default. */
   model: string | null;
-  listen_mode: Generated<ListenMode>;
+  /** `everything`: every message in the channel starts a thread, too. Null: the workspace's setting. */
+  listen_mode: ListenMode | 'everything' | null;
   /** Null: the workspace's setting. */
   allowed_users: AllowedUsers | null;
   /** Other bots and workflows (B…) that may use the agent; null: the workspace's setting. */

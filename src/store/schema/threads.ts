@@ -32,6 +32,10 @@ interface ThreadTable extends ThreadKey {
   paused_by_turn_id: Generated<string | null>;
   /** The mention led to no task (only help was shown): replies need a mention again. */
   is_dormant: Generated<boolean>;
+  /** People asked the agent to read every reply in a thread that people began. */
+  listens_to_all: Generated<boolean>;
+  /** Who was told that their replies are not sent. */
+  informed_ids: Generated<string[]>;
   last_used_at: Generated<Date>;
   created_at: Generated<Date>;
 }
@@ -66,16 +70,16 @@ export interface MessageContent {
 /**
  * waiting: arrived, not sent; sending: frozen, the send is under way or its outcome is unknown;
  * sent: at the service; withdrawn: taken back before it was sent; closed: its turn ended without a send;
- * refused: its writer has no access or is over a quota.
+ * refused: its writer has no access or is over a quota; unsent: people's talk, of which only the ids are kept.
  */
-export type MessageState = 'waiting' | 'sending' | 'sent' | 'withdrawn' | 'closed' | 'refused';
+export type MessageState = 'waiting' | 'sending' | 'sent' | 'withdrawn' | 'closed' | 'refused' | 'unsent';
 
 /** A person's message for the agent. Its key deduplicates the inbox. */
 interface MessageTable extends MessageKey {
   thread_ts: SlackTs;
   user_id: string;
   state: MessageState;
-  /** Null once the turn has ended and can no longer be retried. */
+  /** Null once the turn has ended and can no longer be retried, and until a waiting message is read back from Slack. */
   content: NullableJsonColumn<MessageContent>;
   edited_ts: SlackTs | null;
   /** The turn whose content and files this message sends again. */
@@ -84,6 +88,10 @@ interface MessageTable extends MessageKey {
   revises_turn_id: Generated<string | null>;
   /** Whether the message has our waiting reaction in Slack. */
   has_waiting_reaction: Generated<boolean>;
+  /** Somebody asked to pass it on to the run at work. */
+  is_urgent: Generated<boolean>;
+  /** The message that quoted this unsent one. */
+  quoted_with_ts: Generated<SlackTs | null>;
   received_at: Generated<Date>;
 }
 

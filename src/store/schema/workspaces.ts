@@ -1,6 +1,6 @@
 import type { Generated, Selectable } from 'kysely';
 import type { NullableTimeColumn } from './column-types.ts';
-import type { AllowedUsers } from './projects.ts';
+import type { AllowedUsers, ListenMode } from './projects.ts';
 
 /** A Slack workspace in which the bot is installed. */
 interface WorkspaceTable {
@@ -74,6 +74,8 @@ export interface WorkspaceSettingsTable {
   allowed_users: AllowedUsers | null;
   /** Other bots and workflows (B…) that may use the agent; null: the operator's setting. */
   allowed_bots: string[] | null;
+  /** Null: the operator's setting. */
+  listen_mode: ListenMode | null;
   changed_by: string;
   changed_at: Generated<Date>;
 }

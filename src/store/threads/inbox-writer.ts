@@ -10,7 +10,10 @@ import type { EarlyEdit } from './early-edits.ts';
 export interface InboxMessage extends ThreadKey {
   ts: SlackTs;
   user_id: string;
+  /** Of an unsent message, only the ids are kept. */
   content: MessageContent;
+  /** What it becomes; null: its thread was not ours when the caller looked. */
+  state: 'waiting' | 'unsent' | null;
   editedTs: SlackTs | null;
   /** The service account of a thread that starts with it. */
   account_id: string;
@@ -22,8 +25,8 @@ export interface InboxMessage extends ThreadKey {
 
 /** What became of a message. */
 export interface InboxDecision {
-  /** `changed`: nothing was written, because an early edit has not been applied. */
-  decision: 'changed' | 'stray' | 'known' | 'withdrawn' | 'waits' | 'next';
+  /** `changed`: nothing was written, because an early edit has not been applied or the thread has become ours. */
+  decision: 'changed' | 'stray' | 'unsent' | 'known' | 'withdrawn' | 'waits' | 'next';
   /** It waits in a paused thread. */
   is_paused: boolean;
 }

@@ -12,7 +12,8 @@ export interface NewMessage {
   thread_ts: SlackTs;
   user_id: string;
   state: MessageState;
-  content: MessageContent;
+  /** Null: of an unsent message, only the ids are kept. */
+  content: MessageContent | null;
   editedTs: SlackTs | null;
   /** The turn whose content and files it sends again. */
   resends_turn_id?: string;
@@ -30,7 +31,7 @@ export class Messages extends Queries {
     return changesRow(
       this.db
         .insertInto('messages')
-        .values({ ...key, ...message, content: toPostgresJson(content), edited_ts: editedTs })
+        .values({ ...key, ...message, content: content && toPostgresJson(content), edited_ts: editedTs })
         .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'ts']).doNothing()),
     );
   }
@@ -113,6 +114,55 @@ export class Messages extends Queries {
   /** Deletes a message that turned out not to be for us, so that a later copy is not taken for a duplicate. */
   async remove(key: MessageKey): Promise<void> {
     await this.db.deleteFrom('messages').where(ofMessage(key)).execute();
+  }
+
+  /** Sends an unsent message after all: it waits, and its text is read back from Slack. False if it was sent before. */
+  async sendAfterAll(key: MessageKey & { thread_ts: SlackTs }, person: string): Promise<boolean> {
+    return changesRow(
+      this.#update(key)
+        .set({ state: 'waiting' })
+        .where((row) => row.and({ state: 'unsent', thread_ts: key.thread_ts, user_id: person })),
+    );
+  }
+
+  /** The unsent messages of a thread before a message that no other message has quoted, oldest first. */
+  async unquoted({ workspace, channel, thread_ts, ts }: Message): Promise<SlackTs[]> {
+    const rows = await this.db
+      .selectFrom('messages')
+      .select('ts')
+      .where(inThread({ workspace, channel, thread_ts }))
+      .where('state', '=', 'unsent')
+      .where('ts', '<', ts)
+      .where(sql<boolean>`thread_ts <> ts and coalesce(quoted_with_ts, ${ts}) = ${ts}`)
+      .orderBy('ts')
+      .execute();
+    return rows.map((row) => row.ts);
+  }
+
+  /** Records that a message quotes these unsent ones. */
+  async markQuoted({ workspace, channel, ts }: MessageKey, quoted: readonly SlackTs[]): Promise<void> {
+    if (quoted.length === 0) return;
+    await this.db
+      .updateTable('messages')
+      .set({ quoted_with_ts: ts })
+      .where((row) => row.and({ workspace, channel }))
+      .where('ts', 'in', quoted)
+      .execute();
+  }
+
+  /** Asks to pass a waiting message on to the run at work; false if it no longer waits. */
+  async makeUrgent(key: MessageKey): Promise<boolean> {
+    return changesRow(this.#update(key).set({ is_urgent: true }).where('state', '=', 'waiting'));
+  }
+
+  /** The urgent messages that wait, in all workspaces. */
+  async urgent(): Promise<Message[]> {
+    return this.db
+      .selectFrom('messages')
+      .selectAll()
+      .where('is_urgent', '=', true)
+      .where('state', '=', 'waiting')
+      .execute();
   }
 
   /** Updates a waiting message, unless a later edit came first; false if it no longer waits. */

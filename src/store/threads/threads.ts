@@ -2,7 +2,18 @@ import { sql } from 'kysely';
 import { inThread, isUnsent, maySend } from '../filters.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
 import { changesRow, Queries } from '../queries.ts';
-import type { SlackTs, Thread, TurnLocation } from '../schema.ts';
+import type { ListenMode, SlackTs, Thread, TurnLocation } from '../schema.ts';
+
+/** What decides whether a reply is for the agent. */
+export interface ThreadListening {
+  /** People had talked in the thread before the agent was mentioned in it. */
+  isBetweenPeople: boolean;
+  listensToAll: boolean;
+  /** The channel's setting, else the workspace's. */
+  listenMode: ListenMode | 'everything' | null;
+  /** The writer has turned to the agent in the thread, and nobody else has written since its last message. */
+  isInConversation: boolean;
+}
 
 /** A thread, and what it has to do. */
 export interface ThreadWithWork extends Thread {
@@ -61,6 +72,51 @@ export class Threads extends Queries {
       .where('adopted_ts', '<=', ts)
       .executeTakeFirst();
     return row !== undefined;
+  }
+
+  /** What decides whether a person's reply is for the agent; undefined where the thread is not ours. */
+  async listening(key: ThreadKey, person: string, ts: SlackTs): Promise<ThreadListening | undefined> {
+    const replies = sql`(messages.workspace, messages.channel, messages.thread_ts)
+      = (thread.workspace, thread.channel, thread.thread_ts) and messages.thread_ts <> messages.ts`;
+    const { rows } = await sql<ThreadListening>`
+      select thread.is_between_people as "isBetweenPeople", thread.listens_to_all as "listensToAll",
+        coalesce(of_channel.listen_mode, of_all.listen_mode) as "listenMode",
+        own.ts is not null and not exists (
+          select from messages where ${replies} and messages.user_id <> ${person} and messages.state <> 'withdrawn'
+            and messages.ts < ${ts} and messages.ts > greatest(own.ts, bot.ts)) as "isInConversation"
+      from (
+        select *, adopted_ts <> thread_ts and not exists (
+          select from messages where (messages.workspace, messages.channel, messages.ts)
+            = (threads.workspace, threads.channel, threads.thread_ts)) as is_between_people
+        from threads where ${inThread(key)} and not is_dormant and adopted_ts <= ${ts}) as thread
+      left join workspace_settings as of_all on of_all.workspace = thread.workspace
+      left join channel_settings as of_channel
+        on (of_channel.workspace, of_channel.channel) = (thread.workspace, thread.channel)
+      left join lateral (
+        select max(messages.ts) as ts from messages where ${replies} and messages.user_id = ${person}
+          and messages.state not in ('unsent', 'withdrawn', 'refused') and messages.ts < ${ts}) as own
+        on thread.is_between_people
+      left join lateral (
+        select max(posts.ts) as ts from turns join posts on (posts.workspace, posts.turn_id) = (turns.workspace, turns.id)
+        where (turns.workspace, turns.channel, turns.thread_ts) = (thread.workspace, thread.channel, thread.thread_ts)
+          and posts.ts < ${ts}) as bot on own.ts is not null`.execute(this.db);
+    return rows[0];
+  }
+
+  /** Reads every reply in the thread from now on, or no longer; false if that was so before. */
+  async setListensToAll(key: ThreadKey, listensToAll: boolean): Promise<boolean> {
+    return changesRow(
+      this.#update(key).set({ listens_to_all: listensToAll }).where('listens_to_all', '<>', listensToAll),
+    );
+  }
+
+  /** True once for each person of a thread: they are told that their replies are not sent. */
+  async claimInforming(key: ThreadKey, person: string): Promise<boolean> {
+    return changesRow(
+      this.#update(key)
+        .set({ informed_ids: sql<string[]>`informed_ids || ${person}::text` })
+        .where(sql<boolean>`not ${person} = any(informed_ids)`),
+    );
   }
 
   /** Makes a thread ours, or reactivates a dormant one. */

@@ -3,7 +3,13 @@ import { Queries } from '../queries.ts';
 import type { WorkspaceSettingsTable } from '../schema/workspaces.ts';
 
 /** A workspace's settings; null: the operator's setting. */
-export type WorkspaceSettings = Pick<Selectable<WorkspaceSettingsTable>, 'allowed_users' | 'allowed_bots'>;
+export type WorkspaceSettings = Omit<
+  Selectable<WorkspaceSettingsTable>,
+  'workspace' | 'changed_by' | 'changed_at'
+>;
+
+/** Who may use the agent; null: not set. */
+export type AccessSettings = Omit<WorkspaceSettings, 'listen_mode'>;
 
 /** The settings of workspaces. */
 export class WorkspaceSettingsStore extends Queries {
@@ -11,13 +17,14 @@ export class WorkspaceSettingsStore extends Queries {
   async get(workspace: string): Promise<WorkspaceSettings> {
     const row = await this.db
       .selectFrom('workspace_settings')
-      .select(['allowed_users', 'allowed_bots'])
+      .select(['allowed_users', 'allowed_bots', 'listen_mode'])
       .where('workspace', '=', workspace)
       .executeTakeFirst();
-    return row ?? { allowed_users: null, allowed_bots: null };
+    return row ?? { allowed_users: null, allowed_bots: null, listen_mode: null };
   }
 
-  async set(workspace: string, person: string, settings: WorkspaceSettings): Promise<void> {
+  /** Sets the given values; the others stay. */
+  async set(workspace: string, person: string, settings: Partial<WorkspaceSettings>): Promise<void> {
     const set = { ...settings, changed_by: person, changed_at: new Date() };
     await this.db
       .insertInto('workspace_settings')
@@ -27,8 +34,8 @@ export class WorkspaceSettingsStore extends Queries {
   }
 
   /** Who may use the agent in a channel: the channel's settings, else the workspace's. */
-  async accessIn(workspace: string, channel: string): Promise<WorkspaceSettings> {
-    const { rows } = await sql<WorkspaceSettings>`
+  async accessIn(workspace: string, channel: string): Promise<AccessSettings> {
+    const { rows } = await sql<AccessSettings>`
       select coalesce(of_channel.allowed_users, of_all.allowed_users) as allowed_users,
         coalesce(of_channel.allowed_bots, of_all.allowed_bots) as allowed_bots
       from (select) as one

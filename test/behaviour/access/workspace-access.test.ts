@@ -125,6 +125,7 @@ describe("a workspace's access setting", () => {
           values: {
             door_admits: { door_admits: { selected_option: option } },
             door_bots: { door_bots: { value: 'B0OTHER' } },
+            door_listens: { door_listens: { selected_option: { ...option, value: 'usual' } } },
           },
         },
       },

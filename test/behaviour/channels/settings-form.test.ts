@@ -37,7 +37,7 @@ describe("the form of a channel's settings", () => {
     expect(modal.shown).toContain(settingsSaved);
     expect(await scene.sandbox.bot.store.channelSettings.get(scene.slack.team.id, channel.id)).toEqual({
       model: 'max',
-      listen_mode: 'mentions',
+      listen_mode: null,
       allowed_users: 'guests',
       allowed_bots: ['B012', 'B034'],
       task_control: null,
@@ -95,7 +95,7 @@ describe("the form of a channel's settings", () => {
     expect(modal.fields).toEqual(['channel_project', 'channel_model', 'channel_more']);
     expect(await modal.save({ channel_model: 'fast' })).toBeUndefined();
     const kept = await scene.sandbox.bot.store.channelSettings.get(scene.slack.team.id, dm.id);
-    expect(kept).toMatchObject({ model: 'fast', listen_mode: 'mentions', show_steps: true });
+    expect(kept).toMatchObject({ model: 'fast', listen_mode: null, show_steps: true });
   });
 
   test('opens only for full members who are in the channel', async () => {

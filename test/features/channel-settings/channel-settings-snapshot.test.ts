@@ -15,7 +15,7 @@ const untouched: ChannelSettingsValues = {
   title: 'Lab',
   description: '',
   model: 'usual',
-  listens: 'mentions',
+  listens: 'usual',
   admits: 'usual',
   bots: '',
   controls: 'usual',

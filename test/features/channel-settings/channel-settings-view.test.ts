@@ -16,7 +16,7 @@ const form = fc.record<ChannelSettingsFormContent>({
   metadata: fc.constant('{}'),
   settings: fc.record({
     model: fc.constantFrom(null, 'standard', 'fast', 'max', 'one of another time'),
-    listen_mode: fc.constantFrom('mentions', 'everything'),
+    listen_mode: fc.constantFrom(null, 'mentions', 'conversation', 'replies', 'everything'),
     allowed_users: fc.constantFrom(null, 'members', 'guests', 'everyone'),
     allowed_bots: fc.constantFrom('', 'none', 'B012, B034'),
     task_control: fc.constantFrom(null, 'starter', 'channel', 'admins'),
@@ -39,10 +39,11 @@ const people = ['members', 'guests', 'everyone'] as const;
 test('the form with the settings of a workspace fits Slack', () => {
   for (const admits of [null, ...people]) {
     for (const usual of people) {
-      const shown = { admits, bots: admits === null ? '' : 'B012', usual: { admits: usual, bots: 'none' } };
+      const own = { admits, bots: admits === null ? '' : 'B012', listens: admits && 'mentions' } as const;
+      const shown = { ...own, usual: { admits: usual, bots: 'none', listens: 'conversation' } } as const;
       expect(checkBlocks(workspaceAccessSection(shown), 'home')).toHaveLength(3);
       const form = workspaceAccessFormView(shown);
-      expect(checkBlocks(form.blocks, 'modal')).toHaveLength(3);
+      expect(checkBlocks(form.blocks, 'modal')).toHaveLength(4);
       expect(JSON.stringify(form.blocks)).toContain(`"initial_option":{"text":{"type":"plain_text","text":"`);
     }
   }

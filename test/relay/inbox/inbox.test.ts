@@ -10,6 +10,7 @@ const database = await freshDatabase();
 const store = new Store(database.kysely);
 const queued: string[] = [];
 const inbox = new Inbox({
+  settings: { listenMode: 'conversation' },
   store,
   enqueue: ({ thread_ts }) => queued.push(thread_ts),
   onStopMessage: async () => 'nothing',
@@ -341,6 +342,7 @@ describe('the inbox', () => {
       override readonly inbox = new BrokenAdmissions(database.kysely);
     }
     const broken = new Inbox({
+      settings: { listenMode: 'conversation' },
       store: new BrokenStore(database.kysely),
       enqueue: ({ thread_ts }) => queued.push(thread_ts),
       onStopMessage: async () => 'nothing',

@@ -17,6 +17,7 @@ function arrived(root: string, more: Partial<InboxMessage> = {}): InboxMessage {
     ts: `1700000001.${String(count).padStart(6, '0')}`,
     user_id: 'U1',
     content: { text: 'a question' },
+    state: 'waiting',
     editedTs: null,
     account_id: 'settings',
     is_addressed: true,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Store } from '../../../src/store/store.ts';
-import type { WorkspaceSettings } from '../../../src/store/workspaces/workspace-settings-store.ts';
+import type { AccessSettings } from '../../../src/store/workspaces/workspace-settings-store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
@@ -10,9 +10,9 @@ let count = 0;
 
 /** Who has access to a new channel where its workspace and the channel itself have set this. */
 async function accessWhere(
-  workspaceSet: WorkspaceSettings | undefined,
-  channelSet: WorkspaceSettings | undefined,
-): Promise<WorkspaceSettings> {
+  workspaceSet: AccessSettings | undefined,
+  channelSet: AccessSettings | undefined,
+): Promise<AccessSettings> {
   count += 1;
   const [workspace, channel] = [`T${count}`, `C${count}`];
   if (workspaceSet !== undefined) await workspaceSettings.set(workspace, 'U1', workspaceSet);
@@ -23,7 +23,7 @@ async function accessWhere(
 const unset = { allowed_users: null, allowed_bots: null };
 
 describe('the access that is configured for a channel', () => {
-  test.each<[string, WorkspaceSettings | undefined, WorkspaceSettings | undefined, WorkspaceSettings]>([
+  test.each<[string, AccessSettings | undefined, AccessSettings | undefined, AccessSettings]>([
     ['nothing where nobody set anything', undefined, undefined, unset],
     [
       "the workspace's",

@@ -1,15 +1,17 @@
 /** The functions that write arriving messages. */
 export const RECORD_MESSAGE_FUNCTIONS = `
   -- Writes an arriving message down, and its thread, in one statement. Slack is acknowledged after it. decision:
-  --   changed: an edit or deletion that the caller has not applied came first; nothing is written
+  --   changed: an edit or deletion that the caller has not applied came first, or the thread became ours since the
+  --     caller decided on in_state; nothing is written
   --   stray: an orphan reply, in a thread that is not ours or from before it was; only its ids are kept
+  --   unsent: it is not for the agent; only its ids are kept
   --   known: it was written before
   --   withdrawn: it is written as withdrawn
   --   waits: it waits behind another message or an open turn
   --   next: it is the first in its thread
   create function record_message(
     in_workspace text, in_channel text, in_thread_ts text, in_ts numeric, in_user_id text, in_account_id text,
-    in_content jsonb, in_edited_ts numeric, is_addressed boolean, applied_is_deletion boolean, applied_edited_ts numeric,
+    in_content jsonb, in_edited_ts numeric, in_state text, is_addressed boolean, applied_is_deletion boolean, applied_edited_ts numeric,
     out decision text, out is_paused boolean
   ) language plpgsql as $$
   declare
@@ -41,6 +43,10 @@ export const RECORD_MESSAGE_FUNCTIONS = `
       decision := 'stray';
       return;
     end if;
+    if in_state is null then
+      decision := 'changed';
+      return;
+    end if;
     if precedes then
       update threads set adopted_ts = in_ts
         where workspace = in_workspace and channel = in_channel and thread_ts = root;
@@ -52,7 +58,8 @@ export const RECORD_MESSAGE_FUNCTIONS = `
     end if;
     insert into messages (workspace, channel, ts, thread_ts, user_id, state, content, edited_ts)
       values (in_workspace, in_channel, in_ts, root, in_user_id,
-        case when applied_is_deletion then 'withdrawn' else 'waiting' end, in_content, in_edited_ts)
+        case when applied_is_deletion then 'withdrawn' else in_state end,
+        case when in_state = 'waiting' then in_content end, in_edited_ts)
       on conflict (workspace, channel, ts) do nothing;
     if not found then
       decision := 'known';
@@ -64,6 +71,10 @@ export const RECORD_MESSAGE_FUNCTIONS = `
     end if;
     if applied_is_deletion then
       decision := 'withdrawn';
+      return;
+    end if;
+    if in_state = 'unsent' then
+      decision := 'unsent';
       return;
     end if;
     is_paused := thread.paused_by_turn_id is not null;
@@ -88,11 +99,11 @@ export const RECORD_MESSAGE_FUNCTIONS = `
     from (
       select * from json_to_recordset(in_messages) as arrived (
         place integer, workspace text, channel text, thread_ts text, ts numeric, user_id text, account_id text,
-        content jsonb, edited_ts numeric, is_addressed boolean, applied_is_deletion boolean, applied_edited_ts numeric)
+        content jsonb, edited_ts numeric, state text, is_addressed boolean, applied_is_deletion boolean, applied_edited_ts numeric)
       order by arrived.workspace, arrived.channel, arrived.thread_ts, arrived.place
       offset 0
     ) as one
     cross join lateral record_message(one.workspace, one.channel, one.thread_ts, one.ts, one.user_id, one.account_id,
-      one.content, one.edited_ts, one.is_addressed, one.applied_is_deletion, one.applied_edited_ts) as answer;
+      one.content, one.edited_ts, one.state, one.is_addressed, one.applied_is_deletion, one.applied_edited_ts) as answer;
   end $$;
 `;

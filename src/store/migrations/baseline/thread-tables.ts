@@ -20,6 +20,8 @@ export const THREAD_TABLES = `
     permalink text,
     paused_by_turn_id uuid,
     is_dormant boolean not null default false,
+    listens_to_all boolean not null default false,
+    informed_ids text[] not null default '{}',
     last_used_at timestamptz not null default now(),
     created_at timestamptz not null default now(),
     primary key (workspace, channel, thread_ts)
@@ -46,11 +48,15 @@ export const THREAD_TABLES = `
     resends_turn_id uuid,
     revises_turn_id uuid,
     has_waiting_reaction boolean not null default false,
+    is_urgent boolean not null default false,
+    quoted_with_ts numeric(16,6),
     received_at timestamptz not null default now(),
     primary key (workspace, channel, ts)
   ) with (fillfactor = 80);
   create index messages_waiting on messages (workspace, channel, thread_ts, ts) where state in ('waiting', 'sending');
   create index messages_waiting_reaction on messages (workspace) where has_waiting_reaction;
+  create index messages_urgent on messages (workspace) where is_urgent and state = 'waiting';
+  create index messages_replies on messages (workspace, channel, thread_ts, ts) where thread_ts <> ts;
   create index messages_received on messages (received_at) where state not in ('waiting', 'sending');
   create index messages_content on messages (received_at) where content is not null and state not in ('waiting', 'sending');
 

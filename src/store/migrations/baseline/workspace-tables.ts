@@ -69,6 +69,7 @@ export const WORKSPACE_TABLES = `
     workspace text not null,
     allowed_users text check (allowed_users in ('members', 'guests', 'everyone')),
     allowed_bots text[],
+    listen_mode text check (listen_mode in ('mentions', 'conversation', 'replies')),
     changed_by text not null,
     changed_at timestamptz not null default now(),
     primary key (workspace)
@@ -78,7 +79,7 @@ export const WORKSPACE_TABLES = `
     workspace text not null,
     channel text not null,
     model text,
-    listen_mode text not null default 'mentions' check (listen_mode in ('mentions', 'everything')),
+    listen_mode text check (listen_mode in ('mentions', 'conversation', 'replies', 'everything')),
     allowed_users text check (allowed_users in ('members', 'guests', 'everyone')),
     allowed_bots text[],
     task_control text check (task_control in ('starter', 'channel', 'admins')),

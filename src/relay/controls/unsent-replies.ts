@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { listeningNotice, unsentReplyNote } from '../../render/messages/button-notes.ts';
+import * as strings from '../../render/strings/index.ts';
+import type { MessageKey, ThreadKey } from '../../store/keys.ts';
+import { mayUseControl } from '../access/control-permission.ts';
+import type { ChannelActor } from '../runtime/actors.ts';
+import type { ControlOutcome, MessagePress } from '../runtime/control-types.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
+import type { InboxOutcome } from '../runtime/incoming-message.ts';
+import { trySendEphemeral } from '../runtime/private-messages.ts';
+
+/** Replies in threads that people began and that are not sent: their writers may send them, or all from then on. */
+export class UnsentReplies {
+  readonly #deps: RelayDeps;
+
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
+  }
+
+  /** Tells a writer, once in each thread, that a reply was not sent. Returns at once; never throws. */
+  onInboxOutcome(outcome: InboxOutcome, { ts, ...writer }: ChannelActor & MessageKey): void {
+    if (outcome.kind !== 'unsent') return;
+    const { thread } = outcome;
+    this.#inBackground(
+      this.#deps.store.threads.claimInforming(thread, writer.person).then((isFirst) => {
+        const target = { ...writer, threadTs: thread.thread_ts };
+        if (isFirst) trySendEphemeral(this.#deps, target, unsentReplyNote(ts));
+      }),
+    );
+  }
+
+  /** Sends the reply of the person who presses. It waits in its thread like any other. */
+  async send(press: MessagePress): Promise<ControlOutcome> {
+    const thread = threadOf(press);
+    if (thread === undefined) return 'unknown';
+    return this.#deps.store.transaction(async (store, trx) => {
+      const key = { ...thread, ts: press.messageTs };
+      if (!(await store.messages.sendAfterAll(key, press.person))) return 'over';
+      await this.#deps.enqueue(trx, thread);
+      return 'done';
+    });
+  }
+
+  /** Sends that reply, and every later one in the thread. */
+  async keepListening(press: MessagePress): Promise<ControlOutcome> {
+    const outcome = await this.#setListening(press, true);
+    if (outcome === 'done') await this.send(press);
+    return outcome;
+  }
+
+  /** Reads only what the settings say again. */
+  async stopListening(press: MessagePress): Promise<ControlOutcome> {
+    return this.#setListening(press, false);
+  }
+
+  async #setListening(press: MessagePress, listensToAll: boolean): Promise<ControlOutcome> {
+    const { store, log } = this.#deps;
+    const { workspace, person } = press;
+    const thread = threadOf(press);
+    if (thread === undefined) return 'unknown';
+    const control = listensToAll ? 'keep_listening' : 'stop_listening';
+    if (!(await mayUseControl(this.#deps, { ...thread, person, control }))) return 'refused';
+    const isChanged = await store.transaction(async (within) => {
+      if (!(await within.threads.setListensToAll(thread, listensToAll))) return false;
+      await within.audit.add({ ...thread, kind: 'setting', user_id: person, details: { control } });
+      return true;
+    });
+    if (!isChanged) return 'over';
+    log.info({ ...thread, person, control }, 'what a thread is read for has changed');
+    const tell = async () => {
+      const who = (await this.#deps.workspace(workspace)?.people.personName(person)) ?? '';
+      await this.#post(
+        thread,
+        listensToAll ? listeningNotice(thread, who) : { text: strings.listeningEnded(who) },
+      );
+    };
+    this.#inBackground(tell());
+    return 'done';
+  }
+
+  async #post(
+    { workspace, channel, thread_ts: threadTs }: ThreadKey,
+    message: Pick<RenderedMessage, 'text'>,
+  ) {
+    const request = { channel, threadTs, message, key: randomUUID(), kind: 'notice' } as const;
+    await this.#deps.workspace(workspace)?.posting.post(request);
+  }
+
+  #inBackground(work: Promise<void>): void {
+    work.catch((error: unknown) =>
+      this.#deps.log.warn({ err: error }, 'could not say what a thread is read for'),
+    );
+  }
+}
+
+function threadOf({ workspace, channel, threadTs }: MessagePress): ThreadKey | undefined {
+  return threadTs === undefined ? undefined : { workspace, channel, thread_ts: threadTs };
+}

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { textOf } from '../../../sandbox/agent/records.ts';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/index.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+
+const scene = await openAppScene();
+const { ada, grace, slack } = scene;
+const alan = slack.createPerson({ name: 'alan', realName: 'Alan' });
+const edsger = slack.createPerson({ name: 'edsger', realName: 'Edsger' });
+const everybody = [ada, grace, alan];
+
+/** What the service has got in a thread's task, oldest first, and the names of the files. */
+async function received(channel: Channel, root: Message) {
+  const key = { workspace: slack.team.id, channel: channel.id, thread_ts: root.ts };
+  const thread = await scene.sandbox.bot.store.threads.get(key);
+  const messages = scene.agent.tasks.find(({ id }) => id === thread?.task_id)?.messages ?? [];
+  return {
+    texts: messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content)),
+    fileCounts: messages.flatMap(({ input }) => (input === null ? [] : [input.fileIds.length])),
+  };
+}
+
+function told(channel: Channel) {
+  return channel.ephemerals.filter(({ text }) => text === strings.replyNotSent);
+}
+
+/** A thread of 30 messages between three people; the 10th and the 20th mention the bot. */
+async function humanThread(channel: Channel) {
+  const root = slack.say({ person: ada, channel, text: 'talk 1' });
+  for (let count = 2; count <= 30; count += 1) {
+    const person = everybody[(count - 1) % everybody.length] ?? ada;
+    const isMention = count % 10 === 0 && count < 30;
+    const text = `${isMention ? `${scene.mention} question` : 'talk'} ${count}`;
+    const files = count === 15 ? [{ name: 'ages.csv', mime: 'text/csv', bytes: 'age\n1\n' }] : [];
+    const message = scene.reply(channel, root, text, { person, files });
+    if (isMention) await scene.finished(channel, message);
+  }
+  return root;
+}
+
+test.each([
+  ['conversation', {}],
+  ['mentions', { listen_mode: 'mentions' }],
+] as const)(
+  'only the two mentions of a thread of 30 messages are sent, with what was said between (%s)',
+  async (_, settings) => {
+    const channel = scene.channel();
+    await scene.sandbox.bot.store.channelSettings.set(slack.team.id, channel.id, ada.id, settings);
+    const root = await humanThread(channel);
+    await scene.until('everybody was told', () => told(channel).length === everybody.length);
+    expect(new Set(told(channel).map(({ user }) => user))).toEqual(new Set(everybody.map(({ id }) => id)));
+    const { texts, fileCounts } = await received(channel, root);
+    expect(texts).toHaveLength(2);
+    const quotedTalk = texts.map((text) =>
+      [...text.matchAll(/talk (\d+)/g)].map(([, count]) => Number(count)),
+    );
+    expect(quotedTalk).toEqual([
+      [1, 2, 3, 4, 5, 6, 7, 8, 9],
+      [11, 12, 13, 14, 15, 16, 17, 18, 19],
+    ]);
+    expect(texts[0]).toContain('question 10');
+    expect(texts[1]).toContain('question 20');
+    expect(fileCounts).toEqual([0, 1]);
+    const key = {
+      workspace: slack.team.id,
+      channel: channel.id,
+      ts: slack.thread(channel.id, root.ts)[25]?.ts ?? '',
+    };
+    expect(await scene.sandbox.bot.store.messages.get(key)).toMatchObject({ state: 'unsent', content: null });
+  },
+);
+
+test('every reply after the mention is sent where the workspace says so', async () => {
+  const { workspaceSettings } = scene.sandbox.bot.store;
+  await workspaceSettings.set(slack.team.id, ada.id, { listen_mode: 'replies' });
+  const channel = scene.channel();
+  const root = slack.say({ person: grace, channel, text: 'talk 1' });
+  await scene.finished(channel, scene.reply(channel, root, `${scene.mention} question 2`));
+  await scene.finished(channel, scene.reply(channel, root, 'ok', { person: grace }));
+  expect((await received(channel, root)).texts).toHaveLength(2);
+  expect(told(channel)).toEqual([]);
+  await workspaceSettings.set(slack.team.id, ada.id, { listen_mode: null });
+});
+
+test('a reply is sent while nobody else has written since the answer, whatever it says', async () => {
+  const channel = scene.channel();
+  const root = slack.say({ person: grace, channel, text: 'lunch?' });
+  await scene.finished(channel, scene.reply(channel, root, `${scene.mention} how many groups?`));
+  await scene.finished(channel, scene.reply(channel, root, 'ok'));
+  scene.reply(channel, root, 'see you at noon', { person: grace });
+  scene.reply(channel, root, `<@${grace.id}> fine`);
+  const unsent = scene.reply(channel, root, 'and by age?');
+  await scene.until('both were told', () => told(channel).length === 2);
+  expect((await received(channel, root)).texts).toHaveLength(2);
+
+  // Somebody else cannot send it; its writer can, once.
+  const note = told(channel).find(({ user }) => user === ada.id);
+  await scene.until('its writer was told', () => note !== undefined);
+  const press = { person: ada, channel, ts: note?.ts ?? '', actionId: 'send_reply' };
+  await Promise.all([slack.click(press), slack.click(press)]);
+  await scene.finished(channel, unsent);
+  const { texts } = await received(channel, root);
+  expect(texts).toHaveLength(3);
+  expect(texts[2]).toContain('and by age?');
+  expect(texts[2]).toContain('see you at noon');
+  expect(texts[2]).not.toContain('fine');
+});
+
+test('a person can have every reply of a thread read, and the thread says who and how to undo it', async () => {
+  const channel = scene.channel();
+  const root = slack.say({ person: grace, channel, text: 'lunch?' });
+  await scene.finished(channel, scene.reply(channel, root, `${scene.mention} how many groups?`));
+  const first = scene.reply(channel, root, 'and by sex?', { person: grace });
+  const note = await scene.until('she was told', () => told(channel)[0]);
+  await slack.click({ person: grace, channel, ts: note.ts, actionId: 'keep_listening' });
+  await scene.finished(channel, first);
+  await scene.finished(channel, scene.reply(channel, root, 'and by age?', { person: alan }));
+  const notice = await scene.messageWithButton(channel, root, 'stop_listening');
+  expect(slack.visibleText(notice)).toContain(strings.listening('grace'));
+  await slack.click({ person: alan, channel, ts: notice.ts, actionId: 'stop_listening' });
+  await scene.until('the thread says so', () =>
+    scene.shown(channel, root).includes(strings.listeningEnded('alan')),
+  );
+  scene.reply(channel, root, 'see you at noon', { person: edsger });
+  await scene.until('he was told', () => told(channel).some(({ user }) => user === edsger.id));
+  expect((await received(channel, root)).texts).toHaveLength(3);
+});

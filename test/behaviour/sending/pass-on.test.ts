@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { textOf } from '../../../sandbox/agent/records.ts';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/index.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+
+// Only what a test is about passes a message on: the silences are longer than the tests.
+const scene = await openAppScene({
+  agent: { behaviour: { messageToRunning: 'accepted', afterAsk: 'same-reply' } },
+  settings: { SILENCE_SECONDS: '3600', PASS_ON_SECONDS: '3600', CONTROLS_BY: 'starter' },
+});
+const { ada, grace, slack } = scene;
+
+function note(channel: Channel) {
+  return scene.until('the writer gets a button', () =>
+    channel.ephemerals.find(({ text }) => text === strings.messageQueued),
+  );
+}
+
+/** When the service got each message of people in a task, and when each of them was written in Slack (ms). */
+function delays(written: readonly Message[]): number[] {
+  const got = scene.agent.tasks.flatMap(({ messages }) => messages);
+  return written.map(({ ts, text }) => {
+    const at = got.find(({ role, content }) => role === 'user' && textOf(content).includes(text))?.createdAt;
+    return (at ?? Number.POSITIVE_INFINITY) - Number(ts) * 1_000;
+  });
+}
+
+test("a message that waits is passed on at once when the agent's last words are a question", async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/slow 100\n/ask Which of the groups?');
+  await scene.until('the agent writes', () => scene.shown(channel, root).includes('Second 1'));
+  const early = scene.reply(channel, root, 'the treated ones');
+  await scene.finished(channel, early);
+  expect(scene.shown(channel, root)).toContain('You answered "the treated ones"');
+  expect(scene.sentToAgent('/slow 100').texts).toHaveLength(2);
+});
+
+test('an answer to a question reaches the service within 12 seconds', async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/ask Which of the doses?');
+  await scene.until('the agent asks', () => scene.shown(channel, root).includes('Which of the doses?'));
+  const answer = scene.reply(channel, root, 'the higher dose');
+  await scene.finished(channel, answer);
+  expect(delays([answer])[0]).toBeLessThan(12_000);
+});
+
+test('a message that waits is passed on by its button, once, and by who may control the thread', async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/silent 300', { person: grace });
+  await scene.until('the agent works', () => scene.agent.tasks.some(({ title }) => title === '/silent 300'));
+  const next = scene.reply(channel, root, 'and the other one');
+  const { ts } = await note(channel);
+  await scene.makeKnown(scene.ada);
+  const press = { channel, ts, actionId: 'send_now' };
+  await slack.click({ ...press, person: ada });
+  await slack.click({ ...press, person: ada });
+  await scene.until('the thread says so', () =>
+    scene.shown(channel, root).includes(strings.messagePassedOn('ada')),
+  );
+  await scene.finished(channel, next);
+  expect(scene.sentToAgent('/silent 300').texts).toEqual(['/silent 300', 'ada: and the other one']);
+});

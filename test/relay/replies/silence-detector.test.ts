@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { waitsFor } from '../../../src/relay/replies/silence-detector.ts';
+import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
+
+const call: ReplyBlock = { kind: 'tool_use', id: 't1', name: 'look_up', input: {} };
+const result: ReplyBlock = { kind: 'tool_result', toolUseId: 't1', content: 'Which one?' };
+const text = (words: string): ReplyBlock => ({ kind: 'text', text: words });
+
+test.each<[string, ReplyBlock[], ReturnType<typeof waitsFor>]>([
+  ['nothing before it has written', [], undefined],
+  ['nothing after a statement', [text('Is it this? No.')], undefined],
+  ['an answer to a question', [text('Which one?')], 'question'],
+  ['an answer to a question in bold, with a line below', [text('**Which "one?"**\n')], 'question'],
+  ['an answer to a question in another script', [text('どちらですか？')], 'question'],
+  ['a tool', [text('Which one?'), call], 'tool'],
+  ['nothing after a tool, whatever it says', [text('Which one?'), call, result], undefined],
+  ['an answer to a question after a tool', [call, result, text('Which one?')], 'question'],
+])('the agent waits for %s', (_what, blocks, expected) => {
+  expect(waitsFor(blocks)).toBe(expected);
+});

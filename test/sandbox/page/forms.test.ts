@@ -107,7 +107,9 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     await post.getByText('What stands out in this table?').waitFor();
     expect(await post.innerText()).toContain('@Ada');
     await post.getByRole('button', { name: /repl(y|ies)/ }).click();
-    const reply = threadOf(page).locator('.from-app').last();
+    const reply = threadOf(page)
+      .locator('.from-app', { has: page.locator('table') })
+      .first();
     await reply.locator('table').first().waitFor();
     await expect
       .poll(() => reply.locator('table').first().innerText(), { timeout: 10_000 })

@@ -1,3 +1,5 @@
+import { exitIfHelpIsAsked } from '../src/operate/command-runner.ts';
+
 const [name, ...args] = process.argv.slice(2);
 
 /** Each bench, by name. */
@@ -15,9 +17,11 @@ const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   soak: () => import('./soak.ts'),
 };
 
+const USAGE = `Usage: npm run bench -- <${Object.keys(benches).join('|')}> ...`;
+exitIfHelpIsAsked(USAGE);
 const load = benches[name ?? ''];
 if (load === undefined) {
-  console.error(`Usage: npm run bench -- <${Object.keys(benches).join('|')}> ...`);
+  console.error(USAGE);
   process.exit(2);
 }
 await (await load()).run(args);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { exitIfHelpIsAsked } from '../src/operate/command-runner.ts';
 import { createLogger } from '../src/operate/logger.ts';
 import { checkResults, type DemoCheck } from './demo-check.ts';
 import { type InProcessSandbox, startInProcessSandbox } from './in-process-sandbox.ts';
@@ -9,6 +10,9 @@ const MEBIBYTE = 1024 * 1024;
 const DEADLINE_MS = 55_000;
 const finalizeSchema = z.looseObject({ parts: z.array(z.unknown()) });
 
+exitIfHelpIsAsked(
+  'Usage: npm run demo\n\nPlays a conversation with a Slack workspace, an agent service and the app on this machine.',
+);
 const began = performance.now();
 const log = createLogger({ level: process.env.LOG_LEVEL ?? 'warn' });
 const sandbox = await startInProcessSandbox({

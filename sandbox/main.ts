@@ -1,9 +1,13 @@
 import { parseArgs } from 'node:util';
+import { exitIfHelpIsAsked } from '../src/operate/command-runner.ts';
 import { startInteractiveSandbox } from './interactive-sandbox.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const DEFAULT_PORT = 4700;
 
+exitIfHelpIsAsked(
+  'Usage: npm run sandbox -- [--port 4700]\n\nRuns a Slack workspace, an agent service and the app on this machine, in your browser.',
+);
 const { DATABASE_URL: databaseUrl, LOG_LEVEL = 'info' } = process.env;
 const { values } = parseArgs({ options: { port: { type: 'string' } } });
 

@@ -125,10 +125,7 @@ function exitCodeFor(error: unknown): number {
   return sayGoodbye();
 }
 
-await runCommand(async () => {
-  const options = { from: { type: 'string' }, help: { type: 'boolean' } } as const;
-  const { from, help } = parseOptions(USAGE, process.argv.slice(2), options);
-  if (help !== true) return connect(from).catch(exitCodeFor);
-  say(HELP);
-  return 0;
+await runCommand(HELP, async () => {
+  const { from } = parseOptions(USAGE, process.argv.slice(2), { from: { type: 'string' } });
+  return connect(from).catch(exitCodeFor);
 });

@@ -15,13 +15,8 @@ function printManifest(args: string[]): number {
   const options = {
     'public-url': { type: 'string' },
     oauth: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
   } as const;
-  const { 'public-url': publicUrl, oauth, help } = parseOptions(USAGE, args, options);
-  if (help) {
-    console.log(HELP);
-    return 0;
-  }
+  const { 'public-url': publicUrl, oauth } = parseOptions(USAGE, args, options);
   const problem = publicUrl === undefined ? undefined : publicUrlProblem(publicUrl);
   if (problem !== undefined) throw new UsageError(USAGE, `--public-url ${publicUrl}: ${problem}`);
   if (oauth && publicUrl === undefined) throw new UsageError(USAGE, '--oauth needs --public-url.');
@@ -31,4 +26,4 @@ function printManifest(args: string[]): number {
   return 0;
 }
 
-await runCommand(async () => printManifest(process.argv.slice(2)));
+await runCommand(HELP, async () => printManifest(process.argv.slice(2)));

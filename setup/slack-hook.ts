@@ -8,6 +8,7 @@ import { UsageError } from '../src/operate/error-messages.ts';
 import { readManifestFile } from './manifest-file.ts';
 
 const USAGE = 'npm run slack-hook -- <get-hooks|get-manifest|start>';
+const HELP = `Tells the Slack CLI how to run this app. The CLI calls it.\n\nUsage: ${USAGE}`;
 const command = (name: string) => `npm run --silent slack-hook -- ${name}`;
 
 /** What the Slack CLI asks first: its other hooks, and how this project wants to be run. */
@@ -46,11 +47,11 @@ async function start(): Promise<number> {
   return child.exitCode ?? 1;
 }
 
-await runCommand(async () => {
+await runCommand(HELP, async () => {
   const { positionals, values } = parseArgs({
     // The CLI adds --protocol and --boundary, and may add others.
     strict: false,
-    options: { boundary: { type: 'string' }, help: { type: 'boolean' } },
+    options: { boundary: { type: 'string' } },
   });
   const boundary = typeof values.boundary === 'string' ? values.boundary : undefined;
   switch (positionals[0]) {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { identifyBot } from './app/bot-identity.ts';
 import { DueWorkPoller } from './app/due-work-poller.ts';
 import { createFeatures } from './app/features.ts';
 import { HttpEndpoints } from './app/http-endpoints.ts';
@@ -50,7 +51,6 @@ import { FollowUps } from './relay/turns/follow-ups.ts';
 import { Maintenance } from './relay/turns/maintenance.ts';
 import { TurnRunner } from './relay/turns/turn-runner.ts';
 import { isAcceptedPost } from './slack/posting.ts';
-import { identifyToken } from './slack/token-identity.ts';
 import type { Database } from './store/database.ts';
 import { openStore } from './store/open-store.ts';
 import { ThreadQueue } from './store/queue/thread-queue.ts';
@@ -93,8 +93,7 @@ export async function startApp(
   log: Logger,
   overrides: AppOverrides = {},
 ): Promise<TaskthreadApp> {
-  const { SLACK_BOT_TOKEN: token, SLACK_API_URL: slackApiUrl } = config;
-  const identity = token === undefined ? undefined : await identifyToken({ token, slackApiUrl, log });
+  const identity = await identifyBot(config, log);
   await using cleanup = new AsyncDisposableStack();
 
   // The database, the queue and the metrics.

@@ -1,17 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { agentDialectSetting } from './agent/service-options.ts';
-import {
-  botIdList,
-  emojiName,
-  fileTypeList,
-  formatDefault,
-  hostList,
-  logLevel,
-  nonNegativeInteger,
-  secretKeyList,
-  workspaceIdList,
-} from './config/value-schemas.ts';
+import { insecureAddresses } from './config/insecure-addresses.ts';
+import { readSecretFiles } from './config/secret-files.ts';
+import * as values from './config/value-schemas.ts';
 
 /** What operators need to know about a setting. */
 interface SettingNote {
@@ -56,7 +47,7 @@ const settingsSchema = z.object({
     where: 'api.slack.com/apps, your app, "Basic Information", "App Credentials"',
     secret: true,
   }),
-  INSTALL_WORKSPACES: setting('INSTALL_WORKSPACES', workspaceIdList, {
+  INSTALL_WORKSPACES: setting('INSTALL_WORKSPACES', values.workspaceIdList, {
     what: 'The only workspaces (T…) and organisations (E…) that may install the app by OAuth, separated by commas, or * for any. Required with SLACK_CLIENT_ID if AGENT_API_KEY is set, because every workspace then uses that key.',
   }),
   SLACK_CONFIG_TOKEN: setting('SLACK_CONFIG_TOKEN', z.string().startsWith('xoxe.xoxp-').optional(), {
@@ -87,10 +78,10 @@ const settingsSchema = z.object({
     secret: true,
     required: true,
   }),
-  PRIVATE_HOSTS: setting('PRIVATE_HOSTS', hostList, {
+  PRIVATE_HOSTS: setting('PRIVATE_HOSTS', values.hostList, {
     what: 'Hosts (names or addresses, separated by commas) that may have a private address or use plain http: those of the service and of its file links. All others must be public and use https.',
   }),
-  ACCOUNT_HOSTS: setting('ACCOUNT_HOSTS', hostList, {
+  ACCOUNT_HOSTS: setting('ACCOUNT_HOSTS', values.hostList, {
     what: 'The same for service accounts that workspace admins set. An admin can make the app send requests to these hosts.',
   }),
   AGENT_DIALECT: setting('AGENT_DIALECT', agentDialectSetting, {
@@ -102,7 +93,7 @@ const settingsSchema = z.object({
   AGENT_READS_PER_SECOND: setting('AGENT_READS_PER_SECOND', z.coerce.number().positive().default(20), {
     what: 'Most reads per second from the service, per API key and process. All live replies share them.',
   }),
-  DATABASE_URL: setting('DATABASE_URL', z.string().min(1).optional(), {
+  DATABASE_URL: setting('DATABASE_URL', values.databaseUrl.optional(), {
     what: 'PostgreSQL database, such as postgres://user:password@host/name. If not set, the app runs an embedded PostgreSQL in DATA_FOLDER.',
     secret: true,
   }),
@@ -116,27 +107,29 @@ const settingsSchema = z.object({
   DATA_FOLDER: setting('DATA_FOLDER', z.string().min(1).default('./data'), {
     what: 'Folder of the embedded PostgreSQL.',
   }),
-  PORT: setting('PORT', nonNegativeInteger.max(65_535).default(3000), {
+  PORT: setting('PORT', values.nonNegativeInteger.max(65_535).default(3000), {
     what: 'Port for events by HTTP, /healthz and /readyz. 0 picks a free one.',
   }),
-  METRICS_PORT: setting('METRICS_PORT', nonNegativeInteger.max(65_535).default(9464), {
+  METRICS_PORT: setting('METRICS_PORT', values.nonNegativeInteger.max(65_535).default(9464), {
     what: 'Port for /metrics, which should stay private. If it is taken, the app warns and starts without metrics. The value of PORT serves them there.',
   }),
   PUBLIC_URL: setting('PUBLIC_URL', z.url().optional(), {
     what: 'Public address of PORT for Slack and browsers, without a path. Required for STABLE_LINKS and SLACK_CLIENT_ID. npm run doctor checks it, and requires it if events arrive by HTTP.',
   }),
   HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on.' }),
-  LOG_LEVEL: setting('LOG_LEVEL', logLevel, { what: 'Lowest level to log: fatal to trace, or silent.' }),
+  LOG_LEVEL: setting('LOG_LEVEL', values.logLevel, {
+    what: 'Lowest level to log: fatal to trace, or silent.',
+  }),
   SLACK_EDITS_PER_MINUTE: setting('SLACK_EDITS_PER_MINUTE', z.coerce.number().positive().default(50), {
     what: "Slack's rate limit for chat.update, per minute and workspace.",
   }),
   REPLY_MESSAGES: setting('REPLY_MESSAGES', z.coerce.number().int().positive().default(12), {
     what: 'Most Slack messages per answer. The rest of a longer answer is attached as a file.',
   }),
-  TRANSCRIPT_MESSAGES: setting('TRANSCRIPT_MESSAGES', nonNegativeInteger.default(20), {
+  TRANSCRIPT_MESSAGES: setting('TRANSCRIPT_MESSAGES', values.nonNegativeInteger.default(20), {
     what: 'When someone asks in the middle of a human thread: the most recent messages to send along with the question.',
   }),
-  TRANSCRIPT_CHARACTERS: setting('TRANSCRIPT_CHARACTERS', nonNegativeInteger.default(20_000), {
+  TRANSCRIPT_CHARACTERS: setting('TRANSCRIPT_CHARACTERS', values.nonNegativeInteger.default(20_000), {
     what: 'Most characters of those earlier messages.',
   }),
   FILE_LIMIT_MIB: setting('FILE_LIMIT_MIB', z.coerce.number().positive().default(2_048), {
@@ -145,20 +138,20 @@ const settingsSchema = z.object({
   FILES_LIMIT_MIB: setting('FILES_LIMIT_MIB', z.coerce.number().positive().default(4_096), {
     what: 'Most MiB for all files of a message together.',
   }),
-  FILES_MOST: setting('FILES_MOST', nonNegativeInteger.default(20), {
+  FILES_MOST: setting('FILES_MOST', values.nonNegativeInteger.default(20), {
     what: 'Most files to pass to the agent per message.',
   }),
-  FILE_TYPES_ALLOWED: setting('FILE_TYPES_ALLOWED', fileTypeList, {
+  FILE_TYPES_ALLOWED: setting('FILE_TYPES_ALLOWED', values.fileTypeList, {
     what: 'File types to pass to the agent, such as .csv,image/*,text/plain. All if not set.',
   }),
-  FILE_TYPES_REFUSED: setting('FILE_TYPES_REFUSED', fileTypeList, {
+  FILE_TYPES_REFUSED: setting('FILE_TYPES_REFUSED', values.fileTypeList, {
     what: 'File types never to pass to the agent, in the same form.',
   }),
   INLINE_LIMIT_MIB: setting('INLINE_LIMIT_MIB', z.coerce.number().nonnegative().default(50), {
     what: 'Largest picture or table to upload into the thread, in MiB; larger ones become links. 0 makes all of them links.',
   }),
   TABLE_LIMIT_KIB: setting('TABLE_LIMIT_KIB', z.coerce.number().nonnegative().default(256), {
-    what: 'Largest CSV or TSV file to preview in the thread, in KiB. 0 turns previews off.',
+    what: 'Largest CSV or TSV file to upload into the thread, where Slack shows its first rows, in KiB. 0 makes all of them links.',
   }),
   WATCH_MINUTES: setting('WATCH_MINUTES', z.coerce.number().nonnegative().default(60), {
     what: 'How long to look for files and reviews that appear after an answer, in minutes. 0 turns this off.',
@@ -169,12 +162,12 @@ const settingsSchema = z.object({
   STABLE_LINKS: setting('STABLE_LINKS', z.stringbool().default(false), {
     what: "Whether links to results go through PUBLIC_URL and last 7 days, instead of the service's short-lived links. Anyone with such a link can read the file.",
   }),
-  SECRET_KEY: setting('SECRET_KEY', secretKeyList.optional(), {
+  SECRET_KEY: setting('SECRET_KEY', values.secretKeyList.optional(), {
     what: 'At least 32 random characters, the same for all processes. Encrypts the tokens and keys of workspaces, and signs links. Required for SLACK_CLIENT_ID and STABLE_LINKS. To change it, set the new key, a comma and the old key, then run npm run rotate-key.',
     where: 'openssl rand -hex 32',
     secret: true,
   }),
-  BACKGROUND_WAIT_SECONDS: setting('BACKGROUND_WAIT_SECONDS', nonNegativeInteger.default(60), {
+  BACKGROUND_WAIT_SECONDS: setting('BACKGROUND_WAIT_SECONDS', values.nonNegativeInteger.default(60), {
     what: "How long a finished reply waits for the task's background work, in seconds.",
   }),
   RESEND_SECONDS: setting('RESEND_SECONDS', z.coerce.number().positive().default(120), {
@@ -195,28 +188,32 @@ const settingsSchema = z.object({
   AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
     what: 'Whether the app is declared an agent in Slack (agent_view in its manifest). Slack then shows its status and a stop button of its own, and titles and suggested prompts in direct messages; guests cannot use the app.',
   }),
-  STOP_REACTION: setting('STOP_REACTION', emojiName, {
+  FEEDBACK_CHANNEL: setting('FEEDBACK_CHANNEL', values.channelId.optional(), {
+    what: 'ID (C…) of a channel with the bot in it, where new comments on answers of its workspace are posted. None if not set.',
+    where: "the channel's details in Slack, at the bottom",
+  }),
+  STOP_REACTION: setting('STOP_REACTION', values.emojiName, {
     what: 'Emoji that stops the agent when someone adds it to a message or to the answer. Set none to turn this off.',
   }),
   ADMITS: setting('ADMITS', z.enum(['members', 'guests', 'everyone']).default('members'), {
     what: 'Who may use the agent: members (full members of the workspace), guests (also guests) or everyone (also people of other organisations in shared channels). What admins set in App Home, or for a channel, takes precedence.',
   }),
-  ADMITS_BOTS: setting('ADMITS_BOTS', botIdList, {
+  ADMITS_BOTS: setting('ADMITS_BOTS', values.botIdList, {
     what: 'Other bots and workflows that may use the agent by mentioning it: their IDs (B…), separated by commas. None if not set. What is set for a workspace or a channel takes precedence.',
   }),
-  TURNS_PER_HOUR_PERSON: setting('TURNS_PER_HOUR_PERSON', nonNegativeInteger.default(60), {
+  TURNS_PER_HOUR_PERSON: setting('TURNS_PER_HOUR_PERSON', values.nonNegativeInteger.default(60), {
     what: 'Most messages per person and hour. 0 means no limit.',
   }),
-  TURNS_PER_HOUR_WORKSPACE: setting('TURNS_PER_HOUR_WORKSPACE', nonNegativeInteger.optional(), {
+  TURNS_PER_HOUR_WORKSPACE: setting('TURNS_PER_HOUR_WORKSPACE', values.nonNegativeInteger.optional(), {
     what: 'Most messages per workspace and hour. 0 means no limit. If not set, 600 for workspaces that install the app by OAuth and share AGENT_API_KEY; else no limit.',
   }),
-  TURNS_AT_ONCE_PERSON: setting('TURNS_AT_ONCE_PERSON', nonNegativeInteger.default(10), {
+  TURNS_AT_ONCE_PERSON: setting('TURNS_AT_ONCE_PERSON', values.nonNegativeInteger.default(10), {
     what: 'Most messages of a person in progress at a time. 0 means no limit.',
   }),
-  TURNS_AT_ONCE_WORKSPACE: setting('TURNS_AT_ONCE_WORKSPACE', nonNegativeInteger.default(200), {
+  TURNS_AT_ONCE_WORKSPACE: setting('TURNS_AT_ONCE_WORKSPACE', values.nonNegativeInteger.default(200), {
     what: 'Most messages of a workspace in progress at a time. 0 means no limit.',
   }),
-  KEEP_WORDS_DAYS: setting('KEEP_WORDS_DAYS', nonNegativeInteger.default(7), {
+  KEEP_WORDS_DAYS: setting('KEEP_WORDS_DAYS', values.nonNegativeInteger.default(7), {
     what: 'Days until the text of sent messages is deleted from the database. Until then a failed message can be sent again.',
   }),
   KEEP_ROWS_DAYS: setting('KEEP_ROWS_DAYS', z.coerce.number().int().min(2).default(90), {
@@ -225,16 +222,18 @@ const settingsSchema = z.object({
   KEEP_AUDIT_DAYS: setting('KEEP_AUDIT_DAYS', z.coerce.number().int().min(1).default(365), {
     what: 'Days until rows of the audit trail are deleted.',
   }),
-  KEEP_UNINSTALLED_DAYS: setting('KEEP_UNINSTALLED_DAYS', nonNegativeInteger.default(30), {
+  KEEP_UNINSTALLED_DAYS: setting('KEEP_UNINSTALLED_DAYS', values.nonNegativeInteger.default(30), {
     what: "Days until a workspace's data is deleted after the app is uninstalled there. Its tokens are deleted at once.",
   }),
-  DRAIN_SECONDS: setting('DRAIN_SECONDS', nonNegativeInteger.default(8), {
+  DRAIN_SECONDS: setting('DRAIN_SECONDS', values.nonNegativeInteger.default(8), {
     what: 'How long running turns may take to hand over when the process is asked to stop, in seconds.',
   }),
 });
 
 /** All settings of the app, validated. */
 export type Config = z.output<typeof settingsSchema>;
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The settings are incomplete or invalid; `message` names each problem and how to fix it. */
 export class ConfigError extends Error {
@@ -248,37 +247,53 @@ export class ConfigError extends Error {
 
 /**
  * Reads the settings from the environment. Empty values count as not set. A secret may be in the file that `<NAME>_FILE`
- * names. Throws a ConfigError.
+ * names. Throws a ConfigError, which names all that is missing or wrong.
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const set = readSecretFiles(
-    Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '')),
-  );
-  const parsed = settingsSchema.safeParse(set);
-  if (!parsed.success) {
-    throw new ConfigError(
-      parsed.error.issues.map((issue) => describeProblem(String(issue.path[0]), set, issue.message)),
-    );
+export function readConfig(environment: Environment): Config {
+  return readSettings(environment, findConflicts);
+}
+
+/** Reads the settings for a command that needs neither Slack nor the service. Throws a ConfigError. */
+export function readCommandConfig(environment: Environment): Config {
+  return readSettings(environment, () => []);
+}
+
+function readSettings(environment: Environment, conflicts: typeof findConflicts): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const secrets = [...settingNotes].filter(([, { secret }]) => secret === true).map(([name]) => name);
+  const { read: set, problems } = readSecretFiles(given, secrets);
+  for (const { path, message } of settingsSchema.safeParse(set).error?.issues ?? []) {
+    const name = String(path[0]);
+    if (!problems.has(name)) problems.set(name, describeProblem(name, set, message));
   }
-  const problems = findConflicts(parsed.data, set);
-  if (problems.length > 0) throw new ConfigError(problems);
-  return parsed.data;
+  // What is wrong is named once: it does not count as missing too.
+  const valid = Object.fromEntries(Object.entries(set).filter(([name]) => !problems.has(name)));
+  const config = settingsSchema.parse(valid);
+  const all = [...problems.values(), ...conflicts(config, set, problems)];
+  if (all.length > 0) throw new ConfigError(all);
+  return config;
+}
+
+/** The error for a setting that the other side refuses, with where to find it; `why` is a clause. */
+export function refusedSetting(name: keyof Config, why: string): ConfigError {
+  return new ConfigError([describeProblem(name, { [name]: '' }, why)]);
 }
 
 /** Settings that contradict each other, or need another one. */
-function findConflicts(config: Config, set: Record<string, string | undefined>): string[] {
+function findConflicts(config: Config, set: Environment, wrong: ReadonlyMap<string, string>): string[] {
+  const isGiven = (name: keyof Config) => config[name] !== undefined || wrong.has(name);
   const missing = (names: readonly (keyof Config)[]) =>
-    names.filter((name) => config[name] === undefined).map((name) => describeProblem(name, set, ''));
+    names.filter((name) => !isGiven(name)).map((name) => describeProblem(name, set, ''));
   const problems: string[] = [];
-  const hasSharedAccount = config.AGENT_BASE_URL !== undefined || config.AGENT_API_KEY !== undefined;
-  const isOAuth = config.SLACK_CLIENT_ID !== undefined || config.SLACK_CLIENT_SECRET !== undefined;
+  const hasSharedAccount = isGiven('AGENT_BASE_URL') || isGiven('AGENT_API_KEY');
+  const isOAuth = isGiven('SLACK_CLIENT_ID') || isGiven('SLACK_CLIENT_SECRET');
   if (isOAuth) {
     problems.push(...missing(['SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET', 'PUBLIC_URL', 'SECRET_KEY']));
     if (config.SLACK_BOT_TOKEN !== undefined)
       problems.push(
         'SLACK_BOT_TOKEN and SLACK_CLIENT_ID are both set. Remove SLACK_BOT_TOKEN: with OAuth, each installation provides a token.',
       );
-    if (hasSharedAccount && config.INSTALL_WORKSPACES.length === 0)
+    if (hasSharedAccount && config.INSTALL_WORKSPACES.length === 0 && !wrong.has('INSTALL_WORKSPACES'))
       problems.push(describeProblem('INSTALL_WORKSPACES', set, ''));
   } else {
     problems.push(...missing(['SLACK_BOT_TOKEN']));
@@ -286,13 +301,14 @@ function findConflicts(config: Config, set: Record<string, string | undefined>):
       problems.push('INSTALL_WORKSPACES has no effect without SLACK_CLIENT_ID. Remove it, or set up OAuth.');
   }
   // Without an account in the settings each workspace sets its own, which SECRET_KEY encrypts.
-  if (hasSharedAccount || config.SECRET_KEY === undefined)
+  if (hasSharedAccount || !isGiven('SECRET_KEY'))
     problems.push(...missing(['AGENT_BASE_URL', 'AGENT_API_KEY']));
-  if (config.SLACK_APP_TOKEN === undefined && config.SLACK_SIGNING_SECRET === undefined) {
+  if (!isGiven('SLACK_APP_TOKEN') && !isGiven('SLACK_SIGNING_SECRET')) {
     problems.push(`${describeProblem('SLACK_APP_TOKEN', set, '')} Or, to receive events by HTTP:`);
     problems.push(describeProblem('SLACK_SIGNING_SECRET', set, ''));
   }
   if (config.STABLE_LINKS) problems.push(...missing(['PUBLIC_URL', 'SECRET_KEY']));
+  problems.push(...insecureAddresses(config));
   return [...new Set(problems)];
 }
 
@@ -304,30 +320,7 @@ export function secretValues(config: Config): string[] {
   });
 }
 
-/** Reads the files that `<NAME>_FILE` settings name; trims byte order marks, blanks and line ends. */
-function readSecretFiles(set: Record<string, string | undefined>): Record<string, string | undefined> {
-  const problems: string[] = [];
-  const read = { ...set };
-  for (const [name, { secret }] of settingNotes) {
-    const file = set[`${name}_FILE`];
-    if (secret !== true || file === undefined) continue;
-    if (set[name] !== undefined) {
-      problems.push(`${name} and ${name}_FILE are both set. Remove one of them.`);
-      continue;
-    }
-    try {
-      read[name] = readFileSync(file, 'utf8').trim();
-    } catch (error) {
-      const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-      problems.push(`${name}_FILE names a file that cannot be read${code}: ${file}.`);
-    }
-    if (read[name] === '') problems.push(`${name}_FILE names an empty file: ${file}.`);
-  }
-  if (problems.length > 0) throw new ConfigError(problems);
-  return read;
-}
-
-function describeProblem(name: string, set: Record<string, string | undefined>, message: string): string {
+function describeProblem(name: string, set: Environment, message: string): string {
   const note = settingNotes.get(name);
   const where = note?.where === undefined ? '' : ` Find it at: ${note.where}.`;
   const state = set[name] === undefined ? 'is missing' : `is invalid (${message})`;
@@ -338,7 +331,7 @@ function describeProblem(name: string, set: Record<string, string | undefined>, 
 export function settingRows(): { name: string; fallback: string; what: string; secret: boolean }[] {
   return Object.entries(settingsSchema.shape).map(([name, schema]) => {
     const empty = schema.safeParse(undefined);
-    const value = empty.success && empty.data !== undefined ? formatDefault(empty.data) : '';
+    const value = empty.success && empty.data !== undefined ? values.formatDefault(empty.data) : '';
     const note = settingNotes.get(name);
     return {
       name,

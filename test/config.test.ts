@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { ConfigError, readConfig, secretValues, settingRows } from '../src/config.ts';
+import { ConfigError, readCommandConfig, readConfig, secretValues, settingRows } from '../src/config.ts';
 
 const whole = {
   SLACK_BOT_TOKEN: 'xoxb-1',
@@ -34,6 +34,32 @@ describe('settings', () => {
       expect(message).toContain(`${name} is missing`);
     }
     expect(message).toContain('OAuth & Permissions');
+  });
+
+  test('all that is wrong is named in one round, each once', () => {
+    const message = errorOf({
+      SLACK_BOT_TOKEN: 'xoxp-a-person',
+      AGENT_BASE_URL: 'http://agent.example/v1',
+      PUBLIC_URL: 'http://bot.example',
+      DATABASE_URL: 'mysql://host/name',
+      SECRET_KEY_FILE: '/no/such/file',
+      STABLE_LINKS: 'true',
+    });
+    expect(message).toContain('SLACK_BOT_TOKEN is invalid');
+    expect(message).toContain('OAuth & Permissions');
+    expect(message).toContain('SLACK_APP_TOKEN is missing');
+    expect(message).toContain('AGENT_API_KEY is missing');
+    expect(message).toContain('AGENT_BASE_URL must be https');
+    expect(message).toContain('PUBLIC_URL must begin with https://');
+    expect(message).toContain('DATABASE_URL is invalid (must begin with postgres:// or postgresql://)');
+    expect(message).toContain('SECRET_KEY_FILE names a file that cannot be read');
+    expect(message).not.toMatch(/(SLACK_BOT_TOKEN|SECRET_KEY) is missing/);
+  });
+
+  test('a command of the database needs no other settings', () => {
+    const database = { DATABASE_URL: 'postgresql://host/name' };
+    expect(readCommandConfig(database).DATABASE_URL).toBe(database.DATABASE_URL);
+    expect(() => readCommandConfig({ DATABASE_URL: 'host' })).toThrow('DATABASE_URL is invalid');
   });
 
   test('an empty value counts as not set', () => {

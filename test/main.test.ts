@@ -51,7 +51,8 @@ describe('the program', () => {
   test('reports a token that Slack rejects, and exits with 1', async () => {
     const program = start({ ...settings, SLACK_BOT_TOKEN: 'xoxb-not-a-token' });
     expect(await program.ended).toBe(1);
-    expect(program.said()).toContain('invalid_auth');
+    expect(program.said()).toContain('SLACK_BOT_TOKEN is invalid (Slack says invalid_auth)');
+    expect(program.said()).toContain('OAuth & Permissions');
     expect(program.said()).not.toContain('xoxb-not-a-token');
   });
 

@@ -31,14 +31,15 @@ const schema = z.object({
   logs: z.string().min(1).optional(),
 });
 
+export const CHAOS_USAGE =
+  'Usage: npm run chaos -- --kills N --seed S [--database SECONDS] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]';
+
 /** The command line is invalid; `message` names the options at fault and shows the usage. */
 export class ChaosOptionsError extends Error {
   readonly code = 'bad_options';
 
   constructor(problems: readonly string[]) {
-    super(
-      `Usage: npm run chaos -- --kills N --seed S [--database SECONDS] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n${problems.join('\n')}`,
-    );
+    super(`${CHAOS_USAGE}\n${problems.join('\n')}`);
     this.name = 'ChaosOptionsError';
   }
 }

@@ -1,12 +1,16 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
 import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
-import { ChaosOptionsError, parseChaosOptions } from './chaos-options.ts';
+import { CHAOS_USAGE, ChaosOptionsError, parseChaosOptions } from './chaos-options.ts';
 import { hasPassed, reportLine } from './chaos-report.ts';
 import { runChaos } from './chaos-run.ts';
 import { DAMAGE_KINDS } from './damage.ts';
 
+exitIfHelpIsAsked(
+  `${CHAOS_USAGE}\n\nKills the bot at random, then compares what was said with what arrived.`,
+);
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {

@@ -21,12 +21,14 @@ const schema = z.object({
   seed: z.coerce.number().int().nonnegative().default(1),
 });
 
+export const FUZZ_USAGE = 'Usage: npm run fuzz -- [--events N | --service --answers N] --seed S';
+
 /** The command line is invalid; `message` names the options at fault and shows the usage. */
 export class FuzzOptionsError extends Error {
   readonly code = 'bad_options';
 
   constructor(problem: string) {
-    super(`${problem}\nUsage: npm run fuzz -- [--events N | --service --answers N] --seed S`);
+    super(`${problem}\n${FUZZ_USAGE}`);
     this.name = 'FuzzOptionsError';
   }
 }

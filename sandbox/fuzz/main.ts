@@ -1,8 +1,10 @@
+import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
 import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
-import { FuzzOptionsError, parseFuzzOptions } from './fuzz-options.ts';
+import { FUZZ_USAGE, FuzzOptionsError, parseFuzzOptions } from './fuzz-options.ts';
 import { runFuzz } from './fuzz-run.ts';
 import { runServiceFuzz } from './service-fuzz-run.ts';
 
+exitIfHelpIsAsked(`${FUZZ_USAGE}\n\nSends random and mutated events to the real bot.`);
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {

@@ -193,7 +193,7 @@ export function personJson(person: Person): Fields {
     tz_offset: 3600,
     profile: {
       real_name: person.realName,
-      display_name: person.name,
+      display_name: person.realName,
       team: person.homeTeamId,
       ...(person.botId === undefined ? {} : { bot_id: person.botId }),
     },

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import { WorkspaceAccount, type WorkspaceAccountDeps } from '../features/account/workspace-account.ts';
 import { ChannelSettingsModal } from '../features/channel-settings/channel-settings.ts';
+import { feedbackSection } from '../features/feedback/feedback-section.ts';
 import { HomeTab } from '../features/home/home-tab.ts';
 import { QuestionPoster } from '../features/start/question-poster.ts';
 import { StartFormHandler } from '../features/start/start-form-handler.ts';
@@ -46,9 +47,12 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
   );
   const workspaceAccess = new WorkspaceAccessSettings(deps, updateHome);
   const taskList = new TaskList(deps);
-  const home = new HomeTab(deps, taskList, [workspaceAccess, workspaceAccount], (request) =>
-    channelSettings.open(request),
-  );
+  const adminSections = [
+    workspaceAccess,
+    workspaceAccount,
+    { buildSection: (workspace: string) => feedbackSection(deps.store, workspace) },
+  ];
+  const home = new HomeTab(deps, taskList, adminSections, (request) => channelSettings.open(request));
   const questionPoster = new QuestionPoster(deps);
   return {
     channelSettings,

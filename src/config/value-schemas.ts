@@ -36,6 +36,14 @@ export const workspaceIdList = stringList.pipe(z.array(z.string().regex(/^([TE][
 /** A whole number, 0 or more. */
 export const nonNegativeInteger = z.coerce.number().int().nonnegative();
 
+/** A channel's id. */
+export const channelId = z.string().regex(/^[CG][A-Z0-9]+$/);
+
+/** The address of a PostgreSQL database. */
+export const databaseUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://');
+
 /** The lowest level that is logged. */
 export const logLevel = z
   .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])

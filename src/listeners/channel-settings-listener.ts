@@ -4,7 +4,8 @@ import { z } from 'zod';
 import type { ChannelSettingsModal } from '../features/channel-settings/channel-settings.ts';
 import type { ChannelSettingsValues } from '../features/channel-settings/channel-settings-snapshot.ts';
 import { CHANNEL_SETTINGS_CALLBACK } from '../features/channel-settings/channel-settings-view.ts';
-import { formErrors, onForm } from './press.ts';
+import * as strings from '../render/strings/index.ts';
+import { onForm, savedOrErrors } from './press.ts';
 
 const selectedOption = z.looseObject({ selected_option: z.looseObject({ value: z.string() }).nullish() });
 const textInput = z.looseObject({ value: z.string().nullish() });
@@ -30,7 +31,10 @@ export function registerChannelSettingsListener(
   log: Logger,
 ): void {
   onForm(app, CHANNEL_SETTINGS_CALLBACK, formValues, log, async ({ actor, metadata, values }) =>
-    formErrors((await settings.save({ ...actor, metadata, values: toSettingsValues(values) })) ?? {}),
+    savedOrErrors(
+      await settings.save({ ...actor, metadata, values: toSettingsValues(values) }),
+      strings.channelSettings.title,
+    ),
   );
 }
 

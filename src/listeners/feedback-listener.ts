@@ -50,6 +50,6 @@ export function registerFeedbackListeners(
     const comment = (values.comment.comment.value ?? '').trim().slice(0, MAX_COMMENT_CHARACTERS);
     if (turnId === undefined || comment === '') return undefined;
     const isSaved = await feedback.saveComment({ ...actor, turnId }, comment);
-    return formErrors(isSaved ? {} : { comment: strings.commentTooLate });
+    return formErrors(isSaved ? {} : { comment: strings.feedback.tooLate });
   });
 }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ChannelActor, WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { ControlOutcome } from '../relay/runtime/control-types.ts';
+import { noticeModal } from '../render/blocks/modal.ts';
 import * as strings from '../render/strings/index.ts';
 import { StoreError } from '../store/errors.ts';
 
@@ -195,6 +196,11 @@ export function onForm<Values>(
 /** Shows errors in a form, by block; undefined if there are none. */
 export function formErrors(errors: object): ViewResponseAction | undefined {
   return Object.keys(errors).length === 0 ? undefined : { response_action: 'errors', errors: { ...errors } };
+}
+
+/** Shows errors in a form with settings, by block; without any, that it is saved. */
+export function savedOrErrors(errors: object, title: string): ViewResponseAction {
+  return formErrors(errors) ?? { response_action: 'update', view: noticeModal(title, strings.settingsSaved) };
 }
 
 /** Tells a person what their press did, unless they see it anyway. */

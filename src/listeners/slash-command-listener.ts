@@ -4,7 +4,9 @@ import { z } from 'zod';
 import type { ModalOutcome } from '../features/open-modal.ts';
 import type { ChannelActor } from '../relay/runtime/actors.ts';
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
+import { escapeMrkdwn } from '../render/markdown/pings.ts';
 import * as strings from '../render/strings/index.ts';
+import { shorten } from '../render/text/graphemes.ts';
 import { runAfterAck } from './press.ts';
 
 /** A use of `/agent`. */
@@ -29,13 +31,17 @@ const commandSchema = z.looseObject({
   text: z.string().default(''),
 });
 
-/** Handles `/agent`. Anything but a subcommand shows the help. */
+/** Handles `/agent`. Without a subcommand, and after an unknown one, it shows the help. */
 export function registerSlashCommandListener(app: App, handlers: SlashCommandHandlers, log: Logger): void {
   app.command('/agent', async ({ ack, body, respond }) => {
     const parsed = commandSchema.safeParse(body);
     const subcommand = parsed.success ? subcommandOf(parsed.data.text) : '';
     if (!parsed.success || !isSubcommand(subcommand, handlers)) {
-      await ack({ response_type: 'ephemeral', text: strings.commandHelp });
+      const isHelp = subcommand === '' || subcommand === 'help';
+      const text = isHelp
+        ? strings.commandHelp
+        : strings.unknownCommand(escapeMrkdwn(shorten(subcommand, 40)));
+      await ack({ response_type: 'ephemeral', text });
       return;
     }
     await ack();

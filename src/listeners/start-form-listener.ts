@@ -96,7 +96,7 @@ function toStartFormValues(values: z.output<typeof formValues>): StartFormValues
     question: question === undefined ? undefined : (question.value ?? ''),
     title: input('title')?.value ?? undefined,
     model: model === 'usual' ? undefined : model,
-    skill: input('skill')?.value ?? undefined,
+    skill: input('used_skill')?.selected_option?.value ?? input('skill')?.value ?? undefined,
     noFallback: (input('fallback')?.selected_options ?? []).length > 0,
     mode: mode === 'auto' || mode === 'plan' ? mode : undefined,
     files: input('files')?.files ?? [],

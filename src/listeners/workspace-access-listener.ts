@@ -5,7 +5,8 @@ import {
   WORKSPACE_ACCESS_ACTION_IDS,
   type WorkspaceAccessSettings,
 } from '../features/workspace-settings/workspace-access-settings.ts';
-import { formErrors, onForm, onPress } from './press.ts';
+import * as strings from '../render/strings/index.ts';
+import { onForm, onPress, savedOrErrors } from './press.ts';
 
 const admitsSchema = z.enum(['usual', 'members', 'guests', 'everyone']);
 
@@ -38,6 +39,7 @@ export function registerWorkspaceAccessListeners(
     const heard = values.door_listens.door_listens.selected_option.value;
     const listens = heard === 'usual' ? null : heard;
     const bots = values.door_bots.door_bots.value ?? '';
-    return formErrors((await accessSettings.save(actor, { admits, bots, listens })) ?? {});
+    const errors = await accessSettings.save(actor, { admits, bots, listens });
+    return savedOrErrors(errors, strings.workspaceAccess.title);
   });
 }

@@ -1,14 +1,25 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { describeErrors, UsageError } from './error-messages.ts';
 
-/** Runs an operator's command and exits: 2 for a wrong command line, 1 for any other failure, with its message. */
-export async function runCommand(work: () => Promise<number>): Promise<never> {
+/**
+ * Runs an operator's command and exits: 2 for a wrong command line, 1 for any other failure, with its message. `--help`
+ * only prints the help.
+ */
+export async function runCommand(help: string, work: () => Promise<number>): Promise<never> {
+  exitIfHelpIsAsked(help);
   try {
     process.exit(await work());
   } catch (error) {
     for (const message of describeErrors(error, 'The command failed')) console.error(message);
     process.exit(error instanceof UsageError ? 2 : 1);
   }
+}
+
+/** Prints the help and exits if the command line asks for it. */
+export function exitIfHelpIsAsked(help: string): void {
+  if (!process.argv.includes('--help')) return;
+  console.log(help);
+  process.exit(0);
 }
 
 /** Reads the options of a command line. Throws UsageError. */

@@ -31,7 +31,7 @@ export async function runChecks(
   environment: Readonly<Record<string, string | undefined>>,
   print: (line: string) => void,
   tools: Partial<CheckTools> = {},
-  format = formatResult,
+  format = (result: CheckResult) => formatResult(result),
 ): Promise<boolean> {
   let redaction = new Redactor();
   let allPassed = true;
@@ -61,8 +61,15 @@ export async function runChecks(
   return allPassed;
 }
 
-function formatResult({ what, ok, message }: CheckResult): string {
-  return `${ok ? 'OK   ' : 'FAIL '} ${what.padEnd(17)} ${message}`;
+/** Columns before the message. */
+const INDENT = 24;
+
+/** A result for people: its message is wrapped at the terminal's width (columns), where there is one. */
+export function formatResult({ what, ok, message }: CheckResult, width = process.stdout.columns): string {
+  const room = Math.max(20, (width ?? 10_000) - INDENT);
+  // Words that fit, or one that is longer than a line.
+  const lines = message.match(new RegExp(`\\S.{0,${room - 1}}(?!\\S)|\\S+`, 'g')) ?? [];
+  return `${ok ? 'OK   ' : 'FAIL '} ${what.padEnd(17)} ${lines.join(`\n${' '.repeat(INDENT)}`)}`;
 }
 
 /** Free space of the nearest parent folder that exists. */
@@ -87,10 +94,9 @@ Checks everything that a start needs. Exits with 0 if all is well, and with 1 if
 
 async function run(args: readonly string[]): Promise<number> {
   const flag = { type: 'boolean', default: false } as const;
-  const { help, json, mend } = parseOptions(USAGE, args, { help: flag, json: flag, mend: flag });
-  if (help) console.log(HELP);
-  const format = json ? (result: CheckResult) => JSON.stringify(result) : formatResult;
-  return help || (await runChecks(process.env, (line) => console.log(line), { mend }, format)) ? 0 : 1;
+  const { json, mend } = parseOptions(USAGE, args, { json: flag, mend: flag });
+  const format = (result: CheckResult) => (json ? JSON.stringify(result) : formatResult(result));
+  return (await runChecks(process.env, (line) => console.log(line), { mend }, format)) ? 0 : 1;
 }
 
-if (import.meta.main) await runCommand(() => run(process.argv.slice(2)));
+if (import.meta.main) await runCommand(HELP, () => run(process.argv.slice(2)));

@@ -1,4 +1,4 @@
-import { readConfig } from '../config.ts';
+import { readCommandConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import type { StartedTask } from '../store/tasks/task-records.ts';
 import { AgentAccountClients } from './agent-account-clients.ts';
@@ -11,6 +11,7 @@ const USAGE =
   '  --user U0123   erases the data kept about one person\n' +
   '  --tasks        also deletes their tasks at the agent service, unless others wrote in them\n' +
   '  --everything   deletes every row of the workspace';
+const HELP = `Erases what this database holds about a person or a workspace. It cannot be undone.\n\nUsage: ${USAGE}`;
 
 /** The command reports its progress each time it has deleted this many rows. */
 const PROGRESS_ROWS = 100_000;
@@ -40,7 +41,8 @@ export function parseForgetRequest(args: readonly string[]): ForgetRequest {
 }
 
 /**
- * Erases, and prints what was erased and what remains elsewhere. `deleteTask` deletes a task at the service; if it throws,
+ * Erases, and prints what was erased and what remains elsewhere. Throws if nothing is known of the workspace or the
+ * person. `deleteTask` deletes a task at the service; if it throws,
  * our own rows stay, so that the command can be repeated. A workspace's rows are deleted in batches; `signal` stops after
  * the current batch.
  */
@@ -52,6 +54,8 @@ export async function forget(
   signal?: AbortSignal,
 ): Promise<void> {
   const { workspace } = request;
+  if (!(await store.erasure.knowsWorkspace(workspace)))
+    throw new Error(`There is nothing of the workspace ${workspace} in this database.`);
   if ('everything' in request) {
     let reportedRows = 0;
     const onBatch = (rows: number) => {
@@ -65,6 +69,8 @@ export async function forget(
     print('Its projects and tasks at the agent service still exist.');
     return;
   }
+  if (!(await store.erasure.knowsPerson(workspace, request.user)))
+    throw new Error(`There is nothing of ${request.user} in ${workspace}. Check both IDs.`);
   const tasks = await store.tasks.startedBy(workspace, request.user);
   const ownTasks = request.tasks ? tasks.filter(({ alone }) => alone) : [];
   for (const task of ownTasks) await deleteTask(task);
@@ -80,9 +86,9 @@ export async function forget(
 }
 
 if (import.meta.main) {
-  await runCommand(async () => {
+  await runCommand(HELP, async () => {
     const request = parseForgetRequest(process.argv.slice(2));
-    const config = readConfig(process.env);
+    const config = readCommandConfig(process.env);
     const print = (line: string) => console.log(line);
     const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort());

@@ -1,4 +1,4 @@
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readCommandConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import { DecryptionError, encryptionContext, Keyring } from '../store/workspaces/keyring.ts';
 import { runCommand } from './command-runner.ts';
@@ -6,6 +6,7 @@ import { UsageError } from './error-messages.ts';
 import { withOperatorStore } from './operator-store.ts';
 
 const USAGE = 'npm run rotate-key, with SECRET_KEY=<new>,<old>';
+const HELP = `Encrypts all tokens and keys again with the first key.\n\nUsage: ${USAGE}`;
 
 /**
  * Encrypts all tokens and keys again with the first key of SECRET_KEY. Safe while the app runs with the same keys, and
@@ -61,8 +62,8 @@ function requireKeyring({ SECRET_KEY }: Config): Keyring {
 }
 
 if (import.meta.main) {
-  await runCommand(async () => {
-    const config = readConfig(process.env);
+  await runCommand(HELP, async () => {
+    const config = readCommandConfig(process.env);
     const keyring = requireKeyring(config);
     const { reencrypted, changed, unreadable } = await withOperatorStore(config, (store) =>
       rotateKey(store, keyring),

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { startInProcessSandbox } from '../../sandbox/in-process-sandbox.ts';
 import { ALL_SCOPES, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import type { CheckTools } from '../../src/operate/checks/check-result.ts';
-import { runChecks } from '../../src/operate/doctor.ts';
+import { formatResult, runChecks } from '../../src/operate/doctor.ts';
 import { connectionUrl } from '../../src/postgres/embedded-server.ts';
 import { REQUIRED_SCOPES } from '../../src/slack/required-scopes.ts';
 import { Keyring } from '../../src/store/workspaces/keyring.ts';
@@ -54,6 +54,16 @@ async function stranger(status: number, body: string, headers = {}): Promise<str
 const nobody = 'http://127.0.0.1:9';
 
 describe('the doctor', () => {
+  test('wraps its lines at the width of the terminal', () => {
+    const message = `${'some words '.repeat(20)}\nhttps://${'a'.repeat(90)}`;
+    const lines = formatResult({ what: 'settings', ok: false, message }, 80).split('\n');
+    expect(lines.slice(0, -1).every((line) => line.length <= 80)).toBe(true);
+    expect(lines.slice(1).every((line) => line.startsWith(' '.repeat(24)))).toBe(true);
+    expect(formatResult({ what: 'disk', ok: true, message: 'free' }, 80)).toBe(
+      'OK    disk              free',
+    );
+  });
+
   test.each([
     ['Socket Mode', bySocket],
     ['HTTP', byHttp],

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createAppLink, manifestVariant, readManifestFile } from '../../setup/manifest-file.ts';
 import { settingRows } from '../../src/config.ts';
+import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
 import { assumptionsTable } from './service-assumptions.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -74,6 +75,7 @@ function assumptionsPage(): string {
 }
 
 if (import.meta.main) {
+  exitIfHelpIsAsked('Usage: npm run readme\n\nGenerates the pages of docs/ that follow from the code.');
   for (const [path, text] of Object.entries(generatedPages())) await writeFile(new URL(path, root), text);
   for (const path of PAGES_WITH_LINK)
     await writeFile(new URL(path, root), withCreateAppLink(await readPage(path)));

@@ -27,8 +27,8 @@ export class AppScene {
 
   constructor(sandbox: InProcessSandbox) {
     this.sandbox = sandbox;
-    this.ada = sandbox.slack.createPerson({ name: 'ada', realName: 'Ada' });
-    this.grace = sandbox.slack.createPerson({ name: 'grace', realName: 'Grace' });
+    this.ada = sandbox.slack.createPerson({ name: 'ada' });
+    this.grace = sandbox.slack.createPerson({ name: 'grace' });
   }
 
   get slack() {

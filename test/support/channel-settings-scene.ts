@@ -1,5 +1,6 @@
 import type { Channel, Person } from '../../sandbox/slack/slack-workspace.ts';
 import type { View } from '../../sandbox/slack/views.ts';
+import { settingsSaved } from '../../src/render/strings/index.ts';
 import type { AppScene } from './app-scene.ts';
 
 /** The modal with a channel's settings, in the hands of one person. */
@@ -32,7 +33,7 @@ export class ChannelSettingsModal {
   async save(values: Record<string, string | string[]>): Promise<unknown> {
     const { acked, body } = await this.#scene.slack.submitView(this.#person, values);
     if (!acked) throw new Error('Slack was not answered.');
-    return body === undefined || body === '' ? undefined : body;
+    return JSON.stringify(body).includes(settingsSaved) ? undefined : body;
   }
 }
 

@@ -59,7 +59,7 @@ export class ProcessScene {
     this.#finish = deps.finish;
     this.#whenDone = deps.whenDone;
     this.observer = new DatabaseObserver(deps.connectionOf);
-    this.#ada = this.slack.createPerson({ name: 'ada', realName: 'Ada' });
+    this.#ada = this.slack.createPerson({ name: 'ada' });
     // Several, because Slack takes one post a second and channel.
     this.#channels = ['east', 'west', 'north', 'south'].map((name) => this.slack.createChannel({ name }));
   }

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { type InteractiveSandbox, startInteractiveSandbox } from '../../sandbox/interactive-sandbox.ts';
+import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
 import { startBrowser } from './chromium.ts';
 import { Recording } from './recording.ts';
 
@@ -168,4 +169,5 @@ async function take(page: Page, name: string): Promise<void> {
   await writeFile(`${folder}${name}.png`, bytes);
 }
 
+exitIfHelpIsAsked('Usage: npm run pictures\n\nTakes the pictures of the docs again, in the sandbox.');
 await takePictures();

@@ -28,7 +28,7 @@ export class StartFormScene {
   /** Somebody who has no window open. */
   newPerson(): Person {
     this.#people += 1;
-    return this.#slack.createPerson({ name: `person-${this.#people}`, realName: `Person ${this.#people}` });
+    return this.#slack.createPerson({ name: `person-${this.#people}` });
   }
 
   /** A newcomer in a channel of their own. */

@@ -42,7 +42,7 @@ const labels = strings.channelSettings;
 /** The form with a channel's settings. */
 export function channelSettingsView(form: ChannelSettingsFormContent): FormView {
   const { settings, project } = form;
-  const about = project === undefined ? labels.noProject : strings.projectOfChannel(project.id);
+  const about = project === undefined ? labels.noProject : strings.projectOfChannel(project);
   return {
     type: 'modal',
     callback_id: CHANNEL_SETTINGS_CALLBACK,

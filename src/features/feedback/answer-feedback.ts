@@ -1,12 +1,22 @@
+import { randomUUID } from 'node:crypto';
 import { controlRefusal, permittedTurn, useOnTurn } from '../../relay/access/control-permission.ts';
 import { type ControlOutcome, type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { trySendEphemeral } from '../../relay/runtime/private-messages.ts';
 import { type FormView, inputBlock } from '../../render/blocks/form-inputs.ts';
 import { createModal, noticeModal } from '../../render/blocks/modal.ts';
-import { plainText } from '../../render/blocks/slack-blocks.ts';
+import {
+  contextLineBlock,
+  mrkdwnSection,
+  plainText,
+  sectionBlock,
+} from '../../render/blocks/slack-blocks.ts';
+import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import { feedbackThanksMessage } from '../../render/messages/feedback-buttons.ts';
 import * as strings from '../../render/strings/index.ts';
+import { shorten } from '../../render/text/graphemes.ts';
+import type { FeedbackKey } from '../../store/audit/feedback-ratings.ts';
+import type { Turn } from '../../store/schema.ts';
 import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
 
 /** The control's name in the audit trail. */
@@ -52,12 +62,44 @@ export class AnswerFeedback {
     return commentView(turnId, given?.comment ?? null);
   }
 
-  /** Saves a comment with the person's thumb; false if the thumb is gone. */
+  /** Saves a comment with the person's thumb, and tells its writer; false if the thumb is gone. */
   async saveComment(
     { workspace, turnId, person }: Omit<ControlRequest, 'channel'>,
     text: string,
   ): Promise<boolean> {
-    return this.#deps.store.feedback.addComment({ workspace, turn_id: turnId, user_id: person }, text);
+    const { store, log } = this.#deps;
+    const key = { workspace, turn_id: turnId, user_id: person };
+    if (!(await store.feedback.addComment(key, text))) return false;
+    const turn = await store.turns.get(workspace, turnId);
+    if (turn !== undefined) {
+      const { channel, thread_ts: threadTs } = turn;
+      trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, strings.feedback.saved);
+    }
+    this.#postComment(key, turn, text).catch((error: unknown) =>
+      log.warn({ err: error, turn: turnId }, 'a comment was not posted in FEEDBACK_CHANNEL'),
+    );
+    return true;
+  }
+
+  /** Posts a comment in the channel of the settings. Throws a SlackError. */
+  async #postComment(key: FeedbackKey, turn: Turn | undefined, text: string): Promise<void> {
+    const { feedbackChannel: channel } = this.#deps.settings;
+    const workspace = this.#deps.workspace(key.workspace);
+    if (channel === undefined || workspace === undefined) return;
+    const { posting, people } = workspace;
+    const given = await this.#deps.store.feedback.get(key);
+    const thumb = given?.is_positive === true ? strings.buttons.thumbsUp : strings.buttons.thumbsDown;
+    const heading = strings.feedback.received(thumb, await people.personName(key.user_id));
+    const url = turn && (await posting.getPermalink({ channel: turn.channel, ts: turn.thread_ts }));
+    const message = {
+      text: escapeMrkdwn(heading),
+      blocks: [
+        contextLineBlock(heading),
+        sectionBlock(shorten(text, MAX_COMMENT_CHARACTERS)),
+        ...(url === undefined ? [] : [mrkdwnSection(`<${url}|${strings.buttons.openThread}>`)]),
+      ],
+    };
+    await posting.post({ channel, message, key: randomUUID(), kind: 'notice' });
   }
 }
 
@@ -66,7 +108,7 @@ export const MAX_COMMENT_CHARACTERS = 3_000;
 
 /** The modal with one sentence: while the form loads, or in place of it. */
 function commentNoticeView(sentence: string): FormView {
-  return noticeModal(strings.commentTitle, sentence);
+  return noticeModal(strings.feedback.title, sentence);
 }
 
 /** The form for a comment on a turn's answer; `written` is the person's earlier comment. */
@@ -79,10 +121,10 @@ export function commentView(turnId: string, written: string | null): FormView {
       max_length: MAX_COMMENT_CHARACTERS,
       ...(written === null ? {} : { initial_value: written }),
     },
-    { label: strings.commentLabel, hint: strings.commentHint, optional: false },
+    { label: strings.feedback.label, hint: strings.feedback.hint, optional: false },
   );
   return {
-    ...createModal(strings.commentTitle, [comment]),
+    ...createModal(strings.feedback.title, [comment]),
     callback_id: 'feedback_comment',
     private_metadata: turnId,
     submit: plainText(strings.buttons.send),

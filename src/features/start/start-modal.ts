@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { accessDenialFor } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
+import { refusalSentence } from '../../relay/access/refusals.ts';
 import { idsToResolve, lookUpNames } from '../../relay/reading/display-names.ts';
 import { choicesIn, parseFlags } from '../../relay/reading/message-flags.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
@@ -21,6 +23,11 @@ import {
   startView,
 } from './start-view.ts';
 
+/** Longest lookup of the person who opens the form (ms). */
+const LOOKUP_TIMEOUT_MS = 3_000;
+/** Most skills that the form offers. */
+const MAX_USED_SKILLS = 20;
+
 /** A person opens the form. */
 export interface StartFormRequest extends ModalTrigger {
   person: string;
@@ -36,14 +43,14 @@ export class StartModal {
 
   /** Opens an empty form. A direct conversation is fixed, because the form's list cannot offer it. Throws a SlackError. */
   async openBlank(request: StartFormRequest, channel: string | undefined): Promise<ModalOutcome> {
-    const views = this.#deps.workspace(request.workspace)?.views;
-    if (views === undefined) return 'unknown';
-    const isFixed = channel !== undefined && isDirectChannel(channel);
-    const view = startView({
-      ...this.#emptyForm({ id: randomUUID(), channel: isFixed ? channel : undefined, from: channel }),
-      ...(isFixed ? {} : { channel: { chosen: channel } }),
+    return this.#openFilled(request, channel, async (workspace) => {
+      const isFixed = channel !== undefined && isDirectChannel(channel);
+      const metadata = { id: randomUUID(), channel: isFixed ? channel : undefined, from: channel };
+      return startView({
+        ...(await this.#emptyForm(workspace.id, metadata)),
+        ...(isFixed ? {} : { channel: { chosen: channel } }),
+      });
     });
-    return (await views.open(request.triggerId, view)) === undefined ? 'late' : 'done';
   }
 
   /** Opens the form for a question about a message, as Slack sent it; `ts` is the time of the press. Throws a SlackError. */
@@ -51,7 +58,7 @@ export class StartModal {
     request: StartFormRequest,
     about: { channel: string; thread_ts: string; ts: string; message: Record<string, unknown> },
   ): Promise<ModalOutcome> {
-    return this.#openFilled(request, async (workspace) => {
+    return this.#openFilled(request, about.channel, async (workspace) => {
       const { channel, thread_ts, ts, message } = about;
       const key = { workspace: workspace.id, channel, thread_ts };
       const thread = await this.#deps.store.threads.get(key);
@@ -63,7 +70,7 @@ export class StartModal {
       await this.#saveDraft(request, id, { ...location, source_content: source });
       const { text, files } = await readableMessage(workspace, message);
       return startView({
-        ...this.#emptyForm({ id, channel, drafted: true }),
+        ...(await this.#emptyForm(workspace.id, { id, channel, drafted: true })),
         note: isTaken ? strings.startForm.threadTaken : undefined,
         quote: text,
         question: { text: '', optional: true },
@@ -78,7 +85,8 @@ export class StartModal {
     asked: { turnId: string; channel: string; ts: string; where: 'thread' | 'channel' },
   ): Promise<ModalOutcome> {
     const { store, settings } = this.#deps;
-    return this.#openFilled(request, async (workspace) => {
+    // The control below asks for more than access.
+    return this.#openFilled(request, undefined, async (workspace) => {
       const turn = await turnOf(store, { workspace: workspace.id, ...asked });
       if (turn === undefined) return startNoticeView(strings.startForm.gone);
       const inThread = asked.where === 'thread';
@@ -103,7 +111,7 @@ export class StartModal {
       const question = parseFlags(text, settings.supportedTaskOptions).text;
       const quoted = source.about === undefined ? undefined : await readableMessage(workspace, source.about);
       return startView({
-        ...this.#emptyForm({ id, channel, drafted: true }),
+        ...(await this.#emptyForm(workspace.id, { id, channel, drafted: true })),
         question:
           question.length > MAX_QUESTION_CHARACTERS
             ? 'long'
@@ -118,9 +126,25 @@ export class StartModal {
 
   async #openFilled(
     request: StartFormRequest,
+    channel: string | undefined,
     fill: (workspace: WorkspaceClient) => Promise<FormView>,
   ): Promise<ModalOutcome> {
-    return openAndFillModal(this.#deps, request, startNoticeView, strings.command.unavailable, fill);
+    const { unavailable } = strings.command;
+    return openAndFillModal(this.#deps, request, startNoticeView, unavailable, async (workspace) => {
+      if (channel === undefined) return fill(workspace);
+      const asker = { workspace: workspace.id, channel, person: request.person };
+      const known = accessDenialFor(
+        this.#deps,
+        workspace.people,
+        asker,
+        AbortSignal.timeout(LOOKUP_TIMEOUT_MS),
+      );
+      // Where Slack does not say, the submitted form is refused.
+      const why = await known.catch(() => 'unknown' as const);
+      return why === undefined || why === 'unknown'
+        ? fill(workspace)
+        : startNoticeView(refusalSentence({ why }));
+    });
   }
 
   async #saveDraft(
@@ -131,8 +155,10 @@ export class StartModal {
     await this.#deps.store.taskStarts.saveDraft({ workspace, id, user_id: person, ...about });
   }
 
-  #emptyForm(metadata: StartFormMetadata): StartFormContent {
-    return emptyStartForm(metadata, this.#deps.settings.supportedTaskOptions);
+  async #emptyForm(workspace: string, metadata: StartFormMetadata): Promise<StartFormContent> {
+    const { settings, store } = this.#deps;
+    const usedSkills = await store.turnUsage.recentSkills(workspace, MAX_USED_SKILLS);
+    return { ...emptyStartForm(metadata, settings.supportedTaskOptions), usedSkills };
   }
 }
 

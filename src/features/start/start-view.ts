@@ -14,6 +14,8 @@ export const START_CALLBACK = 'start';
 export const MAX_QUESTION_CHARACTERS = 3_000;
 const MAX_TITLE_CHARACTERS = 300;
 const MAX_SKILL_CHARACTERS = 200;
+/** Most characters of an option (https://docs.slack.dev/reference/block-kit/composition-objects/option-object). */
+const MAX_OPTION_CHARACTERS = 75;
 /** Most files in a file input (https://docs.slack.dev/reference/block-kit/block-elements/file-input-element). */
 const MAX_FORM_FILES = 10;
 const MAX_QUOTE_CHARACTERS = 600;
@@ -37,6 +39,8 @@ export interface StartFormContent {
   /** The names of the files that are sent already. */
   files: readonly string[];
   offers: { noFallback: boolean; autoMode: boolean; planMode: boolean };
+  /** Skills to choose from: those that were used before. */
+  usedSkills: readonly string[];
 }
 
 /** What the form carries in its metadata. */
@@ -74,6 +78,7 @@ export function emptyStartForm(
     chosen: {},
     files: [],
     offers,
+    usedSkills: [],
   };
 }
 
@@ -116,12 +121,15 @@ function inputBlocks({
   isTaskStarted,
   chosen,
   offers,
+  usedSkills,
 }: StartFormContent): FormView['blocks'] {
   const blocks: FormView['blocks'] = [];
   if (channel !== undefined) blocks.push(channelInput(channel.chosen));
   if (question === 'long') blocks.push(textSection(form.longQuestion));
   else blocks.push(questionInput(question));
   if (!isTaskStarted) blocks.push(titleInput(chosen.title), modelInput(chosen.model));
+  const skills = usedSkills.filter((skill) => skill.length <= MAX_OPTION_CHARACTERS);
+  if (skills.length > 0) blocks.push(usedSkillInput(skills));
   blocks.push(skillInput(chosen.skill));
   const filesInput = { type: 'file_input' as const, action_id: 'files', max_files: MAX_FORM_FILES };
   blocks.push(inputBlock(filesInput, { label: form.files, optional: true }));
@@ -165,6 +173,12 @@ function skillInput(skill: string | undefined): InputBlock {
     hint: form.skillHint,
     optional: true,
   });
+}
+
+function usedSkillInput(skills: readonly string[]): InputBlock {
+  const options = skills.map((skill) => formOption(skill, skill));
+  const select = { type: 'static_select' as const, action_id: 'used_skill', options };
+  return inputBlock(select, { label: form.usedSkill, optional: true });
 }
 
 function textInput(id: string, most: number, text: string | undefined) {

@@ -55,7 +55,8 @@ function requireUsable(schema: SchemaCheck, now: number): void {
 }
 
 function describeMigrations({ pending, unknown }: SchemaCheck): string {
-  if (pending.length > 0) return `a start will apply ${pending.join(', ')}`;
+  if (pending.length > 0)
+    return `a start will apply ${pending.length} ${pending.length === 1 ? 'migration' : 'migrations'}`;
   const newest = unknown.at(-1);
   if (newest === undefined) return 'its tables are up to date';
   return `a newer release has used it (${newest}); this one may run beside it during a roll-out`;

@@ -34,24 +34,21 @@ export async function refuseMessage(
   const { channel, thread_ts, ts, user_id } = message;
   const thread = { workspace: workspace.id, channel, thread_ts };
   const details = { ...refusalAuditDetails(refusal), message: ts };
-  const refused = await deps.store.transaction(async (store) => {
+  const dropped = await deps.store.transaction(async (store) => {
     await store.threads.lock(thread);
-    const isFirst = !(await store.messages.wasRefused(thread, user_id));
     if (!(await store.messages.refuse(message))) return undefined;
     // The button that made the message may be pressed again.
     await store.turns.releaseButton(message);
     await store.earlyEdits.release(message);
-    const dropped = await giveUpThread(store, workspace, message);
+    const orphans = await giveUpThread(store, workspace, message);
     await store.audit.add({ workspace: workspace.id, kind: 'refusal', user_id, channel, thread_ts, details });
-    return { isFirst, dropped };
+    return orphans;
   });
-  if (refused === undefined) return;
+  if (dropped === undefined) return;
   deps.log.info({ ...thread, ...details, person: user_id }, 'message refused');
   // WaitingReactions finds reactions by the messages' rows, and these rows are gone.
-  for (const { ts: messageTs } of refused.dropped.filter((one) => one.has_waiting_reaction))
+  for (const { ts: messageTs } of dropped.filter((one) => one.has_waiting_reaction))
     await workspace.posting.removeReaction({ channel, ts: messageTs, name: WAITING_EMOJI });
-  // People who go on talking in the thread without the bot in mind are told once.
-  if (!refused.isFirst && !isAddressedToBot(workspace, message) && refusal.why !== 'limit') return;
   notifyWriter(deps, message, refusalSentence(refusal));
 }
 

@@ -1,13 +1,13 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import { resultMessages } from '../../render/messages/result-list.ts';
+import { resultPages } from '../../render/messages/result-list.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import type { ControlOutcome, ControlRequest } from '../runtime/control-types.ts';
 import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';
 import { sendEphemeral } from '../runtime/private-messages.ts';
-import { toShownResult } from './result-posts.ts';
+import { toListedResult } from './result-posts.ts';
 
 /** How long a link works, in ms. */
 const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000;
@@ -81,7 +81,7 @@ export async function sendFreshLinks(deps: RelayDeps, request: ControlRequest): 
     const all = await deps.agent(thread.account_id).allResults(taskId);
     const results = all.filter((result) => claimed.get(result.id)?.turn_id === id);
     if (results.length === 0) return 'gone';
-    for (const message of resultMessages(results.map((result) => toShownResult(result))))
+    for (const message of resultPages(results.map((result) => toListedResult(result))))
       await sendEphemeral(deps, { workspace, channel, person, threadTs: thread_ts }, message);
     return 'done';
   } catch (error) {

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { AgentError } from '../../agent/errors.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
-import { type ListedResult, resultMessages, withoutLinks } from '../../render/messages/result-list.ts';
-import { tablePreviewMessage } from '../../render/messages/table-preview.ts';
+import { type ListedResult, resultList, withoutLinks } from '../../render/messages/result-list.ts';
+import { showWholeTable, tablesOf } from '../../render/messages/shown-tables.ts';
+import * as strings from '../../render/strings/index.ts';
 import { withExactSize } from '../../slack/file-stream.ts';
 import type { ClaimedResult } from '../../store/files/posted-results.ts';
 import type { Turn } from '../../store/schema.ts';
@@ -12,36 +12,57 @@ import { asRendered, textOnly } from './fallback-forms.ts';
 import { type FileToShare, ThreadFiles } from './thread-files.ts';
 import { ThreadPosts } from './thread-posts.ts';
 
+/** The group of the results that a turn's task made after the turn. */
+const LATER = 'later';
+
 /** What Slack may accept of a list of results, the fullest first. */
 const RESULT_FORMS = [asRendered, withoutLinks, textOnly];
 
+/** Most of a turn's pictures and tables that its thread shows itself. */
+const MAX_SHOWN = 4;
+
 /**
- * Posts the results of a settled turn, each result of the task once in its thread. The turn keeps the results that it
- * claims, so that a retry posts the same. Returns how many there are.
+ * Posts the results of a settled turn, each result of the task once in its thread: one list, and one message with the
+ * files that Slack can show and the answer does not. The turn keeps the results that it claims, so that a retry posts the
+ * same. Returns how many there are.
  */
-export async function postResults(context: SettledTurnContext): Promise<number> {
+export async function postResults(context: SettledTurnContext, answer: string): Promise<number> {
   const all = await context.agent.allResults(context.taskId, { signal: context.lease.signal });
   if (all.length === 0) return 0;
   await claimNewResults(context, '', all);
-  return postResultBatch(context, '', all);
+  const results = await claimedResults(context, '', all);
+  if (results.length > 0) {
+    const { shown, notes } = await chooseShown(context, results, answer);
+    await putList(context, '', results, notes);
+    const files = shown.map((result) => toFileToShare(context, result));
+    const shared = await new ThreadFiles(context, context.turn).share(files);
+    const failed = shown.filter(({ id }) => !shared.has(partOf(id)));
+    for (const { id } of failed) notes.set(id, strings.resultNotShown);
+    if (failed.length > 0) await putList(context, '', results, notes);
+  }
+  await context.deps.store.results.markPosted(context.turn, '');
+  return results.length;
 }
 
-/** Posts the results that the task made after its last turn, each once. A follow-up check. */
+/** Lists the results that the task made after its last turn, in one message that grows. A follow-up check. */
 export async function postLaterResults(context: SettledTurnContext): Promise<void> {
   const { signal } = context.lease;
   const listed = await context.agent.allResults(context.taskId, { signal, withUrls: false });
   if (listed.length === 0) return;
-  const claims = await claimNewResults(context, randomUUID(), listed);
-  const batches = new Map<string, string>();
+  const claims = await claimNewResults(context, LATER, listed);
+  const batches = new Map<string, { owner: string; batch: string }>();
   for (const { turn_id: owner, batch, shown } of claims.values()) {
-    if (batch !== '' && !shown) batches.set(batch, owner);
+    if (batch !== '' && !shown) batches.set(`${owner}/${batch}`, { owner, batch });
   }
   if (batches.size === 0) return;
   const all = await context.agent.allResults(context.taskId, { signal });
-  for (const [batch, owner] of batches) {
+  for (const { owner, batch } of batches.values()) {
     const poster = await postingTurn(context, owner);
-    if (poster !== undefined && isOfTask(poster, context.taskId))
-      await postResultBatch({ ...context, turn: poster }, batch, all);
+    if (poster === undefined || !isOfTask(poster, context.taskId)) continue;
+    const work = { ...context, turn: poster };
+    const results = await claimedResults(work, batch, all);
+    if (results.length > 0) await putList(work, batch, results, new Map());
+    await context.deps.store.results.markPosted(poster, batch);
   }
 }
 
@@ -70,32 +91,33 @@ async function claimNewResults(
   return deps.store.results.ofThread(turn);
 }
 
-async function postResultBatch(
-  context: SettledTurnContext,
+/** The results that the turn claimed for this batch. */
+async function claimedResults(
+  { deps, turn }: SettledTurnContext,
   batch: string,
   all: ResultFile[],
-): Promise<number> {
-  const { deps, turn } = context;
+): Promise<ResultFile[]> {
   const claimed = await deps.store.results.ofThread(turn);
-  const mine = all.filter(({ id }) => {
+  return all.filter(({ id }) => {
     const claim = claimed.get(id);
     return claim?.turn_id === turn.id && claim.batch === batch;
   });
-  if (mine.length > 0) {
-    const posts = new ThreadPosts(context, turn);
-    await posts.load();
-    const { stableLink } = deps.settings.results;
-    const link = stableLink === undefined ? undefined : (id: string) => stableLink(linkTarget(turn, id));
-    const shown = mine.map((result) => toShownResult(result, link));
-    const messages = resultMessages(shown, { turnId: turn.id, later: batch !== '' });
-    const prefix = batch === '' ? 'results' : `results:${batch}`;
-    for (const [index, message] of messages.entries()) {
-      await posts.post(`${prefix}:${index}`, message, 'result', RESULT_FORMS);
-    }
-    await postInlineResults(context, posts, mine);
-  }
-  await deps.store.results.markPosted(turn, batch);
-  return mine.length;
+}
+
+/** Posts the list of a batch, or brings it up to date; `notes` say by id why a result is only linked. */
+async function putList(
+  context: SettledTurnContext,
+  batch: string,
+  results: readonly ResultFile[],
+  notes: ReadonlyMap<string, string>,
+): Promise<void> {
+  const { deps, turn } = context;
+  const { stableLink } = deps.settings.results;
+  const link = stableLink === undefined ? undefined : (id: string) => stableLink(linkTarget(turn, id));
+  const listed = results.map((result) => ({ ...toListedResult(result, link), note: notes.get(result.id) }));
+  const message = resultList(listed, { turnId: turn.id, isLater: batch !== '' });
+  const part = `results:${batch === '' ? '0' : batch}`;
+  await new ThreadPosts(context, turn).put(part, message, 'result', RESULT_FORMS);
 }
 
 function linkTarget({ workspace, channel, thread_ts }: Turn, resultId: string): ResultLinkTarget {
@@ -103,15 +125,11 @@ function linkTarget({ workspace, channel, thread_ts }: Turn, resultId: string): 
 }
 
 /** A result as the thread lists it; `stableLink` makes a link that does not expire with the service's. */
-export function toShownResult(result: ResultFile, stableLink?: (resultId: string) => string): ListedResult {
+export function toListedResult(result: ResultFile, stableLink?: (resultId: string) => string): ListedResult {
   const { id, name, sizeBytes, mimeType, downloadUrl } = result;
   const url = downloadUrl && stableLink !== undefined ? stableLink(id) : downloadUrl;
   return { name, sizeBytes, mimeType, url };
 }
-
-/** Most pictures of a turn that its thread shows, and most tables whose first rows it shows. */
-const MAX_PICTURES = 10;
-const MAX_TABLES = 3;
 
 const PICTURE_TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
@@ -122,45 +140,52 @@ const PICTURE_TYPES: Readonly<Record<string, string>> = {
 };
 const TABLE_TYPES: Readonly<Record<string, string>> = { csv: 'text/csv', tsv: 'text/tab-separated-values' };
 
-interface ChosenResult {
-  part: string;
-  result: ResultFile;
+/** The results that the thread shows, pictures first, and by id why it does not show others. */
+async function chooseShown(
+  context: SettledTurnContext,
+  results: readonly ResultFile[],
+  answer: string,
+): Promise<{ shown: ResultFile[]; notes: Map<string, string> }> {
+  const { maxInlineBytes, maxTableBytes } = context.deps.settings.results;
+  const shown: ResultFile[] = [];
+  const notes = new Map<string, string>();
+  const pictures = results.filter((result) => isOfType(result, PICTURE_TYPES));
+  const tables = results.filter((result) => !pictures.includes(result) && isOfType(result, TABLE_TYPES));
+  const answerTables = tables.length === 0 ? [] : tablesOf(answer);
+  for (const result of [...pictures, ...tables]) {
+    const isTable = tables.includes(result);
+    const maxBytes = isTable ? Math.min(maxTableBytes, maxInlineBytes) : maxInlineBytes;
+    if (!result.downloadUrl || result.sizeBytes === 0 || maxBytes === 0) continue;
+    if (result.sizeBytes > maxBytes) notes.set(result.id, strings.resultTooLarge);
+    else if (isTable && answerTables.length > 0 && (await showResult(context, answerTables, result)))
+      notes.set(result.id, strings.resultInAnswer);
+    else if (shown.length >= MAX_SHOWN) notes.set(result.id, strings.resultsShown(MAX_SHOWN));
+    else shown.push(result);
+  }
+  return { shown, notes };
 }
 
-/** Shows results in the thread itself: pictures, and small tables as their first rows and the file. */
-async function postInlineResults(
+/** Whether these tables of the answer show the result; false where it cannot be read now. */
+async function showResult(
   context: SettledTurnContext,
-  posts: ThreadPosts,
-  results: readonly ResultFile[],
-): Promise<void> {
-  const { deps, turn } = context;
-  const { maxInlineBytes, maxTableBytes } = deps.settings.results;
-  const known = await deps.store.slackFiles.ofTurn(turn);
-  const chosen = (
-    prefix: string,
-    types: Readonly<Record<string, string>>,
-    maxBytes: number,
-    maxCount: number,
-  ): ChosenResult[] => {
-    const found = results
-      .filter(
-        (result) =>
-          isOfType(result, types) &&
-          result.downloadUrl &&
-          result.sizeBytes > 0 &&
-          result.sizeBytes <= Math.min(maxBytes, maxInlineBytes),
-      )
-      .map((result) => ({ part: `${prefix}${result.id}`, result }));
-    const others = [...known.keys()].filter(
-      (part) => part.startsWith(prefix) && !found.some((one) => one.part === part),
-    );
-    return found.slice(0, Math.max(0, maxCount - others.length));
-  };
-  const pictures = chosen('picture:', PICTURE_TYPES, maxInlineBytes, MAX_PICTURES);
-  const tables = chosen('table:', TABLE_TYPES, maxTableBytes, MAX_TABLES);
-  for (const table of tables) await postTablePreview(context, posts, table);
-  const files = [...pictures, ...tables].map((one) => toFileToShare(context, one));
-  await new ThreadFiles(context, turn).share(files);
+  tables: readonly string[][][],
+  result: ResultFile,
+): Promise<boolean> {
+  const { deps, turn, lease } = context;
+  try {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of resultBytes(context, result)) chunks.push(chunk);
+    return showWholeTable(tables, Buffer.concat(chunks).toString('utf8'));
+  } catch (error) {
+    if (lease.signal.aborted || (transientFailure(error) !== undefined && !(error instanceof AgentError)))
+      throw error;
+    deps.log.warn({ err: error, turn: turn.id }, 'a table could not be compared with the answer');
+    return false;
+  }
+}
+
+function partOf(resultId: string): string {
+  return `result:${resultId}`;
 }
 
 function isOfType({ name, mimeType }: ResultFile, kinds: Readonly<Record<string, string>>): boolean {
@@ -168,10 +193,10 @@ function isOfType({ name, mimeType }: ResultFile, kinds: Readonly<Record<string,
   return Object.hasOwn(kinds, ending) || Object.values(kinds).includes(mimeType.split(';')[0] ?? '');
 }
 
-function toFileToShare(context: SettledTurnContext, { part, result }: ChosenResult): FileToShare {
-  const { name, sizeBytes } = result;
+function toFileToShare(context: SettledTurnContext, result: ResultFile): FileToShare {
+  const { id, name, sizeBytes } = result;
   return {
-    part,
+    part: partOf(id),
     name,
     altText: name.slice(0, 1_000),
     sizeBytes,
@@ -187,25 +212,4 @@ async function* resultBytes(
   if (!downloadUrl) throw new Error(`The result ${id} has no link.`);
   const { body } = await agent.openSignedLink(downloadUrl, { signal: lease.signal });
   yield* withExactSize(body, sizeBytes, name);
-}
-
-/** Posts a table's first rows. A file that is no table, or that cannot be read now, only has its link. */
-async function postTablePreview(
-  context: SettledTurnContext,
-  posts: ThreadPosts,
-  { part, result }: ChosenResult,
-): Promise<void> {
-  const { deps, turn, lease } = context;
-  if (posts.has(part)) return;
-  try {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of resultBytes(context, result)) chunks.push(chunk);
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-    const message = tablePreviewMessage({ name: result.name, text });
-    if (message !== undefined) await posts.post(part, message, 'result');
-  } catch (error) {
-    if (lease.signal.aborted || (transientFailure(error) !== undefined && !(error instanceof AgentError)))
-      throw error;
-    deps.log.warn({ err: error, turn: turn.id }, 'the preview of a table is left out');
-  }
 }

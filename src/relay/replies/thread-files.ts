@@ -50,10 +50,15 @@ export class ThreadFiles {
   }
 
   /**
-   * Shares files in the thread in one message, each once. A file that Slack does not take is left out and logged. Throws
-   * where the turn must not continue in this process, or the store is unavailable.
+   * Shares files in the thread in one message, each once. Returns the parts that are there: a file that Slack does not
+   * take is left out and logged. Throws where the turn must not continue in this process, or the store is unavailable.
    */
-  async share(files: readonly FileToShare[]): Promise<void> {
+  async share(files: readonly FileToShare[]): Promise<ReadonlySet<string>> {
+    await this.#shareEach(files);
+    return new Set(files.map(({ part }) => part).filter((part) => this.#isShared(part)));
+  }
+
+  async #shareEach(files: readonly FileToShare[]): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       await this.#load();
       await this.#resolveUnknownShares(files);

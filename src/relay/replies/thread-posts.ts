@@ -110,6 +110,21 @@ export class ThreadPosts {
     );
   }
 
+  /** Posts a part, or brings it up to date, in the first of these forms that Slack accepts. */
+  async put(
+    part: string,
+    message: RenderedMessage,
+    kind: PostKind,
+    forms: readonly MessageForm[],
+  ): Promise<void> {
+    await this.post(part, message, kind, forms);
+    const state = { isFinal: true, isBlank: false, unseenSinceMs: Date.now() };
+    const wait = { state: () => state, signal: this.#work.lease.signal };
+    await this.edit(part, { ...wait, forms, render: async () => message, onShown: () => undefined });
+    // An edit may find that the message is gone.
+    await this.post(part, message, kind, forms);
+  }
+
   /** Edits a part when the budget allows it; one that is gone is left for a new post. Throws a SlackError. */
   async edit(part: string, { forms, render, onShown, ...wait }: PartEdit): Promise<'shown' | 'left_out'> {
     const ts = this.#tsOf(part);

@@ -41,7 +41,7 @@ export interface WorkspaceClient {
 export interface ResultSettings {
   /** Largest picture or table that is shared in the thread itself, in bytes; 0: none. */
   maxInlineBytes: number;
-  /** Largest table whose first rows are shown, in bytes; 0: none. */
+  /** Largest table that is shared in the thread itself, in bytes; 0: none. */
   maxTableBytes: number;
   /** How long after its turn a task is checked for later results and reviews; 0: not at all. */
   followUpMs: number;
@@ -91,6 +91,8 @@ export interface RelaySettings {
   controlsBy: TaskControl;
   /** The reaction that stops the agent, without colons; '' for none. */
   stopReaction: string;
+  /** Where new comments on answers are posted; undefined for nowhere. */
+  feedbackChannel: string | undefined;
 }
 
 /** What every part of the relay runs with. */

@@ -92,7 +92,7 @@ async function postResultsOrEndLine(context: TurnContext): Promise<number> {
   const settled = { deps, workspace, agent, turn, taskId, lease };
   const posts = new ThreadPosts(context, turn);
   const count = await context
-    .withRetry(() => postResults(settled))
+    .withRetry(() => postResults(settled, context.state.answer))
     .catch(async (error: unknown) => {
       if (!(error instanceof AgentError) || lease.signal.aborted) throw error;
       deps.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');

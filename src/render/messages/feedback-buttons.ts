@@ -51,5 +51,5 @@ function plainFeedbackButtons(block: SlackBlock): SlackBlock {
 
 /** Thanks, with a button to comment (`feedback_comment`; the value is the turn's id). */
 export function feedbackThanksMessage(turnId: string): RenderedMessage {
-  return noteWithButtons(strings.feedbackThanks, { feedback_comment: strings.buttons.addComment }, turnId);
+  return noteWithButtons(strings.feedback.thanks, { feedback_comment: strings.buttons.addComment }, turnId);
 }

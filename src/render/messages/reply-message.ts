@@ -169,7 +169,9 @@ function blocksBelowAnswer(
   if (ended) {
     const empty = state.phase === 'done' && !hasAnswer ? strings.emptyAnswer : '';
     if (sentence !== '' || empty !== '') blocks.push(sectionBlock(neutralizePings(sentence || empty)));
-    blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));
+    // Help took nobody's time.
+    const isHelp = state.phase === 'done' && !hasAnswer && sentence !== '';
+    if (!isHelp) blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));
   } else if (state.phase === 'working' && state.sentence === undefined) {
     blocks.push(progressLine(shownToolBlocks(state), { elapsedMs: state.elapsedMs, status: sentence }));
   } else {

@@ -24,6 +24,8 @@ export interface ListedResult {
   mimeType: string;
   /** A time-limited link; null where there is none. */
   url: string | null | undefined;
+  /** Why the thread does not show the file itself. */
+  note?: string | undefined;
 }
 
 /** Longest address of a link button (https://docs.slack.dev/reference/block-kit/block-elements/button-element). */
@@ -33,25 +35,34 @@ const MAX_MARKDOWN_URL_LENGTH = 9_000;
 const MAX_TEXT_LENGTH = 9_500;
 const MAX_NAME_LENGTH = 300;
 
-/** The messages that list results with their links, and with `turnId` a button for fresh ones (`fresh_links`). */
-export function resultMessages(
+/**
+ * One message that lists results with their links, with a button for fresh ones of this turn (`fresh_links`). It names
+ * how many do not fit.
+ */
+export function resultList(
   results: readonly ListedResult[],
-  options: { turnId?: string; later?: boolean } = {},
-): RenderedMessage[] {
+  { turnId, isLater = false }: { turnId: string; isLater?: boolean },
+): RenderedMessage {
+  const [first = { text: '', blocks: [] }, ...more] = resultPages(results, isLater);
+  const hint = more.length === 0 ? strings.freshLinksHint : strings.moreResultsHint;
+  const button = buttonElement('fresh_links', strings.buttons.freshLinks, turnId);
+  return { ...first, blocks: [...first.blocks, contextLineBlock(hint), actionsBlock([button])] };
+}
+
+/** All results with their links, in as many messages as they need. */
+export function resultPages(results: readonly ListedResult[], isLater = false): RenderedMessage[] {
   const pages = paginate(results.map((result) => ({ result, blocks: resultBlocks(result) })));
   let from = 1;
-  return pages.map((page, index) => {
+  return pages.map((page) => {
     const to = from + page.length - 1;
     const base = strings.resultsHeading(results.length, from, to);
-    const heading = options.later === true ? strings.laterResults(base) : base;
+    const heading = isLater ? strings.laterResults(base) : base;
     from = to + 1;
-    const blocks: SlackBlock[] = [sectionBlock(heading), ...page.flatMap((entry) => entry.blocks)];
-    if (index === pages.length - 1 && options.turnId !== undefined) {
-      const button = buttonElement('fresh_links', strings.buttons.freshLinks, options.turnId);
-      blocks.push(contextLineBlock(strings.freshLinksHint), actionsBlock([button]));
-    }
     const names = page.map(({ result }) => displayedFileName(result.name)).join(', ');
-    return { text: truncateBytes(`${heading}: ${names}`, 3_900), blocks };
+    return {
+      text: truncateBytes(`${heading}: ${names}`, 3_900),
+      blocks: [sectionBlock(heading), ...page.flatMap((entry) => entry.blocks)],
+    };
   });
 }
 
@@ -88,7 +99,7 @@ function paginate(entries: ResultEntry[]): ResultEntry[][] {
 
 function resultBlocks(result: ListedResult): SlackBlock[] {
   const name = displayedFileName(result.name);
-  const about = [formatSize(result.sizeBytes), fileKind(result)].filter((part) => part !== '').join(' · ');
+  const about = [formatSize(result.sizeBytes), fileKind(result), result.note].filter(Boolean).join(' · ');
   const url = safeWebUrl(result.url);
   const section = (more: string) => sectionBlock(`${name}\n${about}${more}`);
   if (url === undefined) return [section(` · ${strings.noLink}`)];

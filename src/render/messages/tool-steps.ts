@@ -2,6 +2,7 @@ import { neutralizePings } from '../markdown/pings.ts';
 import { shorten } from '../text/graphemes.ts';
 import { capitalise, toOneLine } from '../text/one-line.ts';
 import type { ReplyBlock } from './answer-text.ts';
+import { readableValue } from './readable-value.ts';
 
 /** A tool call of the agent, as people see it. */
 export interface ToolStep {
@@ -66,8 +67,9 @@ export function toolSteps(blocks: readonly ReplyBlock[]): ToolStep[] {
   return toolCalls(blocks).map(({ name, input, output }) => ({
     name: toolName(name),
     summary: summaryOf(input),
-    input: neutralizePings(shorten(asText(input), MAX_DETAIL_LENGTH)),
-    output: output === undefined ? undefined : neutralizePings(shorten(output, MAX_DETAIL_LENGTH)),
+    input: neutralizePings(shorten(inputText(input), MAX_DETAIL_LENGTH)),
+    output:
+      output === undefined ? undefined : neutralizePings(shorten(readableValue(output), MAX_DETAIL_LENGTH)),
   }));
 }
 
@@ -107,21 +109,8 @@ function firstLine(text: string): string {
   return more && first.length < MAX_SUMMARY_LENGTH ? `${first} …` : shorten(first, MAX_SUMMARY_LENGTH);
 }
 
-/** An input in readable form: a single text verbatim, several fields one below the other. */
-function asText(input: unknown): string {
-  if (typeof input === 'string') return input;
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return asJson(input);
-  const fields = Object.entries(input);
-  const [only] = fields;
-  if (fields.length === 1 && typeof only?.[1] === 'string') return only[1];
-  return fields.map(([key, value]) => field(key, value)).join('\n');
-}
-
-function field(key: string, value: unknown): string {
-  const text = typeof value === 'string' ? value : asJson(value);
-  return `${key}:${text.includes('\n') ? '\n' : ' '}${text}`;
-}
-
-function asJson(value: unknown): string {
-  return JSON.stringify(value, null, 2) ?? '';
+/** An input in readable form: a single text verbatim. */
+function inputText(input: unknown): string {
+  const [only, ...more] = typeof input === 'object' && input !== null ? Object.values(input) : [];
+  return more.length === 0 && typeof only === 'string' && !Array.isArray(input) ? only : readableValue(input);
 }

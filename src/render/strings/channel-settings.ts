@@ -1,3 +1,4 @@
+import { quotedName } from '../text/one-line.ts';
 import { models } from './start-form.ts';
 import { withReason } from './turn-errors.ts';
 
@@ -25,7 +26,7 @@ export const channelSettings = {
 /** The options of a channel's settings (Slack: 75 characters each). */
 export const channelChoices = {
   model: {
-    usual: ['Default', 'The agent service chooses'],
+    usual: ['As usual', 'The agent service chooses'],
     ...models,
   },
   listens: {
@@ -36,13 +37,13 @@ export const channelChoices = {
     everything: ['Every message in the channel', 'Each one starts a new thread with the agent'],
   },
   admits: {
-    usual: ['Default', "The workspace's setting"],
+    usual: ['As usual', "The workspace's setting"],
     members: ['Full members of this workspace'],
     guests: ['Members and guests'],
     everyone: ['Everyone in the channel, including other organisations'],
   },
   controls: {
-    usual: ['Default', "The app's setting"],
+    usual: ['As usual', "The app's setting"],
     starter: ['The person who started the thread, and admins'],
     channel: ['Every full member in the channel'],
     admins: ['Workspace admins'],
@@ -55,7 +56,7 @@ export const channelChoices = {
 
 export const botsLabel = 'Bots and workflows that may use the agent';
 export const botsHint =
-  'Their ids (B…), separated by commas, or the word none. Leave empty for the default. I answer them only when they mention me.';
+  'Their ids (B…), separated by commas, or the word none. Leave empty for as usual. I answer them only when they mention me.';
 export const botsInvalid =
   "These aren't bot ids: each starts with B, as in B0123ABCD; at most 50. Or write none.";
 
@@ -78,9 +79,9 @@ export const channelSettingsFailed = {
     "This channel's project no longer exists at the agent service. Enter the id of another one.",
 } as const;
 
-/** The project of a channel, by its id. */
-export function projectOfChannel(id: string): string {
-  return `The project of this channel is ${id}.`;
+/** The project of a channel, by its name where that is known. */
+export function projectOfChannel({ id, title = '' }: { id: string; title?: string | undefined }): string {
+  return `The project of this channel is ${title === '' ? id : `${quotedName(title, 150)} (${id})`}.`;
 }
 
 /** The service rejected a new name or description; `reason` is what the service said, or ''. */

@@ -22,6 +22,11 @@ export const commandHelp = [
   'You can also choose in a mention: `--model max --skill name --title "A title"` before your question. On any message: “Ask the agent about this”, behind its ⋯.',
 ].join('\n');
 
+/** After a subcommand that does not exist; `word` is escaped. */
+export function unknownCommand(word: string): string {
+  return `I don't know “/agent ${word}”. ${commandHelp}`;
+}
+
 /** What `/agent` answers. */
 export const command = {
   noneOfYours: "The agent isn't working on anything for you in this channel.",

@@ -22,6 +22,8 @@ export const home = {
 
 /** In a modal that opens before its content is there. */
 export const loading = 'Loading…';
+/** After a form with settings. */
+export const settingsSaved = 'Your changes are saved.';
 export const modalUnavailable = "I can't read this right now. Close it and try again in a moment.";
 
 /** Which rows of how many a page shows. */

@@ -4,6 +4,7 @@ export * from './buttons.ts';
 export * from './channel-settings.ts';
 export * from './commands.ts';
 export * from './controls.ts';
+export * from './feedback.ts';
 export * from './file-transfer.ts';
 export * from './home.ts';
 export * from './results.ts';

@@ -1,6 +1,6 @@
 import { withReason } from './turn-errors.ts';
 
-/** What stands in and below an answer: its rest, its results and their links, its review, its steps, and feedback. */
+/** What stands in and below an answer: its rest, its results and their links, its review and its steps. */
 
 export const restInFile = 'The rest of the answer is in the file below.';
 export const restOfAnswer = 'The rest of the answer';
@@ -17,6 +17,10 @@ export function unsupportedBlock(type: string): string {
 }
 
 export const freshLinksHint = 'Links expire after a while; press the button for new ones.';
+export const moreResultsHint = 'The other files do not fit here; press the button for links to all of them.';
+export const resultTooLarge = 'too large to show here';
+export const resultInAnswer = 'shown in the answer';
+export const resultNotShown = "couldn't be shown here";
 export const linkTooLong = 'link too long for Slack; use the button below';
 export const noLink = 'no link';
 export const linksRefused = "Slack didn't accept the links to these files.";
@@ -33,15 +37,9 @@ export function laterResults(heading: string): string {
   return `${heading}, made after the answer`;
 }
 
-/** Below the first rows of a table. */
-export function tableSize(
-  all: { rows: number; columns: number },
-  shown: { rows: number; columns: number },
-): string {
-  const size = `${all.rows} ${all.rows === 1 ? 'row' : 'rows'}, ${all.columns} columns`;
-  if (shown.rows === all.rows && shown.columns === all.columns) return size;
-  const columns = shown.columns === all.columns ? '' : ` and ${shown.columns} columns`;
-  return `${size}; showing the first ${shown.rows} ${shown.rows === 1 ? 'row' : 'rows'}${columns}`;
+/** Beside a file that is only linked, since the thread shows `most` files already. */
+export function resultsShown(most: number): string {
+  return `only linked, since I show at most ${most} files`;
 }
 
 export const reviewHeading = 'A review of the work in this thread:';
@@ -66,9 +64,3 @@ export const stepWithoutOutput = 'No output.';
 export function stepsShown(from: number, to: number, count: number): string {
   return `Steps ${from} to ${to} of ${count}`;
 }
-
-export const feedbackThanks = 'Thanks for your feedback! To change it, press the other thumb.';
-export const commentTitle = 'Comment on an answer';
-export const commentLabel = "What was good, what wasn't?";
-export const commentHint = 'Your app admins read this; the agent does not.';
-export const commentTooLate = 'This answer is too old to comment on. Press a thumb below a newer one.';

@@ -1,7 +1,7 @@
 /** Lists and details of tasks. */
 export const tasks = {
   untitled: 'Untitled task',
-  defaultModel: 'default model',
+  defaultModel: 'model as usual',
   direct: 'direct message',
   states: {
     idle: 'waiting for a message',

@@ -1,5 +1,6 @@
 import { shorten } from '../text/graphemes.ts';
 import { quotedName } from '../text/one-line.ts';
+import { models } from './start-form.ts';
 
 /** Why a turn failed, and what to do about it. */
 
@@ -47,7 +48,8 @@ export function unknownChosenSkill(name: string): string {
 
 /** The service rejected the model that a person chose; `reason` is what the service said, or ''. */
 export function unknownModel(name: string, reason: string): string {
-  return `The agent service rejected the model ${quotedName(name, 100)}${withReason(reason)} I didn't send your message: choose again; your text is kept.`;
+  const known = Object.keys(models).join(', ');
+  return `The agent service rejected the model ${quotedName(name, 100)}${withReason(reason)} I didn't send your message: choose again (${known}); your text is kept.`;
 }
 
 /** The agent's reply ended with an error of the service. */

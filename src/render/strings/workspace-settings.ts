@@ -22,11 +22,11 @@ export function workspaceAccessSummary({
   bots: string;
   replies: string;
 }): string {
-  const source = own ? 'set for this workspace' : 'default';
+  const source = own ? 'set for this workspace' : 'as usual';
   return `${people} (${source}). Bots and workflows: ${bots}. Replies in threads that people began: ${replies.charAt(0).toLowerCase()}${replies.slice(1)}. A channel's own settings override this.`;
 }
 
 /** The option that leaves the choice to the app's configuration. */
 export function appDefault(people: string): string {
-  return `Default: ${people.charAt(0).toLowerCase()}${people.slice(1)}`;
+  return `As usual: ${people.charAt(0).toLowerCase()}${people.slice(1)}`;
 }

@@ -4,7 +4,7 @@ import { Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import { lockChangeSequence } from '../workspaces/change-sequence.ts';
 import { allowAuditChange } from './audit-trail.ts';
-import { deleteWorkspace, type WorkspaceDeletionOptions } from './workspace-deletion.ts';
+import { deleteWorkspace, hasRows, type WorkspaceDeletionOptions } from './workspace-deletion.ts';
 
 /** Columns that hold nothing but a person's id. */
 const PERSON_COLUMNS = [
@@ -17,6 +17,29 @@ const PERSON_COLUMNS = [
 
 /** Erases what we keep about a person or a workspace, at once and irreversibly. The service's data stays. */
 export class Erasure extends Queries {
+  /** Whether there are rows of a workspace. */
+  async knowsWorkspace(workspace: string): Promise<boolean> {
+    return hasRows(this.db, workspace);
+  }
+
+  /** Whether a row of the workspace names this person. */
+  async knowsPerson(workspace: string, person: string): Promise<boolean> {
+    const { rows } = await sql<{ found: boolean }>`
+      select exists (
+        select from messages where workspace = ${workspace}
+          and ${person} in (user_id, content -> 'about' ->> 'user')
+        union all select from threads where workspace = ${workspace}
+          and (started_by = ${person} or ${person} = any(participant_ids))
+        union all select from turns where workspace = ${workspace} and ${person} in (asked_by, stop_requested_by)
+        union all select from task_starts where workspace = ${workspace} and user_id = ${person}
+        union all select from feedback where workspace = ${workspace} and user_id = ${person}
+        union all select from accounts where workspace = ${workspace} and set_by = ${person}
+        union all select from audit_events where workspace = ${workspace} and user_id = ${person}) as found`.execute(
+      this.db,
+    );
+    return rows[0]?.found === true;
+  }
+
   /**
    * Erases a person's text, file names and id everywhere. Withdraws their waiting messages first. Message ids stay, so
    * that no message is taken for a new one. Returns the number of messages.

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { changesRow, Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
+import type { AuditRange } from './audit-trail.ts';
 
 /** Identifies one person's rating of one answer. */
 export type FeedbackKey = Pick<Tables['feedback'], 'workspace' | 'turn_id' | 'user_id'>;
@@ -25,9 +26,25 @@ export class FeedbackRatings extends Queries {
     return changesRow(
       this.db
         .updateTable('feedback')
-        .set({ comment })
+        .set({ comment, given_at: sql<Date>`now()` })
         .where((row) => row.and({ workspace: key.workspace, turn_id: key.turn_id, user_id: key.user_id })),
     );
+  }
+
+  /** Ratings and where their answers are, oldest first: from `since` on and before `until`. */
+  async inRange({ since, until, workspace }: AuditRange) {
+    return this.db
+      .selectFrom('feedback')
+      .leftJoin('turns', (join) =>
+        join.onRef('turns.workspace', '=', 'feedback.workspace').onRef('turns.id', '=', 'feedback.turn_id'),
+      )
+      .select(['given_at', 'is_positive', 'comment', 'user_id', 'feedback.workspace', 'feedback.turn_id'])
+      .select(['channel', 'thread_ts', 'task_id'])
+      .where('given_at', '>=', since)
+      .$if(until !== undefined, (query) => query.where('given_at', '<', until ?? since))
+      .$if(workspace !== undefined, (query) => query.where('feedback.workspace', '=', workspace ?? ''))
+      .orderBy('given_at')
+      .execute();
   }
 
   async get(key: FeedbackKey): Promise<{ is_positive: boolean; comment: string | null } | undefined> {

@@ -45,6 +45,13 @@ export async function deleteWorkspace(
   return rows;
 }
 
+/** Whether any table has rows of a workspace. */
+export async function hasRows(db: Kysely<Tables>, workspace: string): Promise<boolean> {
+  for (const { remaining } of await tableDeletions(db, workspace))
+    if ((await remaining.execute(db)).rows.length > 0) return true;
+  return false;
+}
+
 /** Deletes one batch, table by table; `emptied` is how many tables have no rows left. */
 async function deleteBatch(
   trx: Transaction<Tables>,

@@ -111,21 +111,6 @@ export class Messages extends Queries {
     return changesRow(this.#update(key).set({ state: 'refused', content: null }).where(isWaiting));
   }
 
-  /** Whether an earlier message of a person in a channel was refused. */
-  async wasRefused(
-    { workspace, channel }: Pick<MessageKey, 'workspace' | 'channel'>,
-    person: string,
-  ): Promise<boolean> {
-    const row = await this.db
-      .selectFrom('messages')
-      .select('ts')
-      .where((row) => row.and({ workspace, channel, user_id: person }))
-      .where(sql<boolean>`state = 'refused'`)
-      .limit(1)
-      .executeTakeFirst();
-    return row !== undefined;
-  }
-
   /** Deletes a message that turned out not to be for us, so that a later copy is not taken for a duplicate. */
   async remove(key: MessageKey): Promise<void> {
     await this.db.deleteFrom('messages').where(ofMessage(key)).execute();

@@ -25,6 +25,17 @@ export class TurnUsage extends Queries {
     );
   }
 
+  /** The skills that the service took in the workspace's newest 1,000 turns, the newest first. */
+  async recentSkills(workspace: string, most: number): Promise<string[]> {
+    const { rows } = await sql<{ skill: string }>`
+      select skill from (
+        select skill, started_at, user_message_id from turns where workspace = ${workspace} order by started_at desc limit 1000) as newest
+      where skill is not null and user_message_id is not null group by skill order by max(started_at) desc limit ${most}`.execute(
+      this.db,
+    );
+    return rows.map(({ skill }) => skill);
+  }
+
   /** The first limit that another turn of a person would exceed. */
   async exceeded(workspace: string, person: string, limits: TurnLimits): Promise<QuotaExceeded | undefined> {
     const of = { workspace, person };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Faults } from '../../../sandbox/faults.ts';
+import { settingsSaved } from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import {
   auditRows,
@@ -33,7 +34,7 @@ describe("the form of a channel's settings", () => {
       channel_more: ['follows_name'],
     };
     expect(await modal.save(values)).toBeUndefined();
-    expect(modal.view).toBeUndefined();
+    expect(modal.shown).toContain(settingsSaved);
     expect(await scene.sandbox.bot.store.channelSettings.get(scene.slack.team.id, channel.id)).toEqual({
       model: 'max',
       listen_mode: null,

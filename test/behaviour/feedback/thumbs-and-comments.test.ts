@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { printFeedback } from '../../../src/operate/feedback.ts';
+import { parseTimeRange } from '../../../src/operate/time-range.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
@@ -42,9 +44,15 @@ describe.concurrent('feedback on an answer', () => {
     expect(await kept(scene, turn, scene.grace.id)).toEqual({ is_positive: false, comment: null });
   });
 
-  test('can include a comment, which is erased with its person', async ({ onTestFinished }) => {
+  test('can include a comment, which admins read in three places and which is erased with its person', async ({
+    onTestFinished,
+  }) => {
     const own = await openAppScene({}, onTestFinished);
     const channel = own.channel();
+    const inbox = own.channel('feedback');
+    // The channel exists only now.
+    own.sandbox.config.FEEDBACK_CHANNEL = inbox.id;
+    await own.sandbox.restartBot();
     const { reply, turn } = await answered(own, channel, 'something to comment on');
     const press = { person: own.ada, channel, ts: reply.ts, actionId: 'feedback', value: `bad/${turn}` };
     await own.slack.click(press);
@@ -61,12 +69,28 @@ describe.concurrent('feedback on an answer', () => {
       const view = own.slack.modal(own.ada);
       return view?.callbackId === 'feedback_comment' && view;
     });
-    expect(JSON.stringify(modal)).toContain(strings.commentTitle);
+    expect(JSON.stringify(modal)).toContain(strings.feedback.title);
     expect((await own.slack.submitView(own.ada, { comment: 'Column b was left out.' })).acked).toBe(true);
     expect(await kept(own, turn, own.ada.id)).toEqual({
       is_positive: false,
       comment: 'Column b was left out.',
     });
+    const told = () => own.slack.ephemerals(own.ada, channel).map(({ text }) => text);
+    await own.until('it is confirmed', () => told().includes(strings.feedback.saved));
+    const posted = await own.until('it is in the channel', () => own.slack.messages(inbox.id)[0]);
+    expect(own.slack.visibleText(posted)).toMatch(/👎 ada commented[\s\S]*Column b was left out\./);
+    const owner = own.slack.createPerson({ name: 'olga', realName: 'Olga', admin: true });
+    await own.makeKnown(owner);
+    own.slack.openHome(owner);
+    await own.until('it is in the Home tab', () =>
+      JSON.stringify(own.slack.home(owner)?.blocks ?? []).includes('Column b was left out.'),
+    );
+    const lines: string[] = [];
+    const range = parseTimeRange('feedback', ['--since', '2020-01-01', '--workspace', own.slack.team.id]);
+    await printFeedback(own.sandbox.bot.store, range, (line) => lines.push(line));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { thumb: 'bad', comment: 'Column b was left out.', channel: channel.id, user_id: own.ada.id },
+    ]);
     const page = await fetch(`http://127.0.0.1:${own.sandbox.bot.port}/metrics`);
     expect(await page.text()).toContain('taskthread_feedback{thumb="bad"} 1');
     await own.sandbox.bot.store.erasure.eraseUser(own.slack.team.id, own.ada.id);
@@ -96,6 +120,7 @@ describe.concurrent('feedback on an answer', () => {
       (one) => one.blocks,
     );
     expect(JSON.stringify(blocks)).not.toContain('feedback');
+    expect(scene.shown(channel, helped)).not.toContain('Took');
   });
 });
 

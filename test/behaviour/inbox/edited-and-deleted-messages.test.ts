@@ -95,7 +95,7 @@ describe.concurrent('a changed message', () => {
   });
 
   test('is corrected without repeating the conversation, and the correction is erased with its writer', async () => {
-    const person = slack.createPerson({ name: 'mary', realName: 'Mary' });
+    const person = slack.createPerson({ name: 'mary' });
     const channel = scene.channel();
     const above = slack.say({ person: scene.grace, channel, text: 'what was said before' });
     const asked = scene.reply(channel, above, `${scene.mention} summarise colum a`, { person });

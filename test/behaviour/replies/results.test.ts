@@ -12,9 +12,9 @@ const table = ['gene,fold', ...Array.from({ length: 30 }, (_, row) => `g${row},$
 /** Their endings tell that they are pictures. */
 const pictureName = (n: number) => `chart-${n}.${['webp', 'png', 'JPG', 'jpeg', 'gif'][n % 5]}`;
 
-/** Makes what its message asks for: `pictures 12, tables 1, big 1, notes 250, later 1`. */
 /** Holds back the files that are made after the answer. */
 const laterFiles = Promise.withResolvers<void>();
+/** Makes what its message asks for: `pictures 12, tables 1, shown 1, big 1, notes 250, later 1`. */
 const maker: AgentScript = async (turn) => {
   const asked = new Map([...turn.text.matchAll(/(\w+) (\d+)/g)].map(([, what = '', n]) => [what, Number(n)]));
   const each = async (what: string, make: (n: number) => Promise<void>) => {
@@ -22,13 +22,21 @@ const maker: AgentScript = async (turn) => {
   };
   await each('pictures', (n) => turn.result(pictureName(n), 'application/octet-stream', png));
   await each('tables', (n) => turn.result(`genes-${n}.csv`, 'text/csv', table));
+  await each('shown', async () => {
+    await turn.result('shown.csv', 'text/csv', 'gene,fold\nTP53,1.2345\n');
+    turn.write('| gene | fold |\n| --- | --- |\n| TP53 | 1.23 |\n\n');
+  });
   await each('big', (n) => turn.result(`big-${n}.png`, 'image/png', Buffer.alloc(1_200_000)));
   await each('notes', (n) => turn.result(`note-${n}.txt`, 'text/plain', `Note ${n}\n`));
   const later = asked.get('later');
   if (later !== undefined) {
     turn.background(async () => {
       await laterFiles.promise;
-      for (let n = 1; n <= later; n += 1) await turn.result(`later-${n}.png`, 'image/png', png);
+      for (let n = 1; n <= later; n += 1) {
+        await turn.result(`later-${n}.png`, 'image/png', png);
+        // Longer than between two checks: each file is found alone.
+        await pause(700);
+      }
     });
   }
   turn.write('I made some files.');
@@ -58,48 +66,46 @@ function urls(stage: AppScene, channel: Channel, root: Message): string[] {
 }
 
 describe.concurrent('the results of a turn', () => {
-  test('are all linked, and up to ten pictures are shown in one message', async () => {
-    const { channel, root } = await asked(scene, 'pictures 12, big 1');
-    await scene.until('the pictures are there', () => shares(scene, channel, root).length > 0);
-    const [names = [], ...more] = shares(scene, channel, root);
+  test('take two messages: a list of all, and an upload of four that says what it leaves out', async () => {
+    const { channel, root } = await asked(scene, 'pictures 3, big 1, shown 1, tables 2, notes 1');
+    await scene.until('the upload is there', () => shares(scene, channel, root).length > 0);
+    const [, list, upload, ...more] = scene.replies(channel, root);
     expect(more).toEqual([]);
-    expect(names).toEqual(Array.from({ length: 10 }, (_, n) => pictureName(n + 1)));
+    expect(urls(scene, channel, root)).toHaveLength(8);
+    const names = upload?.fileIds.map((id) => scene.slack.file(id).name);
+    expect(names).toEqual([pictureName(1), pictureName(2), pictureName(3), 'genes-1.csv']);
+    const listed = list === undefined ? '' : scene.slack.visibleText(list);
+    const reasons = [
+      ['big-1.png', strings.resultTooLarge],
+      ['shown.csv', strings.resultInAnswer],
+      ['genes-2.csv', strings.resultsShown(4)],
+    ];
+    for (const [name, reason] of reasons) expect(listed).toMatch(new RegExp(`${name}\\n.* · ${reason}`));
+    expect(listed).not.toMatch(/(note-1\.txt|genes-1\.csv)\n.* · .* · /);
     const [id = ''] =
       scene.replies(channel, root).findLast(({ fileIds }) => fileIds.length > 0)?.fileIds ?? [];
     const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
     expect(sha256(await scene.slack.fileBytes(id))).toBe(sha256(png));
-    expect(urls(scene, channel, root)).toHaveLength(13);
-    expect(scene.shown(channel, root)).toContain('big-1.png');
-  });
-
-  test('show the first rows of a small table, with its file', async () => {
-    const { channel, root } = await asked(scene, 'tables 1');
-    await scene.until('the file is there', () => shares(scene, channel, root).length > 0);
-    const shown = scene.shown(channel, root);
-    expect(shown).toContain('| g9 | 9 |');
-    expect(shown).not.toContain('| g10 |');
-    expect(shown).toContain('30 rows, 2 columns; showing the first 10 rows');
-    expect(shares(scene, channel, root)).toEqual([['genes-1.csv']]);
   });
 
   test('are posted once, also those made after the answer', async () => {
     const { channel, root } = await asked(scene, 'notes 1, later 2');
     await scene.until('the first one is there', () => scene.shown(channel, root).includes('note-1.txt'));
     laterFiles.resolve();
-    await scene.until('the later ones are there', () => shares(scene, channel, root).flat().length === 2);
+    await scene.until('the later ones are there', () => scene.shown(channel, root).includes('later-2.png'));
+    expect(scene.replies(channel, root)).toHaveLength(3);
     const id = scene.agent.tasks.find(({ title }) => title.startsWith('notes 1, later 2'))?.id ?? '';
     const looks = (links: string | undefined) =>
       scene.agent.calls.filter(
         ({ path, query }) => path.endsWith(`${id}/results`) && query.with_urls === links,
       );
     await scene.until('more looks have found nothing new', () => looks('false').length > 2);
-    // Links at the end of the turn, and once more for the later files.
-    expect(looks(undefined)).toHaveLength(2);
+    // Links at the end of the turn, and once more for each of the later files.
+    expect(looks(undefined).length).toBeLessThanOrEqual(3);
     const shown = scene.shown(channel, root);
     expect(shown.match(/later-1\.png\n/g)).toHaveLength(1);
     expect(shown).toContain('from the agent, made after the answer');
     expect(shown.match(/note-1\.txt\n/g)).toHaveLength(1);
-    expect(shares(scene, channel, root).flat()).toEqual(['later-1.png', 'later-2.png']);
     const button = scene
       .replies(channel, root)
       .findLast(({ blocks }) => JSON.stringify(blocks ?? []).includes('fresh_links'));
@@ -192,6 +198,7 @@ test('a workspace that accepts no files gets the links', async ({ onTestFinished
   faults.add({ call: 'files.getUploadURLExternal', fault: { kind: 'status', status: 200, body } });
   const { channel, root } = await asked(full, 'pictures 2');
   expect(urls(full, channel, root)).toHaveLength(2);
+  expect(full.shown(channel, root)).toContain(strings.resultNotShown);
   expect(shares(full, channel, root)).toEqual([]);
   expect(full.agent.calls.filter(({ name }) => name === 'GET download')).toEqual([]);
 });
@@ -207,20 +214,25 @@ test('a picture that cannot be downloaded is left to its link after one attempt'
   expect(own.agent.calls.filter(({ name }) => name === 'GET download')).toHaveLength(1);
 });
 
-test('100 results with links of 2,500 characters are posted in full', async ({ onTestFinished }) => {
+test('100 results take one list, and its button shows all of their links', async ({ onTestFinished }) => {
   const agent = { script: maker, behaviour: { downloadLinkLength: 2_500 } };
   const many = await openAppScene({ agent, settings: { ...settings, WATCH_MINUTES: '0' } }, onTestFinished);
   const { channel, root } = await asked(many, 'notes 100');
-  const links = urls(many, channel, root);
+  const [, list, ...more] = many.replies(channel, root);
+  expect(more).toEqual([]);
+  expect(many.shown(channel, root)).toContain(strings.moreResultsHint);
+  await many.slack.click({ person: many.ada, channel, ts: list?.ts ?? '', actionId: 'fresh_links' });
+  const links = await many.until('all links are there', () => {
+    const told = JSON.stringify(many.slack.ephemerals(many.ada, channel).map(({ blocks }) => blocks));
+    const found = [...told.matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');
+    return found.length === 100 && found;
+  });
   expect(new Set(links).size).toBe(100);
   expect(links.every((link) => link.length >= 2_500)).toBe(true);
-  const shown = many.shown(channel, root);
-  for (let n = 1; n <= 100; n += 1) expect(shown).toContain(`note-${n}.txt\n`);
-  const posts = many.slack.calls.filter(({ method }) => method === 'chat.postMessage');
-  expect(posts.length).toBeGreaterThan(2);
-  for (const { args } of posts) expect(args).toMatchObject({ unfurl_links: 'false', unfurl_media: 'false' });
   const last = await fetch(links.at(-1) ?? '');
   expect(await last.text()).toMatch(/^Note \d+\n$/);
+  for (const { args } of many.slack.calls.filter(({ method }) => method === 'chat.postMessage'))
+    expect(args).toMatchObject({ unfurl_links: 'false', unfurl_media: 'false' });
 });
 
 describe('a stable link', () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import type { AgentScript, ReviewPlan } from '../../../sandbox/agent/agent-script.ts';
 import { Faults } from '../../../sandbox/faults.ts';
@@ -74,23 +73,6 @@ describe.concurrent('a review', () => {
     await scene.finished(channel, scene.reply(channel, root, 'and go on'));
     await pause(1_000);
     expect(told()).toEqual([line]);
-  });
-
-  test('that failed and was reported by an earlier release is not reported again', async () => {
-    const channel = scene.channel();
-    const root = scene.ask(channel, 'one failing');
-    const thread = { workspace: scene.slack.team.id, channel: channel.id, thread_ts: root.ts };
-    const known = createHash('sha256').update('The reviewer ran out of time').digest('base64url');
-    const row = {
-      ...thread,
-      review_id: `failed:${known}`,
-      turn_id: crypto.randomUUID(),
-      posted_at: new Date(),
-    };
-    await scene.sandbox.bot.store.db.insertInto('posted_reviews').values(row).execute();
-    await scene.finished(channel, root);
-    await pause(1_200);
-    expect(reviews(scene, channel, root)).toEqual([]);
   });
 
   test('that failed after it wrote something shows no findings', async () => {

@@ -9,7 +9,7 @@ const { scene } = starting;
 const { slack, agent } = scene;
 
 describe.concurrent('/agent', () => {
-  test('answers with help, also to an unknown command', async () => {
+  test('answers with help, and names an unknown command', async () => {
     const { channel, person } = starting.personInChannel();
     for (const text of ['help', '', 'constructor', 'NEWS']) await starting.command(person, channel, text);
     const answers = await scene.until('they are answered', () => {
@@ -17,6 +17,8 @@ describe.concurrent('/agent', () => {
       return all.length === 4 && all;
     });
     for (const answer of answers) expect(answer).toContain('/agent new');
+    const unknown = answers.map((answer) => /I don't know “\/agent (\w+)”/.exec(answer)?.[1]);
+    expect(unknown).toEqual([undefined, undefined, 'constructor', 'news']);
   });
 
   test('works where the bot is not in the channel', async () => {
@@ -111,6 +113,11 @@ describe.concurrent('the start form', () => {
       'a reply goes on with the task',
       () => scene.sentToAgent('The first run').texts.length === 2,
     );
+    await starting.command(person, channel, 'new');
+    await scene.until('its skill is offered', () => starting.modalText(person).includes('"used_skill"'));
+    await starting.send(person, { question: 'with the skill from before', used_skill: 'summary' });
+    const again = await starting.post(channel, 'with the skill from before');
+    expect(slack.visibleText(again)).toContain('kill summary');
   });
 
   test('sends only what was chosen, and reads flags in the question', async () => {

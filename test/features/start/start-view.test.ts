@@ -13,6 +13,7 @@ const plain: StartFormContent = {
   chosen: {},
   files: [],
   offers: { noFallback: false, autoMode: false, planMode: false },
+  usedSkills: [],
 };
 const allOffers = { noFallback: true, autoMode: true, planMode: true };
 
@@ -63,7 +64,7 @@ describe('the form that starts a task', () => {
     expect(text).toMatch(/"initial_option":\{"text":\{[^}]*"Max"/);
     expect(text).toMatch(/"initial_option":\{"text":\{[^}]*"Plan first"/);
     expect(text).toContain('"initial_options"');
-    expect(shown({ chosen: { model: 'ultra' } })).toMatch(/"initial_option":\{"text":\{[^}]*"Default"/);
+    expect(shown({ chosen: { model: 'ultra' } })).toMatch(/"initial_option":\{"text":\{[^}]*"As usual"/);
   });
 
   test('fits Slack, whatever its content', () => {

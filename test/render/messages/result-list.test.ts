@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
-import { displayedFileName, resultMessages } from '../../../src/render/messages/result-list.ts';
+import { displayedFileName, resultList, resultPages } from '../../../src/render/messages/result-list.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
@@ -18,7 +18,7 @@ function result(index: number, linkLength = 60) {
 describe('results', () => {
   test('of 250 files with links of 2,500 characters are all posted, within the limits', () => {
     const results = Array.from({ length: 250 }, (_, index) => result(index + 1, 2_500));
-    const messages = resultMessages(results, { turnId });
+    const messages = resultPages(results);
     const all = JSON.stringify(messages);
     for (const { name, url } of results) {
       expect(all).toContain(`${name}\\n`);
@@ -30,16 +30,22 @@ describe('results', () => {
     }
   });
 
-  test('have one button for fresh links if they name a turn', () => {
-    const many = Array.from({ length: 60 }, (_, index) => result(index + 1));
-    expect(JSON.stringify(resultMessages(many, { turnId })).match(/fresh_links/g)).toHaveLength(1);
-    expect(JSON.stringify(resultMessages(many))).not.toContain('fresh_links');
+  test('are listed in one message with one button, which says where the others are', () => {
+    const many = Array.from({ length: 60 }, (_, index) => ({ ...result(index + 1), note: 'too large' }));
+    const list = resultList(many, { turnId });
+    expect(checkBlocks(list.blocks, 'message').length).toBeLessThanOrEqual(50);
+    const shown = JSON.stringify(list);
+    expect(shown.match(/fresh_links/g)).toHaveLength(1);
+    expect(shown).toContain(strings.moreResultsHint);
+    expect(shown).toContain('60 files from the agent, 1 to 46');
+    expect(shown).toContain('CSV · too large');
+    expect(JSON.stringify(resultPages(many))).not.toContain('fresh_links');
   });
 
   test.each([null, 'javascript:alert(1)', 'not a link', `https://x.example/${'a'.repeat(10_000)}`])(
     'with the link %.40s are named without it',
     (url) => {
-      const [message] = resultMessages([{ ...result(1), url }]);
+      const [message] = resultPages([{ ...result(1), url }]);
       expect(JSON.stringify(message?.blocks)).toContain('result-1.csv');
       expect(JSON.stringify(message?.blocks)).not.toContain('"url"');
     },

@@ -52,11 +52,35 @@ describe('the steps of an answer', () => {
     [{ code: 'x = 1\nprint(x)' }, 'x = 1\nprint(x)'],
     [{ query: 'TP53', limit: 5 }, 'query: TP53\nlimit: 5'],
     [{ path: 'a.py', code: 'a\nb' }, 'path: a.py\ncode:\na\nb'],
-    [['a'], '[\n  "a"\n]'],
-    [null, 'null'],
+    [['a', 2], '- a\n- 2'],
+    [null, ''],
+    [{ filter: { gene: 'TP53' }, rows: [] }, 'filter: gene: TP53\nrows: '],
+    [
+      {
+        found: [
+          { gene: 'TP53', p: 0.01 },
+          { gene: 'MYC', fold: -2 },
+        ],
+        note: 'ok',
+      },
+      'found:\ngene  p     fold\nTP53  0.01\nMYC         -2\nnote: ok',
+    ],
     [undefined, ''],
   ])('show the input %j in readable form', (input, shown) => {
     expect(toolSteps([call('1', input)])[0]?.input).toBe(shown);
+  });
+
+  test.each([
+    ['{"rows": 30, "columns": 4}', 'rows: 30\ncolumns: 4'],
+    [
+      JSON.stringify(Array.from({ length: 25 }, (_, n) => ({ n }))),
+      expect.stringMatching(/^n\n0\n[\s\S]*\n…$/),
+    ],
+    ['[not JSON', '[not JSON'],
+    ['{"rows": [{"gene": "TP53"}, {"gene": "MY', 'rows:\ngene\nTP53\n…'],
+    ['gene,fold\nTP53,2', 'gene,fold\nTP53,2'],
+  ])('show the output %j in readable form', (output, shown) => {
+    expect(toolSteps([call('1', {}), outcome('1', output)])[0]?.output).toEqual(shown);
   });
 
   test('shorten long input and output so that they fit a modal', () => {

@@ -39,7 +39,8 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
   /** Nothing is left open: a bot that was slow says so in the window, and then that all is done. */
   async function taken(): Promise<void> {
     const isOpen = async () => {
-      if (await page.getByText(strings.startForm.posted).isVisible()) await page.keyboard.press('Escape');
+      for (const done of [strings.startForm.posted, strings.settingsSaved])
+        if (await page.getByText(done).isVisible()) await page.keyboard.press('Escape');
       return page.getByRole('dialog').isVisible();
     };
     await expect.poll(isOpen, patience).toBe(false);

@@ -57,7 +57,6 @@ export const THREAD_TABLES = `
   create index messages_waiting_reaction on messages (workspace) where has_waiting_reaction;
   create index messages_urgent on messages (workspace) where is_urgent and state = 'waiting';
   create index messages_replies on messages (workspace, channel, thread_ts, ts) where thread_ts <> ts;
-  create index messages_refused on messages (workspace, channel, user_id) where state = 'refused';
   create index messages_received on messages (received_at) where state not in ('waiting', 'sending');
   create index messages_content on messages (received_at) where content is not null and state not in ('waiting', 'sending');
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseDelimitedTable, tablePreviewMessage } from '../../../src/render/messages/table-preview.ts';
+import { parseDelimitedTable, showWholeTable, tablesOf } from '../../../src/render/messages/shown-tables.ts';
 
 describe('reading a table', () => {
   test.each([
@@ -78,37 +78,21 @@ describe('reading a table', () => {
   });
 });
 
-describe('the message with the first rows', () => {
-  const text = ['gene,fold', ...Array.from({ length: 30 }, (_, row) => `g${row},${row}`)].join('\n');
+describe('a table of the answer', () => {
+  const answer = 'Here:\n\n| Gene | log2_fc |\n| --- | ---: |\n| **TP53** | 1.2 |\n| BRCA1 | -0.4 |\n\nDone.';
+  const isShown = (file: string) => showWholeTable(tablesOf(answer), file);
 
-  test('shows ten rows and the number of all rows', () => {
-    const message = tablePreviewMessage({ name: 'genes.csv', text });
-    const [, table, note] = message?.blocks ?? [];
-    expect(table).toMatchObject({
-      text: expect.stringMatching(/^\| gene \| fold \|\n\| --- \| --- \|\n\| g0 \| 0 \|/),
-    });
-    expect(JSON.stringify(table)).toContain('g9');
-    expect(JSON.stringify(table)).not.toContain('g10');
-    expect(JSON.stringify(note)).toContain('30 rows, 2 columns; showing the first 10 rows');
-  });
+  test.each(['gene,log2_fc\nTP53,1.2345\nBRCA1,-0.4123\n', 'Gene\tlog2_fc\nBRCA1\t-0.4'])(
+    'shows the whole file %j',
+    (file) => {
+      expect(isShown(file)).toBe(true);
+    },
+  );
 
-  test('shortens wide tables and long cells, and escapes cells', () => {
-    const wide = Array.from({ length: 12 }, (_, column) => `c${column}`).join(',');
-    const message = tablePreviewMessage({
-      name: 'w.csv',
-      text: `${wide}\n"<!channel> | **x**",${'y'.repeat(99)}`,
-    });
-    const [, table] = message?.blocks ?? [];
-    const shown = table?.type === 'markdown' ? table.text : '';
-    const lines = shown.split('\n');
-    expect(lines).toHaveLength(3);
-    expect(shown).not.toContain('c8');
-    expect(shown).not.toContain('<!channel>');
-    expect(shown).toContain('\\*\\*x\\*\\*');
-    expect(lines[2]?.length).toBeLessThan(200);
-  });
-
-  test.each(['', 'one line', 'only,a,head', 'one\ncolumn\n'])('does not exist for %j', (other) => {
-    expect(tablePreviewMessage({ name: 'x.csv', text: other })).toBeUndefined();
-  });
+  test.each(['gene,log2_fc\nTP53,1.2\nMYC,3', 'gene,log2_fc,p\nTP53,1.2,0.1', 'gene,q\nTP53,1.2', ''])(
+    'does not show all of %j',
+    (file) => {
+      expect(isShown(file)).toBe(false);
+    },
+  );
 });

@@ -1,0 +1,32 @@
+import type { AuditRange } from '../store/audit/audit-trail.ts';
+import { parseOptions } from './command-runner.ts';
+import { UsageError } from './error-messages.ts';
+
+/** How a command that prints rows of a time is used. */
+export function rangeUsage(command: string): string {
+  return `npm run ${command} -- --since 2026-11-01 [--until 2026-12-01] [--workspace T0123]`;
+}
+
+/** Reads the time and the workspace of such a command. Throws UsageError. */
+export function parseTimeRange(command: string, args: readonly string[]): AuditRange {
+  const usage = rangeUsage(command);
+  const option = { type: 'string' } as const;
+  const options = { since: option, until: option, workspace: option };
+  const { since, until, workspace } = parseOptions(usage, args, options);
+  if (since === undefined) throw new UsageError(usage, '--since is missing.');
+  return {
+    since: parseTime(usage, '--since', since),
+    until: until === undefined ? undefined : parseTime(usage, '--until', until),
+    workspace,
+  };
+}
+
+function parseTime(usage: string, name: string, text: string): Date {
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime()))
+    throw new UsageError(
+      usage,
+      `${name} is not a valid time: ${text}. Use a form like 2026-11-01 or 2026-11-01T08:00Z.`,
+    );
+  return at;
+}

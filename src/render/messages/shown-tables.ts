@@ -1,0 +1,51 @@
+import { parse } from 'csv-parse/sync';
+import type { MarkdownNode } from '../markdown/markdown-node.ts';
+import { parseMarkdown } from '../markdown/parse-markdown.ts';
+
+/** The Markdown tables of an answer, as rows of cells without their formatting. */
+export function tablesOf(answer: string): string[][][] {
+  const tables: string[][][] = [];
+  const collect = (node: MarkdownNode): void => {
+    const cellText = ({ start, end }: MarkdownNode) => comparableText(answer.slice(start, end));
+    if (node.type === 'table') tables.push(node.children.map((row) => row.children.map(cellText)));
+    else node.children.forEach(collect);
+  };
+  collect(parseMarkdown(answer, { characters: 0 }));
+  return tables;
+}
+
+/**
+ * Whether one of these tables shows a delimited file whole: the same columns, and each of its rows by its first cell.
+ * Other cells may be rounded.
+ */
+export function showWholeTable(tables: readonly string[][][], file: string): boolean {
+  const [head, ...body] = parseDelimitedTable(file).map((row) => row.map(comparableText));
+  if (head === undefined) return false;
+  return tables.some(([shownHead, ...shownBody]) => {
+    const names = new Set(shownBody.map(([name]) => name));
+    return shownHead?.join('|') === head.join('|') && body.every(([name]) => names.has(name));
+  });
+}
+
+/** The rows of a text that separates cells by commas, semicolons or tabs, whichever its first line has most of. */
+export function parseDelimitedTable(text: string): string[][] {
+  const first = text.slice(0, 10_000).split(/\r?\n/, 1)[0] ?? '';
+  const counted = [',', ';', '\t'].map((delimiter) => ({ delimiter, count: first.split(delimiter).length }));
+  const { delimiter } = counted.reduce((best, one) => (one.count > best.count ? one : best));
+  try {
+    return parse(text, {
+      delimiter,
+      bom: true,
+      relax_quotes: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** Cells that differ only in case, marks and spaces read the same. */
+function comparableText(cell: string): string {
+  return cell.toLowerCase().replace(/[^\p{L}\p{N}.+-]/gu, '');
+}

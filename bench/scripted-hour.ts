@@ -199,7 +199,7 @@ export class ScriptedHour {
   async #takeBack(channel: Channel): Promise<void> {
     await this.#at(30);
     const thread = new Thread(this, channel);
-    const asked = thread.say('alan', '/slow 90', 'question', { mentions: true });
+    const asked = thread.say('alan', '/slow 480', 'question', { mentions: true });
     await thread.shows('Second 2');
     const { message } = thread.say('alan', 'never mind', 'talk');
     await this.until(() => (message.reactions.size ?? 0) > 0);

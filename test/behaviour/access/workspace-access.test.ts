@@ -79,12 +79,12 @@ describe("a workspace's access setting", () => {
       {
         workspace: 'T1',
         user_id: boss.id,
-        details: { setting: 'workspace', allowed_users: 'members', allowed_bots: null },
+        details: { setting: 'workspace', allowed_users: 'members', allowed_bots: null, listen_mode: null },
       },
       {
         workspace: 'T1',
         user_id: boss.id,
-        details: { setting: 'workspace', allowed_users: 'everyone', allowed_bots: null },
+        details: { setting: 'workspace', allowed_users: 'everyone', allowed_bots: null, listen_mode: null },
       },
     ]);
   });

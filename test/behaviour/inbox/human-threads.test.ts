@@ -33,6 +33,7 @@ async function humanThread(channel: Channel) {
     const isMention = count % 10 === 0 && count < 30;
     const text = `${isMention ? `${scene.mention} question` : 'talk'} ${count}`;
     const files = count === 15 ? [{ name: 'ages.csv', mime: 'text/csv', bytes: 'age\n1\n' }] : [];
+    if (isMention) await slack.settled();
     const message = scene.reply(channel, root, text, { person, files });
     if (isMention) await scene.finished(channel, message);
   }
@@ -62,11 +63,9 @@ test.each([
     expect(texts[0]).toContain('question 10');
     expect(texts[1]).toContain('question 20');
     expect(fileCounts).toEqual([0, 1]);
-    const key = {
-      workspace: slack.team.id,
-      channel: channel.id,
-      ts: slack.thread(channel.id, root.ts)[25]?.ts ?? '',
-    };
+    const unsent = slack.thread(channel.id, root.ts).find(({ text }) => text === 'talk 26');
+    const key = { workspace: slack.team.id, channel: channel.id, ts: unsent?.ts ?? '' };
+    await slack.settled();
     expect(await scene.sandbox.bot.store.messages.get(key)).toMatchObject({ state: 'unsent', content: null });
   },
 );

@@ -12,7 +12,7 @@ test('a statement has one name, and those that cannot be prepared have none', ()
 });
 
 test('a column that a newer release adds fails one statement, which can be repeated', async () => {
-  const { kysely } = await freshDatabase({ maxConnections: 1 });
+  const { kysely } = await freshDatabase();
   const read = () =>
     kysely.selectFrom('workspace_settings').selectAll().where('workspace', '=', 'T1').execute();
   await read();

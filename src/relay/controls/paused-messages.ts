@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { pausedNotice, pauseEndedNotice } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -18,6 +19,8 @@ const NOTICE_PART = 'held';
 export class PausedMessages {
   readonly #deps: RelayDeps;
   readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
+  /** How this process ended pauses, by turn: a press that comes second must not overwrite what the first one did. */
+  readonly #endings = new LRUCache<string, Promise<string>>({ max: 1_000 });
 
   constructor(deps: RelayDeps, waitingReactions: Pick<WaitingReactions, 'cleanUp'>) {
     this.#deps = deps;
@@ -98,17 +101,22 @@ export class PausedMessages {
       await store.audit.add({ ...thread, kind: 'stop', user_id: person, turn_id: turnId, details });
       return waiting.length;
     });
+    if (count !== undefined) this.#endings.set(turnId, this.#endingText(press, control, count));
     // Also if it is over: the process that ended the pause may have died before it updated the notice.
-    const updateNotice = async () => {
-      const who = (await this.#deps.workspace(workspace)?.people.personName(person)) ?? '';
-      const ended = control === 'go' ? strings.pausedSent : strings.pausedDiscarded;
-      const text = count === undefined ? strings.nothingPaused : ended(count, who);
-      await this.#editNotice(thread, turnId, async () => pauseEndedNotice(text));
-    };
-    this.#inBackground(updateNotice());
+    const ending = this.#endings.get(turnId) ?? strings.nothingPaused;
+    this.#inBackground(this.#editNotice(thread, turnId, async () => pauseEndedNotice(await ending)));
     if (count === undefined) return 'over';
     this.#deps.log.info({ turn: turnId, person, control, count }, 'paused messages resumed or taken back');
     return 'done';
+  }
+
+  async #endingText(
+    { workspace, person }: Press,
+    control: 'go' | 'take_back',
+    count: number,
+  ): Promise<string> {
+    const who = (await this.#deps.workspace(workspace)?.people.personName(person)) ?? '';
+    return control === 'go' ? strings.pausedSent(count, who) : strings.pausedDiscarded(count, who);
   }
 
   /** Edits the notice, if it has been posted. */

@@ -174,6 +174,8 @@ export class LiveReply {
     while (!this.#isFinal || this.#isFinalizing) {
       this.#unseenSince ??= Date.now();
       await this.#renderInSlices();
+      // The reply may have become final meanwhile: its edits are not ours to wait for.
+      if (this.#isFinal && !this.#isFinalizing) return;
       const outdated = this.#state
         .render()
         .findIndex((message, index) => !this.#messages.isUpToDate(index, message));

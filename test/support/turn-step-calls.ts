@@ -65,7 +65,6 @@ export const COMPLETE_TRACE: TurnTrace = {
   begun: 1,
   ended: 1,
   withResults: 1,
-  withRows: 1,
   withFiles: 1,
   unsettled: 0,
   others: 0,

@@ -28,19 +28,17 @@ export interface TurnTrace {
   begun: number;
   ended: number;
   withResults: number;
-  /** Those with the first rows of a table, and with files that show in the thread. */
-  withRows: number;
+  /** Those with files that show in the thread. */
   withFiles: number;
   /** Its messages that look like work that goes on, and those that are none of these. */
   unsettled: number;
   others: number;
 }
 
-const [begin, end, result, rows] = [
+const [begin, end, result] = [
   /I will look at `table.csv`/,
   /I saved the summary as/,
   /2 files from the agent/,
-  /\d+ rows?, \d+ columns/,
 ];
 const UNFINISHED_TEXT = /\bStop\b|can't reach|very busy|The agent is working/;
 
@@ -97,11 +95,10 @@ export class TurnStepScene {
       begun: this.#posts(turn, (shown) => begin.test(shown)),
       ended: this.#posts(turn, (shown) => end.test(shown)),
       withResults: this.#posts(turn, (shown) => result.test(shown)),
-      withRows: this.#posts(turn, (shown) => rows.test(shown)),
       withFiles: this.#withFiles(turn),
       unsettled: this.#posts(turn, (shown) => UNFINISHED_TEXT.test(shown)),
       others: this.#posts(turn, (shown, message) => {
-        return message.fileIds.length === 0 && ![begin, end, result, rows].some((part) => part.test(shown));
+        return message.fileIds.length === 0 && ![begin, end, result].some((part) => part.test(shown));
       }),
     };
   }

@@ -6,8 +6,8 @@ import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
 const { ada, grace, slack } = scene;
-const alan = slack.createPerson({ name: 'alan', realName: 'Alan' });
-const edsger = slack.createPerson({ name: 'edsger', realName: 'Edsger' });
+const alan = slack.createPerson({ name: 'alan' });
+const edsger = slack.createPerson({ name: 'edsger' });
 const everybody = [ada, grace, alan];
 
 /** What the service has got in a thread's task, oldest first, and the names of the files. */

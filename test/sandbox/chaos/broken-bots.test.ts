@@ -10,7 +10,7 @@ import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database
 
 const calm: FaultProfile = { slack: [], agent: [] };
 const lost = { kind: 'lost' } as const;
-const lostPost: FaultProfile = { slack: [{ call: 'chat.postMessage', fault: lost, times: 2 }], agent: [] };
+const lostPost: FaultProfile = { slack: [{ call: 'chat.postMessage', fault: lost, times: 6 }], agent: [] };
 const lostSend: FaultProfile = {
   slack: [],
   agent: [{ call: 'POST /experimental/tasks/{task_id}/messages', fault: lost, times: 2 }],

@@ -15,12 +15,19 @@ import type { WaitingReactions } from './waiting-reactions.ts';
 /** The part of the stopped turn's posts that shows how many messages are paused. */
 const NOTICE_PART = 'held';
 
+/** What a press did to the paused messages. */
+interface PauseEnding {
+  press: Press;
+  control: 'go' | 'take_back';
+  count: number;
+}
+
 /** The messages of a stopped thread: paused until someone resumes them or takes them back. */
 export class PausedMessages {
   readonly #deps: RelayDeps;
   readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
   /** How this process ended pauses, by turn: a press that comes second must not overwrite what the first one did. */
-  readonly #endings = new LRUCache<string, Promise<string>>({ max: 1_000 });
+  readonly #endings = new LRUCache<string, PauseEnding>({ max: 1_000 });
 
   constructor(deps: RelayDeps, waitingReactions: Pick<WaitingReactions, 'cleanUp'>) {
     this.#deps = deps;
@@ -101,20 +108,20 @@ export class PausedMessages {
       await store.audit.add({ ...thread, kind: 'stop', user_id: person, turn_id: turnId, details });
       return waiting.length;
     });
-    if (count !== undefined) this.#endings.set(turnId, this.#endingText(press, control, count));
+    if (count !== undefined) this.#endings.set(turnId, { press, control, count });
     // Also if it is over: the process that ended the pause may have died before it updated the notice.
-    const ending = this.#endings.get(turnId) ?? strings.nothingPaused;
-    this.#inBackground(this.#editNotice(thread, turnId, async () => pauseEndedNotice(await ending)));
+    const render = async () => pauseEndedNotice(await this.#endingText(turnId));
+    this.#inBackground(this.#editNotice(thread, turnId, render));
     if (count === undefined) return 'over';
     this.#deps.log.info({ turn: turnId, person, control, count }, 'paused messages resumed or taken back');
     return 'done';
   }
 
-  async #endingText(
-    { workspace, person }: Press,
-    control: 'go' | 'take_back',
-    count: number,
-  ): Promise<string> {
+  async #endingText(turnId: string): Promise<string> {
+    const ending = this.#endings.get(turnId);
+    if (ending === undefined) return strings.nothingPaused;
+    const { press, control, count } = ending;
+    const { workspace, person } = press;
     const who = (await this.#deps.workspace(workspace)?.people.personName(person)) ?? '';
     return control === 'go' ? strings.pausedSent(count, who) : strings.pausedDiscarded(count, who);
   }

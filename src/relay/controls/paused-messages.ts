@@ -172,7 +172,9 @@ export async function postPausedNoticeAndFinish(
       const isPaused =
         (await store.pausedThreads.pausedBy(turn)) === turn.id &&
         (await store.pausedThreads.waitingMessages(turn)).length > 0;
-      if (isPaused && !(await store.posts.ofTurn(turn)).has(NOTICE_PART)) return false;
+      // After a crash the notice may be in Slack without our knowing: posting it finds out.
+      const notice = (await store.posts.ofTurn(turn)).get(NOTICE_PART);
+      if (isPaused && (notice === undefined || notice.state === 'intended')) return false;
       await store.turns.finish(turn, outcome, last);
       return true;
     });

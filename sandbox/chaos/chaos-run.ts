@@ -29,6 +29,8 @@ import { between, createRandomStreams, type RandomStreams } from './random-strea
 const MESSAGES_PER_KILL = 3;
 /** People write faster at first, so that little remains after the last kill. */
 const INITIAL_MESSAGES_PER_KILL = 5;
+/** After a message, somebody edits, deletes, stops or presses something. */
+const INTERVENTION_CHANCE = 0.6;
 /** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
@@ -45,8 +47,6 @@ export interface ChaosRunOptions extends ChaosOptions {
   logs: string;
   /** A program to run instead of the bot. */
   program?: string;
-  /** People only write: nobody edits, deletes, stops or presses anything. */
-  isCalm?: boolean;
   /** Faults of both services until the last kill; a rule with `times` lasts until it is used up. */
   faultProfile?: FaultProfile;
   /** An empty, migrated database; by default the run starts its own server. */
@@ -100,7 +100,6 @@ export async function runChaos(
   const completedReplies = trackCompletedReplies(agent);
   const conversation = new Conversation(slack, random.people);
   const interventions = new Interventions(slack, conversation, random.interventions);
-  if (options.isCalm === true) interventions.chance = 0;
   const deps = {
     bots,
     callNotifier,
@@ -215,7 +214,7 @@ async function talkUntil(
   while (conversation.said.length < due) {
     conversation.sayOne();
     await sleep(between(random.people, 0, 250));
-    if (random.interventions() < interventions.chance) await interventions.actOne();
+    if (random.interventions() < INTERVENTION_CHANCE) await interventions.actOne();
   }
 }
 

@@ -12,8 +12,6 @@ const SEND_PAUSED_INTERVAL_MS = 3_000;
 export class Interventions {
   /** How often each kind was done. */
   readonly counts = { edits: 0, deletions: 0, stops: 0, presses: 0 };
-  /** How likely somebody does something after a message (0 to 1). */
-  chance = 0.6;
   readonly #slack: SlackWorkspace;
   readonly #conversation: Pick<Conversation, 'said'>;
   readonly #random: () => number;

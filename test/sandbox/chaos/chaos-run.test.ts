@@ -13,10 +13,7 @@ async function killed(
   options: Pick<ChaosRunOptions, 'kills' | 'replicas' | 'transport' | 'database' | 'databaseFaultSeconds'>,
 ) {
   const logs = await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-'));
-  const { damage, stats } = await runChaos(
-    { seed: 1, delay: 2, isCalm: true, logs, ...options },
-    () => undefined,
-  );
+  const { damage, stats } = await runChaos({ seed: 1, delay: 2, logs, ...options }, () => undefined);
   expect(stats, `the logs are in ${logs}`).toMatchObject({ failedStarts: 0, lateStops: 0 });
   expect(damage, `the logs are in ${logs}`).toEqual(none);
   await rm(logs, { recursive: true, force: true });

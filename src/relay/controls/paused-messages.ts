@@ -15,6 +15,9 @@ import type { WaitingReactions } from './waiting-reactions.ts';
 /** The part of the stopped turn's posts that shows how many messages are paused. */
 const NOTICE_PART = 'held';
 
+/** What the notice of a pause needs. */
+type NoticeDeps = Pick<RelayDeps, 'store' | 'workspace'>;
+
 /** What a press did to the paused messages. */
 interface PauseEnding {
   press: Press;
@@ -146,7 +149,7 @@ export class PausedMessages {
 
 /** Posts once in a stopped turn's thread how many messages are paused there; nothing if none is. */
 async function postPausedNotice(
-  deps: RelayDeps,
+  deps: NoticeDeps,
   posts: Pick<ThreadPosts, 'post'>,
   turn: Turn,
 ): Promise<void> {
@@ -159,7 +162,7 @@ async function postPausedNotice(
 
 /** Finishes a turn, after the notice of what is paused behind it: a pause may begin until the turn is finished. */
 export async function postPausedNoticeAndFinish(
-  deps: RelayDeps,
+  deps: NoticeDeps,
   posts: Pick<ThreadPosts, 'post'>,
   turn: Turn,
   outcome: TurnOutcome,
@@ -184,7 +187,7 @@ export async function postPausedNoticeAndFinish(
 
 /** How many messages are paused; with none left, the pause ends. */
 async function countPaused(
-  { store: rootStore }: RelayDeps,
+  { store: rootStore }: NoticeDeps,
   thread: ThreadKey,
   turnId: string,
 ): Promise<number> {
@@ -199,7 +202,7 @@ async function countPaused(
 
 /** The notice's current content; undefined if the thread is no longer paused by this turn. */
 async function renderNotice(
-  deps: RelayDeps,
+  deps: NoticeDeps,
   thread: ThreadKey,
   turnId: string,
 ): Promise<RenderedMessage | undefined> {

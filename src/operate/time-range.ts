@@ -1,9 +1,27 @@
+import { readCommandConfig } from '../config.ts';
 import type { AuditRange } from '../store/audit/audit-trail.ts';
-import { parseOptions } from './command-runner.ts';
+import type { Store } from '../store/store.ts';
+import { parseOptions, runCommand } from './command-runner.ts';
 import { UsageError } from './error-messages.ts';
+import { withOperatorStore } from './operator-store.ts';
 
-/** How a command that prints rows of a time is used. */
-export function rangeUsage(command: string): string {
+/** Runs a command that prints the rows of a time as lines of JSON, and exits. `what` completes "Prints …". */
+export async function runRangeCommand(
+  command: string,
+  what: string,
+  printRows: (store: Store, range: AuditRange, print: (line: string) => void) => Promise<void>,
+): Promise<never> {
+  const help = `Prints ${what} as lines of JSON, oldest first.\n\nUsage: ${rangeUsage(command)}`;
+  return runCommand(help, async () => {
+    const range = parseTimeRange(command, process.argv.slice(2));
+    await withOperatorStore(readCommandConfig(process.env), (store) =>
+      printRows(store, range, (line) => process.stdout.write(`${line}\n`)),
+    );
+    return 0;
+  });
+}
+
+function rangeUsage(command: string): string {
   return `npm run ${command} -- --since 2026-11-01 [--until 2026-12-01] [--workspace T0123]`;
 }
 

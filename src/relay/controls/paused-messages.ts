@@ -6,10 +6,12 @@ import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Turn, TurnOutcome } from '../../store/schema.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { permittedTurn } from '../access/control-permission.ts';
+import { actorName } from '../reading/display-names.ts';
 import type { ThreadPosts } from '../replies/thread-posts.ts';
 import type { ControlOutcome, Press } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
+import { stopRequesterName } from './stop-delivery.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';
 
 /** The part of the stopped turn's posts that shows how many messages are paused. */
@@ -124,8 +126,7 @@ export class PausedMessages {
     const ending = this.#endings.get(turnId);
     if (ending === undefined) return strings.nothingPaused;
     const { press, control, count } = ending;
-    const { workspace, person } = press;
-    const who = (await this.#deps.workspace(workspace)?.people.personName(person)) ?? '';
+    const who = await actorName(this.#deps, press);
     return control === 'go' ? strings.pausedSent(count, who) : strings.pausedDiscarded(count, who);
   }
 
@@ -207,8 +208,7 @@ async function renderNotice(
   turnId: string,
 ): Promise<RenderedMessage | undefined> {
   if ((await deps.store.pausedThreads.pausedBy(thread)) !== turnId) return undefined;
-  const stopper = (await deps.store.turns.get(thread.workspace, turnId))?.stop_requested_by ?? '';
-  const who = stopper === '' ? '' : await deps.workspace(thread.workspace)?.people.personName(stopper);
+  const who = await stopRequesterName(deps, { workspace: thread.workspace, id: turnId });
   const { length } = await deps.store.pausedThreads.waitingMessages(thread);
-  return length === 0 ? undefined : pausedNotice(turnId, length, who ?? '');
+  return length === 0 ? undefined : pausedNotice(turnId, length, who);
 }

@@ -4,9 +4,10 @@ import type { Turn } from '../../store/schema.ts';
 import type { StopRequestResult } from '../../store/threads/recorded-stops.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
+import { actorName } from '../reading/display-names.ts';
 import { isReplySettled, isTaskSettled } from '../replies/reply-reader.ts';
 import { type ControlOutcome, type Press, turnOf } from '../runtime/control-types.ts';
-import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';
 import { transientFailure } from '../runtime/retry.ts';
@@ -166,12 +167,11 @@ function isForced(turn: Turn): boolean {
 
 /** The name of the person who stopped a turn; '' if nobody did, or the record was erased. */
 export async function stopRequesterName(
-  { store }: Pick<RelayDeps, 'store'>,
-  { people }: WorkspaceClient,
-  turn: Pick<Turn, 'workspace' | 'id'>,
+  deps: Pick<RelayDeps, 'store' | 'workspace'>,
+  { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
 ): Promise<string> {
-  const person = (await store.turns.get(turn.workspace, turn.id))?.stop_requested_by ?? '';
-  return person === '' ? '' : people.personName(person);
+  const person = (await deps.store.turns.get(workspace, id))?.stop_requested_by ?? '';
+  return actorName(deps, { workspace, person });
 }
 
 /** Sends a recorded stop to the service, if it is still open. Throws an AgentError. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { listeningNotice, unsentReplyNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import { mayUseControl } from '../access/control-permission.ts';
+import { actorName } from '../reading/display-names.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
 import type { ControlOutcome, MessagePress } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -69,22 +69,14 @@ export class UnsentReplies {
     if (!isChanged) return 'over';
     log.info({ ...thread, person, control }, 'what a thread is read for has changed');
     const tell = async () => {
-      const who = (await this.#deps.workspace(workspace)?.people.personName(person)) ?? '';
-      await this.#post(
-        thread,
-        listensToAll ? listeningNotice(thread, who) : { text: strings.listeningEnded(who) },
-      );
+      const who = await actorName(this.#deps, press);
+      const message = listensToAll ? listeningNotice(thread, who) : { text: strings.listeningEnded(who) };
+      const { channel, thread_ts: threadTs } = thread;
+      const notice = { channel, threadTs, message, key: randomUUID(), kind: 'notice' } as const;
+      await this.#deps.workspace(workspace)?.posting.post(notice);
     };
     this.#inBackground(tell());
     return 'done';
-  }
-
-  async #post(
-    { workspace, channel, thread_ts: threadTs }: ThreadKey,
-    message: Pick<RenderedMessage, 'text'>,
-  ) {
-    const request = { channel, threadTs, message, key: randomUUID(), kind: 'notice' } as const;
-    await this.#deps.workspace(workspace)?.posting.post(request);
   }
 
   #inBackground(work: Promise<void>): void {

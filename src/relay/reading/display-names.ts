@@ -1,4 +1,6 @@
 import type { SlackDirectory } from '../../slack/directory.ts';
+import type { WorkspaceActor } from '../runtime/actors.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
 import { inlinesOf } from './parsed-blocks.ts';
 
@@ -33,6 +35,15 @@ export function idsToResolve(...messages: readonly ParsedMessage[]): IdsToResolv
     }
   }
   return { people: [...found.person], channels: [...found.channel], usergroups: [...found.usergroup] };
+}
+
+/** The name of a person for a notice; '' if there is none, or the app is not installed there. */
+export async function actorName(
+  deps: Pick<RelayDeps, 'workspace'>,
+  { workspace, person }: WorkspaceActor,
+): Promise<string> {
+  if (person === '') return '';
+  return (await deps.workspace(workspace)?.people.personName(person)) ?? '';
 }
 
 /** Looks up the names that reading a message needs. */

@@ -147,6 +147,11 @@ export class LiveReply {
     return this.#isFinal || this.#isClosed || this.#work.lease.signal.aborted;
   }
 
+  /** The final text is shown now: neither live changes nor, yet, the final form of each message. */
+  get #isLeftToFinalText(): boolean {
+    return this.#isFinal && !this.#isFinalizing;
+  }
+
   async #showChanges(): Promise<void> {
     if (this.#isOver || this.unreachable !== undefined) return;
     const { log } = this.#work.deps;
@@ -171,11 +176,11 @@ export class LiveReply {
 
   /** Brings the thread up to date message by message, so that people never read past a gap. */
   async #showLatest(): Promise<void> {
-    while (!this.#isFinal || this.#isFinalizing) {
+    while (!this.#isLeftToFinalText) {
       this.#unseenSince ??= Date.now();
       await this.#renderInSlices();
       // The reply may have become final meanwhile: its edits are not ours to wait for.
-      if (this.#isFinal && !this.#isFinalizing) return;
+      if (this.#isLeftToFinalText) return;
       const outdated = this.#state
         .render()
         .findIndex((message, index) => !this.#messages.isUpToDate(index, message));
@@ -232,7 +237,7 @@ export class LiveReply {
       maxWaitMs,
       signal: this.#pendingEdits.signal,
       state: () => ({
-        isFinal: this.#isFinal && !this.#isFinalizing,
+        isFinal: this.#isLeftToFinalText,
         isBlank: this.#state.isBlank,
         unseenSinceMs: this.#unseenSince ?? Date.now(),
       }),

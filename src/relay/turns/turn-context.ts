@@ -81,7 +81,7 @@ export class TurnContext implements ThreadWork {
 
   /** The name of the person who asked to stop the turn; '' where nobody did, or the name is unknown. */
   async stopRequester(): Promise<string> {
-    return stopRequesterName(this.deps, this.workspace, this.turn);
+    return stopRequesterName(this.deps, this.turn);
   }
 
   /** Runs a step until it succeeds or fails for good; the thread shows what it waits for. */

@@ -7,6 +7,7 @@ import { QuestionPoster } from '../features/start/question-poster.ts';
 import { StartFormHandler } from '../features/start/start-form-handler.ts';
 import { TaskDeleter } from '../features/tasks/task-deletion.ts';
 import { TaskFileDelivery } from '../features/tasks/task-file-delivery.ts';
+import { WorkflowStepHandler } from '../features/workflow-step/workflow-step-handler.ts';
 import { WorkspaceAccessSettings } from '../features/workspace-settings/workspace-access-settings.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
@@ -54,15 +55,20 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
   ];
   const home = new HomeTab(deps, taskList, adminSections, (request) => channelSettings.open(request));
   const questionPoster = new QuestionPoster(deps);
+  const workflowStep = new WorkflowStepHandler(deps, (start) => questionPoster.postSoon(start));
+  const taskFiles = new TaskFileDelivery(deps);
+  const taskDeleter = new TaskDeleter(deps);
   return {
+    /** What works between people's requests. */
+    background: [questionPoster, workflowStep, taskDeleter, taskFiles],
     channelSettings,
     workspaceAccount,
     workspaceAccess,
     taskList,
     home,
-    questionPoster,
+    workflowStep,
     startFormHandler: new StartFormHandler(deps, questionPoster, onMessageAdded),
-    taskFiles: new TaskFileDelivery(deps),
-    taskDeleter: new TaskDeleter(deps),
+    taskFiles,
+    taskDeleter,
   };
 }

@@ -20,6 +20,7 @@ import { RunningTurns } from './tasks/running-turns.ts';
 import { TaskDeletions } from './tasks/task-deletions.ts';
 import { TaskRecords } from './tasks/task-records.ts';
 import { TaskStarts } from './tasks/task-starts.ts';
+import { WorkflowSteps } from './tasks/workflow-steps.ts';
 import { EarlyEdits } from './threads/early-edits.ts';
 import { InboxWriter } from './threads/inbox-writer.ts';
 import { Messages } from './threads/messages.ts';
@@ -61,6 +62,7 @@ export class Store extends Queries {
   readonly reviews = new PostedReviews(this.db);
   readonly slackFiles = new SlackFiles(this.db);
   readonly taskStarts = new TaskStarts(this.db);
+  readonly workflowSteps = new WorkflowSteps(this.db);
   readonly stopRequests = new StopRequests(this.db);
   readonly orphanReplies = new OrphanReplyIds(this.db);
   readonly taskDeletions = new TaskDeletions(this.db);

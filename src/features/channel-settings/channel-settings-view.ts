@@ -129,10 +129,13 @@ function choiceInput(
 }
 
 function checkboxesInput(settings: ChannelSettingsFields, isDirect: boolean): InputBlock {
-  const options = optionsOf('more').filter(({ value }) => !(isDirect && value === 'follows_name'));
-  const ticked = options.filter(({ value }) =>
-    value === 'show_steps' ? settings.show_steps : settings.sync_project_name,
-  );
+  const isTicked: Record<string, boolean> = {
+    show_steps: settings.show_steps,
+    follows_name: settings.sync_project_name,
+    allows_steps: settings.allow_workflow_steps,
+  };
+  const options = optionsOf('more').filter(({ value }) => !isDirect || value === 'show_steps');
+  const ticked = options.filter(({ value }) => isTicked[value]);
   const first = ticked.length === 0 ? {} : { initial_options: ticked };
   return inputBlock(
     { type: 'checkboxes', action_id: 'channel_more', options, ...first },

@@ -20,11 +20,14 @@ export interface QuestionPost {
 
 const MAX_QUESTION_CHARACTERS = 6_000;
 const MAX_QUOTE_CHARACTERS = 1_500;
+const MAX_LABEL_CHARACTERS = 150;
 
 /** The content of the post. */
 export interface QuestionPostContent {
-  /** Slack's id of who asks. */
-  person: string;
+  /** Slack's id of who asks; undefined for a step of a workflow that names nobody. */
+  person: string | undefined;
+  /** Untrusted: what a step of a workflow calls itself. */
+  label?: string | undefined;
   /** Untrusted; '' if the person only passes a message on. */
   question: string;
   /** The message that the question is about. */
@@ -33,14 +36,18 @@ export interface QuestionPostContent {
   files: readonly string[];
 }
 
-/** A question from a form, for everyone in the channel to see. */
-export function questionPost({ person, question, quote, choices, files }: QuestionPostContent): QuestionPost {
+/** A question from a form or a workflow, for everyone in the channel to see. */
+export function questionPost(content: QuestionPostContent): QuestionPost {
+  const { person, label, question, quote, choices, files } = content;
   const elements: QuotationBlock['elements'] = [];
   const asks = question === '' ? strings.asksAbout : strings.asks;
+  const name = label === undefined ? '' : shorten(neutralizePings(label), MAX_LABEL_CHARACTERS);
+  const prefix = name === '' || person === undefined ? name : `${name} ${strings.asksFor} `;
   elements.push({
     type: 'rich_text_section',
     elements: [
-      { type: 'user', user_id: person },
+      ...(prefix === '' ? [] : [{ type: 'text' as const, text: prefix }]),
+      ...(person === undefined ? [] : [{ type: 'user' as const, user_id: person }]),
       { type: 'text', text: ` ${asks}` },
     ],
   });
@@ -58,5 +65,9 @@ export function questionPost({ person, question, quote, choices, files }: Questi
   const chosen = strings.chosenOptions(choices, files);
   if (chosen !== '')
     blocks.push({ type: 'context', elements: [plainText(shorten(neutralizePings(chosen), 900))] });
-  return { text: `<@${person}> ${truncateBytes(`${asks} ${question || (quote ?? '')}`, 3_500)}`, blocks };
+  const asker = label === undefined ? `<@${person}> ` : '';
+  return {
+    text: asker + truncateBytes(`${name} ${asks} ${question || (quote ?? '')}`.trim(), 3_500),
+    blocks,
+  };
 }

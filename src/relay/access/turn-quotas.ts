@@ -1,5 +1,6 @@
 import type { Message, Turn } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import { WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 import { refuseMessage } from './refusals.ts';
 
 /**
@@ -18,7 +19,9 @@ export async function beginTurnOrRefuse(
   const result = await store.transaction(async ({ turnUsage, turns }) => {
     // Counting and beginning must not overlap with another turn's.
     await turnUsage.lockWorkspace(message.workspace);
-    const exceeded = await turnUsage.exceeded(message.workspace, message.user_id, settings.quotas);
+    // Of a workflow's steps, the workspace's limits count.
+    const person = message.user_id === WORKFLOW_STEP ? undefined : message.user_id;
+    const exceeded = await turnUsage.exceeded(message.workspace, person, settings.quotas);
     return exceeded === undefined ? { turn: await turns.begin(id, message, forwardedBy) } : { exceeded };
   });
   if ('turn' in result) return result.turn;

@@ -14,6 +14,7 @@ import { RateLimiter } from '../../slack/rate-limiter.ts';
 import { editRateLimit, rateLimitTable } from '../../slack/rate-limits.ts';
 import { SlackClient, type SlackClientOptions, type TokenGate } from '../../slack/slack-client.ts';
 import { Views } from '../../slack/views.ts';
+import { WorkflowExecutions } from '../../slack/workflow-executions.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 
 /** What all workspaces' calls to Slack share. */
@@ -59,6 +60,7 @@ export function createWorkspaceClient(
     downloads: new FileDownloads({ client, maxBytes, slackApiUrl }),
     uploads: new FileUploads(client, slackApiUrl),
     views: new Views(client),
+    workflowExecutions: new WorkflowExecutions(client),
     people: new SlackDirectory(client, log),
     membership: new ChannelMembership(client),
     assistant: new Assistant(client),

@@ -51,6 +51,10 @@ export const channelChoices = {
   more: {
     show_steps: ['Show what the agent does while it works'],
     follows_name: ["Keep the project's name and description the same as the channel's"],
+    allows_steps: [
+      'Let workflow steps ask the agent',
+      'Slack names no person for them: anyone who can run one',
+    ],
   },
 } as const;
 

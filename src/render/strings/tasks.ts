@@ -1,5 +1,6 @@
 /** Lists and details of tasks. */
 export const tasks = {
+  automatic: 'a bot or workflow',
   untitled: 'Untitled task',
   defaultModel: 'model as usual',
   direct: 'direct message',

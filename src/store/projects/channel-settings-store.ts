@@ -17,6 +17,7 @@ export const DEFAULT_CHANNEL_SETTINGS: ChannelSettings = {
   task_control: null,
   show_steps: true,
   sync_project_name: false,
+  allow_workflow_steps: false,
 };
 
 /** The settings of channels. */
@@ -33,6 +34,7 @@ export class ChannelSettingsStore extends Queries {
         'task_control',
         'show_steps',
         'sync_project_name',
+        'allow_workflow_steps',
       ])
       .where((row) => row.and({ workspace, channel }))
       .executeTakeFirst();

@@ -22,6 +22,7 @@ const form = fc.record<ChannelSettingsFormContent>({
     task_control: fc.constantFrom(null, 'starter', 'channel', 'admins'),
     show_steps: fc.boolean(),
     sync_project_name: fc.boolean(),
+    allow_workflow_steps: fc.boolean(),
   }),
   isDirect: fc.boolean(),
   project: fc.option(

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { AgentError } from '../../agent/errors.ts';
+import { accessPolicyFor } from '../../relay/access/access-policy.ts';
+import { toReplyBlock } from '../../relay/replies/reply-blocks.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
+import { WORKFLOW_STEP } from '../../relay/runtime/incoming-message.ts';
+import { Poller } from '../../relay/runtime/poller.ts';
+import { allSettledOrThrow, isOverdue, transientFailure } from '../../relay/runtime/retry.ts';
+import { neutralizePings } from '../../render/markdown/pings.ts';
+import { answerText } from '../../render/messages/answer-text.ts';
+import * as strings from '../../render/strings/index.ts';
+import { shorten } from '../../render/text/graphemes.ts';
+import { isLastingRefusal, PayloadRefusedError, SlackError } from '../../slack/errors.ts';
+import type { TaskStart, WorkflowStepRefusal } from '../../store/schema.ts';
+import type { DueStep } from '../../store/tasks/workflow-steps.ts';
+
+/** The most steps that are completed at a time. */
+const MAX_CONCURRENT_STEPS = 20;
+/** Slack publishes no limit for an output; its texts have at most 3,000 characters elsewhere. */
+const MAX_ANSWER_CHARACTERS = 3_000;
+/** A step whose answer the service does not give for this long (ms) completes without it. */
+const MAX_ANSWER_WAIT_MS = 60 * 60_000;
+
+/** A step that Slack runs, with what its workflow fills in. */
+export interface WorkflowStepRun {
+  workspace: string;
+  /** Slack's id of this run. */
+  executionId: string;
+  /** Undefined where the workflow gives none that can be used. */
+  channel: string | undefined;
+  /** Slack's markup. */
+  question: string;
+  /** What the step calls itself. */
+  label: string | undefined;
+  /** Whom the question names; it gives no rights. */
+  person: string | undefined;
+  model: string | undefined;
+  skill: string | undefined;
+  waitsForAnswer: boolean;
+}
+
+/** The step "Ask the agent" of Slack's workflows: it starts one task for each run, and is completed once. */
+export class WorkflowStepHandler {
+  readonly #deps: RelayDeps;
+  readonly #postQuestion: (start: TaskStart) => void;
+  readonly #poller: Poller;
+
+  /** `postQuestion` posts a question that this process has claimed; its thread starts the task. */
+  constructor(deps: RelayDeps, postQuestion: (start: TaskStart) => void) {
+    this.#deps = deps;
+    this.#postQuestion = postQuestion;
+    this.#poller = new Poller({
+      poll: () => this.#completeDue(),
+      onError: (error) => deps.log.warn({ err: error }, 'could not complete steps of workflows; will retry'),
+    });
+  }
+
+  /** Records a run and its start in one transaction; a repeated one does nothing. Throws a StoreError. */
+  async accept(run: WorkflowStepRun): Promise<void> {
+    const { workspace, executionId: execution_id, channel = '', waitsForAnswer: waits_for_answer } = run;
+    const refusal = await this.#refusalOf(run);
+    const id = randomUUID();
+    const step = { workspace, execution_id, channel, start_id: id, refusal, waits_for_answer };
+    const start = await this.#deps.store.transaction(async ({ workflowSteps, taskStarts, audit }) => {
+      if (!(await workflowSteps.add(step))) return undefined;
+      if (refusal === null)
+        return taskStarts.claimForPosting({
+          workspace,
+          id,
+          user_id: WORKFLOW_STEP,
+          channel,
+          content: contentOf(run),
+        });
+      const details = { control: 'workflow_step', why: refusal };
+      await audit.add({ workspace, channel, user_id: WORKFLOW_STEP, kind: 'refusal', details });
+      return undefined;
+    });
+    this.#deps.log.info({ workspace, channel, execution_id, refusal }, 'a step of a workflow runs');
+    if (start !== undefined) this.#postQuestion(start);
+  }
+
+  /** Completes the steps that have come so far, also those of a process that has crashed. */
+  completeDue(): void {
+    this.#poller.pollNow();
+  }
+
+  /** Leaves open steps to the next process. */
+  async stop(): Promise<void> {
+    await this.#poller.stop();
+  }
+
+  async #refusalOf({ workspace, channel, question }: WorkflowStepRun): Promise<WorkflowStepRefusal | null> {
+    if (channel === undefined || !/\S/.test(question)) return 'invalid';
+    const { bots } = await accessPolicyFor(this.#deps, { workspace, channel });
+    if (!bots.includes(WORKFLOW_STEP)) return 'not_allowed';
+    const { store, settings } = this.#deps;
+    const exceeded = await store.turnUsage.exceeded(workspace, undefined, settings.quotas);
+    return exceeded === undefined ? null : 'limit';
+  }
+
+  async #completeDue(): Promise<void> {
+    const due = await this.#deps.store.workflowSteps.claimDue(MAX_CONCURRENT_STEPS);
+    if (this.#poller.signal.aborted) return;
+    await allSettledOrThrow(due.map((step) => this.#complete(step)));
+  }
+
+  /** Completes a step in Slack, then records it: repeated after a crash, Slack says that it was completed. */
+  async #complete(step: DueStep): Promise<void> {
+    const { store, log } = this.#deps;
+    const executions = this.#deps.workspace(step.workspace)?.workflowExecutions;
+    if (executions === undefined) return;
+    const { execution_id: id, workspace } = step;
+    const { signal } = this.#poller;
+    try {
+      const failure = failureOf(step);
+      if (failure === undefined) await executions.succeed(id, await this.#outputsOf(step), signal);
+      else await executions.fail(id, strings.workflowStep.failed[failure], signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const isTransient = error instanceof SlackError ? !isLastingRefusal(error) : transientFailure(error);
+      log.warn({ workspace, execution_id: id, err: error }, 'could not complete a step of a workflow');
+      if (error instanceof PayloadRefusedError)
+        await executions.fail(id, strings.workflowStep.failed.outputs, signal);
+      else if (isTransient) return;
+    }
+    await store.workflowSteps.markCompleted(step);
+  }
+
+  async #outputsOf(step: DueStep): Promise<Record<string, string>> {
+    const { channel, thread_ts: ts, task_id, outcome } = step;
+    const link =
+      ts === null
+        ? undefined
+        : await this.#deps.workspace(step.workspace)?.posting.getPermalink({ channel, ts });
+    const answer = step.waits_for_answer ? await this.#answerOf(step) : undefined;
+    return {
+      state: outcome ?? 'running',
+      ...(link !== undefined && { link }),
+      ...(task_id !== null && { task_id }),
+      ...(answer !== undefined && { answer }),
+    };
+  }
+
+  /** The answer as Markdown that notifies nobody; undefined if there is none. Throws transient failures of the service. */
+  async #answerOf(step: DueStep): Promise<string | undefined> {
+    const { task_id, account_id, assistant_message_id, finished_at } = step;
+    if (task_id === null || account_id === null || assistant_message_id === null) return undefined;
+    try {
+      const { signal } = this.#poller;
+      const message = await this.#deps
+        .agent(account_id)
+        .getMessage(task_id, assistant_message_id, { signal });
+      const text = answerText(message.content.map(toReplyBlock));
+      return neutralizePings(shorten(text, MAX_ANSWER_CHARACTERS));
+    } catch (error) {
+      const isLate = finished_at !== null && isOverdue(finished_at, MAX_ANSWER_WAIT_MS);
+      if (!(error instanceof AgentError) || (transientFailure(error) !== undefined && !isLate)) throw error;
+      return undefined;
+    }
+  }
+}
+
+/** Why a step has failed; undefined if its task has begun. */
+function failureOf({
+  refusal,
+  thread_ts,
+  task_id,
+  outcome,
+}: DueStep): keyof typeof strings.workflowStep.failed | undefined {
+  if (refusal !== null) return refusal;
+  if (thread_ts === null) return 'not_posted';
+  return task_id === null && outcome === null ? 'refused' : undefined;
+}
+
+function contentOf({ question, label, person, model, skill }: WorkflowStepRun) {
+  return {
+    text: question,
+    choices: { ...(model !== undefined && { model }), ...(skill !== undefined && { skill }) },
+    step: { ...(label !== undefined && { label }), ...(person !== undefined && { person }) },
+  };
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import type { WorkflowStepRun } from '../features/workflow-step/workflow-step-handler.ts';
+import { ASK_AGENT_STEP } from '../slack/workflow-step-manifest.ts';
+import type { Envelope } from './envelope.ts';
+import { slackId } from './slack-ids.ts';
+
+const input = z.string().optional().catch(undefined);
+
+/** Slack's event for a step of the app (https://docs.slack.dev/reference/events/function_executed). */
+const runSchema = z.looseObject({
+  type: z.literal('function_executed'),
+  function: z.looseObject({ callback_id: z.literal(ASK_AGENT_STEP) }),
+  function_execution_id: slackId,
+  inputs: z
+    .looseObject({
+      question: input,
+      channel: slackId.optional().catch(undefined),
+      label: input,
+      person: slackId.optional().catch(undefined),
+      model: input,
+      skill: input,
+      wait_for_answer: z.boolean().catch(false),
+    })
+    .catch({ wait_for_answer: false }),
+});
+
+/** Reads a run of the step "Ask the agent"; undefined for any other event. */
+export function parseWorkflowStep({ workspace, event }: Envelope): WorkflowStepRun | undefined {
+  const parsed = runSchema.safeParse(event);
+  if (!parsed.success) return undefined;
+  const { function_execution_id: executionId, inputs } = parsed.data;
+  const { question = '', channel, person, wait_for_answer: waitsForAnswer } = inputs;
+  const [label, model, skill] = [inputs.label, inputs.model, inputs.skill].map(
+    (text) => text?.trim() || undefined,
+  );
+  return { workspace, executionId, channel, question, label, person, model, skill, waitsForAnswer };
+}

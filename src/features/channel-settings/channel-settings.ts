@@ -4,10 +4,9 @@ import type { Project } from '../../agent/service-schema.ts';
 import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import type { FormView } from '../../render/blocks/form-inputs.ts';
 import * as strings from '../../render/strings/index.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
-import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
+import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
 import { mayUseProject, settingsRefusal } from './channel-settings-permission.ts';
 import {
   type ChannelSettingsChange,
@@ -16,7 +15,7 @@ import {
   encodeSnapshot,
   parseSnapshot,
 } from './channel-settings-snapshot.ts';
-import { channelSettingsNoticeView, channelSettingsView } from './channel-settings-view.ts';
+import { channelSettingsView } from './channel-settings-view.ts';
 
 /** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */
 const SAVE_TIMEOUT_MS = 2_300;
@@ -48,10 +47,8 @@ export class ChannelSettingsModal {
 
   /** Opens the modal, or one that says why the person may not change the settings. Throws a SlackError. */
   async open(actor: ChannelActor & ModalTrigger): Promise<ModalOutcome> {
-    const { unavailable } = strings.channelSettings;
-    return openAndFillModal(this.#deps, actor, channelSettingsNoticeView, unavailable, () =>
-      this.#renderView(actor),
-    );
+    const { title, unavailable } = strings.channelSettings;
+    return openAndFillModal(this.#deps, actor, title, unavailable, () => this.#renderView(actor));
   }
 
   /** Saves what was changed: the service first, then our own tables. Throws a StoreError or a SlackError. */
@@ -76,9 +73,9 @@ export class ChannelSettingsModal {
     }
   }
 
-  async #renderView(actor: ChannelActor): Promise<FormView> {
+  async #renderView(actor: ChannelActor): Promise<ModalContent> {
     const refusal = await settingsRefusal(this.#deps, actor);
-    if (refusal !== undefined) return channelSettingsNoticeView(strings.channelSettingsRefused[refusal]);
+    if (refusal !== undefined) return strings.channelSettingsRefused[refusal];
     const { workspace, channel } = actor;
     const settings = await this.#deps.store.channelSettings.get(workspace, channel);
     const id = await this.#deps.store.projects.projectIdOf(this.#projectKey(actor));

@@ -4,7 +4,7 @@ import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import type { HomeTabState } from '../../relay/tasks/home-tab-state.ts';
 import { channelTasksRefusal } from '../../relay/tasks/task-access.ts';
 import { type TaskList, taskSummary } from '../../relay/tasks/task-list.ts';
-import type { ViewBlock } from '../../render/blocks/view-blocks.ts';
+import type { ViewBlock } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TaskPage, TaskRow } from '../../store/tasks/task-records.ts';
 import type { ModalOutcome, ModalTrigger } from '../open-modal.ts';

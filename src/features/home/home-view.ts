@@ -1,4 +1,5 @@
 import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/home-tab-state.ts';
+import type { ViewBlock } from '../../render/blocks/modal.ts';
 import {
   actionsBlock,
   buttonElement,
@@ -7,7 +8,6 @@ import {
   plainText,
 } from '../../render/blocks/slack-blocks.ts';
 import { type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
-import type { ChannelSelectBlock, ViewBlock } from '../../render/blocks/view-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
 
@@ -132,7 +132,7 @@ function listBlocks(
   return blocks;
 }
 
-function channelSelect(chosen: string | undefined): ChannelSelectBlock {
+function channelSelect(chosen: string | undefined): ViewBlock {
   return {
     type: 'section',
     // Slack keeps a person's choice in a block of the same id, and would not show ours.

@@ -3,7 +3,7 @@ import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts
 import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import type { FormView } from '../../render/blocks/form-inputs.ts';
+import type { Modal } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey } from '../../store/keys.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';
@@ -30,7 +30,7 @@ export type StartFormAnswer =
   | { do: 'close' }
   /** Stays open with an error message. */
   | { do: 'show_error'; sentence: string }
-  | { do: 'show_view'; view: FormView };
+  | { do: 'show_view'; view: Modal };
 
 /** Handles submitted start forms: each starts one task, however often it is submitted. */
 export class StartFormHandler {
@@ -185,7 +185,7 @@ export class StartFormHandler {
     note: string,
     content: MessageContent,
     fixed?: string,
-  ): FormView {
+  ): Modal {
     const { title, model, skill, noFallback, mode, question } = values;
     return startView({
       ...emptyStartForm({ id, channel: fixed, drafted: true }, this.#deps.settings.supportedTaskOptions),

@@ -1,22 +1,9 @@
 import { isAdminNow } from '../../relay/access/admins.ts';
 import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import {
-  botsInput,
-  type FormOption,
-  type FormView,
-  formOption,
-  type InputBlock,
-  inputBlock,
-} from '../../render/blocks/form-inputs.ts';
-import { createModal, noticeModal } from '../../render/blocks/modal.ts';
-import {
-  type ActionsBlock,
-  plainText,
-  type SectionBlock,
-  sectionBlock,
-} from '../../render/blocks/slack-blocks.ts';
-import type { HeaderBlock } from '../../render/blocks/view-blocks.ts';
+import { botsInput, choiceInput, formOption } from '../../render/blocks/form-inputs.ts';
+import { createModal, type Modal, type ViewBlock } from '../../render/blocks/modal.ts';
+import { actionsBlock, buttonElement, plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { AllowedUsers, ListenMode } from '../../store/schema.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
@@ -54,9 +41,11 @@ export class WorkspaceAccessSettings {
   /** Opens the form. Throws a SlackError. */
   async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
     const trigger = { workspace: actor.workspace, triggerId };
-    return openAndFillModal(this.#deps, trigger, workspaceAccessNoticeView, strings.modalUnavailable, () =>
-      this.#buildForm(actor),
-    );
+    const { title, notAdmin } = strings.workspaceAccess;
+    return openAndFillModal(this.#deps, trigger, title, strings.modalUnavailable, async () => {
+      if (!(await isAdminNow(this.#deps, actor))) return notAdmin;
+      return workspaceAccessFormView(await this.#currentSettings(actor.workspace));
+    });
   }
 
   /** Saves the form of an admin. */
@@ -92,12 +81,6 @@ export class WorkspaceAccessSettings {
     return {};
   }
 
-  async #buildForm(actor: WorkspaceActor): Promise<FormView> {
-    if (!(await isAdminNow(this.#deps, actor)))
-      return workspaceAccessNoticeView(strings.workspaceAccess.notAdmin);
-    return workspaceAccessFormView(await this.#currentSettings(actor.workspace));
-  }
-
   async #currentSettings(workspace: string): Promise<WorkspaceAccessFields> {
     const { settings, store } = this.#deps;
     const { allowed_users, allowed_bots, listen_mode } = await store.workspaceSettings.get(workspace);
@@ -122,12 +105,7 @@ interface WorkspaceAccessFields {
 }
 
 /** The access settings in an admin's Home tab. */
-export function workspaceAccessSection({
-  admits,
-  bots,
-  listens,
-  usual,
-}: WorkspaceAccessFields): (HeaderBlock | SectionBlock | ActionsBlock)[] {
+export function workspaceAccessSection({ admits, bots, listens, usual }: WorkspaceAccessFields): ViewBlock[] {
   const people = strings.channelChoices.admits[admits ?? usual.admits][0];
   const text = strings.workspaceAccessSummary({
     people,
@@ -135,59 +113,33 @@ export function workspaceAccessSection({
     bots: bots === '' ? usual.bots : bots,
     replies: strings.channelChoices.listens[listens ?? usual.listens][0],
   });
-  const change = {
-    type: 'button',
-    text: plainText(strings.workspaceAccess.change),
-    action_id: WORKSPACE_ACCESS_ACTION_IDS.change,
-  } as const;
+  const change = buttonElement(WORKSPACE_ACCESS_ACTION_IDS.change, strings.workspaceAccess.change, 'change');
   return [
     { type: 'header', text: plainText(strings.workspaceAccess.heading) },
     sectionBlock(text),
-    { type: 'actions', elements: [change] },
+    actionsBlock([change]),
   ];
 }
 
 /** The form with the access settings. */
-export function workspaceAccessFormView({ admits, bots, listens, usual }: WorkspaceAccessFields): FormView {
+export function workspaceAccessFormView({ admits, bots, listens, usual }: WorkspaceAccessFields): Modal {
   const { channelChoices: choices, workspaceAccess: labels } = strings;
-  const people = choiceInput('door_admits', labels.admits, admits, [
-    ['usual', strings.appDefault(choices.admits[usual.admits][0])],
-    ['members', choices.admits.members[0]],
-    ['guests', choices.admits.guests[0]],
-    ['everyone', choices.admits.everyone[0]],
-  ]);
-  const replies = choiceInput('door_listens', labels.listens, listens, [
-    ['usual', strings.appDefault(choices.listens[usual.listens][0])],
-    ['mentions', choices.listens.mentions[0]],
-    ['conversation', choices.listens.conversation[0]],
-    ['replies', choices.listens.replies[0]],
-  ]);
+  const people = [
+    formOption('usual', strings.appDefault(choices.admits[usual.admits][0])),
+    ...(['members', 'guests', 'everyone'] as const).map((id) => formOption(id, choices.admits[id][0])),
+  ];
+  const replies = [
+    formOption('usual', strings.appDefault(choices.listens[usual.listens][0])),
+    ...(['mentions', 'conversation', 'replies'] as const).map((id) => formOption(id, choices.listens[id][0])),
+  ];
   return {
-    ...createModal(strings.workspaceAccess.title, [
-      sectionBlock(strings.workspaceAccess.about),
-      people,
+    ...createModal(labels.title, [
+      sectionBlock(labels.about),
+      choiceInput('door_admits', { label: labels.admits }, people, admits ?? 'usual'),
       botsInput('door_bots', bots),
-      replies,
+      choiceInput('door_listens', { label: labels.listens }, replies, listens ?? 'usual'),
     ]),
     callback_id: WORKSPACE_ACCESS_ACTION_IDS.form,
-    submit: plainText(strings.workspaceAccess.save),
+    submit: plainText(labels.save),
   };
-}
-
-/** A list of options; null chooses `usual`. */
-function choiceInput(
-  id: string,
-  label: string,
-  chosen: string | null,
-  choices: readonly [string, string][],
-): InputBlock {
-  const options = choices.map(([value, text]): FormOption => formOption(value, text));
-  const current = options.find(({ value }) => value === (chosen ?? 'usual'));
-  const first = current === undefined ? {} : { initial_option: current };
-  return inputBlock({ type: 'static_select', action_id: id, options, ...first }, { label, optional: false });
-}
-
-/** The modal with one sentence, in place of the form. */
-function workspaceAccessNoticeView(sentence: string): FormView {
-  return noticeModal(strings.workspaceAccess.title, sentence);
 }

@@ -90,6 +90,26 @@ export function buttonElement(actionId: string, label: string, value: string): B
   return { type: 'button', action_id: actionId, text: plainText(label), value };
 }
 
+/** A button that opens a web address, of at most 3,000 characters. */
+export function linkButton(actionId: string, label: string, url: string): ButtonElement {
+  return { type: 'button', action_id: actionId, text: plainText(label), url };
+}
+
+/** A button for what cannot be undone: Slack asks first. */
+export function dangerButton(
+  button: ButtonElement,
+  ask: { title: string; text: string; yes: string; no: string },
+): ButtonElement {
+  const confirm = {
+    title: plainText(ask.title),
+    text: plainText(ask.text),
+    confirm: plainText(ask.yes),
+    deny: plainText(ask.no),
+    style: 'danger' as const,
+  };
+  return { ...button, style: 'danger', confirm };
+}
+
 /** A row of buttons. */
 export function actionsBlock(elements: ButtonElement[]): ActionsBlock {
   return { type: 'actions', elements };

@@ -4,7 +4,7 @@ import { DueWorkPoller } from './app/due-work-poller.ts';
 import { createFeatures } from './app/features.ts';
 import { HttpEndpoints } from './app/http-endpoints.ts';
 import { combineLifecycles, type Lifecycle, withStopTimeout } from './app/lifecycle.ts';
-import { createListeners } from './app/listener-setup.ts';
+import { registerListeners } from './app/listener-setup.ts';
 import {
   createResultLinks,
   databaseLocation,
@@ -253,18 +253,12 @@ export async function startApp(
 
   // Slack's requests and our own pages.
   const transport = eventTransport(config, leaseStore, identity?.installation.workspace);
+  const controls = { stopControl, pausedMessages, buttonActions, directMessages, sendNow, unsentReplies };
+  const handlers = { ...features, ...controls };
   const slackApp = new SlackApp({
     transport,
     eventIntake,
-    listeners: createListeners(deps, {
-      ...features,
-      stopControl,
-      pausedMessages,
-      buttonActions,
-      directMessages,
-      sendNow,
-      unsentReplies,
-    }),
+    listen: (app) => registerListeners(app, deps, handlers),
     authorize: async (_source, body) => {
       const at = body && parseInstallationQuery(body);
       const authorization = at && (await installations.authorization(at));

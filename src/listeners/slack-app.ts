@@ -17,8 +17,8 @@ export type EventTransport =
 export interface SlackAppDeps {
   transport: EventTransport;
   eventIntake: EventIntake;
-  /** Each adds its listeners for presses, commands and forms to the app. */
-  listeners: readonly ((app: App) => void)[];
+  /** Adds the listeners for presses, commands and forms to the app. */
+  listen: (app: App) => void;
   authorize: Authorize<boolean>;
   /** How workspaces install the app by OAuth; left out if the token comes from the settings. */
   oauthPages?: OAuthPagesDeps | undefined;
@@ -93,7 +93,7 @@ export class SlackApp {
     });
     app.eventIntake = deps.eventIntake;
     app.log = log;
-    for (const listen of deps.listeners) listen(app);
+    deps.listen(app);
     app.error(async (error) => {
       log.error({ err: error }, 'a listener failed');
     });

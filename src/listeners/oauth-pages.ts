@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { GrantedInstallation } from '../relay/installations/installation-tokens.ts';
 import { InstallRefused } from '../relay/installations/oauth-installations.ts';
-import { createBoltLogger } from './bolt-logger.ts';
+import { createSlackLogger } from '../slack/slack-logger.ts';
 import { OAuthStateRejected, OAuthStateStore } from './oauth-state-store.ts';
 
 const INSTALL_PATH = '/slack/install';
@@ -99,7 +99,7 @@ export function createOAuthPages(
     signingSecret: '',
     signatureVerification: false,
     endpoints: [],
-    logger: createBoltLogger(log),
+    logger: createSlackLogger(log),
   });
   return (request, response) => {
     const path = URL.parse(request.url ?? '/', 'http://localhost')?.pathname;

@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { App, type Authorize, HTTPModuleFunctions, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
 import type { Logger } from 'pino';
+import { createSlackLogger } from '../slack/slack-logger.ts';
 import { StoreError } from '../store/errors.ts';
-import { createBoltLogger } from './bolt-logger.ts';
 import type { EventIntake } from './event-intake.ts';
 import { MAX_BODY_BYTES, withRequestValidation } from './http-request-validation.ts';
 import { createOAuthPages, type OAuthPagesDeps } from './oauth-pages.ts';
@@ -66,7 +66,7 @@ export class SlackApp {
 
   constructor(deps: SlackAppDeps) {
     const { transport, slackApiUrl, log } = deps;
-    const logger = createBoltLogger(log);
+    const logger = createSlackLogger(log);
     let events: RequestListener | undefined;
     let receiver: SocketModePool | HTTPReceiver;
     if (transport.kind === 'http') {
@@ -132,7 +132,7 @@ export class SlackApp {
 }
 
 function httpReceiver(signingSecret: string, { log }: SlackAppDeps): HTTPReceiver {
-  const logger = createBoltLogger(log);
+  const logger = createSlackLogger(log);
   return new HTTPReceiver({
     signingSecret,
     logger,

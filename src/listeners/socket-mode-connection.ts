@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { backoffMs } from '../relay/runtime/retry.ts';
 import { MAX_RETRY_AFTER_MS } from '../slack/errors.ts';
 import { tryParseJson } from '../slack/safe-json.ts';
-import { createQuietBoltLogger } from './bolt-logger.ts';
+import { createQuietSlackLogger } from '../slack/slack-logger.ts';
 
 /** How long Slack may take to return an address, and then to say hello (ms). */
 const API_TIMEOUT_MS = 10_000;
@@ -171,7 +171,7 @@ export class SocketModeConnection {
     const receiver = new SocketModeReceiver({
       appToken,
       autoReconnectEnabled: false,
-      logger: createQuietBoltLogger(log),
+      logger: createQuietSlackLogger(log),
       installerOptions: {
         clientOptions: {
           slackApiUrl,

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type FetchFunction, LogLevel, type Logger as SlackLogger, WebClient } from '@slack/web-api';
+import { type FetchFunction, WebClient } from '@slack/web-api';
 import type { Logger } from 'pino';
 import { fetch } from 'undici';
 import { z } from 'zod';
@@ -8,6 +8,7 @@ import { type InFlightRequest, parseRetryAfter, toSlackError, unreadableResponse
 import { SlackAuthError } from './errors.ts';
 import type { Installation } from './installation.ts';
 import { assertLeaseHeld, type LeaseGuard } from './lease-guard.ts';
+import { createQuietSlackLogger } from './slack-logger.ts';
 
 export const SLACK_API_URL = 'https://slack.com/api/';
 
@@ -80,7 +81,7 @@ export class SlackClient {
         rejectRateLimitedCalls: true,
         retryConfig: { retries: 0 },
         maxRequestConcurrency: Number.POSITIVE_INFINITY,
-        logger: quietLogger(log),
+        logger: createQuietSlackLogger(log),
         fetch: this.#fetch,
         ...(installation.isOrgToken === true ? { teamId: installation.workspace } : {}),
       });
@@ -154,20 +155,5 @@ export class SlackClient {
     request.status = response.status;
     request.retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
     return response;
-  };
-}
-
-/** Drops WebClient's debug lines, which contain people's words. */
-function quietLogger(log: Logger): SlackLogger {
-  const drop = () => undefined;
-  const note = (...parts: unknown[]) => log.debug({ parts: parts.map(String) }, 'Slack WebClient');
-  return {
-    debug: drop,
-    info: drop,
-    warn: note,
-    error: note,
-    setLevel: drop,
-    setName: drop,
-    getLevel: () => LogLevel.WARN,
   };
 }

@@ -62,7 +62,6 @@ import { Keyring } from './store/workspaces/keyring.ts';
 const BOT_TOKEN_SETTING = 'SLACK_BOT_TOKEN';
 const API_KEY_SETTING = 'AGENT_API_KEY';
 
-/** The running app. */
 export interface TaskthreadApp {
   /** The port of /healthz and, with events by HTTP, of /slack/events. */
   readonly port: number;

@@ -47,7 +47,6 @@ const FILE_PATH = `${FILES_PATH}/{file_id}`;
  */
 export class AgentClient {
   readonly serviceOptions: ServiceOptions;
-  /** Memory that multipart uploads share. */
   readonly uploadMemory: UploadMemory;
   readonly #timeouts: AgentTimeouts;
   readonly #responseReader: ResponseReader;

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentAbortedError, AgentError, AgentTransientError } from './errors.ts';
 
-/** How often and for how long a call is retried. */
 export const DEFAULT_RETRY_POLICY = {
   maxAttempts: 5,
   /** Milliseconds from the first attempt after which no other starts. */

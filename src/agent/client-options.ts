@@ -86,7 +86,6 @@ export interface AgentClientOptions {
   readonly dispatcher?: Dispatcher;
 }
 
-/** Options of any call. */
 export interface AgentCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
@@ -96,7 +95,6 @@ export interface GuardedCallOptions extends AgentCallOptions {
   readonly guard?: LeaseGuard | undefined;
 }
 
-/** A task to start. */
 export interface NewTask {
   readonly projectId: string;
   readonly title: string;
@@ -110,7 +108,6 @@ export interface NewTask {
   readonly planMode?: boolean | undefined;
 }
 
-/** A message to send to a task. */
 export interface NewMessage {
   readonly content: string;
   /** Finalized files of the task's project. */
@@ -121,7 +118,6 @@ export interface NewMessage {
   readonly model?: string | undefined;
 }
 
-/** A file to upload into a project. */
 export interface NewFile {
   readonly projectId: string;
   readonly filename: string;

@@ -18,7 +18,6 @@ import {
 import { BrokenRequestError, type HttpResponse, readText } from './http-request.ts';
 import type { ServiceOptions } from './service-options.ts';
 
-/** Bytes of an error body that are read. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
 /** What a call is called in error sentences and logs, and where it goes. */

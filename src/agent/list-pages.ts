@@ -16,7 +16,6 @@ const DEFAULT_EVENTS = 200;
 /** Events of the first page if only the last messages are wanted: each may hold a very long text. */
 const LAST_MESSAGES_EVENTS = 10;
 
-/** Which page of a task's messages to read. */
 export interface MessageCursor {
   readonly limit?: number | undefined;
   readonly beforeId?: string | undefined;
@@ -24,14 +23,12 @@ export interface MessageCursor {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Which page of a task's results to read. */
 export interface ResultCursor {
   readonly limit?: number;
   readonly after?: string | undefined;
   readonly reconcile?: boolean | undefined;
 }
 
-/** Reads one page of a task's messages. */
 export type ListMessages = (cursor: MessageCursor) => Promise<Page<Message>>;
 
 /**

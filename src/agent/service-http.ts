@@ -50,7 +50,6 @@ export interface ServiceHttpOptions
     'log' | 'onAttempt' | 'beforeRead' | 'onRateLimited' | 'gate' | 'dispatcher'
   > {
   readonly baseUrl: URL;
-  /** The current API key. */
   readonly apiKey: () => string;
   readonly serviceOptions: ServiceOptions;
   readonly timeouts: AgentTimeouts;
@@ -62,7 +61,6 @@ export interface ServiceHttpOptions
 
 type ReadResponse<T> = (response: HttpResponse, context: CallContext) => Promise<T>;
 
-/** One attempt of a call. */
 interface Attempt<T> extends CallDetails {
   readonly context: CallContext;
   readonly method: Method;

@@ -176,7 +176,6 @@ export const fileSchema = record({
   project_id: idSchema,
 });
 
-/** A file's metadata. */
 export type FileRecord = z.output<typeof fileSchema>;
 
 export const resultFileSchema = record({
@@ -217,5 +216,4 @@ export function listSchema<Item extends z.ZodType>(item: Item) {
   }).transform(({ data, ...page }) => ({ items: data, ...page }));
 }
 
-/** One page of a list. */
 export type Page<Item> = z.output<ReturnType<typeof listSchema<z.ZodType<Item>>>>;

@@ -1,7 +1,6 @@
 import type { AgentClient } from './agent-client.ts';
 import type { NewFile, UploadedPart } from './client-options.ts';
 
-/** The calls that an upload makes. */
 export type UploadClient = Pick<
   AgentClient,
   | 'serviceOptions'

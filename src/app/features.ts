@@ -15,7 +15,6 @@ import type { MessageKey } from '../store/keys.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
 import { oauthOptions, sharedCredentials } from './options-from-config.ts';
 
-/** What the features need of the rest of the app. */
 export interface FeatureHooks extends Pick<WorkspaceAccountDeps, 'keyring' | 'redactSecret'> {
   ownAccountOptions: WorkspaceAccountDeps['clientOptions'];
   onAccountChanged: () => Promise<void>;

@@ -2,7 +2,6 @@ import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { type Modal, noticeModal } from '../render/blocks/modal.ts';
 import * as strings from '../render/strings/index.ts';
 
-/** Where a modal opens. */
 export interface ModalTrigger {
   workspace: string;
   /** Slack's; expires after 3 s. */

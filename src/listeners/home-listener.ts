@@ -10,7 +10,6 @@ import { parseEnvelope } from './envelope.ts';
 import { type ButtonPress, type ListenerContext, onPress, runAfterAck } from './press.ts';
 import { slackId } from './slack-ids.ts';
 
-/** What the Home tab leads to. */
 export interface HomeHandlers {
   home: Pick<HomeTab, 'show' | 'openChannelSettings'>;
   taskModal: Pick<TaskModal, 'open'>;
@@ -25,7 +24,6 @@ const homeOpenedSchema = z.looseObject({
   view: z.looseObject({ private_metadata: z.string().optional(), hash: z.string().optional() }).optional(),
 });
 
-/** A press in a person's Home tab. */
 interface HomePress extends WorkspaceActor {
   state: HomeTabState;
   triggerId: string;

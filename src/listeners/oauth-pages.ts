@@ -12,11 +12,9 @@ const REDIRECT_PATH = '/slack/oauth_redirect';
 /** How long Slack may take to exchange a code for tokens (ms). */
 const TOKEN_EXCHANGE_TIMEOUT_MS = 10_000;
 
-/** What the OAuth pages need. */
 export interface OAuthPagesDeps {
   clientId: string;
   clientSecret: string;
-  /** The scopes of the bot. */
   scopes: readonly string[];
   /** Where browsers reach this process. */
   publicUrl: string;

@@ -7,7 +7,6 @@ const STATE_LIFETIME_MS = 10 * 60_000;
 
 const claimsSchema = z.tuple([z.string(), z.number()]);
 
-/** What OAuth states need. */
 export interface OAuthStateStoreDeps {
   /** The first one signs; all verify. */
   secretKeys: readonly string[];
@@ -55,7 +54,6 @@ export class OAuthStateStore implements StateStore {
   };
 }
 
-/** An installation returned with an invalid state. */
 export class OAuthStateRejected extends Error {
   readonly code = 'state_refused';
   readonly reason: 'forged' | 'old' | 'used';

@@ -40,7 +40,6 @@ export interface ButtonPress {
   view: { id: string; metadata: string; hash: string | undefined } | undefined;
 }
 
-/** A submitted form. */
 export interface FormSubmission {
   actor: WorkspaceActor;
   viewId: string;

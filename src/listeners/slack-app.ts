@@ -13,7 +13,6 @@ export type EventTransport =
   | { kind: 'socket'; appToken: string; socketLease: SocketLease }
   | { kind: 'http'; signingSecret: string };
 
-/** What the Bolt app needs. */
 export interface SlackAppDeps {
   transport: EventTransport;
   eventIntake: EventIntake;

@@ -8,7 +8,6 @@ import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text/graphemes.ts';
 import { type ListenerContext, runAfterAck } from './press.ts';
 
-/** A use of `/agent`. */
 export interface SlashCommand extends ChannelActor {
   /** Opens a modal; expires after 3 s. */
   triggerId: string;
@@ -17,7 +16,6 @@ export interface SlashCommand extends ChannelActor {
 /** Handles one subcommand: with an ephemeral message, or a modal that it opened. */
 export type SlashCommandHandler = (command: SlashCommand) => Promise<RenderedMessage | ModalOutcome>;
 
-/** The subcommands of `/agent`. */
 export type SlashCommandHandlers = Readonly<
   Record<'new' | 'status' | 'stop' | 'tasks' | 'settings', SlashCommandHandler>
 >;

@@ -15,17 +15,14 @@ const STABLE_CONNECTION_MS = 5_000;
 /** How long a close waits for Slack to close too (ms). */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** What one connection needs. */
 export interface SocketModeConnectionDeps {
   app: App;
   appToken: string;
   slackApiUrl: string;
-  /** Called when the connection is open. */
   onConnected: () => void;
   log: Logger;
 }
 
-/** Slack rejects the app-level token. */
 export class AppTokenRejected extends Error {
   readonly code = 'app_token_refused';
 

@@ -5,7 +5,6 @@ import type { TaskModal, TaskModalRequest } from '../features/tasks/task-modal.t
 import { parseFilesPage, parseTaskMetadata } from '../features/tasks/task-view.ts';
 import { type ButtonPress, type ListenerContext, onPress } from './press.ts';
 
-/** What the buttons in a task's details need. */
 export interface TaskDetailsHandlers {
   taskModal: Pick<TaskModal, 'update' | 'showNotice'>;
   taskFiles: Pick<TaskFileDelivery, 'deliver'>;
@@ -13,7 +12,6 @@ export interface TaskDetailsHandlers {
   home: Pick<HomeTab, 'show'>;
 }
 
-/** A press in the details of a task. */
 interface TaskPress {
   viewId: string;
   request: TaskModalRequest;

@@ -59,7 +59,6 @@ export async function clearOrphanedServer({ path: data, password }: DataFolder, 
   }
 }
 
-/** The prefix of the names of our socket folders. */
 export const SOCKET_FOLDER_PREFIX = 'tt-pg-';
 
 /** The error of a second start on the same folder. */

@@ -25,7 +25,6 @@ export function isAcceptedPost({ method, outcome }: SlackCallRecord): boolean {
   return outcome === 'ok' && (method === 'chat.postMessage' || method === 'chat.update');
 }
 
-/** A message to post. */
 export interface PostRequest {
   channel: string;
   threadTs?: string | undefined;
@@ -49,14 +48,12 @@ export interface EditState {
   unseenSinceMs: number;
 }
 
-/** A call about an existing message. */
 export interface MessageRequest {
   channel: string;
   ts: string;
   guard?: LeaseGuard | undefined;
 }
 
-/** A change of one of the bot's messages. */
 export interface EditRequest extends MessageRequest {
   /** Called with the permit, so that the latest state is sent. Undefined: nothing to change; the permit is returned. */
   render: () => SlackMessage | undefined | Promise<SlackMessage | undefined>;

@@ -7,7 +7,6 @@ import type { RateLimiter, ScopedPermitRequest } from './rate-limiter.ts';
 import type { RateLimitName } from './rate-limits.ts';
 import type { SlackCallOptions, SlackClient } from './slack-client.ts';
 
-/** A method with a rate limit. */
 export type RateLimitedMethod = Exclude<RateLimitName, 'chat.postMessage.channel'>;
 
 /** How a call waits for its permit. */

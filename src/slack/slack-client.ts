@@ -15,7 +15,6 @@ export const SLACK_API_URL = 'https://slack.com/api/';
 /** Time limit of one call (ms): shorter than a lease, so that a lost lease is noticed in time. */
 export const CALL_TIMEOUT_MS = 5_000;
 
-/** Matches any successful response. */
 export const anyResponseSchema = z.looseObject({});
 
 /** Stops calls with a token that Slack refused. */
@@ -42,7 +41,6 @@ export interface SlackClientOptions {
   /** Another address, for tests and the sandbox. */
   slackApiUrl?: string | undefined;
   timeoutMs?: number | undefined;
-  /** Called after every call. */
   onCall?: ((call: SlackCallRecord) => void) | undefined;
 }
 
@@ -70,7 +68,6 @@ export class SlackClient {
     return this.installation.workspace;
   }
 
-  /** The WebClient for the current token. */
   #webClientForToken(): WebClient {
     const { installation, slackApiUrl, log } = this.#options;
     const { token } = installation;

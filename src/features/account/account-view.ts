@@ -11,13 +11,11 @@ import {
 } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 
-/** The action and callback ids. */
 export const ACCOUNT_ACTION_IDS = {
   set: 'account_set',
   remove: 'account_remove',
   form: 'account_form',
 } as const;
-/** The ids of the form's fields. */
 export const ACCOUNT_FIELDS = { address: 'account_address', key: 'account_key' } as const;
 
 /** What admins see of the account: never the key. */

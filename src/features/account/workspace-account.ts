@@ -10,7 +10,6 @@ import { encryptionContext, type Keyring } from '../../store/workspaces/keyring.
 import { type ModalOutcome, openAndFillModal, updateModal } from '../open-modal.ts';
 import { type AccountSummary, accountFormView, accountSection } from './account-view.ts';
 
-/** What changing accounts needs. */
 export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'store' | 'log'> {
   /** Undefined without SECRET_KEY: then no workspace can have an account of its own. */
   keyring: Keyring | undefined;
@@ -22,7 +21,6 @@ export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'sto
   redactSecret: (secret: string) => () => void;
   /** Called after an account was set or removed. */
   onChanged: () => Promise<void>;
-  /** Updates the Home tab of the person who changed the account. */
   updateHome: (actor: WorkspaceActor) => Promise<void>;
 }
 

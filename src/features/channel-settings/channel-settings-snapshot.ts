@@ -36,11 +36,9 @@ export interface ChannelSettingsValues {
   /** As typed. */
   bots: string | undefined;
   controls: string | undefined;
-  /** The ticked boxes. */
   more: readonly string[];
 }
 
-/** What was changed in a form. */
 export interface ChannelSettingsChange {
   settings: Partial<ChannelSettings>;
   /** The id of another project to use. */

@@ -12,7 +12,6 @@ import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import type { ChannelSettings } from '../../store/projects/channel-settings-store.ts';
 
-/** The form's callback id. */
 export const CHANNEL_SETTINGS_CALLBACK = 'channel_settings';
 
 /** The settings that the form shows; null means the app's own setting. */
@@ -21,7 +20,6 @@ export interface ChannelSettingsFields extends Omit<ChannelSettings, 'allowed_bo
   allowed_bots: string;
 }
 
-/** The content of the form. */
 export interface ChannelSettingsFormContent {
   /** At most 3,000 characters. */
   metadata: string;

@@ -20,7 +20,6 @@ import { channelSettingsView } from './channel-settings-view.ts';
 /** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */
 const SAVE_TIMEOUT_MS = 2_300;
 
-/** A submitted form. */
 export interface ChannelSettingsSubmission extends WorkspaceActor {
   metadata: string;
   values: ChannelSettingsValues;
@@ -29,7 +28,6 @@ export interface ChannelSettingsSubmission extends WorkspaceActor {
 /** Error messages by the id of their field; empty if the form was saved. */
 export type ChannelSettingsErrors = Readonly<Record<string, string>>;
 
-/** The modal with the settings of a channel. */
 export class ChannelSettingsModal {
   readonly #deps: RelayDeps;
   readonly #isSharedAccount: (account: string) => boolean;

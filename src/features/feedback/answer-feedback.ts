@@ -19,7 +19,6 @@ import type { FeedbackKey } from '../../store/audit/feedback-ratings.ts';
 import type { Turn } from '../../store/schema.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
 
-/** The control's name in the audit trail. */
 const CONTROL = 'feedback';
 
 /** Feedback on answers: one thumb per person and answer, and an optional comment. */

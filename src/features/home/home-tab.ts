@@ -10,7 +10,6 @@ import type { TaskPage, TaskRow } from '../../store/tasks/task-records.ts';
 import type { ModalOutcome, ModalTrigger } from '../open-modal.ts';
 import { HOME_PAGE_SIZE, type HomeChannelTasks, type HomeTaskList, homeView } from './home-view.ts';
 
-/** A person who opens the Home tab, and what it shows them. */
 export interface HomeRequest extends WorkspaceActor {
   state: HomeTabState;
   /** Slack's hash of the view that the state is from: the tab stays as it is if the person has moved on since. */
@@ -19,7 +18,6 @@ export interface HomeRequest extends WorkspaceActor {
   note?: string | undefined;
 }
 
-/** A person asks to change a channel's settings. */
 export interface ChannelSettingsRequest extends ModalTrigger, ChannelActor {}
 
 /** A part of the Home tab that only admins see. */

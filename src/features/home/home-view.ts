@@ -11,7 +11,6 @@ import { type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
 import * as strings from '../../render/strings/index.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
 
-/** Tasks per page of a list. */
 export const HOME_PAGE_SIZE = 10;
 /** https://docs.slack.dev/reference/views/home-tab-views */
 const MAX_BLOCKS = 100;
@@ -25,7 +24,6 @@ export interface HomeTaskList {
 /** The chosen channel's tasks, or why they are not shown. */
 export type HomeChannelTasks = HomeTaskList | { refusal: string };
 
-/** What a Home tab shows. */
 export interface HomeContent {
   state: HomeTabState;
   ownTasks: HomeTaskList;

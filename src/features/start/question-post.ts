@@ -8,7 +8,6 @@ import { shorten } from '../../render/text/graphemes.ts';
 const MAX_QUESTION_CHARACTERS = 6_000;
 const MAX_QUOTE_CHARACTERS = 1_500;
 
-/** The content of the post. */
 export interface QuestionPostContent {
   /** Slack's id of who asks. */
   person: string;

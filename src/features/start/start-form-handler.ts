@@ -19,13 +19,11 @@ const PERSON_LOOKUP_TIMEOUT_MS = 900;
 /** Longest lookup of the bot's own name (ms). */
 const BOT_NAME_TIMEOUT_MS = 500;
 
-/** A submitted form. */
 export interface StartFormSubmission extends WorkspaceActor, StartFormMetadata {
   viewId: string;
   values: StartFormValues;
 }
 
-/** What the form does next. */
 export type StartFormAnswer =
   | { do: 'close' }
   /** Stays open with an error message. */

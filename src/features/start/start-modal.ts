@@ -26,7 +26,6 @@ const LOOKUP_TIMEOUT_MS = 3_000;
 /** Most skills that the form offers. */
 const MAX_USED_SKILLS = 20;
 
-/** A person opens the form. */
 export interface StartFormRequest extends ModalTrigger {
   person: string;
 }

@@ -14,7 +14,6 @@ import { shorten } from '../../render/text/graphemes.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
 import type { TaskChoices } from '../../store/schema.ts';
 
-/** The form's callback id. */
 export const START_CALLBACK = 'start';
 /** Most characters in a text input (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
 export const MAX_QUESTION_CHARACTERS = 3_000;
@@ -28,7 +27,6 @@ const MAX_QUOTE_CHARACTERS = 600;
 
 const form = strings.startForm;
 
-/** The content of the form. */
 export interface StartFormContent {
   metadata: StartFormMetadata;
   /** Asks for a channel, with this one chosen; left out if the channel is fixed. */

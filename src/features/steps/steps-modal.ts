@@ -17,7 +17,6 @@ import { shorten } from '../../render/text/graphemes.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, updateModal } from '../open-modal.ts';
 
-/** A press on a button that shows a turn's steps. */
 export interface StepsPress extends ControlRequest {
   /** From 0. */
   page: number;

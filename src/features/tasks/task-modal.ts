@@ -10,7 +10,6 @@ import type { TaskRow } from '../../store/tasks/task-records.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, updateModal } from '../open-modal.ts';
 import { FILES_PER_PAGE, type TaskDetails, type TaskFile, taskView } from './task-view.ts';
 
-/** A person who looks at a task's details. */
 export interface TaskModalRequest extends ChannelActor {
   thread_ts: string;
   /** The page of its files, from 0. */
@@ -21,7 +20,6 @@ export interface TaskModalRequest extends ChannelActor {
   note?: string | undefined;
 }
 
-/** The modal with a task's details. */
 export class TaskModal {
   readonly #deps: RelayDeps;
 

@@ -26,10 +26,8 @@ import { formatSize } from '../../render/text/file-size.ts';
 import { shortenMiddle } from '../../render/text/graphemes.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
 
-/** Files per page. */
 export const FILES_PER_PAGE = 15;
 
-/** A file of a task. */
 export type TaskFile =
   /** Sent with a message: it can be sent back. */
   | { kind: 'input'; id: string; name: string; sizeBytes: number }
@@ -38,7 +36,6 @@ export type TaskFile =
   /** The service no longer has it. */
   | { kind: 'gone' };
 
-/** The content of a task's details. */
 export interface TaskDetails {
   task: TaskSummary;
   /** The service's id of the task. */

@@ -12,7 +12,6 @@ import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 /** Longest lookup of the sender (ms): Slack waits 3 s for the response to a form. */
 const ADMIN_CHECK_TIMEOUT_MS = 2_000;
 
-/** The values of the form. */
 export interface WorkspaceAccessInput {
   admits: AllowedUsers | null;
   bots: string;
@@ -90,7 +89,6 @@ export class WorkspaceAccessSettings {
   }
 }
 
-/** The action and callback ids. */
 export const WORKSPACE_ACCESS_ACTION_IDS = { change: 'door_change', form: 'door_form' } as const;
 
 type AdmittedPeople = Exclude<keyof typeof strings.channelChoices.admits, 'usual'>;

@@ -9,7 +9,6 @@ import { type WaitCause, withRetry } from '../runtime/retry.ts';
 import { accessDenialFor } from './access-policy.ts';
 import { notifyWriter, refuseMessage } from './refusals.ts';
 
-/** Which message is looked for, and how. */
 export interface NextMessageOptions {
   /** Only a message with a lower ts than this one. */
   before?: string;

@@ -22,7 +22,6 @@ const GIVE_UP_AFTER_MS = 3 * 24 * 60 * 60_000;
 /** Reading for a lost post, or for the messages before a question, goes first. */
 const LOWEST_PRIORITY = { order: 9, since: 0 };
 
-/** What the backfill needs. */
 export interface BackfillDeps {
   deps: RelayDeps;
   inbox: Pick<Inbox, 'accept'>;

@@ -6,10 +6,8 @@ const tokensSchema = z.object({
   user: z.object({ id: z.string(), token: z.string().min(1) }).optional(),
 });
 
-/** The tokens of an installation. */
 export type InstallationTokens = z.output<typeof tokensSchema>;
 
-/** An installation that Slack has granted. */
 export interface GrantedInstallation {
   /** The workspace (`T…`), or the organisation (`E…`). */
   workspace: string;

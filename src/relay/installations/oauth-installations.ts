@@ -12,7 +12,6 @@ import {
 import { TokenRotation } from './token-rotation.ts';
 import { UninstallEvents } from './uninstall-events.ts';
 
-/** What OAuth installations need. */
 export interface OAuthInstallationsDeps
   extends Pick<InstalledWorkspacesDeps, 'createWorkspace' | 'tokenGateFor'> {
   store: Store;

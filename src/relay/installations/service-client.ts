@@ -19,7 +19,6 @@ export interface ServiceClientOptions
   readsPerSecond: number;
 }
 
-/** The client of one account. */
 export interface ServiceClient {
   readonly agent: AgentClient;
   readonly readRate: ReadRate;

@@ -5,7 +5,6 @@ import type { DisplayNames } from './display-names.ts';
 import { fileNamesOf, type ParsedMessage } from './message-parser.ts';
 import { readableText, toSingleLine } from './readable-text.ts';
 
-/** What a transcript is made of. */
 export interface TranscriptOptions {
   /** The thread's messages before the question, in any order. */
   readonly messages: readonly ParsedMessage[];

@@ -16,7 +16,6 @@ import { formatSize } from '../text/file-size.ts';
 import { shortenMiddle } from '../text/graphemes.ts';
 import { toOneLine } from '../text/one-line.ts';
 
-/** A file that the agent made. */
 export interface ListedResult {
   /** Untrusted; any characters. */
   name: string;

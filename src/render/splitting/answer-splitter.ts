@@ -32,7 +32,6 @@ export interface PartOptions {
 interface ClosedPart {
   part: AnswerPart;
   end: number;
-  /** Opens the next part. */
   nextOpener: string;
   /** Characters of the answer that were read to close it. */
   readTo: number;
@@ -51,7 +50,6 @@ const EMPTY_PART_MARK = '…';
  * so every process gets the same ones.
  */
 export class AnswerSplitter {
-  /** Characters parsed so far. */
   readonly parsed: ParseCounter = { characters: 0 };
   #text = '';
   #final = false;
@@ -153,7 +151,6 @@ export class AnswerSplitter {
     return true;
   }
 
-  /** The part that ends at a break. */
   #closeAtBreak(text: string, at: number): ClosedPart {
     const { start, opener } = this.#open;
     const body = opener + text.slice(start, at);

@@ -29,7 +29,6 @@ interface ReparseBase {
   rows: number;
   /** The fence around the table that the base is in, if the table is shown as code. */
   fence: string | undefined;
-  /** The part's segments before the base. */
   segments: Segment[];
 }
 

@@ -9,7 +9,6 @@ export interface Segment {
   isAdded: boolean;
 }
 
-/** Text that is inserted at an offset. */
 interface Insertion {
   at: number;
   text: string;

@@ -1,8 +1,8 @@
 import { App } from '@slack/bolt';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type SlackWorkspace, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
-import { createSlackLogger } from '../../src/slack/slack-logger.ts';
 import { SocketModePool, slackAppIdOf } from '../../src/listeners/socket-mode-pool.ts';
+import { createSlackLogger } from '../../src/slack/slack-logger.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 const open: SlackWorkspace[] = [];

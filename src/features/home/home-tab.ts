@@ -8,7 +8,7 @@ import type { ViewBlock } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TaskPage, TaskRow } from '../../store/tasks/task-records.ts';
 import type { ModalOutcome, ModalTrigger } from '../open-modal.ts';
-import { HOME_PAGE_SIZE, type HomeChannelTasks, type HomeTaskList, homeView } from './home-view.ts';
+import { HOME_PAGE_SIZE, type HomeContent, type HomeTaskList, homeView } from './home-view.ts';
 
 export interface HomeRequest extends WorkspaceActor {
   state: HomeTabState;
@@ -25,12 +25,8 @@ export interface AdminSection {
   buildSection(workspace: string): Promise<readonly ViewBlock[]>;
 }
 
-interface HomeData {
-  state: HomeTabState;
-  ownTasks: TaskPage;
-  channelTasks: TaskPage | { refusal: string } | undefined;
-  sections: readonly ViewBlock[];
-}
+/** What a Home tab shows, and the rows of its lists. */
+type HomeData = Omit<HomeContent, 'note' | 'now'> & { rows: readonly TaskRow[] };
 
 /** The Home tab: shown at once from our own records, then updated with the task states from the service. */
 export class HomeTab {
@@ -58,17 +54,16 @@ export class HomeTab {
     if (workspace === undefined) return;
     const { person, note } = request;
     const data = await this.#load(workspace, request);
-    const rows = [...data.ownTasks.rows, ...rowsOf(data.channelTasks)];
-    const isFresh = this.#taskList.isFresh(rows);
-    const first = this.#renderView(data, note ?? (isFresh ? undefined : strings.home.loading));
+    const isFresh = this.#taskList.isFresh(data.rows);
+    const first = renderView(data, note ?? (isFresh ? undefined : strings.home.loading));
     const hash = await workspace.views.publish(person, first, request.hash);
     if (hash === undefined || isFresh) return;
-    const reached = await this.#taskList.refresh(rows);
+    const reached = await this.#taskList.refresh(data.rows);
     const freshData = await this.#load(workspace, { ...request, state: data.state });
     // The hash leaves a page alone that the person has opened meanwhile.
     await workspace.views.publish(
       person,
-      this.#renderView(freshData, note ?? (reached ? undefined : strings.home.stale)),
+      renderView(freshData, note ?? (reached ? undefined : strings.home.stale)),
       hash,
     );
   }
@@ -87,39 +82,20 @@ export class HomeTab {
 
   async #load(workspace: WorkspaceClient, { person, state }: HomeRequest): Promise<HomeData> {
     const { tasks } = this.#deps.store;
-    const own = await this.#loadPage(state.page, (range) => tasks.ofPerson(workspace.id, person, range));
     const { channel } = state;
+    const own = await loadPage(state.page, (range) => tasks.ofPerson(workspace.id, person, range));
     const refusal = channel === undefined ? undefined : await channelTasksRefusal(workspace, channel, person);
-    const sections = await this.#loadSections({ workspace: workspace.id, person });
-    if (channel === undefined || refusal !== undefined) {
-      return {
-        state: { ...state, page: own.page },
-        ownTasks: own,
-        channelTasks: refusal === undefined ? undefined : { refusal },
-        sections,
-      };
-    }
-    const theirs = await this.#loadPage(state.channelPage, (range) =>
-      tasks.ofChannel(workspace.id, channel, range),
-    );
+    const theirs =
+      channel === undefined || refusal !== undefined
+        ? undefined
+        : await loadPage(state.channelPage, (range) => tasks.ofChannel(workspace.id, channel, range));
     return {
-      state: { channel, page: own.page, channelPage: theirs.page },
+      state: { channel, page: own.page, channelPage: theirs?.page ?? state.channelPage },
       ownTasks: own,
-      channelTasks: theirs,
-      sections,
+      channelTasks: refusal === undefined ? theirs : { refusal },
+      sections: await this.#loadSections({ workspace: workspace.id, person }),
+      rows: [...own.rows, ...(theirs?.rows ?? [])],
     };
-  }
-
-  /** The wanted page, or the last one if the list has become shorter. */
-  async #loadPage(
-    wanted: number,
-    read: (range: { from: number; most: number }) => Promise<TaskPage>,
-  ): Promise<TaskPage & { page: number }> {
-    const at = async (page: number) => read({ from: page * HOME_PAGE_SIZE, most: HOME_PAGE_SIZE });
-    const found = await at(wanted);
-    if (found.rows.length > 0 || wanted === 0) return { ...found, page: wanted };
-    const last = Math.max(0, Math.ceil(found.total / HOME_PAGE_SIZE) - 1);
-    return { ...(await at(last)), page: last };
   }
 
   async #loadSections(actor: WorkspaceActor): Promise<readonly ViewBlock[]> {
@@ -132,27 +108,22 @@ export class HomeTab {
       return [];
     }
   }
-
-  #renderView({ state, ownTasks, channelTasks, sections }: HomeData, note: string | undefined) {
-    return homeView({
-      state,
-      ownTasks: taskListOf(ownTasks),
-      channelTasks: channelTasksOf(channelTasks),
-      note,
-      sections,
-      now: Date.now(),
-    });
-  }
 }
 
-function rowsOf(channel: HomeData['channelTasks']): TaskRow[] {
-  return channel === undefined || 'refusal' in channel ? [] : channel.rows;
+/** The wanted page, or the last one if the list has become shorter. */
+async function loadPage(
+  wanted: number,
+  read: (range: { from: number; most: number }) => Promise<TaskPage>,
+): Promise<HomeTaskList & { page: number; rows: readonly TaskRow[] }> {
+  const at = async (page: number) => {
+    const { rows, total: count } = await read({ from: page * HOME_PAGE_SIZE, most: HOME_PAGE_SIZE });
+    return { page, rows, count, tasks: rows.map(taskSummary) };
+  };
+  const found = await at(wanted);
+  if (found.rows.length > 0 || wanted === 0) return found;
+  return at(Math.max(0, Math.ceil(found.count / HOME_PAGE_SIZE) - 1));
 }
 
-function channelTasksOf(channel: HomeData['channelTasks']): HomeChannelTasks | undefined {
-  return channel === undefined || 'refusal' in channel ? channel : taskListOf(channel);
-}
-
-function taskListOf({ rows, total: count }: TaskPage): HomeTaskList {
-  return { tasks: rows.map(taskSummary), count };
+function renderView(data: HomeData, note: string | undefined) {
+  return homeView({ ...data, note, now: Date.now() });
 }

@@ -36,15 +36,8 @@ export interface HomeContent {
   now: number;
 }
 
-/** https://docs.slack.dev/reference/views/home-tab-views */
-export interface HomeView {
-  type: 'home';
-  private_metadata: string;
-  blocks: ViewBlock[];
-}
-
 /** A person's Home tab. */
-export function homeView(content: HomeContent): HomeView {
+export function homeView(content: HomeContent) {
   const { state, ownTasks, channelTasks, note, sections, now } = content;
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(strings.home.title) },
@@ -61,7 +54,7 @@ export function homeView(content: HomeContent): HomeView {
   ];
   const room = MAX_BLOCKS - blocks.length;
   return {
-    type: 'home',
+    type: 'home' as const,
     private_metadata: JSON.stringify(state),
     blocks: [...blocks, ...sections.slice(0, room)],
   };

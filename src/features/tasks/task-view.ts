@@ -86,7 +86,7 @@ export function taskView(details: TaskDetails): Modal {
   };
   const blocks: ViewBlock[] = [
     ...(note === undefined ? [] : [plainSection(note)]),
-    mrkdwnSection(formatTitle(task)),
+    mrkdwnSection(formatTitle(task.title)),
     {
       type: 'context',
       elements: [{ type: 'mrkdwn', text: facts.filter((fact) => fact !== '').join(' · ') }],

@@ -25,24 +25,25 @@ export interface TranscriptOptions {
  */
 export function buildTranscript(options: TranscriptOptions): string {
   const clock = clockFor(options.timeZone);
+  const zone = clock.resolvedOptions().timeZone;
   const newestFirst = [...options.messages]
     .sort((one, other) => compareTs(other.ts ?? '', one.ts ?? ''))
     .filter((message) => hasContent(message, options));
   const kept: string[] = [];
-  const length = () => withHeading(kept, newestFirst.length, clock.zone).length;
+  const length = () => withHeading(kept, newestFirst.length, zone).length;
   for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages))) {
     kept.unshift(transcriptEntry(message, options, clock));
     if (length() <= options.maxCharacters) continue;
     const only = kept.shift();
     if (kept.length === 0 && only !== undefined) {
-      const frame = withHeading([''], newestFirst.length, clock.zone).length;
+      const frame = withHeading([''], newestFirst.length, zone).length;
       const shortened = shortenedTo(options.maxCharacters - frame, only);
       if (shortened.length < MIN_ENTRY_CHARACTERS) return '';
       kept.push(shortened);
     }
     break;
   }
-  return kept.length === 0 ? '' : withHeading(kept, newestFirst.length, clock.zone);
+  return kept.length === 0 ? '' : withHeading(kept, newestFirst.length, zone);
 }
 
 /** The message for the agent: the transcript, then the question under a heading of its own. */
@@ -73,10 +74,14 @@ function hasContent(message: ParsedMessage, { names, botUserId }: TranscriptOpti
   return message.files.length > 0 || readableText(message, names, botUserId) !== '';
 }
 
-function transcriptEntry(message: ParsedMessage, options: TranscriptOptions, clock: TranscriptClock): string {
+function transcriptEntry(
+  message: ParsedMessage,
+  options: TranscriptOptions,
+  clock: Intl.DateTimeFormat,
+): string {
   const text = readableText(message, options.names, options.botUserId);
   const files = fileNamesOf(message).map(toSingleLine).join(', ');
-  const heading = [`**${writerName(message, options)}**`, clock.format(message.ts)]
+  const heading = [`**${writerName(message, options)}**`, timeOf(message.ts ?? '', clock)]
     .filter((part) => part !== '')
     .join(', ');
   const parts = [`${heading}:`, text, files === '' ? '' : `[files: ${files}]`];
@@ -90,39 +95,17 @@ function writerName(message: ParsedMessage, { names, botUserId }: TranscriptOpti
   return message.bot_id === undefined ? toSingleLine(name) : `${toSingleLine(name)} (app)`;
 }
 
-interface TranscriptClock {
-  readonly zone: string;
-  /** A Slack ts as `2026-11-21 09:14`; empty where it is not a time. */
-  format(ts: string | undefined): string;
-}
-
-function clockFor(timeZone: string | undefined): TranscriptClock {
-  const format = dateFormatFor(timeZone ?? 'UTC') ?? dateFormatFor('UTC');
-  return {
-    zone: format?.resolvedOptions().timeZone ?? 'UTC',
-    format(ts) {
-      const date = new Date(Number(ts) * 1000);
-      if (ts === undefined || ts === '' || Number.isNaN(date.getTime()) || format === undefined) return '';
-      const parts = new Map(format.formatToParts(date).map(({ type, value }) => [type, value]));
-      const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? '';
-      return `${part('year')}-${part('month')}-${part('day')} ${part('hour')}:${part('minute')}`;
-    },
-  };
-}
-
-function dateFormatFor(timeZone: string): Intl.DateTimeFormat | undefined {
-  const two = '2-digit';
+/** Writes times like `2026-11-21 09:14`, as Swedish does. */
+function clockFor(timeZone = 'UTC'): Intl.DateTimeFormat {
   try {
-    return new Intl.DateTimeFormat('en', {
-      timeZone,
-      year: 'numeric',
-      month: two,
-      day: two,
-      hour: two,
-      minute: two,
-      hourCycle: 'h23',
-    });
+    return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
   } catch {
-    return undefined;
+    return clockFor();
   }
+}
+
+/** A Slack ts as a time; empty where it is not one. */
+function timeOf(ts: string, clock: Intl.DateTimeFormat): string {
+  const date = new Date(Number(ts) * 1000);
+  return ts === '' || Number.isNaN(date.getTime()) ? '' : clock.format(date);
 }

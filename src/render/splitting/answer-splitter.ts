@@ -2,7 +2,7 @@ import type { MarkdownBlock } from '@slack/types';
 import { fallbackText } from '../markdown/fallback-text.ts';
 import { lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
-import { neutralizePings, restorePings } from '../markdown/pings.ts';
+import { neutralizePings } from '../markdown/pings.ts';
 import { graphemeStart } from '../text/graphemes.ts';
 import { type CutPoint, crowdedPrefixes, cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
 import { fenceAround } from './fences-and-tables.ts';
@@ -216,11 +216,6 @@ export class AnswerSplitter {
   }
 }
 
-/** Splits a whole text at once. */
-export function splitAnswer(text: string, options: { final: boolean } = { final: true }): AnswerPart[] {
-  return new AnswerSplitter().parts(text, options);
-}
-
 /** A text as code, verbatim, for when its Markdown cannot be rendered; at most one part more than `most`. */
 export function verbatimParts(text: string, most: number): AnswerPart[] {
   const fence = fenceAround(text);
@@ -236,14 +231,6 @@ export function verbatimParts(text: string, most: number): AnswerPart[] {
     at = end;
   }
   return parts.length > most ? parts.map(withVisibleText) : withoutBlankEnd(parts);
-}
-
-/** The characters of the answer that the parts show, without what the renderer added and with pings restored. */
-export function displayedText(parts: readonly AnswerPart[]): string {
-  return parts
-    .flatMap((part) => part.segments)
-    .map((segment) => (segment.isAdded ? '' : restorePings(segment.text)))
-    .join('');
 }
 
 function makePart(made: Segment[], source: [number, number], closed: boolean): AnswerPart {

@@ -1,3 +1,4 @@
+import type { ViewResponseAction } from '@slack/bolt';
 import { z } from 'zod';
 import type { ModalOutcome } from '../features/open-modal.ts';
 import type { StartFormValues } from '../features/start/start-form-content.ts';
@@ -7,6 +8,7 @@ import { parseStartFormMetadata, START_CALLBACK } from '../features/start/start-
 import * as strings from '../render/strings/index.ts';
 import {
   type FormSubmission,
+  formErrors,
   type ListenerContext,
   onPress,
   type PressLocation,
@@ -34,7 +36,8 @@ export function registerStartFormListeners(
     }
     const { actor, viewId } = form;
     const submission = { ...metadata, ...actor, viewId, values: startFormValues(form) };
-    await ack(viewResponse(await formHandler.submit(submission), firstInputId(body)));
+    const response = viewResponse(await formHandler.submit(submission), firstInputId(body));
+    await (response === undefined ? ack() : ack(response));
   });
   for (const [id, where] of [
     ['choose_again', 'thread'],
@@ -59,15 +62,9 @@ export async function explainUnopened(
   await sendEphemeral(location, opened === 'late' ? strings.command.tooLate : strings.controlFailed.unknown);
 }
 
-function viewResponse(answer: StartFormAnswer, errorBlockId: string) {
-  switch (answer.do) {
-    case 'close':
-      return undefined;
-    case 'show_error':
-      return { response_action: 'errors' as const, errors: { [errorBlockId]: answer.sentence } };
-    case 'show_view':
-      return { response_action: 'update' as const, view: answer.view };
-  }
+function viewResponse(answer: StartFormAnswer, errorBlockId: string): ViewResponseAction | undefined {
+  if (typeof answer === 'string') return formErrors({ [errorBlockId]: answer });
+  return answer && { response_action: 'update', view: answer };
 }
 
 /** Slack shows errors at an input: the first one is the channel's, or else the question's. */

@@ -34,7 +34,6 @@ export interface OpenFile {
   stream: AsyncIterable<Uint8Array>;
   /** Of the whole file, in bytes; undefined if neither Slack's file object nor its response says. */
   sizeBytes: number | undefined;
-  mime: string | undefined;
   /** The file's ETag, or when it was last modified. */
   version: string | undefined;
   release(): void;
@@ -211,7 +210,6 @@ export class FileDownloads {
       return {
         stream,
         sizeBytes: total,
-        mime: file.mimetype ?? undefined,
         version: versionOf(response),
         release: () => discard(response.body),
       };

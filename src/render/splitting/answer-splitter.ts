@@ -158,10 +158,8 @@ export class AnswerSplitter {
     const segments = segmentsOf({
       text: body,
       tree,
-      from: 0,
       sourceFrom: opener.length,
       to: body.length,
-      closer: '',
     });
     return { part: makePart(segments, [start, at], true), end: at, nextOpener: '', readTo: at };
   }
@@ -191,7 +189,6 @@ export class AnswerSplitter {
     const segments = segmentsOf({
       text: early.text,
       tree,
-      from: 0,
       sourceFrom: opener.length,
       to: cut.at,
       closer: cut.closer,

@@ -184,7 +184,6 @@ export class OpenPart {
       from: old.at === this.start ? 0 : old.prefix.length,
       sourceFrom: old.prefix.length,
       to: at,
-      closer: '',
       fence: old.fence,
       continues: inner?.fence !== undefined,
     });

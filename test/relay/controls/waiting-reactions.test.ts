@@ -40,7 +40,6 @@ test('a reaction that Slack does not remove is retried less and less often, does
     },
     addReaction: async ({ ts }: { ts: string }) => {
       reacted.push(ts);
-      return true;
     },
   };
   const marks = new WaitingReactions({ store, log: silentLog, workspace: () => ({ posting }) });

@@ -197,10 +197,10 @@ export class Posting {
     await this.#client.call('chat.postEphemeral', args, { schema: anyResponseSchema });
   }
 
-  /** Adds a reaction such as `eyes`, unless Slack is too busy for it or refuses. */
-  async addReaction(request: ReactionRequest): Promise<void> {
+  /** Adds a reaction such as `eyes`. */
+  async addReaction(request: ReactionRequest): Promise<ReactionOutcome> {
     const isThere = (error: SlackError) => error.slackCode === 'already_reacted';
-    await this.#runOptionalReaction('reactions.add', request, isThere);
+    return await this.#runOptionalReaction('reactions.add', request, isThere);
   }
 
   /** Removes one of the bot's reactions. Succeeds if the message or the channel is gone. */

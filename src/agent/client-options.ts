@@ -67,7 +67,6 @@ export interface AgentClientOptions {
   /** Hosts (names without port) that may have a private address or plain http: the service's, and those of links. */
   readonly allowedHosts?: readonly string[];
   readonly log?: Logger;
-  /** Called after each attempt of a call. */
   readonly onAttempt?: ((made: CallAttempt) => void) | undefined;
   /** Awaited before each GET: the place to wait for a read rate. */
   readonly beforeRead?: (signal: AbortSignal) => Promise<void>;

@@ -24,7 +24,6 @@ function record<Fields extends z.ZodRawShape>(fields: Fields) {
   return z.object(fields).transform((wire) => camelcaseKeys(wire));
 }
 
-/** Issues reported for one item. */
 const MAX_ISSUES = 3;
 
 /** A list of `item`. Stops at the first invalid item: reporting thousands of them would take seconds. */

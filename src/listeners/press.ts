@@ -10,7 +10,6 @@ import { StoreError } from '../store/errors.ts';
 
 /** Where a button was pressed, and by whom. */
 export interface PressLocation extends ChannelActor {
-  /** The thread of the button's message. */
   threadTs: string | undefined;
 }
 

@@ -23,7 +23,6 @@ export interface SocketModePoolDeps {
   renewIntervalMs?: number;
 }
 
-/** The state of the pool, for /readyz. */
 export interface SocketModePoolState {
   live: number;
   /** Connections that it may have; 0 if other processes hold them all. */

@@ -6,7 +6,6 @@ import { countHttpTraffic } from './http-traffic.ts';
 import { Liveness } from './liveness.ts';
 import { type MetricSources, Metrics } from './metrics.ts';
 
-/** What telemetry needs. */
 export interface TelemetryDeps extends MetricSources {
   log: Logger;
   /** The addresses of Slack and of the service in the settings. */

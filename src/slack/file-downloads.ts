@@ -16,7 +16,6 @@ import {
 } from './shared-file.ts';
 import { mayReceiveToken } from './token-hosts.ts';
 
-/** The client to download with, and the limits of a download. */
 export interface FileDownloadsOptions {
   client: RateLimitedClient;
   /** Larger files are refused, in bytes. */
@@ -39,7 +38,6 @@ export interface OpenFile {
   release(): void;
 }
 
-/** A shared file after files.info. */
 export interface ResolvedFile {
   file: SlackFile;
   decision: Exclude<FileDecision, { do: 'ask' }>;

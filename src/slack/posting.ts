@@ -63,7 +63,6 @@ export interface EditRequest extends MessageRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** A reaction to a message. */
 export interface ReactionRequest {
   channel: string;
   ts: string;

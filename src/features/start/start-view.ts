@@ -31,7 +31,6 @@ export interface StartFormContent {
   metadata: StartFormMetadata;
   /** Asks for a channel, with this one chosen; left out if the channel is fixed. */
   channel?: { chosen: string | undefined };
-  /** A sentence at the top. */
   note?: string | undefined;
   /** The message that the question is about. */
   quote?: string | undefined;

@@ -17,7 +17,6 @@ export interface GrantedInstallation {
   botUser: string;
   botId: string;
   tokens: InstallationTokens;
-  /** The person who installed it. */
   installer: string;
   /** When the bot token expires; undefined: never. */
   expiresAt: Date | undefined;

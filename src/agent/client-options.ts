@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import type { Logger } from 'pino';
 import type { Dispatcher } from 'undici';
 import type { RetryPolicy } from './call-retry.ts';
-import type { AgentKeyError } from './errors.ts';
+import type { AgentError } from './errors.ts';
 import type { ResponseLimits } from './response-limits.ts';
 import type { ResponseMemoryShare } from './response-memory.ts';
 import type { ServiceOptions } from './service-options.ts';
@@ -51,7 +51,7 @@ export interface LeaseGuard {
 export interface ApiKeyGate {
   /** Called before each call; throws if the call must not be made. */
   enter(): void;
-  refused(error: AgentKeyError): void;
+  refused(error: AgentError): void;
   accepted(): void;
 }
 

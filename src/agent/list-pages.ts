@@ -1,5 +1,5 @@
 import type { CursorPage } from './client-options.ts';
-import { AgentResponseError, AgentResponseSizeError } from './errors.ts';
+import { AgentError, AgentResponseSizeError } from './errors.ts';
 import type { Message, Page, ResultFile } from './service-schema.ts';
 
 /** Stop a walk through a list that never ends. */
@@ -158,8 +158,8 @@ export async function allResults(
   return [...found.values()];
 }
 
-function endlessListError(): AgentResponseError {
-  return new AgentResponseError({
+function endlessListError(): AgentError {
+  return new AgentError('not_understood', {
     sentence:
       "The agent service's list of messages claims to have more pages but returns no further messages. " +
       'Try another value of messagesAfter in AGENT_DIALECT.',

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { AgentResponseError } from './errors.ts';
+import { AgentError } from './errors.ts';
 import { readText } from './http-request.ts';
 import { ResponseMemoryShare } from './response-memory.ts';
 import { MEBIBYTE } from './service-options.ts';
@@ -67,7 +67,7 @@ export class ResponseReader {
     return `${Math.floor(maxBytes / MEBIBYTE)} MiB and ${maxValues} values`;
   }
 
-  /** Adds up the pages that `list` reads. Throws AgentResponseError when the whole list is too large. */
+  /** Adds up the pages that `list` reads. Throws an AgentError (`not_understood`) when the whole list is too large. */
   withListLimit<Cursor, Page extends { bytes: number }>(
     list: (cursor: Cursor) => Promise<Page>,
   ): (cursor: Cursor) => Promise<Page> {
@@ -77,7 +77,7 @@ export class ResponseReader {
       bytes += page.bytes;
       if (bytes <= this.limits.maxListBytes) return page;
       const sentence = 'A list from the agent service is too large to read. Continue in a new thread.';
-      throw new AgentResponseError({ sentence, outcome: 'refused' });
+      throw new AgentError('not_understood', { sentence, outcome: 'refused' });
     };
   }
 

@@ -18,7 +18,7 @@ import {
   responseSizeError,
   unreadableResponseError,
 } from './error-mapping.ts';
-import { AgentKeyError, AgentRateLimitError, AgentResponseError } from './errors.ts';
+import { AgentError } from './errors.ts';
 import { BrokenRequestError, type HttpResponse, sendRequest } from './http-request.ts';
 import { parseJson } from './json-path.ts';
 import { nextCursor } from './request-bodies.ts';
@@ -200,9 +200,13 @@ export class ServiceHttp {
       const ends = { lease: guard?.signal, caller: call.signal, timeout: timeout.signal };
       const endedBy = (['lease', 'caller', 'timeout'] as const).find((end) => ends[end]?.aborted);
       const failure = errorForBrokenRequest(context, error, endedBy);
-      if (failure instanceof AgentKeyError) gate?.refused(failure);
+      if (failure instanceof AgentError && failure.code === 'bad_key') gate?.refused(failure);
       else if (status !== undefined && status < 500) gate?.accepted();
-      if (failure instanceof AgentRateLimitError && failure.retryAfterMs !== undefined)
+      if (
+        failure instanceof AgentError &&
+        failure.code === 'rate_limited' &&
+        failure.retryAfterMs !== undefined
+      )
         onRateLimited?.(failure.retryAfterMs);
       throw failure;
     } finally {
@@ -240,7 +244,7 @@ export class ServiceHttp {
       const id = ids[name] ?? '';
       if (id === '' || id === '.' || id === '..') {
         const sentence = `${JSON.stringify(id)} is not a valid id (${context.name}).`;
-        throw new AgentResponseError({ sentence, outcome: 'not_sent' });
+        throw new AgentError('not_understood', { sentence, outcome: 'not_sent' });
       }
       return encodeURIComponent(id);
     });

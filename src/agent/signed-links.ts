@@ -9,7 +9,7 @@ import {
   errorForResponse,
   RequestBodyError,
 } from './error-mapping.ts';
-import { AgentRejectedError, AgentResponseError } from './errors.ts';
+import { AgentError, AgentRejectedError } from './errors.ts';
 import { type HttpRequest, type HttpResponse, readText, sendRequest } from './http-request.ts';
 import { hostNameOf, isPrivateAddress } from './network-address.ts';
 import type { ServiceOptions } from './service-options.ts';
@@ -106,7 +106,7 @@ export class SignedLinks {
       from = url;
       to = location;
     }
-    throw new AgentResponseError({
+    throw new AgentError('not_understood', {
       sentence: `A link of the agent service redirects too often (${context.name}). Ask for a new link.`,
       outcome: 'refused',
     });

@@ -92,5 +92,5 @@ export function registerListeners(
   registerStartFormListeners(context, startFormHandler, startModal);
   registerChannelSettingsListener(context, channelSettings);
   registerHomeListeners(context, { ...handlers, taskModal });
-  registerTaskDetailsListeners(context, { ...handlers, taskModal });
+  registerTaskDetailsListeners(context, taskModal, handlers);
 }

@@ -11,6 +11,9 @@ export interface ModalTrigger {
 /** `late`: the trigger has expired; `unknown`: the app is not installed there. */
 export type ModalOutcome = 'done' | 'late' | 'unknown';
 
+/** Error messages of a form by the ids of their inputs; empty if it was saved. */
+export type FormErrors = Readonly<Record<string, string>>;
+
 /** What a modal shows: a view, or a sentence below the modal's title. */
 export type ModalContent = Modal | string;
 

@@ -10,12 +10,6 @@ import { parseEnvelope } from './envelope.ts';
 import { type ButtonPress, type ListenerContext, onPress, runAfterAck } from './press.ts';
 import { slackId } from './slack-ids.ts';
 
-export interface HomeHandlers {
-  home: Pick<HomeTab, 'show' | 'openChannelSettings'>;
-  taskModal: Pick<TaskModal, 'open'>;
-  directMessages: Pick<DirectMessages, 'suggestPrompts'>;
-}
-
 const homeOpenedSchema = z.looseObject({
   type: z.literal('app_home_opened'),
   user: slackId,
@@ -34,7 +28,11 @@ interface HomePress extends WorkspaceActor {
 /** Handles the Home tab. Nothing there changes data of ours, so each press is acknowledged at once. */
 export function registerHomeListeners(
   context: ListenerContext,
-  { home, taskModal, directMessages }: HomeHandlers,
+  {
+    home,
+    taskModal,
+    directMessages,
+  }: { home: HomeTab; taskModal: TaskModal; directMessages: DirectMessages },
 ): void {
   context.app.event('app_home_opened', async ({ body }) => {
     const envelope = parseEnvelope(body);

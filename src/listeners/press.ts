@@ -1,7 +1,7 @@
 import type { App, RespondFn, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { ModalOutcome } from '../features/open-modal.ts';
+import type { FormErrors, ModalOutcome } from '../features/open-modal.ts';
 import type { ChannelActor, WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { ControlOutcome } from '../relay/runtime/control-types.ts';
 import { noticeModal } from '../render/blocks/modal.ts';
@@ -212,12 +212,12 @@ export function onForm(
 }
 
 /** Shows errors in a form, by block; undefined if there are none. */
-export function formErrors(errors: object): ViewResponseAction | undefined {
+export function formErrors(errors: FormErrors): ViewResponseAction | undefined {
   return Object.keys(errors).length === 0 ? undefined : { response_action: 'errors', errors: { ...errors } };
 }
 
 /** Shows errors in a form with settings, by block; without any, that it is saved. */
-export function savedOrErrors(errors: object, title: string): ViewResponseAction {
+export function savedOrErrors(errors: FormErrors, title: string): ViewResponseAction {
   return formErrors(errors) ?? { response_action: 'update', view: noticeModal(title, strings.settingsSaved) };
 }
 

@@ -5,13 +5,6 @@ import type { TaskModal, TaskModalRequest } from '../features/tasks/task-modal.t
 import { parseFilesPage, parseTaskMetadata } from '../features/tasks/task-view.ts';
 import { type ButtonPress, type ListenerContext, onPress } from './press.ts';
 
-export interface TaskDetailsHandlers {
-  taskModal: Pick<TaskModal, 'update' | 'showNotice'>;
-  taskFiles: Pick<TaskFileDelivery, 'deliver'>;
-  taskDeleter: Pick<TaskDeleter, 'delete'>;
-  home: Pick<HomeTab, 'show'>;
-}
-
 interface TaskPress {
   viewId: string;
   request: TaskModalRequest;
@@ -23,7 +16,8 @@ interface TaskPress {
 /** Handles the buttons in a task's details. Each press is acknowledged at once, and the modal shows the outcome. */
 export function registerTaskDetailsListeners(
   context: ListenerContext,
-  { taskModal, taskFiles, taskDeleter, home }: TaskDetailsHandlers,
+  taskModal: TaskModal,
+  { taskFiles, taskDeleter, home }: { taskFiles: TaskFileDelivery; taskDeleter: TaskDeleter; home: HomeTab },
 ): void {
   for (const id of ['task_files_back', 'task_files_more']) {
     onAction(id, async ({ viewId, request, value }) => {

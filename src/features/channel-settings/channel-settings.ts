@@ -6,7 +6,13 @@ import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import * as strings from '../../render/strings/index.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
-import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
+import {
+  type FormErrors,
+  type ModalContent,
+  type ModalOutcome,
+  type ModalTrigger,
+  openAndFillModal,
+} from '../open-modal.ts';
 import { mayUseProject, settingsRefusal } from './channel-settings-permission.ts';
 import {
   type ChannelSettingsChange,
@@ -19,14 +25,6 @@ import { channelSettingsView } from './channel-settings-view.ts';
 
 /** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */
 const SAVE_TIMEOUT_MS = 2_300;
-
-export interface ChannelSettingsSubmission extends WorkspaceActor {
-  metadata: string;
-  values: ChannelSettingsValues;
-}
-
-/** Error messages by the id of their field; empty if the form was saved. */
-export type ChannelSettingsErrors = Readonly<Record<string, string>>;
 
 export class ChannelSettingsModal {
   readonly #deps: RelayDeps;
@@ -50,7 +48,9 @@ export class ChannelSettingsModal {
   }
 
   /** Saves what was changed: the service first, then our own tables. Throws a StoreError or a SlackError. */
-  async save(submission: ChannelSettingsSubmission): Promise<ChannelSettingsErrors> {
+  async save(
+    submission: WorkspaceActor & { metadata: string; values: ChannelSettingsValues },
+  ): Promise<FormErrors> {
     if (parseBotList(submission.values.bots ?? '') === undefined)
       return { channel_bots: strings.botsInvalid };
     const snapshot = parseSnapshot(submission.metadata);
@@ -101,7 +101,7 @@ export class ChannelSettingsModal {
     actor: ChannelActor,
     change: ChannelSettingsChange,
     signal: AbortSignal,
-  ): Promise<ChannelSettingsErrors> {
+  ): Promise<FormErrors> {
     const { workspace, channel, person } = actor;
     const { store } = this.#deps;
     const refusal = await settingsRefusal(this.#deps, actor, signal);
@@ -137,7 +137,7 @@ export class ChannelSettingsModal {
     actor: ChannelActor,
     { project, texts }: ChannelSettingsChange,
     signal: AbortSignal,
-  ): Promise<ChannelSettingsErrors | undefined> {
+  ): Promise<FormErrors | undefined> {
     const unknown = { channel_project: strings.channelSettingsFailed.unknownProject };
     const target = project ?? (await this.#deps.store.projects.projectIdOf(this.#projectKey(actor)));
     if (target === undefined) return undefined;

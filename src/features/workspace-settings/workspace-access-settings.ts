@@ -7,7 +7,7 @@ import { actionsBlock, buttonElement, plainText, sectionBlock } from '../../rend
 import * as strings from '../../render/strings/index.ts';
 import type { AllowedUsers, ListenMode } from '../../store/schema.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
-import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
+import { type FormErrors, type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 
 /** Longest lookup of the sender (ms): Slack waits 3 s for the response to a form. */
 const ADMIN_CHECK_TIMEOUT_MS = 2_000;
@@ -17,9 +17,6 @@ export interface WorkspaceAccessInput {
   bots: string;
   listens: ListenMode | null;
 }
-
-/** Error messages by the id of their field; empty if the form was saved. */
-export type WorkspaceAccessErrors = Readonly<Record<string, string>>;
 
 /** Who may use the agent in a workspace: admins see it in the Home tab, and change it in a modal. */
 export class WorkspaceAccessSettings {
@@ -51,7 +48,7 @@ export class WorkspaceAccessSettings {
   async save(
     actor: WorkspaceActor,
     { admits, bots: botsInput, listens }: WorkspaceAccessInput,
-  ): Promise<WorkspaceAccessErrors> {
+  ): Promise<FormErrors> {
     const { store, log } = this.#deps;
     const { workspace, person } = actor;
     const bots = parseBotList(botsInput);

@@ -3,7 +3,6 @@ import type { StartFormRequest, StartModal } from '../features/start/start-modal
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import * as strings from '../render/strings/index.ts';
 import { type ListenerContext, parseActor, runAfterAck } from './press.ts';
-import { explainUnopened } from './start-form-listener.ts';
 
 const globalShortcutSchema = z.looseObject({ trigger_id: z.string() });
 const messageShortcutSchema = globalShortcutSchema.extend({
@@ -43,7 +42,11 @@ export function registerShortcutListeners(
     background(
       startModal
         .openAboutMessage(request, { channel, thread_ts: threadTs, ts, message })
-        .then((opened) => explainUnopened(sendEphemeral, { workspace, person, channel, threadTs }, opened)),
+        .then(async (opened) => {
+          if (opened === 'done') return;
+          const why = opened === 'late' ? strings.command.tooLate : strings.controlFailed.unknown;
+          await sendEphemeral({ workspace, person, channel, threadTs }, why);
+        }),
     );
   });
 }

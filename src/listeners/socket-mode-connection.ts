@@ -220,7 +220,10 @@ function dropMalformedFrames(client: SocketModeClient, log: Logger): void {
   client.on('ws_message', (data: unknown, isBinary: unknown) => {
     const frame = tryParseJson(String(data));
     if (frameSchema.safeParse(frame).success) {
-      for (const listener of listeners) void callListener(listener, client, [data, isBinary], log);
+      for (const listener of listeners)
+        (async () => listener.apply(client, [data, isBinary]))().catch((error: unknown) =>
+          log.error({ err: error }, 'could not handle a Socket Mode frame'),
+        );
       return;
     }
     log.warn(
@@ -228,17 +231,4 @@ function dropMalformedFrames(client: SocketModeClient, log: Logger): void {
       'dropped a Socket Mode frame of unknown content',
     );
   });
-}
-
-async function callListener(
-  listener: (...args: unknown[]) => unknown,
-  client: SocketModeClient,
-  args: unknown[],
-  log: Logger,
-): Promise<void> {
-  try {
-    await listener.apply(client, args);
-  } catch (error) {
-    log.error({ err: error }, 'could not handle a Socket Mode frame');
-  }
 }

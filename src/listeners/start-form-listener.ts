@@ -1,19 +1,10 @@
 import type { ViewResponseAction } from '@slack/bolt';
 import { z } from 'zod';
-import type { ModalOutcome } from '../features/open-modal.ts';
 import type { StartFormValues } from '../features/start/start-form-content.ts';
 import type { StartFormAnswer, StartFormHandler } from '../features/start/start-form-handler.ts';
 import type { StartModal } from '../features/start/start-modal.ts';
 import { parseStartFormMetadata, START_CALLBACK } from '../features/start/start-view.ts';
-import * as strings from '../render/strings/index.ts';
-import {
-  type FormSubmission,
-  formErrors,
-  type ListenerContext,
-  onPress,
-  type PressLocation,
-  parseForm,
-} from './press.ts';
+import { type FormSubmission, formErrors, type ListenerContext, onPress, parseForm } from './press.ts';
 
 const blocksSchema = z.looseObject({
   view: z.looseObject({
@@ -44,22 +35,11 @@ export function registerStartFormListeners(
     ['new_thread', 'channel'],
   ] as const) {
     onPress(context, id, async ({ actor, location, turnId, triggerId, ts }) => {
-      if (location === undefined || turnId === undefined) return;
+      if (location === undefined || turnId === undefined) return undefined;
       const question = { turnId, channel: location.channel, ts, where };
-      const opened = await startModal.openAgain({ ...actor, triggerId }, question);
-      await explainUnopened(context.sendEphemeral, location, opened);
+      return startModal.openAgain({ ...actor, triggerId }, question);
     });
   }
-}
-
-/** Tells a person why no modal opened. */
-export async function explainUnopened(
-  sendEphemeral: ListenerContext['sendEphemeral'],
-  location: PressLocation,
-  opened: ModalOutcome,
-): Promise<void> {
-  if (opened === 'done') return;
-  await sendEphemeral(location, opened === 'late' ? strings.command.tooLate : strings.controlFailed.unknown);
 }
 
 function viewResponse(answer: StartFormAnswer, errorBlockId: string): ViewResponseAction | undefined {

@@ -74,7 +74,6 @@ export interface TaskthreadApp {
   stop(): Promise<void>;
 }
 
-/** Parts that the caller can replace. */
 export interface AppOverrides {
   /** Called for each of the app's database pools. */
   store?: (db: Database['kysely']) => Store;

@@ -78,7 +78,6 @@ async function wait(ms: number, signal: AbortSignal | undefined, lastError: Agen
   }
 }
 
-/** Whether the same call may succeed later. */
 function isTransient(error: unknown): error is AgentError {
   return error instanceof AgentError && (error.code === 'rate_limited' || error.code === 'unavailable');
 }

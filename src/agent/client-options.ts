@@ -28,7 +28,6 @@ export const DEFAULT_TIMEOUTS = {
 
 export type AgentTimeouts = Readonly<typeof DEFAULT_TIMEOUTS>;
 
-/** One attempt of a call to the service, for metrics. */
 export interface CallAttempt {
   /** Method and path template, such as `GET /experimental/tasks/{task_id}`. */
   readonly call: string;
@@ -55,7 +54,6 @@ export interface ApiKeyGate {
   accepted(): void;
 }
 
-/** The service's address and key, and optional settings. */
 export interface AgentClientOptions {
   /** With the version, for example `https://host/v1`. */
   readonly baseUrl: string;

@@ -6,7 +6,6 @@
  */
 export type AgentCallOutcome = 'not_sent' | 'refused' | 'unknown';
 
-/** Every kind of failure. */
 export type AgentErrorCode =
   /** 401 or 403: an admin must replace the key. */
   | 'bad_key'
@@ -28,7 +27,6 @@ export type AgentErrorCode =
 /** Characters of a request id, which every logged error carries. */
 const MAX_REQUEST_ID_LENGTH = 200;
 
-/** What every AgentError carries. */
 export interface AgentErrorDetails {
   /** For people: what happened and what to do. Never contains the key or a signed link. */
   readonly sentence: string;

@@ -26,7 +26,6 @@ import type { ResponseReader } from './response-limits.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { describeIssue, listSchema } from './service-schema.ts';
 
-/** What a call to an endpoint sends, and how it ends. */
 export interface CallDetails {
   /** Values for the `{name}`s of the path. */
   readonly ids?: Readonly<Record<string, string>>;
@@ -43,7 +42,6 @@ export interface CallDetails {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** What the client gives to its connection to the service. */
 export interface ServiceHttpOptions
   extends Pick<
     AgentClientOptions,

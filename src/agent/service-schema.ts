@@ -187,7 +187,6 @@ export const resultFileSchema = record({
   download_url: nullableTextSchema,
 }).transform(({ resultId, ...file }) => ({ id: resultId, ...file }));
 
-/** A file that the agent created. */
 export type ResultFile = z.output<typeof resultFileSchema>;
 
 /** `id` and the new `status` after a cancel. */

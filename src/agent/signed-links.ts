@@ -31,7 +31,6 @@ export interface SignedLinksOptions {
   readonly retry: RetryPolicy;
 }
 
-/** A request body sent to a signed link. */
 export interface LinkUpload {
   /** What the link is for, in error sentences. */
   readonly name: string;

@@ -35,7 +35,6 @@ import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-messages.ts';
 import type { Features } from './features.ts';
 
-/** The parts of the app that carry out what people press, type and submit. */
 export interface ListenerHandlers extends Features {
   stopControl: StopControl;
   pausedMessages: PausedMessages;

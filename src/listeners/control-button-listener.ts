@@ -1,7 +1,6 @@
 import type { ControlOutcome, MessagePress, Press } from '../relay/runtime/control-types.ts';
 import { askToTryAgain, explainOutcome, type ListenerContext, parsePress, runAfterAck } from './press.ts';
 
-/** Handles each button of ours, by its action id. */
 export type ControlButtonHandlers = Readonly<
   Record<
     'stop' | 'continue' | 'retry' | 'fresh_links' | 'correct' | 'go' | 'take_back',
@@ -9,7 +8,6 @@ export type ControlButtonHandlers = Readonly<
   >
 >;
 
-/** Handles each button about a message or a thread, by its action id. */
 export type MessageButtonHandlers = Readonly<
   Record<
     'send_now' | 'send_reply' | 'keep_listening' | 'stop_listening',

@@ -8,7 +8,6 @@ import { noticeModal } from '../render/blocks/modal.ts';
 import * as strings from '../render/strings/index.ts';
 import { StoreError } from '../store/errors.ts';
 
-/** Where a button was pressed, and by whom. */
 export interface PressLocation extends ChannelActor {
   threadTs: string | undefined;
 }

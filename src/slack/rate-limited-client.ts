@@ -9,13 +9,11 @@ import type { SlackCallOptions, SlackClient } from './slack-client.ts';
 
 export type RateLimitedMethod = Exclude<RateLimitName, 'chat.postMessage.channel'>;
 
-/** How a call waits for its permit. */
 interface RateLimitedRequest extends PermitRequest {
   guard?: LeaseGuard | undefined;
   channel?: string | undefined;
 }
 
-/** The schema and lease of a call, and how it waits for its permit. */
 type RateLimitedCallOptions<S extends z.ZodType> = PermitRequest & SlackCallOptions<S>;
 
 /** Slack's Web API under its rate limits: waits for a permit of the method, then calls. */

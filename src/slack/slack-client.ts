@@ -25,7 +25,6 @@ export interface TokenGate {
   accepted(): void;
 }
 
-/** A finished call, for metrics. */
 export interface SlackCallRecord {
   workspace: string;
   method: string;

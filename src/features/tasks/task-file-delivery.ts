@@ -9,7 +9,6 @@ import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { withExactSize } from '../../slack/file-stream.ts';
 
-/** A person wants a file back that was sent with a task's messages. */
 export interface TaskFileRequest extends ChannelActor {
   thread_ts: string;
   /** The service's id. */

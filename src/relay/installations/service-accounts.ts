@@ -59,7 +59,6 @@ export class ServiceAccounts {
   >();
   readonly #defaultClient: ServiceClient | undefined;
   readonly #entries = new Map<string, AccountEntry>();
-  /** The id of each workspace's own account. */
   readonly #currentByWorkspace = new Map<string, string>();
   #lastSequence = 0;
   #refreshing: Promise<void> | undefined;

@@ -36,7 +36,6 @@ export interface ContextActionsBlock extends types.ContextActionsBlock {
 
 export type SlackBlock = MarkdownBlock | SectionBlock | ContextBlock | ActionsBlock | ContextActionsBlock;
 
-/** The content of a message that is posted or updated. */
 export interface RenderedMessage {
   /** For notifications and screen readers; mrkdwn, under 4,000 UTF-8 bytes (chat.update refuses more). */
   text: string;

@@ -34,10 +34,9 @@ export class RateLimitedClient {
   async call<S extends z.ZodType>(
     method: RateLimitedMethod,
     args: Record<string, unknown>,
-    options: RateLimitedCallOptions<S>,
+    options: Omit<RateLimitedCallOptions<S>, 'maxWaitMs'>,
   ): Promise<z.infer<S>> {
-    const { maxWaitMs: _, ...unlimited } = options;
-    return await this.runRequired(method, unlimited, () => this.slackClient.call(method, args, options));
+    return await this.runRequired(method, options, () => this.slackClient.call(method, args, options));
   }
 
   /** Like `call`, for an optional call: undefined if there is no permit within `maxWaitMs`. */

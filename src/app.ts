@@ -241,10 +241,12 @@ export async function startApp(
 
   // What people open and set.
   const features = createFeatures(deps, config, {
-    keyring,
-    redactSecret: onSecret,
-    ownAccountOptions: (id) => accounts.ownAccountOptions(id),
-    onAccountChanged: () => accounts.refresh(),
+    account: {
+      keyring,
+      redactSecret: onSecret,
+      clientOptions: (id) => accounts.ownAccountOptions(id),
+      onChanged: () => accounts.refresh(),
+    },
     onProjectNameDue: () => projectNameSync.runSoon(),
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
   });

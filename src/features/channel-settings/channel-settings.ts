@@ -26,19 +26,18 @@ import { channelSettingsView } from './channel-settings-view.ts';
 /** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */
 const SAVE_TIMEOUT_MS = 2_300;
 
-export class ChannelSettingsModal {
-  readonly #deps: RelayDeps;
-  readonly #isSharedAccount: (account: string) => boolean;
-  readonly #onProjectNameDue: () => void;
+export interface ChannelSettingsDeps extends RelayDeps {
+  /** Whether workspaces of different owners use this account, so that an unused project may be anyone's. */
+  isSharedAccount: (account: string) => boolean;
+  /** Called when a project is to take its channel's name. */
+  onProjectNameDue: () => void;
+}
 
-  /**
-   * `isSharedAccount`: workspaces of different owners use this account, so an unused project may be anyone's.
-   * `onProjectNameDue` is called when a project is to take its channel's name.
-   */
-  constructor(deps: RelayDeps, isSharedAccount: (account: string) => boolean, onProjectNameDue: () => void) {
+export class ChannelSettingsModal {
+  readonly #deps: ChannelSettingsDeps;
+
+  constructor(deps: ChannelSettingsDeps) {
     this.#deps = deps;
-    this.#isSharedAccount = isSharedAccount;
-    this.#onProjectNameDue = onProjectNameDue;
   }
 
   /** Opens the modal, or one that says why the person may not change the settings. Throws a SlackError. */
@@ -128,7 +127,7 @@ export class ChannelSettingsModal {
       return mayBeDue && (await tx.projectNames.markDue(workspace, channel));
     });
     this.#deps.log.info({ ...actor, changed: Object.keys(details) }, 'channel settings changed');
-    if (isDue) this.#onProjectNameDue();
+    if (isDue) this.#deps.onProjectNameDue();
     return {};
   }
 
@@ -144,7 +143,7 @@ export class ChannelSettingsModal {
     try {
       const agent = this.#agentClient(actor.workspace);
       if (project !== undefined) {
-        if (!(await mayUseProject(this.#deps, actor, project, this.#isSharedAccount))) return unknown;
+        if (!(await mayUseProject(this.#deps, actor, project))) return unknown;
         await agent.readProject(project, signal);
       }
       if (Object.keys(texts).length > 0) await agent.updateProject(target, texts, { signal });

@@ -25,27 +25,22 @@ export interface AdminSection {
   buildSection(workspace: string): Promise<readonly ViewBlock[]>;
 }
 
+export interface HomeTabDeps extends RelayDeps {
+  taskList: TaskList;
+  adminSections: readonly AdminSection[];
+  /** Opens the modal with a channel's settings. */
+  openSettings: (request: ChannelSettingsRequest) => Promise<ModalOutcome>;
+}
+
 /** What a Home tab shows, and the rows of its lists. */
 type HomeData = Omit<HomeContent, 'note' | 'now'> & { rows: readonly TaskRow[] };
 
 /** The Home tab: shown at once from our own records, then updated with the task states from the service. */
 export class HomeTab {
-  readonly #deps: RelayDeps;
-  readonly #taskList: TaskList;
-  readonly #adminSections: readonly AdminSection[];
-  readonly #openSettings: (request: ChannelSettingsRequest) => Promise<ModalOutcome>;
+  readonly #deps: HomeTabDeps;
 
-  /** `openSettings` opens the modal with a channel's settings. */
-  constructor(
-    deps: RelayDeps,
-    taskList: TaskList,
-    adminSections: readonly AdminSection[],
-    openSettings: (request: ChannelSettingsRequest) => Promise<ModalOutcome>,
-  ) {
+  constructor(deps: HomeTabDeps) {
     this.#deps = deps;
-    this.#taskList = taskList;
-    this.#adminSections = adminSections;
-    this.#openSettings = openSettings;
   }
 
   /** Shows a person's Home tab. Throws a SlackError. */
@@ -54,11 +49,11 @@ export class HomeTab {
     if (workspace === undefined) return;
     const { person, note } = request;
     const data = await this.#load(workspace, request);
-    const isFresh = this.#taskList.isFresh(data.rows);
+    const isFresh = this.#deps.taskList.isFresh(data.rows);
     const first = renderView(data, note ?? (isFresh ? undefined : strings.home.loading));
     const hash = await workspace.views.publish(person, first, request.hash);
     if (hash === undefined || isFresh) return;
-    const reached = await this.#taskList.refresh(data.rows);
+    const reached = await this.#deps.taskList.refresh(data.rows);
     const freshData = await this.#load(workspace, { ...request, state: data.state });
     // The hash leaves a page alone that the person has opened meanwhile.
     await workspace.views.publish(
@@ -76,7 +71,7 @@ export class HomeTab {
     // Someone who has left the channel reads so in the tab.
     const refusal = await channelTasksRefusal(workspace, channel, person);
     if (refusal !== undefined) return this.show({ workspace: id, person, state });
-    if ((await this.#openSettings(request)) === 'late')
+    if ((await this.#deps.openSettings(request)) === 'late')
       await this.show({ workspace: id, person, state, note: strings.controlFailed.late });
   }
 
@@ -102,7 +97,7 @@ export class HomeTab {
     try {
       if (!(await isAdminNow(this.#deps, actor))) return [];
       const { workspace } = actor;
-      return (await Promise.all(this.#adminSections.map((one) => one.buildSection(workspace)))).flat();
+      return (await Promise.all(this.#deps.adminSections.map((one) => one.buildSection(workspace)))).flat();
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'left out the admin sections of a Home tab');
       return [];

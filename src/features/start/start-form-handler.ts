@@ -27,21 +27,18 @@ export interface StartFormSubmission extends WorkspaceActor, StartFormMetadata {
 /** What the form shows next: an error message, or another view. It closes without one. */
 export type StartFormAnswer = string | Modal | undefined;
 
+export interface StartFormHandlerDeps extends RelayDeps {
+  questionPoster: Pick<QuestionPoster, 'post'>;
+  /** Called for each message that a form adds to an existing thread. */
+  onMessageAdded: (message: MessageKey) => void;
+}
+
 /** Handles submitted start forms: each starts one task, however often it is submitted. */
 export class StartFormHandler {
-  readonly #deps: RelayDeps;
-  readonly #questionPoster: Pick<QuestionPoster, 'post'>;
-  readonly #onMessageAdded: (message: MessageKey) => void;
+  readonly #deps: StartFormHandlerDeps;
 
-  /** `onMessageAdded` is called for each message that a form adds to an existing thread. */
-  constructor(
-    deps: RelayDeps,
-    questionPoster: Pick<QuestionPoster, 'post'>,
-    onMessageAdded: (message: MessageKey) => void,
-  ) {
+  constructor(deps: StartFormHandlerDeps) {
     this.#deps = deps;
-    this.#questionPoster = questionPoster;
-    this.#onMessageAdded = onMessageAdded;
   }
 
   /** Handles a submitted form. Returns in time for Slack, however slow Slack or the database is. */
@@ -99,7 +96,7 @@ export class StartFormHandler {
     const start = await this.#deps.store.taskStarts.claimForPosting(question);
     // The form was submitted before.
     if (start === undefined) return undefined;
-    const posting: Promise<PostOutcome | 'later'> = this.#questionPoster
+    const posting: Promise<PostOutcome | 'later'> = this.#deps.questionPoster
       .post(start)
       .catch((error: unknown) => {
         this.#deps.log.warn({ err: error, start: id }, 'could not post a question from a form; will retry');
@@ -221,7 +218,7 @@ export class StartFormHandler {
       await this.#deps.enqueue(trx, thread);
       return undefined;
     });
-    this.#onMessageAdded({ workspace: workspace.id, channel, ts: message_ts });
+    this.#deps.onMessageAdded({ workspace: workspace.id, channel, ts: message_ts });
     return result;
   }
 }

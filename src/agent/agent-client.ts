@@ -173,7 +173,7 @@ export class AgentClient {
   async cancelTask(
     taskId: string,
     { force, signal }: AgentCallOptions & { readonly force?: boolean } = {},
-  ): Promise<schemas.TaskStatus> {
+  ): Promise<schemas.Status> {
     const details = { ids: { task_id: taskId }, body: force === true ? { force } : undefined, signal };
     return await this.#http.call('POST', `${TASK_PATH}/cancel`, schemas.statusSchema, details);
   }
@@ -268,7 +268,7 @@ export class AgentClient {
     taskId: string,
     messageId: string,
     { force, signal }: AgentCallOptions & { readonly force?: boolean } = {},
-  ): Promise<schemas.MessageStatus> {
+  ): Promise<schemas.Status> {
     const ids = { task_id: taskId, message_id: messageId };
     const details = { ids, body: force === true ? { force } : undefined, signal };
     return await this.#http.call('POST', `${MESSAGE_PATH}/cancel`, schemas.statusSchema, details);

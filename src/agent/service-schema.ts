@@ -192,8 +192,7 @@ export type ResultFile = z.output<typeof resultFileSchema>;
 /** `id` and the new `status` after a cancel. */
 export const statusSchema = z.object({ id: idSchema, status: z.string() });
 
-export type TaskStatus = z.output<typeof statusSchema>;
-export type MessageStatus = z.output<typeof statusSchema>;
+export type Status = z.output<typeof statusSchema>;
 
 export const deletedSchema = z.object({ id: idSchema });
 

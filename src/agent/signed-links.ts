@@ -38,7 +38,7 @@ export interface LinkUpload {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Creates a new body for each attempt. */
-  readonly body: () => Uint8Array | Readable;
+  readonly body: () => Readable;
   readonly sizeBytes: number;
   readonly signal: AbortSignal | undefined;
 }

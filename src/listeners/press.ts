@@ -43,7 +43,7 @@ export interface FormSubmission {
   viewId: string;
   metadata: string;
   /** What was put into the input of this id, which its block and its element share; undefined if the form had none. */
-  input(id: string): InputState | undefined;
+  input: (id: string) => InputState | undefined;
 }
 
 /** The input of a form; an empty field is null. */

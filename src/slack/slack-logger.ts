@@ -17,6 +17,6 @@ export function createSlackLogger(log: Logger): SlackLogger {
 
 /** The same with warnings and errors as debug lines, for clients whose failures we log ourselves. */
 export function createQuietSlackLogger(log: Logger): SlackLogger {
-  const logger = createSlackLogger(log);
-  return { ...logger, warn: logger.info, error: logger.info };
+  const quiet = (...parts: unknown[]) => log.debug({ parts: parts.map(String) }, 'Slack package');
+  return { ...createSlackLogger(log), warn: quiet, error: quiet };
 }

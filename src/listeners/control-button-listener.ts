@@ -1,18 +1,17 @@
 import type { ControlOutcome, MessagePress, Press } from '../relay/runtime/control-types.ts';
 import { askToTryAgain, explainOutcome, type ListenerContext, parsePress, runAfterAck } from './press.ts';
 
+type ControlButton = 'stop' | 'continue' | 'retry' | 'fresh_links' | 'correct' | 'go' | 'take_back';
+type MessageButton = 'send_now' | 'send_reply' | 'keep_listening' | 'stop_listening';
+
+/** By the action ids of our buttons. */
 export type ControlButtonHandlers = Readonly<
-  Record<
-    'stop' | 'continue' | 'retry' | 'fresh_links' | 'correct' | 'go' | 'take_back',
-    (press: Press) => Promise<ControlOutcome>
-  >
+  Record<ControlButton, (press: Press) => Promise<ControlOutcome>>
 >;
 
+/** The same for buttons about a message or a thread. */
 export type MessageButtonHandlers = Readonly<
-  Record<
-    'send_now' | 'send_reply' | 'keep_listening' | 'stop_listening',
-    (press: MessagePress) => Promise<ControlOutcome>
-  >
+  Record<MessageButton, (press: MessagePress) => Promise<ControlOutcome>>
 >;
 
 /** Handles buttons whose value is the ts of a message. Each press is recorded before it is acknowledged. */

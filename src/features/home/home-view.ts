@@ -46,7 +46,7 @@ export function homeView(content: HomeContent) {
     actionsBlock([buttonElement('home_refresh', strings.buttons.refresh, 'refresh')]),
     ...(note === undefined ? [] : [contextLineBlock(note)]),
     { type: 'header', text: plainText(strings.home.yourTasks) },
-    ...listBlocks('own', ownTasks, state.page, 'channel', now, strings.home.noneOfYours),
+    ...listBlocks('own', ownTasks, state.page, now),
     { type: 'divider' },
     { type: 'header', text: plainText(strings.home.ofChannel) },
     channelSelect(state.channel),
@@ -83,14 +83,7 @@ export function parseTaskButton(value: string): { channel: string; thread_ts: st
 function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabState, now: number): ViewBlock[] {
   if (channel === undefined) return [];
   if ('refusal' in channel) return [mrkdwnSection(channel.refusal)];
-  const blocks = listBlocks(
-    'channel',
-    channel,
-    state.channelPage,
-    'starter',
-    now,
-    strings.home.noneOfChannel,
-  );
+  const blocks = listBlocks('channel', channel, state.channelPage, now);
   if (state.channel === undefined) return blocks;
   return [
     actionsBlock([buttonElement('home_settings', strings.buttons.channelSettings, state.channel)]),
@@ -102,14 +95,14 @@ function listBlocks(
   list: 'own' | 'channel',
   { tasks, count }: HomeTaskList,
   page: number,
-  beside: 'channel' | 'starter',
   now: number,
-  emptyText: string,
 ): ViewBlock[] {
-  if (tasks.length === 0 && page === 0) return [mrkdwnSection(emptyText)];
+  const { noneOfYours, noneOfChannel } = strings.home;
+  const isOwn = list === 'own';
+  if (tasks.length === 0 && page === 0) return [mrkdwnSection(isOwn ? noneOfYours : noneOfChannel)];
   const from = page * HOME_PAGE_SIZE;
   const blocks: ViewBlock[] = tasks.slice(0, HOME_PAGE_SIZE).map((task) => ({
-    ...mrkdwnSection(taskLine(task, now, beside)),
+    ...mrkdwnSection(taskLine(task, now, isOwn ? 'channel' : 'starter')),
     accessory: buttonElement('task_details', strings.buttons.details, `${task.channel}/${task.root}`),
   }));
   if (count <= HOME_PAGE_SIZE && page === 0) return blocks;

@@ -34,7 +34,7 @@ export class TaskFileDelivery {
     request: TaskFileRequest,
     showInModal: (sentence: string) => Promise<boolean>,
   ): Promise<void> {
-    const key = deliveryKey(request);
+    const key = `${request.workspace}/${request.person}/${request.fileId}`;
     if (this.#inProgress.has(key)) return;
     const delivery = this.#deliverAndReport(request, showInModal).finally(() => this.#inProgress.delete(key));
     this.#inProgress.set(key, delivery);
@@ -113,8 +113,4 @@ export class TaskFileDelivery {
     const { body } = await agent.openFileContent(id, { signal: this.#closing.signal });
     yield* withExactSize(body, sizeBytes, filename);
   }
-}
-
-function deliveryKey({ workspace, person, fileId }: TaskFileRequest): string {
-  return `${workspace}/${person}/${fileId}`;
 }

@@ -41,13 +41,7 @@ const MAX_PARSED_CHARACTERS = 3_000_000;
 const MAX_NOTES_LENGTH = 2_500;
 const MAX_SENTENCE_LENGTH = 2_000;
 
-const ENDED_PHASES: ReadonlySet<ReplyPhase> = new Set([
-  'done',
-  'cancelled',
-  'failed',
-  'length',
-  'background',
-]);
+const ENDED_PHASES = new Set<ReplyPhase>(['done', 'cancelled', 'failed', 'length', 'background']);
 const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
 /** The sentence of each phase, unless there is a better one. */
 const DEFAULT_SENTENCES = {

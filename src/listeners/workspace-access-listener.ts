@@ -18,10 +18,11 @@ export function registerWorkspaceAccessListeners(
   const { change, form } = WORKSPACE_ACCESS_ACTION_IDS;
   onPress(context, change, ({ actor, triggerId }) => accessSettings.open(actor, triggerId));
   onForm(context, form, async ({ actor, input }) => {
-    const admits = admitsSchema.parse(input('door_admits')?.selected_option?.value);
-    const listens = listensSchema.parse(input('door_listens')?.selected_option?.value);
+    const admits = admitsSchema.safeParse(input('door_admits')?.selected_option?.value);
+    const listens = listensSchema.safeParse(input('door_listens')?.selected_option?.value);
+    if (!admits.success || !listens.success) return undefined;
     const bots = input('door_bots')?.value ?? '';
-    const errors = await accessSettings.save(actor, { admits, bots, listens });
+    const errors = await accessSettings.save(actor, { admits: admits.data, bots, listens: listens.data });
     return savedOrErrors(errors, strings.workspaceAccess.title);
   });
 }

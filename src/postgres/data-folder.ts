@@ -74,7 +74,7 @@ export async function readPassword(data: string): Promise<string> {
 }
 
 /** The user that the server runs as if we are root: the owner of the files, or nobody. */
-function osUserFor(found: { uid: number; gid: number } | undefined): OsUser {
+export function osUserFor(found: { uid: number; gid: number } | undefined): OsUser {
   return found === undefined || found.uid === 0 ? NOBODY : { uid: found.uid, gid: found.gid };
 }
 

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+
+/** Runs a command without any settings; resolves to its exit code and its words. */
+async function run(file: string, option: string): Promise<{ code: unknown; words: string }> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(process.execPath, [file, option], { env: { PATH, NODE_COMPILE_CACHE } });
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { code, words: `${out}${err}` };
+}
+
+describe.each([
+  ['audit', 'src/operate/audit.ts'],
+  ['backup', 'setup/backup.ts'],
+  ['connect', 'setup/connect.ts'],
+  ['doctor', 'src/operate/doctor.ts'],
+  ['feedback', 'src/operate/feedback.ts'],
+  ['forget', 'src/operate/forget.ts'],
+  ['manifest', 'setup/manifest.ts'],
+  ['restore', 'setup/restore.ts'],
+  ['rotate-key', 'src/operate/rotate-key.ts'],
+])('npm run %s', (command, file) => {
+  test('explains itself and its exit codes with --help', async () => {
+    const { code, words } = await run(file, '--help');
+    expect(code).toBe(0);
+    expect(words).toContain(`Usage: npm run ${command}`);
+    expect(words).toContain('Exit code: 0 if all went well');
+  });
+});
+
+test.each(['src/operate/rotate-key.ts', 'setup/restore.ts'])(
+  '%s refuses an option that it does not know, with 2',
+  async (file) => {
+    const { code, words } = await run(file, '--nonsense');
+    expect(code).toBe(2);
+    expect(words).toMatch(/'--nonsense'[\s\S]*Usage: npm run/);
+  },
+);

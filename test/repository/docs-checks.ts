@@ -61,7 +61,7 @@ export function commandsOf(text: string): string[] {
 
 /** What is wrong with a command; none that no check knows is good. */
 export function commandComplaints(command: string, repository: Repository): string[] {
-  const words = command.split(/\s+/);
+  const words = command.replace(/^sudo /, '').split(/\s+/);
   const found: string[] = [];
   while (/^[A-Z_]+=/.test(words[0] ?? '')) {
     const [name = ''] = (words.shift() ?? '').split('=');
@@ -74,6 +74,9 @@ export function commandComplaints(command: string, repository: Repository): stri
     found.push(`nothing is known of ${program}`);
   return found.map((complaint) => `${command}: ${complaint}`);
 }
+
+/** The name of deploy/taskthread.service. */
+const UNIT = 'taskthread';
 
 type Check = (words: readonly string[], repository: Repository) => string[];
 
@@ -99,6 +102,10 @@ const programs: Readonly<Record<string, Check>> = {
     const named = rest.flatMap((word) => (word.startsWith('-') ? [] : [word.split(':')[0] ?? '']));
     return named.some((name) => services.has(name)) ? [] : ['it names no service of compose.yaml'];
   },
+  cp: ([file = ''], { exists }) => (exists(file) ? [] : [`${file} is not there`]),
+  journalctl: () => [],
+  systemctl: (words) => (words.at(-1) === UNIT ? [] : [`the unit is ${UNIT}`]),
+  useradd: () => [],
   kubectl: (words, { exists }) => {
     const file = words[words.indexOf('-f') + 1] ?? '';
     return words[0] !== 'apply' || exists(file) ? [] : [`${file} is not there`];

@@ -103,7 +103,11 @@ const programs: Readonly<Record<string, Check>> = {
     return named.some((name) => services.has(name)) ? [] : ['it names no service of compose.yaml'];
   },
   cp: ([file = ''], { exists }) => (exists(file) ? [] : [`${file} is not there`]),
+  createdb: () => [],
+  dropdb: () => [],
   journalctl: () => [],
+  pg_dump: (words, { settings }) => variablesIn(words, settings),
+  pg_restore: (words, { settings }) => variablesIn(words, settings),
   systemctl: (words) => (words.at(-1) === UNIT ? [] : [`the unit is ${UNIT}`]),
   useradd: () => [],
   kubectl: (words, { exists }) => {
@@ -114,6 +118,11 @@ const programs: Readonly<Record<string, Check>> = {
 
 function settingsIn(words: readonly string[], settings: ReadonlySet<string>): string[] {
   const names = words.flatMap((word) => /^([A-Z_]+)=/.exec(word)?.[1] ?? []);
+  return names.filter((name) => !settings.has(name)).map((name) => `${name} is no setting`);
+}
+
+function variablesIn(words: readonly string[], settings: ReadonlySet<string>): string[] {
+  const names = words.flatMap((word) => /\$([A-Z_]+)/.exec(word)?.[1] ?? []);
   return names.filter((name) => !settings.has(name)).map((name) => `${name} is no setting`);
 }
 

@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 
 /** Runs a command without any settings; resolves to its exit code and its words. */
-async function run(file: string, option: string): Promise<{ code: unknown; words: string }> {
+async function run(file: string, ...options: string[]): Promise<{ code: unknown; words: string }> {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const child = spawn(process.execPath, [file, option], { env: { PATH, NODE_COMPILE_CACHE } });
+  const child = spawn(process.execPath, [file, ...options], { env: { PATH, NODE_COMPILE_CACHE } });
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   return { code, words: `${out}${err}` };
 }
@@ -18,6 +18,7 @@ describe.each([
   ['doctor', 'src/operate/doctor.ts'],
   ['feedback', 'src/operate/feedback.ts'],
   ['forget', 'src/operate/forget.ts'],
+  ['image-check', 'sandbox/image-check.ts'],
   ['manifest', 'setup/manifest.ts'],
   ['restore', 'setup/restore.ts'],
   ['rotate-key', 'src/operate/rotate-key.ts'],
@@ -38,3 +39,9 @@ test.each(['src/operate/rotate-key.ts', 'setup/restore.ts'])(
     expect(words).toMatch(/'--nonsense'[\s\S]*Usage: npm run/);
   },
 );
+
+test('npm run image-check says so where no container engine answers, and exits with 0', async () => {
+  const { code, words } = await run('sandbox/image-check.ts', '--engine', 'no-engine');
+  expect(code).toBe(0);
+  expect(words).toContain('No container engine answers');
+});

@@ -24,7 +24,7 @@ export async function packFolder(
   await once(target, 'open');
   const tar = spawn('tar', ['-C', folder, '-cf', '-', '.'], { stdio: ['ignore', 'pipe', 'pipe'] });
   const copied = pipeline(tar.stdout, counted(onBytes), createGzip(), target, { signal });
-  await Promise.all([copied, ended(tar, tar.stderr)]);
+  await bothDone(ended(tar, tar.stderr), copied);
 }
 
 /** Unpacks an archive into an empty folder; the files belong to this process. Throws if tar or the archive fails. */
@@ -38,7 +38,7 @@ export async function unpackFolder(
   const args = ['-C', folder, '--no-same-owner', '-xpf', '-'];
   const tar = spawn('tar', args, { stdio: ['pipe', 'ignore', 'pipe'] });
   const copied = pipeline(source, counted(onBytes), createGunzip(), tar.stdin, { signal });
-  await Promise.all([copied, ended(tar, tar.stderr)]);
+  await bothDone(ended(tar, tar.stderr), copied);
 }
 
 function counted(onBytes: CopyOptions['onBytes']) {
@@ -48,6 +48,12 @@ function counted(onBytes: CopyOptions['onBytes']) {
       yield chunk;
     }
   };
+}
+
+/** Waits for both, whatever becomes of them; then throws the first failure. */
+async function bothDone(...work: Promise<void>[]): Promise<void> {
+  const failure = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
+  if (failure?.status === 'rejected') throw failure.reason;
 }
 
 async function ended(tar: ChildProcess, errors: NodeJS.ReadableStream): Promise<void> {

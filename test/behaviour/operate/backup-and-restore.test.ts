@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandboxServices } from '../../../sandbox/sandbox-services.ts';
 import type { Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { backUp } from '../../../setup/backup.ts';
 import { startApp } from '../../../src/app.ts';
 import { readConfig } from '../../../src/config.ts';
 import { silentLog } from '../../support/silent-log.ts';
@@ -84,6 +85,13 @@ test('a backup never replaces a file, and needs a database', async () => {
   });
 });
 
+test('a backup that is interrupted leaves no file', async () => {
+  const file = join(folder, 'unfinished.tar.gz');
+  const cut = backUp(join(folder, 'data'), file, () => undefined, AbortSignal.abort());
+  await expect(cut).rejects.toThrow();
+  expect((await readdir(folder)).filter((name) => name.startsWith('unfinished'))).toEqual([]);
+});
+
 test('a restore replaces a database only if it is told to, and keeps that one', async () => {
   expect(await run('restore', 'data', '--from', archive)).toMatchObject({
     code: 1,
@@ -100,6 +108,9 @@ test('a restore of anything else changes nothing', async () => {
   const file = join(folder, 'letter.tar.gz');
   await writeFile(file, 'Dear database');
   await mkdir(join(folder, 'untouched'));
-  expect(await run('restore', 'untouched', '--from', file)).toMatchObject({ code: 1 });
+  expect(await run('restore', 'untouched', '--from', file)).toMatchObject({
+    code: 1,
+    words: expect.stringContaining('tar has failed'),
+  });
   expect(await readdir(join(folder, 'untouched'))).toEqual([]);
 });

@@ -13,7 +13,7 @@ export function commandLine(command: string, options = ''): string {
 
 /** Runs an operator's command and exits; a failure prints its message. `--help` only prints the help. */
 export async function runCommand(help: string, work: () => Promise<number>): Promise<never> {
-  exitIfHelpIsAsked(help);
+  exitIfHelpIsAsked(`${help}\n\n${EXIT_CODES}`);
   try {
     process.exit(await work());
   } catch (error) {
@@ -25,7 +25,7 @@ export async function runCommand(help: string, work: () => Promise<number>): Pro
 /** Prints the help and exits if the command line asks for it. */
 export function exitIfHelpIsAsked(help: string): void {
   if (!process.argv.includes('--help')) return;
-  console.log(`${help}\n\n${EXIT_CODES}`);
+  console.log(help);
   process.exit(0);
 }
 

@@ -16,7 +16,6 @@ describe.each([
   ['backup', 'setup/backup.ts'],
   ['connect', 'setup/connect.ts'],
   ['doctor', 'src/operate/doctor.ts'],
-  ['feedback', 'src/operate/feedback.ts'],
   ['forget', 'src/operate/forget.ts'],
   ['image-check', 'sandbox/image-check.ts'],
   ['manifest', 'setup/manifest.ts'],

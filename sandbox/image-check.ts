@@ -36,11 +36,11 @@ type ImageCheck = (check: ImageScene) => Promise<string>;
 interface ImageScene extends SandboxServices {
   engine: ContainerEngine;
   /** Lets the agent end its replies. */
-  finishReplies(): void;
+  finishReplies: () => void;
   /** Starts the image, which is removed at the end. */
-  start(settings?: Readonly<Record<string, string>>): Promise<Container>;
+  start: (settings?: Readonly<Record<string, string>>) => Promise<Container>;
   /** Asks in a new thread; `shows` waits until the thread shows some words. */
-  ask(): { shows(words: string): Promise<void> };
+  ask: () => { shows: (words: string) => Promise<void> };
 }
 
 const CHECKS: readonly ImageCheck[] = [

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { startSandboxServices } from '../../../sandbox/sandbox-services.ts';
 import type { Message } from '../../../sandbox/slack/slack-workspace.ts';
 import { backUp } from '../../../setup/backup.ts';
@@ -48,24 +48,23 @@ async function answered(root: Message, words: string): Promise<void> {
   });
 }
 
-let root: Message;
-beforeAll(async () => {
-  const first = await startOn('data');
-  root = slack.say({ person: ada, channel, text: '@taskthread remember this' });
-  await answered(root, 'After 0 others.');
-  expect(await run('backup', 'data', '--to', archive)).toMatchObject({
+const first = await startOn('data');
+const root = slack.say({ person: ada, channel, text: '@taskthread remember this' });
+await answered(root, 'After 0 others.');
+const whileRunning = await run('backup', 'data', '--to', archive);
+await first.stop();
+const afterStop = await run('backup', 'data', '--to', archive);
+
+test('a backup is refused while Taskthread runs, and made once it has stopped', async () => {
+  expect(whileRunning).toMatchObject({
     code: 1,
     words: expect.stringContaining('Taskthread is already running'),
   });
-  await first.stop();
-  expect(await run('backup', 'data', '--to', archive)).toMatchObject({
-    code: 0,
-    words: expect.stringMatching(/^Saved \d+ MB in /),
-  });
+  expect(afterStop).toMatchObject({ code: 0, words: expect.stringMatching(/^Saved \d+ MB in /) });
+  expect((await stat(archive)).mode & 0o777).toBe(0o600);
 });
 
 test('a backup that is restored on an empty machine goes on with its threads', async () => {
-  expect((await stat(archive)).mode & 0o777).toBe(0o600);
   expect(await run('restore', 'elsewhere', '--from', archive)).toMatchObject({ code: 0 });
   const second = await startOn('elsewhere');
   undo.defer(() => second.stop());
@@ -88,7 +87,7 @@ test('a backup never replaces a file, and needs a database', async () => {
 test('a backup that is interrupted leaves no file', async () => {
   const file = join(folder, 'unfinished.tar.gz');
   const cut = backUp(join(folder, 'data'), file, () => undefined, AbortSignal.abort());
-  await expect(cut).rejects.toThrow();
+  await expect(cut).rejects.toBeInstanceOf(Error);
   expect((await readdir(folder)).filter((name) => name.startsWith('unfinished'))).toEqual([]);
 });
 

@@ -71,7 +71,7 @@ export async function readPassword(data: string): Promise<string> {
 }
 
 /** The user that the server runs as if we are root: the owner of the files, or nobody. */
-function osUserFor(found: { uid: number; gid: number } | undefined): OsUser {
+export function osUserFor(found: { uid: number; gid: number } | undefined): OsUser {
   return found === undefined || found.uid === 0 ? NOBODY : { uid: found.uid, gid: found.gid };
 }
 
@@ -155,9 +155,9 @@ async function checkVersion(data: string, binaries: ServerBinaries): Promise<voi
     `${data} was written by PostgreSQL ${major}, and this release runs ${binaries.major}. Set PGPASSWORD to the content of ` +
       `${path.join(data, PASSWORD_FILE)}. With the programs of PostgreSQL ${major}: "pg_ctl -D ${data} -o '-k /tmp -h \\"\\"' start", ` +
       `"pg_dump -h /tmp -U ${DATABASE_NAME} -Fc -f taskthread.dump ${DATABASE_NAME}", "pg_ctl -D ${data} stop". ` +
-      `Then move ${data} away, start this release once, set PGPASSWORD anew, and while it runs: ` +
-      `"pg_restore -h <the socket's folder in ${data}/postmaster.pid, line 5> -U ${DATABASE_NAME} --clean --if-exists ` +
-      `-d ${DATABASE_NAME} taskthread.dump".`,
+      `Then move ${data} away, start this release, and set PGPASSWORD anew, PGUSER to ${DATABASE_NAME}, and PGHOST to line 5 ` +
+      `of ${data}/postmaster.pid. While it runs: "dropdb --force ${DATABASE_NAME}", "createdb ${DATABASE_NAME}", ` +
+      `"pg_restore --exit-on-error -d ${DATABASE_NAME} taskthread.dump". Then restart it.`,
   );
 }
 

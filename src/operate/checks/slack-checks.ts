@@ -45,7 +45,7 @@ export const checkToken: Check = async function* ({ SLACK_BOT_TOKEN: token, SLAC
   else {
     const message =
       `SLACK_BOT_TOKEN lacks ${missing.join(', ')}. Add them under "OAuth & Permissions" ` +
-      'or by npm run doctor -- --mend, then reinstall the app.';
+      'or by the doctor with --mend, then reinstall the app.';
     yield { what, ok: false, message };
   }
 };

@@ -33,7 +33,6 @@ export interface HandledEvent {
   ms: number;
 }
 
-/** What the intake needs. */
 export interface EventIntakeDeps {
   inbox: Inbox;
   /** Undefined if the bot is not installed there. */
@@ -50,7 +49,6 @@ export interface EventIntakeDeps {
   onStopTrigger: (trigger: StopTrigger) => Promise<StopOutcome>;
   /** Records a step of a workflow that Slack runs. */
   onWorkflowStep: (run: WorkflowStepRun) => Promise<void>;
-  /** Called for every event, for the metrics. */
   onEventHandled?: (event: HandledEvent) => void;
   log: Logger;
 }

@@ -17,7 +17,6 @@ import { Views } from '../../slack/views.ts';
 import { WorkflowExecutions } from '../../slack/workflow-executions.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 
-/** What all workspaces' calls to Slack share. */
 export interface WorkspaceClientOptions extends Pick<SlackClientOptions, 'onCall'> {
   slackApiUrl: string;
   rateLimitStore: PermitStore;

@@ -1,4 +1,3 @@
-/** Lists and details of tasks. */
 export const tasks = {
   automatic: 'a bot or workflow',
   untitled: 'Untitled task',

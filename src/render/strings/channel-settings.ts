@@ -19,7 +19,7 @@ export const channelSettings = {
   listens: 'Which replies in your own threads I read',
   admits: 'Who may use the agent',
   controls: 'Who may stop and change tasks',
-  more: 'Other settings',
+  more: 'Other settings, which only the channel has',
 } as const;
 
 /** The options of a channel's settings (Slack: 75 characters each). */

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { manifestForHttp } from '../src/slack/app-manifest.ts';
-import { manifestWithStep } from '../src/slack/workflow-step-manifest.ts';
+import { manifestForHttp, manifestWithStep } from '../src/slack/app-manifest.ts';
 
 const manifestSchema = z.looseObject({
   _metadata: z.looseObject({}),

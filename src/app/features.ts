@@ -7,6 +7,7 @@ import { QuestionPoster } from '../features/start/question-poster.ts';
 import { StartFormHandler } from '../features/start/start-form-handler.ts';
 import { TaskDeleter } from '../features/tasks/task-deletion.ts';
 import { TaskFileDelivery } from '../features/tasks/task-file-delivery.ts';
+import { UsageReport } from '../features/usage/usage-report.ts';
 import { WorkflowStepHandler } from '../features/workflow-step/workflow-step-handler.ts';
 import { WorkspaceAccessSettings } from '../features/workspace-settings/workspace-access-settings.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
@@ -37,10 +38,12 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
   });
   const workspaceAccess = new WorkspaceAccessSettings(deps, updateHome);
   const taskList = new TaskList(deps);
+  const usageReport = new UsageReport(deps);
   const adminSections = [
     workspaceAccess,
     workspaceAccount,
     { buildSection: (workspace: string) => feedbackSection(deps.store, workspace) },
+    usageReport,
   ];
   const home = new HomeTab({
     ...deps,
@@ -60,6 +63,7 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
     workspaceAccess,
     taskList,
     home,
+    usageReport,
     workflowStep,
     startFormHandler: new StartFormHandler({ ...deps, ...hooks, questionPoster }),
     taskFiles,

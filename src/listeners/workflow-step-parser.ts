@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { WorkflowStepRun } from '../features/workflow-step/workflow-step-handler.ts';
-import { ASK_AGENT_STEP } from '../slack/workflow-step-manifest.ts';
 import type { Envelope } from './envelope.ts';
 import { slackId } from './slack-ids.ts';
 
@@ -9,7 +8,7 @@ const input = z.string().optional().catch(undefined);
 /** Slack's event for a step of the app (https://docs.slack.dev/reference/events/function_executed). */
 const runSchema = z.looseObject({
   type: z.literal('function_executed'),
-  function: z.looseObject({ callback_id: z.literal(ASK_AGENT_STEP) }),
+  function: z.looseObject({ callback_id: z.literal('ask_agent') }),
   function_execution_id: slackId,
   inputs: z
     .looseObject({

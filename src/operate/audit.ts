@@ -13,4 +13,18 @@ export async function printAudit(
   }
 }
 
-if (import.meta.main) await runRangeCommand('audit', 'the audit trail', printAudit);
+/** Prints how much the agent was used, by month, workspace, channel and model. */
+export async function printUsage(
+  store: Pick<Store, 'usage'>,
+  range: AuditRange,
+  print: (line: string) => void,
+): Promise<void> {
+  for await (const row of store.usage.read(range)) print(JSON.stringify(row));
+}
+
+if (import.meta.main) {
+  const options = process.argv.slice(2);
+  const args = options.filter((option) => option !== '--summary');
+  const what = 'the audit trail, or with --summary the usage of each month, channel and model,';
+  await runRangeCommand('audit', what, args.length < options.length ? printUsage : printAudit, args);
+}

@@ -10,10 +10,11 @@ export async function runRangeCommand(
   command: string,
   what: string,
   printRows: (store: Store, range: AuditRange, print: (line: string) => void) => Promise<void>,
+  args = process.argv.slice(2),
 ): Promise<never> {
   const help = `Prints ${what} as lines of JSON, oldest first.\n\nUsage: ${rangeUsage(command)}`;
   return runCommand(help, async () => {
-    const range = parseTimeRange(command, process.argv.slice(2));
+    const range = parseTimeRange(command, args);
     await withOperatorStore(readCommandConfig(process.env), (store) =>
       printRows(store, range, (line) => process.stdout.write(`${line}\n`)),
     );

@@ -4,6 +4,7 @@ import { Erasure } from './audit/erasure.ts';
 import { FeedbackRatings } from './audit/feedback-ratings.ts';
 import { OneTimeNotices } from './audit/one-time-notices.ts';
 import { Retention } from './audit/retention.ts';
+import { Usage } from './audit/usage.ts';
 import { ChannelMoves } from './channel-moves.ts';
 import { PostedResults, PostedReviews } from './files/posted-results.ts';
 import { ServiceUploads } from './files/service-uploads.ts';
@@ -70,6 +71,7 @@ export class Store extends Queries {
   readonly threads = new Threads(this.db);
   readonly oneTimeNotices = new OneTimeNotices(this.db);
   readonly turns: Turns;
+  readonly usage = new Usage(this.db);
   readonly uploads = new ServiceUploads(this.db);
   readonly followUps = new FollowUpSchedule(this.db);
   readonly workspaces = new Workspaces(this.db);

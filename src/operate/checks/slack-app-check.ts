@@ -1,12 +1,13 @@
 import {
   AppManifests,
+  hasStep,
   manifestDifferences,
   manifestForHttp,
+  manifestWithStep,
   mergeManifests,
 } from '../../slack/app-manifest.ts';
 import manifest from '../../slack/manifest.generated.json' with { type: 'json' };
 import { identifyToken } from '../../slack/token-identity.ts';
-import { hasStep, manifestWithStep } from '../../slack/workflow-step-manifest.ts';
 import { type Check, CheckFailed } from './check-result.ts';
 import { describeSlackError } from './slack-checks.ts';
 

@@ -140,6 +140,7 @@ export const WORKSPACE_TABLES = `
     primary key (workspace, id)
   );
   create index audit_events_at on audit_events (at, id);
+  create index audit_events_turns on audit_events (workspace, at) where kind = 'turn';
 
   create table one_time_notices (
     workspace text not null,

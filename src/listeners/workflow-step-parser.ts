@@ -3,7 +3,7 @@ import type { WorkflowStepRun } from '../features/workflow-step/workflow-step-ha
 import type { Envelope } from './envelope.ts';
 import { slackId } from './slack-ids.ts';
 
-const input = z.string().optional().catch(undefined);
+const input = z.string().trim().optional().catch(undefined);
 
 /** Slack's event for a step of the app (https://docs.slack.dev/reference/events/function_executed). */
 const runSchema = z.looseObject({
@@ -27,10 +27,12 @@ const runSchema = z.looseObject({
 export function parseWorkflowStep({ workspace, event }: Envelope): WorkflowStepRun | undefined {
   const parsed = runSchema.safeParse(event);
   if (!parsed.success) return undefined;
-  const { function_execution_id: executionId, inputs } = parsed.data;
-  const { question = '', channel, person, wait_for_answer: waitsForAnswer } = inputs;
-  const [label, model, skill] = [inputs.label, inputs.model, inputs.skill].map(
-    (text) => text?.trim() || undefined,
-  );
-  return { workspace, executionId, channel, question, label, person, model, skill, waitsForAnswer };
+  const { function_execution_id: execution_id, inputs } = parsed.data;
+  const { question: text = '', channel = '', label, person, model, skill, wait_for_answer } = inputs;
+  const content = {
+    text,
+    choices: { ...(model && { model }), ...(skill && { skill }) },
+    step: { ...(label && { label }), ...(person && { person }) },
+  };
+  return { workspace, execution_id, channel, waits_for_answer: wait_for_answer, content };
 }

@@ -119,7 +119,7 @@ export function manifestWithStep(manifest: AppManifest): AppManifest {
   return mergeManifests(manifest, workflowStep);
 }
 
-/** Whether a manifest offers the step. */
+/** Whether a manifest offers the step: then the app keeps it. */
 export function hasStep({ functions }: AppManifest): boolean {
   return manifestSchema.safeParse(functions).data?.ask_agent !== undefined;
 }

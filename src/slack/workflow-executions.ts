@@ -1,5 +1,5 @@
 import { SlackRefusedError } from './errors.ts';
-import type { RateLimitedClient, RateLimitedMethod } from './rate-limited-client.ts';
+import type { RateLimitedClient } from './rate-limited-client.ts';
 import { anyResponseSchema } from './slack-client.ts';
 
 /** Slack has completed this run of a step before, or has closed it. */
@@ -16,17 +16,17 @@ export class WorkflowExecutions {
     this.#client = client;
   }
 
-  /** Throws a SlackError; PayloadRefused is for outputs that the app's manifest at Slack does not have. */
-  async succeed(id: string, outputs: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<void> {
-    await this.#end('functions.completeSuccess', { function_execution_id: id, outputs }, signal);
-  }
-
-  /** `error` is what the person who keeps the workflow reads. Throws a SlackError. */
-  async fail(id: string, error: string, signal?: AbortSignal): Promise<void> {
-    await this.#end('functions.completeError', { function_execution_id: id, error }, signal);
-  }
-
-  async #end(method: RateLimitedMethod, args: Record<string, unknown>, signal?: AbortSignal): Promise<void> {
+  /**
+   * Completes a run with its outputs, or with the error that the person who keeps the workflow reads. Throws a SlackError;
+   * a PayloadRefusedError for outputs that the app's manifest at Slack does not have.
+   */
+  async complete(
+    id: string,
+    outcome: { outputs: Readonly<Record<string, string>> } | { error: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const method = 'outputs' in outcome ? 'functions.completeSuccess' : 'functions.completeError';
+    const args = { function_execution_id: id, ...outcome };
     try {
       await this.#client.call(method, args, { schema: anyResponseSchema, signal });
     } catch (error) {

@@ -20,17 +20,12 @@ export interface ChannelSettingsFields extends Omit<ChannelSettings, 'allowed_bo
   allowed_bots: string;
 }
 
-/** A value (`text`) that the workspace or the operator has set. */
-export interface UsualSetting extends strings.ValueInForce {
-  from: 'workspace' | 'operator';
-}
-
 export interface ChannelSettingsFormContent {
   /** At most 3,000 characters. */
   metadata: string;
   settings: ChannelSettingsFields;
   /** What holds where the channel sets nothing. */
-  usual: Record<'listens' | 'admits' | 'bots' | 'controls', UsualSetting>;
+  usual: Record<'listens' | 'admits' | 'bots' | 'controls', strings.ValueInForce>;
   /** A direct conversation has no fields for who may use and control the agent. */
   isDirect: boolean;
   /** The channel's project; its texts are undefined if the service does not give them. */

@@ -90,10 +90,10 @@ export class ChannelSettingsModal {
   async #usualSettings(workspace: string): Promise<ChannelSettingsFormContent['usual']> {
     const { admits, admitsBots, listenMode, controlsBy } = this.#deps.settings;
     const set = await this.#deps.store.workspaceSettings.get(workspace);
-    const usual = (ofWorkspace: string | null, ofOperator: string) =>
+    const usual = (ofWorkspace: string | null, ofOperator: string): strings.ValueInForce =>
       ofWorkspace === null
-        ? ({ text: ofOperator, from: 'operator' } as const)
-        : ({ text: ofWorkspace, from: 'workspace' } as const);
+        ? { text: ofOperator, from: 'operator' }
+        : { text: ofWorkspace, from: 'workspace' };
     return {
       listens: usual(set.listen_mode, listenMode),
       admits: usual(set.allowed_users, admits),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AgentError } from '../../agent/errors.ts';
 import { accessPolicyFor } from '../../relay/access/access-policy.ts';
+import { quotasOf } from '../../relay/access/turn-quotas.ts';
 import { toReplyBlock } from '../../relay/replies/reply-blocks.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { WORKFLOW_STEP } from '../../relay/runtime/incoming-message.ts';
@@ -11,9 +12,10 @@ import { answerText } from '../../render/messages/answer-text.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import { isLastingRefusal, PayloadRefusedError, SlackError } from '../../slack/errors.ts';
-import type { TaskStart, WorkflowStepRefusal } from '../../store/schema.ts';
+import type { MessageContent, TaskStart, WorkflowStep, WorkflowStepRefusal } from '../../store/schema.ts';
 import type { DueStep } from '../../store/tasks/workflow-steps.ts';
 
+const words = strings.workflowStep.failed;
 /** The most steps that are completed at a time. */
 const MAX_CONCURRENT_STEPS = 20;
 /** Slack publishes no limit for an output; its texts have at most 3,000 characters elsewhere. */
@@ -21,22 +23,11 @@ const MAX_ANSWER_CHARACTERS = 3_000;
 /** A step whose answer the service does not give for this long (ms) completes without it. */
 const MAX_ANSWER_WAIT_MS = 60 * 60_000;
 
-/** A step that Slack runs, with what its workflow fills in. */
-export interface WorkflowStepRun {
-  workspace: string;
-  /** Slack's id of this run. */
-  executionId: string;
-  /** Undefined where the workflow gives none that can be used. */
-  channel: string | undefined;
-  /** Slack's markup. */
-  question: string;
-  /** What the step calls itself. */
-  label: string | undefined;
-  /** Whom the question names; it gives no rights. */
-  person: string | undefined;
-  model: string | undefined;
-  skill: string | undefined;
-  waitsForAnswer: boolean;
+/** A step that Slack runs; its channel is '' where the workflow gives none that can be used. */
+export interface WorkflowStepRun
+  extends Pick<WorkflowStep, 'workspace' | 'execution_id' | 'channel' | 'waits_for_answer'> {
+  /** The question and what the step says of itself; the person whom it names gets no rights. */
+  content: MessageContent;
 }
 
 /** The step "Ask the agent" of Slack's workflows: it starts one task for each run, and is completed once. */
@@ -57,25 +48,19 @@ export class WorkflowStepHandler {
 
   /** Records a run and its start in one transaction; a repeated one does nothing. Throws a StoreError. */
   async accept(run: WorkflowStepRun): Promise<void> {
-    const { workspace, executionId: execution_id, channel = '', waitsForAnswer: waits_for_answer } = run;
+    const { content, ...step } = run;
+    const { workspace, channel } = step;
     const refusal = await this.#refusalOf(run);
     const id = randomUUID();
-    const step = { workspace, execution_id, channel, start_id: id, refusal, waits_for_answer };
     const start = await this.#deps.store.transaction(async ({ workflowSteps, taskStarts, audit }) => {
-      if (!(await workflowSteps.add(step))) return undefined;
+      if (!(await workflowSteps.add({ ...step, start_id: id, refusal }))) return undefined;
       if (refusal === null)
-        return taskStarts.claimForPosting({
-          workspace,
-          id,
-          user_id: WORKFLOW_STEP,
-          channel,
-          content: contentOf(run),
-        });
+        return taskStarts.claimForPosting({ workspace, id, user_id: WORKFLOW_STEP, channel, content });
       const details = { control: 'workflow_step', why: refusal };
       await audit.add({ workspace, channel, user_id: WORKFLOW_STEP, kind: 'refusal', details });
       return undefined;
     });
-    this.#deps.log.info({ workspace, channel, execution_id, refusal }, 'a step of a workflow runs');
+    this.#deps.log.info({ ...step, refusal }, 'a step of a workflow runs');
     if (start !== undefined) this.#postQuestion(start);
   }
 
@@ -89,13 +74,13 @@ export class WorkflowStepHandler {
     await this.#poller.stop();
   }
 
-  async #refusalOf({ workspace, channel, question }: WorkflowStepRun): Promise<WorkflowStepRefusal | null> {
-    if (channel === undefined || !/\S/.test(question)) return 'invalid';
+  async #refusalOf({ workspace, channel, content }: WorkflowStepRun): Promise<WorkflowStepRefusal | null> {
+    if (channel === '' || !/\S/.test(content.text)) return 'invalid';
     const { bots } = await accessPolicyFor(this.#deps, { workspace, channel });
     if (!bots.includes(WORKFLOW_STEP)) return 'not_allowed';
     const { store, settings } = this.#deps;
-    const exceeded = await store.turnUsage.exceeded(workspace, undefined, settings.quotas);
-    return exceeded === undefined ? null : 'limit';
+    const quotas = quotasOf(WORKFLOW_STEP, settings.quotas);
+    return (await store.turnUsage.exceeded(workspace, WORKFLOW_STEP, quotas)) === undefined ? null : 'limit';
   }
 
   async #completeDue(): Promise<void> {
@@ -113,14 +98,15 @@ export class WorkflowStepHandler {
     const { signal } = this.#poller;
     try {
       const failure = failureOf(step);
-      if (failure === undefined) await executions.succeed(id, await this.#outputsOf(step), signal);
-      else await executions.fail(id, strings.workflowStep.failed[failure], signal);
+      const outcome =
+        failure === undefined ? { outputs: await this.#outputsOf(step) } : { error: words[failure] };
+      await executions.complete(id, outcome, signal);
     } catch (error) {
       if (signal.aborted) return;
       const isTransient = error instanceof SlackError ? !isLastingRefusal(error) : transientFailure(error);
       log.warn({ workspace, execution_id: id, err: error }, 'could not complete a step of a workflow');
       if (error instanceof PayloadRefusedError)
-        await executions.fail(id, strings.workflowStep.failed.outputs, signal);
+        await executions.complete(id, { error: words.outputs }, signal);
       else if (isTransient) return;
     }
     await store.workflowSteps.markCompleted(step);
@@ -161,21 +147,8 @@ export class WorkflowStepHandler {
 }
 
 /** Why a step has failed; undefined if its task has begun. */
-function failureOf({
-  refusal,
-  thread_ts,
-  task_id,
-  outcome,
-}: DueStep): keyof typeof strings.workflowStep.failed | undefined {
+function failureOf({ refusal, thread_ts, task_id, outcome }: DueStep): keyof typeof words | undefined {
   if (refusal !== null) return refusal;
   if (thread_ts === null) return 'not_posted';
   return task_id === null && outcome === null ? 'refused' : undefined;
-}
-
-function contentOf({ question, label, person, model, skill }: WorkflowStepRun) {
-  return {
-    text: question,
-    choices: { ...(model !== undefined && { model }), ...(skill !== undefined && { skill }) },
-    step: { ...(label !== undefined && { label }), ...(person !== undefined && { person }) },
-  };
 }

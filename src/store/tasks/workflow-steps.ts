@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
-import { isInstalled, isUnclaimed, placeInWorkspace } from '../filters.ts';
+import { isInstalled, isUnclaimed } from '../filters.ts';
 import { changesRow, Queries } from '../queries.ts';
 import type { SlackTs, TaskStart, Turn, WorkflowStep } from '../schema.ts';
 
@@ -43,16 +43,14 @@ export class WorkflowSteps extends Queries {
       .execute();
   }
 
-  /** Claims steps that can be completed and that no process is completing, of each workspace some. */
+  /** Claims steps that can be completed and that no process is completing, the longest untried first. */
   async claimDue(limit: number): Promise<DueStep[]> {
     const { rows } = await sql<DueStep>`
-      with due as (
-        select workspace, execution_id, ${placeInWorkspace(sql`created_at`)} from workflow_steps where ${isStepDue}
-      ), claimed as (
+      with claimed as (
         update workflow_steps set claimed_until = ${fromNow(CLAIM_MS)}
         where (workspace, execution_id) in (
-          select workspace, execution_id from workflow_steps join due using (workspace, execution_id)
-          where ${isStepDue} order by place, created_at limit ${limit} for update of workflow_steps skip locked)
+          select workspace, execution_id from workflow_steps where ${isStepDue}
+          order by claimed_until nulls first limit ${limit} for update skip locked)
         returning *)
       select claimed.*, threads.task_id, threads.account_id, turns.assistant_message_id, turns.outcome, turns.finished_at
       from claimed

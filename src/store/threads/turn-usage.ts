@@ -36,21 +36,13 @@ export class TurnUsage extends Queries {
     return rows.map(({ skill }) => skill);
   }
 
-  /** The first limit that another turn of a person would exceed; undefined for a turn that nobody's limits count for. */
-  async exceeded(
-    workspace: string,
-    person: string | undefined,
-    limits: TurnLimits,
-  ): Promise<QuotaExceeded | undefined> {
+  /** The first limit that another turn of a person would exceed. */
+  async exceeded(workspace: string, person: string, limits: TurnLimits): Promise<QuotaExceeded | undefined> {
     const of = { workspace, person };
     const { hourPerson, hourWorkspace, atOncePerson, atOnceWorkspace } = limits;
-    const exceededByPerson =
-      person === undefined
-        ? undefined
-        : ((await this.#check('hourPerson', hourPerson, of)) ??
-          (await this.#check('atOncePerson', atOncePerson, of)));
     return (
-      exceededByPerson ??
+      (await this.#check('hourPerson', hourPerson, of)) ??
+      (await this.#check('atOncePerson', atOncePerson, of)) ??
       (await this.#check('hourWorkspace', hourWorkspace, { workspace })) ??
       (await this.#check('atOnceWorkspace', atOnceWorkspace, { workspace }))
     );
@@ -60,7 +52,7 @@ export class TurnUsage extends Queries {
   async #check(
     limit: keyof TurnLimits,
     most: number,
-    { workspace, person }: { workspace: string; person?: string | undefined },
+    { workspace, person }: { workspace: string; person?: string },
   ): Promise<QuotaExceeded | undefined> {
     if (most === 0) return undefined;
     const isHour = limit === 'hourPerson' || limit === 'hourWorkspace';

@@ -51,12 +51,12 @@ export class LiveReply {
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
-  /** `isNew`: no process has shown anything of it. */
-  constructor(work: ThreadWork, turn: TurnLocation, state: ReplyState, isNew: boolean) {
+  /** `begunAt`: when the turn began here (`performance.now()`). */
+  constructor(work: ThreadWork, turn: TurnLocation, state: ReplyState, begunAt: number | undefined) {
     this.#work = work;
     this.#turn = turn;
     this.#state = state;
-    this.posts = new ThreadPosts(work, turn, isNew);
+    this.posts = new ThreadPosts(work, turn, begunAt);
     this.#messages = new ReplyMessages(state, this.posts);
     this.#files = new ThreadFiles(work, turn);
     this.#changes = new Poller({
@@ -135,6 +135,7 @@ export class LiveReply {
     await this.close(({ posts = [], edits = 0 }) =>
       this.#work.deps.store.turns.recordShown(this.#turn, posts, edits),
     );
+    await this.posts.withdrawIntent();
   }
 
   /** Deletes the reply from the thread: its message was withdrawn before it was sent. */

@@ -139,6 +139,7 @@ export class MidRunForwarding {
       channelModel: null,
       onStep: () => undefined,
       stopSignal: ended,
+      recordTaskIntent: (intent) => this.#work.deps.store.threads.intendTask(turn, intent),
       onUploadProgress: () => undefined,
       withRetry: (step) =>
         withRetry(

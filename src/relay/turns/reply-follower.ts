@@ -84,7 +84,7 @@ async function showSettledReply(
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   if (turn.settled_at === null)
-    await context.record({ settled_at: new Date(), outcome, tool_counts: countTools(reply) }, true);
+    context.recordSoon({ settled_at: new Date(), outcome, tool_counts: countTools(reply) });
 }
 
 /** What the service said in the task beside the reply, after the message that the reply answers. */

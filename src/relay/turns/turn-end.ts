@@ -1,3 +1,4 @@
+import type { Transaction } from 'kysely';
 import {
   AgentError,
   AgentNotFoundError,
@@ -6,7 +7,8 @@ import {
 } from '../../agent/errors.ts';
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { TurnOutcome } from '../../store/schema.ts';
+import type { Tables, TurnOutcome } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/account-check.ts';
@@ -64,11 +66,23 @@ export async function closeTurn(
   outcome: TurnOutcome,
   end: Pick<LastStep, 'values' | 'followUp'> = {},
 ): Promise<void> {
-  const { deps, turn, reply } = context;
+  const { deps, turn, reply, completion } = context;
   const posts = new ThreadPosts(context, turn);
+  const unrecorded = context.takeUnrecorded();
+  let isCompleted = false;
+  const onFinished = async (store: Store, trx: Transaction<Tables>) => {
+    // Under the thread's lock: a message that comes later queues the thread again.
+    isCompleted = completion !== undefined && !(await store.threads.hasWorkAfter(turn));
+    if (isCompleted) await completion?.complete(trx);
+  };
   await context.withRetry(() =>
-    reply.close((last) => postPausedNoticeAndFinish(deps, posts, turn, outcome, { ...last, ...end })),
+    reply.close((last) => {
+      const values = { ...unrecorded, ...end.values };
+      const all = { ...last, ...end, values };
+      return postPausedNoticeAndFinish(deps, posts, turn, { outcome, last: all, onFinished });
+    }),
   );
+  if (completion !== undefined) completion.isCommitted = isCompleted;
 }
 
 /** An empty message was edited or withdrawn meanwhile: removes the notice about it, and lets an edited one wait again. */

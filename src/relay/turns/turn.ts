@@ -109,6 +109,7 @@ function createSender(context: TurnContext, channelModel: string | null): Sender
     onStep: (step) => state.setStep(step),
     onUploadProgress: (progress) => state.setUploadProgress(progress),
     onFileNotes: (notes) => state.setFileNotes(notes),
+    recordTaskIntent: (intent) => context.record({}, intent),
     stopSignal,
     withRetry: (step) => context.withRetry(step),
   });

@@ -11,6 +11,32 @@ export interface PostOutcome {
   content_hash: string | null;
 }
 
+/** The part that a turn's reply has as its message number `index`. */
+export function replyPart(index: number): string {
+  return `reply:${index}`;
+}
+
+/** What identifies the first post of a part. */
+export function postKey({ id }: Pick<Turn, 'id'>, part: string): string {
+  return `${id}/${part}`;
+}
+
+/** A post that is about to be sent. */
+export function intendedPost(turn: TurnLocation, part: string, key = postKey(turn, part)): Post {
+  return {
+    workspace: turn.workspace,
+    turn_id: turn.id,
+    part,
+    dedupe_key: key,
+    channel: turn.channel,
+    thread_ts: turn.thread_ts,
+    state: 'intended',
+    ts: null,
+    content_hash: null,
+    intended_at: new Date(),
+  };
+}
+
 /** A statement that records posts of a turn. */
 export function postsUpdate(turn: TurnId, posts: readonly PostOutcome[]) {
   const columns = [
@@ -50,16 +76,7 @@ export class Posts extends Queries {
   async intend(turn: TurnLocation, part: string, key: string): Promise<Post> {
     return this.db
       .insertInto('posts')
-      .values({
-        workspace: turn.workspace,
-        turn_id: turn.id,
-        part,
-        dedupe_key: key,
-        channel: turn.channel,
-        thread_ts: turn.thread_ts,
-        state: 'intended',
-        intended_at: new Date(),
-      })
+      .values(intendedPost(turn, part, key))
       .onConflict((conflict) =>
         conflict.columns(['workspace', 'turn_id', 'part']).doUpdateSet({
           state: 'intended',

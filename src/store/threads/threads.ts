@@ -21,6 +21,20 @@ export interface ThreadWithWork extends Thread {
   has_orphan_replies: boolean;
 }
 
+/** A task that is about to be created. */
+export interface TaskIntent {
+  projectId: string;
+  title: string;
+  model?: string | undefined;
+}
+
+/** A statement that records the intent to create the thread's task. */
+export function taskIntentUpdate(key: ThreadKey, { projectId, title, model }: TaskIntent) {
+  return sql`
+    update threads set project_id = ${projectId}, task_title = ${title}, task_model = ${model ?? null}, task_intended_at = ${new Date()}
+    where ${inThread(key)} and task_id is null`;
+}
+
 /** Threads of ours. */
 export class Threads extends Queries {
   /**
@@ -169,17 +183,9 @@ export class Threads extends Queries {
     );
   }
 
-  /** Records, before the call, that a task with this title is about to be created. */
-  async intendTask(
-    key: ThreadKey,
-    projectId: string,
-    { title, model }: { title: string; model?: string | undefined },
-  ): Promise<void> {
-    const task = { project_id: projectId, task_title: title, task_model: model ?? null };
-    await this.#update(key)
-      .set({ ...task, task_intended_at: new Date() })
-      .where('task_id', 'is', null)
-      .execute();
+  /** Records, before the call, that a task is about to be created. */
+  async intendTask(key: ThreadKey, intent: TaskIntent): Promise<void> {
+    await taskIntentUpdate(key, intent).execute(this.db);
   }
 
   /** The task was certainly not created. */

@@ -15,7 +15,8 @@ import type {
   TurnOutcome,
 } from '../schema.ts';
 import { followUpInsert } from '../tasks/follow-up-schedule.ts';
-import { type PostOutcome, postsUpdate } from './posts.ts';
+import { intendedPost, type PostOutcome, postsUpdate, replyPart } from './posts.ts';
+import { type TaskIntent, taskIntentUpdate } from './threads.ts';
 import {
   endColumns,
   type LastStep,
@@ -119,12 +120,19 @@ export class Turns extends Queries {
       .executeTakeFirst();
   }
 
-  /** Starts the turn of a waiting message; `forwardedBy` is the running turn that sends it. */
+  /**
+   * Starts the turn of a waiting message, and records that its first reply is about to be posted. `forwardedBy` is the
+   * running turn that sends it, which has a reply.
+   */
   async begin(id: string, message: Message, forwardedBy: string | null = null): Promise<Turn> {
+    const row = { ...newTurnRow(id, message), forwarded_by_turn_id: forwardedBy };
+    const begun = this.db.insertInto('turns').values(row).returningAll();
+    if (forwardedBy !== null) return begun.executeTakeFirstOrThrow();
     return this.db
-      .insertInto('turns')
-      .values({ ...newTurnRow(id, message), forwarded_by_turn_id: forwardedBy })
-      .returningAll()
+      .with('intended', (db) => db.insertInto('posts').values(intendedPost(row, replyPart(0))))
+      .with('begun', () => begun)
+      .selectFrom('begun')
+      .selectAll()
       .executeTakeFirstOrThrow();
   }
 
@@ -155,12 +163,17 @@ export class Turns extends Queries {
   }
 
   /** Records a step, which resets the count of attempts, and what the turn's posts show. */
-  async record(turn: TurnId, values: TurnUpdate, posts: readonly PostOutcome[] = []): Promise<Turn> {
-    return this.#mustRecord(turn, values, sql`shown as (${postsUpdate(turn, posts)})`);
+  async record(
+    turn: TurnLocation,
+    values: TurnUpdate,
+    { posts = [], taskIntent }: { posts?: readonly PostOutcome[]; taskIntent?: TaskIntent | undefined } = {},
+  ): Promise<Turn> {
+    const task = taskIntent && sql`, intended as (${taskIntentUpdate(turn, taskIntent)})`;
+    return this.#mustRecord(turn, values, sql`shown as (${postsUpdate(turn, posts)})${task ?? sql``}`);
   }
 
   /** Records that the frozen message is about to be sent; undefined if the turn was stopped, or its content erased. */
-  async intendToSend(turn: TurnId, values: TurnUpdate): Promise<Turn | undefined> {
+  async intendToSend(turn: TurnLocation, values: TurnUpdate): Promise<Turn | undefined> {
     const only = sql<boolean>`stop_requested_at is null and prompt is not null`;
     return this.#recordStep(turn, { ...values, send_intended_at: new Date() }, { only });
   }
@@ -174,13 +187,16 @@ export class Turns extends Queries {
   /**
    * Freezes a turn's message with its content, and records its writer: later edits and deletions come too late. Undefined
    * where the turn was stopped, the message has changed since it was read, or another one than `earlierTs` waits before it.
-   * Who sends a message again is no new participant.
+   * Who sends a message again is no new participant. `startedTaskId` becomes the thread's task, unless it has one.
    */
   async freeze(
     turn: Turn,
     message: Message,
     content: TurnUpdate,
-    earlierTs: SlackTs | null,
+    {
+      earlierTs,
+      startedTaskId = null,
+    }: { earlierTs?: SlackTs | undefined; startedTaskId?: string | null } = {},
   ): Promise<Turn | undefined> {
     // A stop locks the turn's row, too: one of both comes first. An edit has the message's row.
     const steps = sql`
@@ -192,15 +208,18 @@ export class Turns extends Queries {
         update messages set state = 'sending'
         where ${ofMessage(message)} and state = 'waiting' and edited_ts is not distinct from ${message.edited_ts}
           and exists (select from locked)
-          and ${earlierTs}::numeric is not distinct from (
+          and ${earlierTs ?? null}::numeric is not distinct from (
             select min(ts) from messages
             where ${inThread(turn)} and state = 'waiting' and ts < ${message.ts} and ${maySend})
-        returning resends_turn_id),
+        returning ts),
       joined as (
-        update threads set last_used_at = now(), participant_ids = case
-          when ${message.user_id} = any(participant_ids) then participant_ids
-          else participant_ids || ${message.user_id}::text end
-        where ${inThread(turn)} and exists (select from frozen where resends_turn_id is null))`;
+        update threads set last_used_at = now(), task_id = coalesce(task_id, ${startedTaskId}),
+          task_started_at = coalesce(task_started_at, case when ${startedTaskId}::text is not null then now() end),
+          task_intended_at = case when ${startedTaskId}::text is null then task_intended_at end,
+          participant_ids = case
+            when ${message.resends_turn_id !== null} or ${message.user_id} = any(participant_ids) then participant_ids
+            else participant_ids || ${message.user_id}::text end
+        where ${inThread(turn)} and exists (select from frozen))`;
     return this.#recordStep(turn, content, { also: [steps], only: sql`exists (select from frozen)` });
   }
 

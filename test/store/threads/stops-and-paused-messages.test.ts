@@ -230,7 +230,7 @@ test("a person's text that others quoted is erased with that person", async () =
   const quoting = async (channel: string, words: MessageContent) => {
     const thread = { ...place, channel };
     await store.threads.adopt(thread, { account_id: 'a', user_id: 'U8', ts: key.ts });
-    await store.threads.intendTask(thread, 'prj', { title: 'their words' });
+    await store.threads.intendTask(thread, { projectId: 'prj', title: 'their words' });
     await store.threads.bindTask(thread, `task of ${channel}`);
     const row = {
       thread_ts: place.thread_ts,

@@ -37,29 +37,29 @@ async function stateOf(turn: Turn): Promise<unknown[]> {
 
 test('freezing records the content, the message and its writer at once', async () => {
   const { turn, message } = await begun();
-  expect(await store.turns.freeze(turn, message, content, null)).toMatchObject({ prompt: 'a question' });
+  expect(await store.turns.freeze(turn, message, content)).toMatchObject({ prompt: 'a question' });
   expect(await stateOf(turn)).toEqual(['sending', ['U1'], 'a question']);
 });
 
 test('freezing writes nothing for a message that was edited or deleted, or that another one precedes', async () => {
   const edited = await begun();
   await store.messages.updateContent(edited.message, { text: 'other words' }, `${seconds}.1`);
-  expect(await store.turns.freeze(edited.turn, edited.message, content, null)).toBeUndefined();
+  expect(await store.turns.freeze(edited.turn, edited.message, content)).toBeUndefined();
   expect(await stateOf(edited.turn)).toEqual(['waiting', [], null]);
 
   const deleted = await begun();
   await store.messages.withdraw(deleted.message);
-  expect(await store.turns.freeze(deleted.turn, deleted.message, content, null)).toBeUndefined();
+  expect(await store.turns.freeze(deleted.turn, deleted.message, content)).toBeUndefined();
 
   const late = await begun();
   const earlier = await waiting(late.turn.thread_ts, `${seconds - 1}.000000`);
-  expect(await store.turns.freeze(late.turn, late.message, content, null)).toBeUndefined();
+  expect(await store.turns.freeze(late.turn, late.message, content)).toBeUndefined();
   expect(await stateOf(late.turn)).toEqual(['waiting', [], null]);
-  expect(await store.turns.freeze(late.turn, late.message, content, earlier.ts)).toBeDefined();
+  expect(await store.turns.freeze(late.turn, late.message, content, { earlierTs: earlier.ts })).toBeDefined();
 });
 
 test.each([
-  ['freezing', async (turn: Turn, message: Message) => store.turns.freeze(turn, message, content, null)],
+  ['freezing', async (turn: Turn, message: Message) => store.turns.freeze(turn, message, content)],
   ['the intent to send', async (turn: Turn) => store.turns.intendToSend(turn, { skill: null })],
 ])('%s waits for a stop that is being recorded, and then writes nothing', async (_, step) => {
   const { turn, message } = await begun();

@@ -21,7 +21,7 @@ export interface CountingServer {
   url: string;
   totals(): Promise<Totals>;
   /** How often each statement ran since the last `reset`, the most frequent first. */
-  statements(): Promise<{ query: string; calls: number }[]>;
+  statements(): Promise<{ query: string; calls: number; walBytes: number }[]>;
   reset(): Promise<void>;
 }
 
@@ -60,8 +60,8 @@ export async function startCountingServer(
       return { ...rows[0], postgresCpuMs: await serverCpuMs(folder) };
     },
     statements: async () => {
-      const { rows } = await client.query<{ query: string; calls: number }>(
-        `select query, calls::float8 from pg_stat_statements join pg_database on oid = dbid
+      const { rows } = await client.query<{ query: string; calls: number; walBytes: number }>(
+        `select query, calls::float8, wal_bytes::float8 as "walBytes" from pg_stat_statements join pg_database on oid = dbid
           where datname = $1 order by calls desc`,
         [database],
       );

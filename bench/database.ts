@@ -142,8 +142,12 @@ class DatabaseBench {
       for (let index = 0; index < turns; index += 1) await this.#ask(own[index % own.length], 0);
     });
     if (list)
-      for (const { calls, query } of await this.#server.statements())
-        console.log(String(round(calls / turns, 2)).padStart(6), query.replace(/\s+/g, ' ').slice(0, 160));
+      for (const { calls, walBytes, query } of await this.#server.statements()) {
+        const figures = [round(calls / turns, 2), round(walBytes / turns, 0)].map((one) =>
+          `${one}`.padStart(6),
+        );
+        console.log(...figures, query.replace(/\s+/g, ' ').slice(0, 300));
+      }
     const perTurn = perRound(withoutIdle(short, idle), turns);
     const rounds = 3;
     const edited = () => this.#slack.calls.filter(({ method }) => method === 'chat.update').length;

@@ -84,7 +84,7 @@ export class SharedRateLimits extends Queries {
     const asked = (column: 'cost' | 'room') => sql`(
       select ${sql.ref(column)} from asked
       where (asked.workspace, asked.limit_key) = (rate_limit.workspace, rate_limit.limit_key))`;
-    const { rows } = await sql<{ granted: boolean; waitMs: number | null }>`
+    return this.rows(sql<{ granted: boolean; waitMs: number | null }>`
       with asked as (
         select place, workspace, limit_key, cost_ms * interval '1 ms' as cost, room_ms * interval '1 ms' as room
         from unnest(${takes.map((take) => take.workspace)}::text[], ${takes.map(({ lane }) => lane)}::text[],
@@ -100,8 +100,7 @@ export class SharedRateLimits extends Queries {
       select granted.workspace is not null as granted,
         extract(epoch from greatest(theoretical_arrival_at - room, blocked_until) - clock_timestamp())::float8 * 1000 as "waitMs"
       from asked left join granted using (workspace, limit_key) left join rate_limits using (workspace, limit_key)
-      order by place`.execute(this.db);
-    return rows;
+      order by place`);
   }
 
   /** Slack answered 429: blocks the limit for all processes for `pauseMs`, and reduces its rate. A longer block stays. */

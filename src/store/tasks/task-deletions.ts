@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { inThread, isInstalled, isUnclaimed, placeInWorkspace } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
-import { changesRow, Queries } from '../queries.ts';
+import { Queries } from '../queries.ts';
 import type { TaskDeletion } from '../schema.ts';
 
 /** How long a process has for a deletion before another continues it (ms). */
@@ -49,11 +49,8 @@ export class TaskDeletions extends Queries {
 
   /** The deletion of a task, if it was requested. */
   async get({ workspace, task_id }: TaskDeletionKey): Promise<TaskDeletion | undefined> {
-    return this.db
-      .selectFrom('task_deletions')
-      .selectAll()
-      .where((row) => row.and({ workspace, task_id }))
-      .executeTakeFirst();
+    return this.first(sql<TaskDeletion>`
+      select * from task_deletions where workspace = ${workspace} and task_id = ${task_id}`);
   }
 
   /**
@@ -87,23 +84,18 @@ export class TaskDeletions extends Queries {
   }
 
   /** The thread is about to be notified; false if the claim has expired: another process may do it. */
-  async intendNotice(deletion: TaskDeletion): Promise<boolean> {
-    return changesRow(
-      this.#update(deletion)
-        .set({ notice_intended_at: sql<Date>`coalesce(notice_intended_at, clock_timestamp())` })
-        .where('claimed_until', '>', sql<Date>`clock_timestamp()`)
-        // A later claim ends at least a minute after this one.
-        .where('claimed_until', '<', new Date(deletion.claimed_until.getTime() + 1_000)),
-    );
+  async intendNotice({ workspace, task_id, claimed_until }: TaskDeletion): Promise<boolean> {
+    return this.changes(sql`
+      update task_deletions set notice_intended_at = coalesce(notice_intended_at, clock_timestamp())
+      where workspace = ${workspace} and task_id = ${task_id} and claimed_until > clock_timestamp()
+        -- A later claim ends at least a minute after this one.
+        and claimed_until < ${new Date(claimed_until.getTime() + 1_000)}`);
   }
 
   /** The thread was notified, or cannot be. */
-  async markNotified(key: TaskDeletionKey): Promise<void> {
-    await this.#update(key).set({ notified_at: new Date() }).execute();
-  }
-
-  #update({ workspace, task_id }: TaskDeletionKey) {
-    return this.db.updateTable('task_deletions').where((row) => row.and({ workspace, task_id }));
+  async markNotified({ workspace, task_id }: TaskDeletionKey): Promise<void> {
+    await this.changes(sql`
+      update task_deletions set notified_at = ${new Date()} where workspace = ${workspace} and task_id = ${task_id}`);
   }
 }
 

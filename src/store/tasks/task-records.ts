@@ -125,7 +125,7 @@ export class TaskRecords extends Queries {
   }
 
   async #rows(where: ReturnType<typeof sql>, { from, most }: TaskRange): Promise<TaskRow[]> {
-    const { rows } = await sql<TaskRow>`
+    return this.rows(sql<TaskRow>`
       select threads.workspace, threads.channel, threads.thread_ts, threads.account_id, threads.started_by,
         threads.task_id, threads.task_title, threads.project_id,
         threads.task_model,
@@ -140,7 +140,6 @@ export class TaskRecords extends Queries {
         order by (finished_at is null) desc, id desc limit 1) as last on true
       where threads.task_id is not null and ${where}
       order by coalesce(threads.task_started_at, threads.created_at) desc, threads.thread_ts desc
-      offset ${from} limit ${most}`.execute(this.db);
-    return rows;
+      offset ${from} limit ${most}`);
   }
 }

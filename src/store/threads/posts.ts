@@ -60,16 +60,9 @@ export class Posts extends Queries {
 
   /** The turn that a message of ours belongs to. */
   async turnOf({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
-    return this.db
-      .selectFrom('posts')
-      .innerJoin('turns', (join) =>
-        join.onRef('turns.workspace', '=', 'posts.workspace').onRef('turns.id', '=', 'posts.turn_id'),
-      )
-      .selectAll('turns')
-      .where('posts.workspace', '=', workspace)
-      .where('posts.channel', '=', channel)
-      .where('posts.ts', '=', ts)
-      .executeTakeFirst();
+    return this.first(sql<Turn>`
+      select turns.* from posts join turns on (turns.workspace, turns.id) = (posts.workspace, posts.turn_id)
+      where posts.workspace = ${workspace} and posts.channel = ${channel} and posts.ts = ${ts}`);
   }
 
   /** Records that a part is about to be posted, or posted again. */
@@ -106,12 +99,7 @@ export class Posts extends Queries {
 
   /** Renames a part's message: the part is posted again, and the old message is deleted later. */
   async renamePart(turn: TurnId, part: string, name: string): Promise<void> {
-    await this.db
-      .updateTable('posts')
-      .set({ part: name })
-      .where(ofTurn(turn))
-      .where('part', '=', part)
-      .execute();
+    await this.changes(sql`update posts set part = ${name} where ${ofTurn(turn)} and part = ${part}`);
   }
 
   /** The part was certainly not posted. */

@@ -28,14 +28,9 @@ export class StopRequests extends Queries {
     { workspace, turn_id: id, user_id, ts }: StopRequest,
     forceAfterSeconds: number,
   ): Promise<StopRequestResult | undefined> {
-    const turn = await this.db
-      .selectFrom('turns')
-      .selectAll()
-      .where(isTurn({ workspace, id }))
-      .where('settled_at', 'is', null)
-      .where('finished_at', 'is', null)
-      .forUpdate()
-      .executeTakeFirst();
+    const turn = await this.first(sql<Turn>`
+      select * from turns
+      where ${isTurn({ workspace, id })} and settled_at is null and finished_at is null for update`);
     if (turn === undefined) return undefined;
     if (turn.stop_requested_at === null) {
       const set = { stop_requested_by: user_id, stop_requested_at: new Date(), stop_requested_ts: ts };

@@ -16,7 +16,7 @@ import type {
 } from '../schema.ts';
 import { followUpInsert } from '../tasks/follow-up-schedule.ts';
 import { intendedPost, type PostOutcome, postsUpdate, replyPart } from './posts.ts';
-import { type TaskIntent, taskIntentUpdate } from './threads.ts';
+import { type TaskIntent, taskBinding, taskIntentUpdate } from './threads.ts';
 import {
   endColumns,
   type LastStep,
@@ -66,44 +66,40 @@ export class Turns extends Queries {
   }
 
   async get(workspace: string, id: string): Promise<Turn | undefined> {
-    return this.db.selectFrom('turns').selectAll().where(isTurn({ workspace, id })).executeTakeFirst();
+    return this.first(sql<Turn>`select * from turns where ${isTurn({ workspace, id })}`);
   }
 
   /** Whether a message of a thread from this ts on has a turn. */
   async hasTurnSince(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
-    return (await this.#inThread(thread).where('message_ts', '>=', ts).limit(1).execute()).length > 0;
+    return (
+      (await this.rows(sql`select from turns where ${inThread(thread)} and message_ts >= ${ts} limit 1`))
+        .length > 0
+    );
   }
 
   /** The thread's turn to work on: the running one, else the first that it forwarded. */
   async open(thread: ThreadKey): Promise<Turn | undefined> {
-    return this.#unfinished(thread).executeTakeFirst();
+    return this.#unfinished(thread, sql`true`);
   }
 
   /** The turn at work in a thread that has not settled: the running one, else the first that it forwarded. */
   async running(thread: ThreadKey): Promise<Turn | undefined> {
-    return this.#unfinished(thread).where('settled_at', 'is', null).executeTakeFirst();
+    return this.#unfinished(thread, sql`settled_at is null`);
   }
 
   /** The turn at work in a direct channel, in any thread, that has not settled: the one that started last. */
   async latestRunning(workspace: string, channel: string): Promise<Turn | undefined> {
-    return this.db
-      .selectFrom('turns')
-      .selectAll()
-      .where((row) => row.and({ workspace, channel }))
-      .where('finished_at', 'is', null)
-      .where('settled_at', 'is', null)
-      .orderBy('id', 'desc')
-      .limit(1)
-      .executeTakeFirst();
+    return this.first(sql<Turn>`
+      select * from turns
+      where workspace = ${workspace} and channel = ${channel} and finished_at is null and settled_at is null
+      order by id desc limit 1`);
   }
 
   /** The turn whose message this one began to forward and has not sent. */
   async unfinishedForward(turn: TurnLocation): Promise<Turn | undefined> {
-    return this.#inThread(turn)
-      .where('forwarded_by_turn_id', '=', turn.id)
-      .where('finished_at', 'is', null)
-      .where('user_message_id', 'is', null)
-      .executeTakeFirst();
+    return this.first(sql<Turn>`
+      select * from turns where ${inThread(turn)} and forwarded_by_turn_id = ${turn.id} and finished_at is null
+        and user_message_id is null`);
   }
 
   /** Deletes a turn whose message was not sent. */
@@ -113,11 +109,8 @@ export class Turns extends Queries {
 
   /** The turn of a person's message, if it has started. */
   async ofMessage({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
-    return this.db
-      .selectFrom('turns')
-      .selectAll()
-      .where((row) => row.and({ workspace, channel, message_ts: ts }))
-      .executeTakeFirst();
+    return this.first(sql<Turn>`
+      select * from turns where workspace = ${workspace} and channel = ${channel} and message_ts = ${ts}`);
   }
 
   /**
@@ -153,13 +146,12 @@ export class Turns extends Queries {
       .where('prompt', 'is', null)
       .where('stop_requested_at', 'is', null)
       .returningAll();
-    const { rows } = await sql<Turn>`
+    return this.first(sql<Turn>`
       with reassigned as (${reassigned}), released as (
         update turns set files_sent_with_turn_id = null
         where ${inThread(message)} and files_sent_with_turn_id = ${turn.id} and message_ts > ${message.ts}
           and exists (select from reassigned))
-      select * from reassigned`.execute(this.db);
-    return rows[0];
+      select * from reassigned`);
   }
 
   /** Records a step, which resets the count of attempts, and what the turn's posts show. */
@@ -213,9 +205,7 @@ export class Turns extends Queries {
             where ${inThread(turn)} and state = 'waiting' and ts < ${message.ts} and ${maySend})
         returning ts),
       joined as (
-        update threads set last_used_at = now(), task_id = coalesce(task_id, ${startedTaskId}),
-          task_started_at = coalesce(task_started_at, case when ${startedTaskId}::text is not null then now() end),
-          task_intended_at = case when ${startedTaskId}::text is null then task_intended_at end,
+        update threads set last_used_at = now(), ${startedTaskId === null ? sql`` : sql`${taskBinding(startedTaskId)}, `}
           participant_ids = case
             when ${message.resends_turn_id !== null} or ${message.user_id} = any(participant_ids) then participant_ids
             else participant_ids || ${message.user_id}::text end
@@ -248,14 +238,12 @@ export class Turns extends Queries {
 
   /** Counts a takeover without progress; returns the updated turn. */
   async countAttempt(turn: TurnId): Promise<Turn> {
-    return this.#update(turn)
-      .set({
-        attempts: sql<number>`attempts + 1`,
-        takeovers: sql<number>`takeovers + 1`,
-        attempts_since: sql<Date>`case when attempts = 0 then clock_timestamp() else attempts_since end`,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const { rows } = await sql<Turn>`
+      update turns set attempts = attempts + 1, takeovers = takeovers + 1,
+        attempts_since = case when attempts = 0 then clock_timestamp() else attempts_since end
+      where ${isTurn(turn)} returning *`.execute(this.db);
+    if (rows[0] === undefined) throw new Error('The turn is gone.');
+    return rows[0];
   }
 
   /** Resets the count of attempts: the turn was worked on for long enough. */
@@ -307,12 +295,9 @@ export class Turns extends Queries {
 
   /** The message that a button made is not sent: the button may be pressed again. */
   async releaseButton(message: ThreadKey & MessageKey): Promise<void> {
-    await this.db
-      .updateTable('turns')
-      .set({ button_used_at: null, button_message_ts: null })
-      .where(inThread(message))
-      .where('button_message_ts', '=', message.ts)
-      .execute();
+    await this.changes(sql`
+      update turns set button_used_at = null, button_message_ts = null
+      where ${inThread(message)} and button_message_ts = ${message.ts}`);
   }
 
   /** Claims the files that were shared without text before a turn's message: they are sent with it, and with no other. */
@@ -338,12 +323,8 @@ export class Turns extends Queries {
 
   /** Whether a message at the service belongs to a turn. */
   async isUserMessageBound(workspace: string, userMessageId: string): Promise<boolean> {
-    const row = await this.db
-      .selectFrom('turns')
-      .select('id')
-      .where((row) => row.and({ workspace, user_message_id: userMessageId }))
-      .executeTakeFirst();
-    return row !== undefined;
+    const bound = sql`select from turns where workspace = ${workspace} and user_message_id = ${userMessageId}`;
+    return (await this.first(bound)) !== undefined;
   }
 
   #update(turn: TurnId) {
@@ -351,16 +332,10 @@ export class Turns extends Queries {
   }
 
   /** The running turn of a thread, then those that it forwarded. */
-  #unfinished(thread: ThreadKey) {
-    return this.#inThread(thread)
-      .where('finished_at', 'is', null)
-      .orderBy(sql`forwarded_by_turn_id is not null`)
-      .orderBy('id')
-      .limit(1);
-  }
-
-  #inThread(thread: ThreadKey) {
-    return this.db.selectFrom('turns').selectAll().where(inThread(thread));
+  async #unfinished(thread: ThreadKey, condition: RawBuilder<unknown>): Promise<Turn | undefined> {
+    return this.first(sql<Turn>`
+      select * from turns where ${inThread(thread)} and finished_at is null and ${condition}
+      order by forwarded_by_turn_id is not null, id limit 1`);
   }
 }
 

@@ -97,11 +97,7 @@ export class Installations extends Queries {
   }
 
   async get(workspace: string): Promise<InstallationRow | undefined> {
-    return this.db
-      .selectFrom('installations')
-      .selectAll()
-      .where('workspace', '=', workspace)
-      .executeTakeFirst();
+    return this.first(sql<InstallationRow>`select * from installations where workspace = ${workspace}`);
   }
 
   /**
@@ -111,27 +107,15 @@ export class Installations extends Queries {
   async markUninstalled(workspace: string, version: number): Promise<boolean> {
     return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      const ended = await trx
-        .updateTable('installations')
-        .set({
-          encrypted_tokens: null,
-          token_expires_at: null,
-          uninstalled_at: sql<Date>`clock_timestamp()`,
-          change_seq: nextChangeSeq,
-        })
-        .where((row) => row.and({ workspace, change_seq: version }))
-        .where('uninstalled_at', 'is', null)
-        .returning('workspace')
-        .executeTakeFirst();
-      if (ended === undefined) return false;
-      const left = await trx
-        .updateTable('workspaces')
-        .set({ uninstalled_at: sql<Date>`clock_timestamp()`, change_seq: nextChangeSeq })
-        .where('installation_id', '=', workspace)
-        .where('uninstalled_at', 'is', null)
-        .returning('workspace')
-        .execute();
-      await deleteApiKeysOf(trx, left);
+      const ended = sql`
+        update installations set encrypted_tokens = null, token_expires_at = null, uninstalled_at = clock_timestamp(),
+          change_seq = ${nextChangeSeq}
+        where workspace = ${workspace} and change_seq = ${version} and uninstalled_at is null`;
+      if (!(await changesRow(trx, ended))) return false;
+      const left = sql<{ workspace: string }>`
+        update workspaces set uninstalled_at = clock_timestamp(), change_seq = ${nextChangeSeq}
+        where installation_id = ${workspace} and uninstalled_at is null returning workspace`;
+      await deleteApiKeysOf(trx, (await left.execute(trx)).rows);
       return true;
     });
   }
@@ -171,27 +155,22 @@ export class Installations extends Queries {
 
   /** The workspaces that changed after a version. */
   async changedSince(version: number): Promise<InstalledWorkspace[]> {
-    const { rows } = await sql<InstalledWorkspace>`
+    return this.rows(sql<InstalledWorkspace>`
       select workspaces.workspace, installations.workspace as installation_id, installations.enterprise_id,
         installations.is_enterprise_install, installations.bot_user_id, installations.bot_id,
         case when workspaces.uninstalled_at is null then installations.encrypted_tokens end as encrypted_tokens,
         greatest(workspaces.change_seq, installations.change_seq) as change_seq
       from workspaces join installations on installations.workspace = workspaces.installation_id
-      where workspaces.change_seq > ${version} or installations.change_seq > ${version}`.execute(this.db);
-    return rows;
+      where workspaces.change_seq > ${version} or installations.change_seq > ${version}`);
   }
 
   /** Up to 100 installations whose token expires within `ms`, except for those given. */
   async expiringWithin(ms: number, except: readonly string[]): Promise<string[]> {
-    const rows = await this.db
-      .selectFrom('installations')
-      .select('workspace')
-      .where('token_expires_at', '<', sql<Date>`now() + ${millis(ms)}`)
-      .where('encrypted_tokens', 'is not', null)
-      .where(sql<boolean>`workspace <> all(${[...except]}::text[])`)
-      .orderBy('token_expires_at')
-      .limit(100)
-      .execute();
+    const rows = await this.rows(sql<{ workspace: string }>`
+      select workspace from installations
+      where token_expires_at < now() + ${millis(ms)} and encrypted_tokens is not null
+        and workspace <> all(${[...except]}::text[])
+      order by token_expires_at limit 100`);
     return rows.map(({ workspace }) => workspace);
   }
 
@@ -211,14 +190,10 @@ export class Installations extends Queries {
         trx,
       );
       if (rows[0]?.ours !== true) return false;
-      const row = await trx
-        .selectFrom('installations')
-        .selectAll()
-        .select(sql<string>`installed_at::text`.as('installed'))
-        .where('workspace', '=', workspace)
-        .where('token_expires_at', '<', sql<Date>`now() + ${millis(ms)}`)
-        .where('encrypted_tokens', 'is not', null)
-        .executeTakeFirst();
+      const expiring = sql<InstallationRow & { installed: string }>`
+        select *, installed_at::text as installed from installations
+        where workspace = ${workspace} and token_expires_at < now() + ${millis(ms)} and encrypted_tokens is not null`;
+      const [row] = (await expiring.execute(trx)).rows;
       if (row === undefined) return false;
       const rotated = await renew(row);
       // The old tokens are no longer valid: the new ones must not be lost with one connection.
@@ -238,14 +213,11 @@ export class Installations extends Queries {
   ): Promise<boolean> {
     return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      return changesRow(
-        trx
-          .updateTable('installations')
-          .set({ encrypted_tokens: encryptedTokens, token_expires_at: expiresAt, change_seq: nextChangeSeq })
-          .where('workspace', '=', row.workspace)
-          .where('uninstalled_at', 'is', null)
-          .where('installed_at', '=', sql<Date>`${row.installed}::timestamptz`),
-      );
+      const saved = sql`
+        update installations set encrypted_tokens = ${encryptedTokens}, token_expires_at = ${expiresAt},
+          change_seq = ${nextChangeSeq}
+        where workspace = ${row.workspace} and uninstalled_at is null and installed_at = ${row.installed}::timestamptz`;
+      return changesRow(trx, saved);
     });
   }
 
@@ -253,26 +225,17 @@ export class Installations extends Queries {
   async replaceEncrypted(workspace: string, before: string, sealed: string): Promise<boolean> {
     return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      const set = { encrypted_tokens: sealed, change_seq: nextChangeSeq };
-      const row = { workspace, encrypted_tokens: before };
-      return changesRow(
-        trx
-          .updateTable('installations')
-          .set(set)
-          .where((where) => where.and(row)),
-      );
+      const replaced = sql`
+        update installations set encrypted_tokens = ${sealed}, change_seq = ${nextChangeSeq}
+        where workspace = ${workspace} and encrypted_tokens = ${before}`;
+      return changesRow(trx, replaced);
     });
   }
 
   /** The encrypted tokens of all installations. */
   async allEncrypted(): Promise<{ workspace: string; encrypted: string }[]> {
-    const rows = await this.db
-      .selectFrom('installations')
-      .select(['workspace', 'encrypted_tokens'])
-      .execute();
-    return rows.flatMap(({ workspace, encrypted_tokens: encrypted }) =>
-      encrypted === null ? [] : [{ workspace, encrypted }],
-    );
+    return this.rows(sql<{ workspace: string; encrypted: string }>`
+      select workspace, encrypted_tokens as encrypted from installations where encrypted_tokens is not null`);
   }
 }
 
@@ -280,12 +243,7 @@ export class Installations extends Queries {
 export class OAuthStates extends Queries {
   /** Marks a state as used; false if it was used before. */
   async markUsed(state: string): Promise<boolean> {
-    return changesRow(
-      this.db
-        .insertInto('used_oauth_states')
-        .values({ state })
-        .onConflict((conflict) => conflict.doNothing()),
-    );
+    return this.changes(sql`insert into used_oauth_states (state) values (${state}) on conflict do nothing`);
   }
 }
 
@@ -295,14 +253,9 @@ async function deleteApiKeysOf(
   workspaces: readonly { workspace: string }[],
 ): Promise<void> {
   if (workspaces.length === 0) return;
-  await trx
-    .updateTable('accounts')
-    .set({ encrypted_api_key: null, change_seq: nextChangeSeq })
-    .where('encrypted_api_key', 'is not', null)
-    .where(
-      'workspace',
-      'in',
-      workspaces.map(({ workspace }) => workspace),
-    )
-    .execute();
+  await sql`
+    update accounts set encrypted_api_key = null, change_seq = ${nextChangeSeq}
+    where encrypted_api_key is not null and workspace = any(${workspaces.map(({ workspace }) => workspace)}::text[])`.execute(
+    trx,
+  );
 }

@@ -52,7 +52,7 @@ export class Workspaces extends Queries {
    * exactly once. The row stays locked until that ends. Undefined if there is no such workspace.
    */
   async recordReceiving(workspace: string, gapMs: number, isReceiving: boolean) {
-    const { rows } = await sql<EchoState & { now: Date; gap_since: Date | null }>`
+    return this.first(sql<EchoState & { now: Date; gap_since: Date | null }>`
       with before as (
         select last_receiving_at, clock_timestamp() as now from workspaces where workspace = ${workspace} for update
       )
@@ -62,8 +62,7 @@ export class Workspaces extends Queries {
       returning before.now, unheard_posts, unheard_since, heard_at, judged_deaf_at,
         case when ${isReceiving} and before.last_receiving_at < before.now - ${millis(gapMs)}
           then before.last_receiving_at end as gap_since
-    `.execute(this.db);
-    return rows[0];
+    `);
   }
 
   /** Saves a change of what `recordReceiving` read. */

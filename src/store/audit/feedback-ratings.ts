@@ -1,10 +1,13 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import type { AuditRange } from './audit-trail.ts';
 
 /** Identifies one person's rating of one answer. */
 export type FeedbackKey = Pick<Tables['feedback'], 'workspace' | 'turn_id' | 'user_id'>;
+
+/** A rating, and where its answer is, if that is still known. */
+type Rating = Selectable<Tables['feedback']> & Record<'channel' | 'thread_ts' | 'task_id', string | null>;
 
 /** Ratings of answers: one of each person for each answer, which they may change. */
 export class FeedbackRatings extends Queries {
@@ -25,18 +28,12 @@ export class FeedbackRatings extends Queries {
 
   /** Ratings and where their answers are, oldest first: from `since` on and before `until`. */
   async inRange({ since, until, workspace }: AuditRange) {
-    return this.db
-      .selectFrom('feedback')
-      .leftJoin('turns', (join) =>
-        join.onRef('turns.workspace', '=', 'feedback.workspace').onRef('turns.id', '=', 'feedback.turn_id'),
-      )
-      .select(['given_at', 'is_positive', 'comment', 'user_id', 'feedback.workspace', 'feedback.turn_id'])
-      .select(['channel', 'thread_ts', 'task_id'])
-      .where('given_at', '>=', since)
-      .$if(until !== undefined, (query) => query.where('given_at', '<', until ?? since))
-      .$if(workspace !== undefined, (query) => query.where('feedback.workspace', '=', workspace ?? ''))
-      .orderBy('given_at')
-      .execute();
+    return this.rows(sql<Rating>`
+      select given_at, is_positive, comment, user_id, rating.workspace, turn_id, channel, thread_ts, task_id
+      from feedback as rating left join turns on (turns.workspace, turns.id) = (rating.workspace, turn_id)
+      where given_at >= ${since} and given_at < coalesce(${until ?? null}, 'infinity'::timestamptz)
+        and rating.workspace = coalesce(${workspace ?? null}, rating.workspace)
+      order by given_at`);
   }
 
   async get(key: FeedbackKey): Promise<{ is_positive: boolean; comment: string | null } | undefined> {

@@ -30,20 +30,12 @@ export class TaskDeletions extends Queries {
         update threads set task_id = null, task_title = null, task_started_at = null, task_state = null,
           task_state_read_at = null, project_id = null, participant_ids = '{}'
         where ${inThread(thread)}`.execute(trx);
-      await trx.deleteFrom('follow_ups').where(inThread(thread)).execute();
-      return trx
-        .insertInto('task_deletions')
-        .values({
-          workspace,
-          channel,
-          thread_ts,
-          task_id: task,
-          requested_by: person,
-          account_id,
-          claimed_until: fromNow(CLAIM_MS),
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow();
+      const { rows: requested } = await sql<TaskDeletion>`
+        with cancelled as (delete from follow_ups where ${inThread(thread)})
+        insert into task_deletions (workspace, channel, thread_ts, task_id, requested_by, account_id, claimed_until)
+        values (${workspace}, ${channel}, ${thread_ts}, ${task}, ${person}, ${account_id}, ${fromNow(CLAIM_MS)})
+        returning *`.execute(trx);
+      return requested[0] ?? 'over';
     });
   }
 

@@ -37,6 +37,22 @@ export function intendedPost(turn: TurnLocation, part: string, key = postKey(tur
   };
 }
 
+/** A statement that records a post that is about to be sent. */
+export function postInsert({
+  workspace,
+  turn_id,
+  part,
+  dedupe_key,
+  channel,
+  thread_ts,
+  state,
+  intended_at,
+}: Post) {
+  return sql`
+    insert into posts (workspace, turn_id, part, dedupe_key, channel, thread_ts, state, intended_at)
+    values (${workspace}, ${turn_id}, ${part}, ${dedupe_key}, ${channel}, ${thread_ts}, ${state}, ${intended_at})`;
+}
+
 /** A statement that records posts of a turn. */
 export function postsUpdate(turn: TurnId, posts: readonly PostOutcome[]) {
   const columns = [
@@ -67,20 +83,12 @@ export class Posts extends Queries {
 
   /** Records that a part is about to be posted, or posted again. */
   async intend(turn: TurnLocation, part: string, key: string): Promise<Post> {
-    return this.db
-      .insertInto('posts')
-      .values(intendedPost(turn, part, key))
-      .onConflict((conflict) =>
-        conflict.columns(['workspace', 'turn_id', 'part']).doUpdateSet({
-          state: 'intended',
-          dedupe_key: key,
-          ts: null,
-          content_hash: null,
-          intended_at: sql<Date>`clock_timestamp()`,
-        }),
-      )
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const post = intendedPost(turn, part, key);
+    const row = await this.first(sql<Pick<Post, 'intended_at'>>`
+      ${postInsert(post)} on conflict (workspace, turn_id, part) do update set state = excluded.state,
+        dedupe_key = excluded.dedupe_key, ts = null, content_hash = null, intended_at = clock_timestamp()
+      returning intended_at`);
+    return { ...post, ...row };
   }
 
   /** Records where parts are in Slack and what they show. */

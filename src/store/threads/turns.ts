@@ -15,7 +15,7 @@ import type {
   TurnOutcome,
 } from '../schema.ts';
 import { followUpInsert } from '../tasks/follow-up-schedule.ts';
-import { intendedPost, type PostOutcome, postsUpdate, replyPart } from './posts.ts';
+import { intendedPost, type PostOutcome, postInsert, postsUpdate, replyPart } from './posts.ts';
 import { type TaskIntent, taskBinding, taskIntentUpdate } from './threads.ts';
 import {
   endColumns,
@@ -118,34 +118,23 @@ export class Turns extends Queries {
    * running turn that sends it, which has a reply.
    */
   async begin(id: string, message: Message, forwardedBy: string | null = null): Promise<Turn> {
-    const row = { ...newTurnRow(id, message), forwarded_by_turn_id: forwardedBy };
-    const begun = this.db.insertInto('turns').values(row).returningAll();
-    if (forwardedBy !== null) return begun.executeTakeFirstOrThrow();
-    return this.db
-      .with('intended', (db) => db.insertInto('posts').values(intendedPost(row, replyPart(0))))
-      .with('begun', () => begun)
-      .selectFrom('begun')
-      .selectAll()
-      .executeTakeFirstOrThrow();
+    const post = intendedPost({ ...message, id }, replyPart(0));
+    const intended = forwardedBy === null ? sql`intended as (${postInsert(post)}), ` : sql``;
+    return this.#one(sql`
+      with ${intended}begun as (${turnInsert(id, message, forwardedBy)} returning *) select * from begun`);
   }
 
   /** Starts the turn of a waiting message, or returns the turn that another process starts at the same time. */
   async beginOnce(id: string, message: Message): Promise<Turn | undefined> {
-    await this.db
-      .insertInto('turns')
-      .values(newTurnRow(id, message))
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+    await this.changes(sql`${turnInsert(id, message, null)} on conflict do nothing`);
     return this.open(message);
   }
 
   /** Reassigns a turn to an earlier message of its thread; undefined if it has a frozen message, or was stopped. */
   async reassign(turn: TurnId, message: Message): Promise<Turn | undefined> {
-    const reassigned = this.#update(turn)
-      .set({ message_ts: message.ts, asked_by: message.user_id, attached_file_ids: null, file_notes: null })
-      .where('prompt', 'is', null)
-      .where('stop_requested_at', 'is', null)
-      .returningAll();
+    const reassigned = sql`
+      update turns set message_ts = ${message.ts}, asked_by = ${message.user_id}, attached_file_ids = null, file_notes = null
+      where ${isTurn(turn)} and prompt is null and stop_requested_at is null returning *`;
     return this.first(sql<Turn>`
       with reassigned as (${reassigned}), released as (
         update turns set files_sent_with_turn_id = null
@@ -238,12 +227,10 @@ export class Turns extends Queries {
 
   /** Counts a takeover without progress; returns the updated turn. */
   async countAttempt(turn: TurnId): Promise<Turn> {
-    const { rows } = await sql<Turn>`
+    return this.#one(sql`
       update turns set attempts = attempts + 1, takeovers = takeovers + 1,
         attempts_since = case when attempts = 0 then clock_timestamp() else attempts_since end
-      where ${isTurn(turn)} returning *`.execute(this.db);
-    if (rows[0] === undefined) throw new Error('The turn is gone.');
-    return rows[0];
+      where ${isTurn(turn)} returning *`);
   }
 
   /** Resets the count of attempts: the turn was worked on for long enough. */
@@ -286,11 +273,9 @@ export class Turns extends Queries {
 
   /** Claims a turn's button for the message `ts`, which it makes; undefined if it was claimed before. */
   async claimButton(workspace: string, id: string, ts: SlackTs): Promise<Turn | undefined> {
-    return this.#update({ workspace, id })
-      .set({ button_used_at: sql<Date>`now()`, button_message_ts: ts })
-      .where('button_used_at', 'is', null)
-      .returningAll()
-      .executeTakeFirst();
+    return this.first(sql<Turn>`
+      update turns set button_used_at = now(), button_message_ts = ${ts}
+      where ${isTurn({ workspace, id })} and button_used_at is null returning *`);
   }
 
   /** The message that a button made is not sent: the button may be pressed again. */
@@ -327,6 +312,12 @@ export class Turns extends Queries {
     return (await this.first(bound)) !== undefined;
   }
 
+  async #one(statement: RawBuilder<unknown>): Promise<Turn> {
+    const turn = await this.first(sql<Turn>`${statement}`);
+    if (turn === undefined) throw new Error('The turn is gone.');
+    return turn;
+  }
+
   #update(turn: TurnId) {
     return this.db.updateTable('turns').where(isTurn(turn));
   }
@@ -339,6 +330,9 @@ export class Turns extends Queries {
   }
 }
 
-function newTurnRow(id: string, { workspace, channel, thread_ts, ts, user_id }: Message) {
-  return { id, workspace, channel, thread_ts, message_ts: ts, asked_by: user_id };
+function turnInsert(id: string, message: Message, forwardedBy: string | null) {
+  const { workspace, channel, thread_ts, ts, user_id } = message;
+  return sql`
+    insert into turns (workspace, id, channel, thread_ts, message_ts, asked_by, forwarded_by_turn_id)
+    values (${workspace}, ${id}, ${channel}, ${thread_ts}, ${ts}, ${user_id}, ${forwardedBy})`;
 }

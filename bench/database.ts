@@ -21,7 +21,8 @@ const WARM_UP_TURNS = 20;
 /** Turns under way at once when the most turns a second are measured, and the workspaces that they are spread over. */
 const TURNS_AT_ONCE = 60;
 const BUSY_WORKSPACES = 40;
-const EDITS = 8;
+const EDITS = 6;
+const LONG_TURNS = 2;
 /** One watch of an hour in one minute. */
 const WATCH_SPEED = 60;
 const TURN_TIMEOUT_MS = 60_000;
@@ -107,7 +108,7 @@ class DatabaseBench {
           },
         },
         // No look at a task falls into a measurement.
-        settings: { SLACK_EDITS_PER_MINUTE: '10000', AGENT_READS_PER_SECOND: '1000', WATCH_SECONDS: '300' },
+        settings: { SLACK_EDITS_PER_MINUTE: '10000', AGENT_READS_PER_SECOND: '1000', WATCH_SECONDS: '3600' },
       },
       undo,
     );
@@ -149,14 +150,13 @@ class DatabaseBench {
         console.log(...figures, query.replace(/\s+/g, ' ').slice(0, 300));
       }
     const perTurn = perRound(withoutIdle(short, idle), turns);
-    const rounds = 3;
     const edited = () => this.#slack.calls.filter(({ method }) => method === 'chat.update').length;
     const before = edited();
     const long = await this.#measure(async () => {
-      for (let index = 0; index < rounds; index += 1) await this.#ask(own[index % own.length], EDITS);
+      for (let index = 0; index < LONG_TURNS; index += 1) await this.#ask(own[index % own.length], EDITS);
     });
-    const edits = (edited() - before) / rounds;
-    const perLongTurn = perRound(withoutIdle(long, idle), rounds);
+    const edits = (edited() - before) / LONG_TURNS;
+    const perLongTurn = perRound(withoutIdle(long, idle), LONG_TURNS);
     return {
       statementsPerTurn: round(perTurn.statements, 1),
       writingTransactionsPerTurn: round(perTurn.writes, 1),

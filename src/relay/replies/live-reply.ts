@@ -71,7 +71,7 @@ export class LiveReply {
    */
   async open(): Promise<void> {
     if (this.#isOpen) return;
-    await this.#messages.load();
+    await this.posts.load();
     if (!this.#messages.has(0)) await this.#messages.post(0, 'first');
     this.#isOpen = true;
     if (this.#unseenSince !== undefined) this.#changes.pollNow();

@@ -29,11 +29,6 @@ export class ReplyMessages {
     this.#posts = posts;
   }
 
-  /** Reads what earlier processes recorded. */
-  async load(): Promise<void> {
-    await this.#posts.load();
-  }
-
   /** Whether the message is in the thread. */
   has(index: number): boolean {
     return this.#posts.has(replyPart(index));

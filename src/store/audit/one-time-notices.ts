@@ -33,9 +33,7 @@ export class OneTimeNotices extends Queries {
 
   /** Gives a claim back: the notice was certainly not posted. */
   async release({ workspace, channel, notice }: NoticeKey): Promise<void> {
-    await this.db
-      .deleteFrom('one_time_notices')
-      .where((where) => where.and({ workspace, channel, notice }))
-      .execute();
+    await this.changes(sql`
+      delete from one_time_notices where (workspace, channel, notice) = (${workspace}, ${channel}, ${notice})`);
   }
 }

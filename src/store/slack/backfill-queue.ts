@@ -39,11 +39,10 @@ export class BackfillQueue extends Queries {
 
   /** Queues one thread, unless it is queued already. */
   async addThread(thread: ThreadKey, since: SlackTs): Promise<void> {
-    await this.db
-      .insertInto('backfills')
-      .values({ ...thread, since_ts: since, last_used_at: new Date(), claimed_until: new Date(0) })
-      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'thread_ts']).doNothing())
-      .execute();
+    const { workspace, channel, thread_ts } = thread;
+    await this.changes(sql`
+      insert into backfills (workspace, channel, thread_ts, since_ts, last_used_at)
+      values (${workspace}, ${channel}, ${thread_ts}, ${since}, ${new Date()}) on conflict do nothing`);
   }
 
   /** The workspaces with something to read. */

@@ -80,15 +80,13 @@ export class FollowUpSchedule extends Queries {
     // A turn that ended meanwhile has set another time.
     const isSame = sql`turn_id = ${followUp.turn_id} and next_check_at <= clock_timestamp()`;
     const nextCheckAt = next.failed ? fromNow(next.ms) : sql`least(${fromNow(next.ms)}, ends_at)`;
-    await sql`
+    await this.changes(sql`
       with over as (
         delete from follow_ups where ${inThread(followUp)} and claimed_by = ${claimedBy} and ${isSame}
           and ends_at <= clock_timestamp() and not ${next.failed} returning turn_id)
       update follow_ups set claimed_by = null, claimed_until = null, checks = checks + 1,
         next_check_at = case when ${isSame} then ${nextCheckAt} else next_check_at end
-      where ${inThread(followUp)} and claimed_by = ${claimedBy} and not exists (select from over)`.execute(
-      this.db,
-    );
+      where ${inThread(followUp)} and claimed_by = ${claimedBy} and not exists (select from over)`);
   }
 
   /** Cancels all checks: the task or the thread is gone. */

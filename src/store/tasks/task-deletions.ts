@@ -65,14 +65,12 @@ export class TaskDeletions extends Queries {
   /** The task is gone at the service: recorded together with an audit event. */
   async markDeleted(deletion: TaskDeletion): Promise<void> {
     const { workspace, channel, thread_ts, task_id, requested_by } = deletion;
-    await sql`
+    await this.changes(sql`
       with done as (
         update task_deletions set deleted_at = clock_timestamp()
         where workspace = ${workspace} and task_id = ${task_id} and deleted_at is null returning workspace)
       insert into audit_events (workspace, kind, user_id, channel, thread_ts, task_id)
-      select workspace, 'deletion', nullif(${requested_by}, ''), ${channel}, ${thread_ts}::numeric, ${task_id} from done`.execute(
-      this.db,
-    );
+      select workspace, 'deletion', nullif(${requested_by}, ''), ${channel}, ${thread_ts}::numeric, ${task_id} from done`);
   }
 
   /** The thread is about to be notified; false if the claim has expired: another process may do it. */

@@ -32,12 +32,12 @@ export class TaskStarts extends Queries {
 
   /** Saves what an open form is about. */
   async saveDraft(draft: TaskStartDraft): Promise<void> {
-    const source = draft.source_content === null ? null : toPostgresJson(draft.source_content);
-    await this.db
-      .insertInto('task_starts')
-      .values({ ...draft, source_content: source, state: 'draft' })
-      .onConflict((conflict) => conflict.columns(['workspace', 'id']).doNothing())
-      .execute();
+    const { workspace, id, user_id, channel, thread_ts, message_ts, source_turn_id, source_content } = draft;
+    await this.changes(sql`
+      insert into task_starts (workspace, id, state, user_id, channel, thread_ts, message_ts, source_turn_id, source_content)
+      values (${workspace}, ${id}, 'draft', ${user_id}, ${channel}, ${thread_ts}, ${message_ts}, ${source_turn_id},
+        ${source_content && toPostgresJson(source_content)})
+      on conflict do nothing`);
   }
 
   /**
@@ -47,23 +47,14 @@ export class TaskStarts extends Queries {
   async claimForPosting(
     start: TaskStartKey & { user_id: string; channel: string; content: MessageContent },
   ): Promise<TaskStart | undefined> {
-    const { channel, user_id } = start;
-    const set = {
-      state: 'posting' as const,
-      channel,
-      user_id,
-      content: toPostgresJson(start.content),
-      claimed_by: randomUUID(),
-      claimed_until: fromNow(CLAIM_MS),
-    };
-    return this.db
-      .insertInto('task_starts')
-      .values({ workspace: start.workspace, id: start.id, ...set })
-      .onConflict((conflict) =>
-        conflict.columns(['workspace', 'id']).doUpdateSet(set).where('task_starts.state', '=', 'draft'),
-      )
-      .returningAll()
-      .executeTakeFirst();
+    const { workspace, id, user_id, channel, content } = start;
+    return this.first(sql<TaskStart>`
+      insert into task_starts (workspace, id, state, channel, user_id, content, claimed_by, claimed_until)
+      values (${workspace}, ${id}, 'posting', ${channel}, ${user_id}, ${toPostgresJson(content)}, ${randomUUID()}, ${fromNow(CLAIM_MS)})
+      on conflict (workspace, id) do update set state = excluded.state, channel = excluded.channel, user_id = excluded.user_id,
+        content = excluded.content, claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
+        where task_starts.state = 'draft'
+      returning *`);
   }
 
   /**

@@ -20,9 +20,8 @@ export interface QuotaExceeded {
 export class TurnUsage extends Queries {
   /** Locks the start of turns in the workspace until the transaction ends. */
   async lockWorkspace(workspace: string): Promise<void> {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`turn-quota/${workspace}`}, 0))`.execute(
-      this.db,
-    );
+    const name = `turn-quota/${workspace}`;
+    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(this.db);
   }
 
   /** The skills that the service took in the workspace's newest 1,000 turns, the newest first. */

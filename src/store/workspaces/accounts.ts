@@ -43,11 +43,8 @@ export class Accounts extends Queries {
   async put(row: NewAccount): Promise<boolean> {
     return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      const { rows: left } = await sql`
-        select from workspaces where workspace = ${row.workspace} and uninstalled_at is not null`.execute(
-        trx,
-      );
-      if (left.length > 0) return false;
+      const left = sql`select from workspaces where workspace = ${row.workspace} and uninstalled_at is not null`;
+      if ((await left.execute(trx)).rows.length > 0) return false;
       await this.#retire(trx, row.workspace, row.account_id);
       await this.#dropOldKeys(trx, row.workspace);
       const values = {

@@ -58,14 +58,14 @@ export class Installations extends Queries {
         .values(values)
         .onConflict((conflict) => conflict.column('workspace').doUpdateSet(values))
         .execute();
-      if (!row.is_enterprise_install) await this.#attach(trx, row.workspace, row.workspace);
-      else
-        await sql`
-          update workspaces set uninstalled_at = null, last_receiving_at = null, change_seq = nextval('installation_change_seq'),
-            bot_user_id = ${row.bot_user_id}, bot_id = ${row.bot_id}
-          where installation_id = ${row.workspace} and access_revoked_at is null and (uninstalled_at is not null or bot_user_id <> ${row.bot_user_id})`.execute(
-          trx,
-        );
+      const { workspace, bot_user_id, bot_id } = row;
+      const reactivation = sql`
+        update workspaces set uninstalled_at = null, last_receiving_at = null, change_seq = ${nextChangeSeq},
+          bot_user_id = ${bot_user_id}, bot_id = ${bot_id}
+        where installation_id = ${workspace} and access_revoked_at is null
+          and (uninstalled_at is not null or bot_user_id <> ${bot_user_id})`;
+      if (row.is_enterprise_install) await reactivation.execute(trx);
+      else await this.#attach(trx, workspace, workspace);
     });
   }
 
@@ -81,7 +81,7 @@ export class Installations extends Queries {
   }
 
   async #attach(trx: Kysely<Tables>, workspace: string, installation: string): Promise<boolean> {
-    const { numAffectedRows } = await sql`
+    const attached = sql`
       insert into workspaces (workspace, name, bot_user_id, bot_id, installation_id)
       select ${workspace}, name, bot_user_id, bot_id, workspace from installations
       where workspace = ${installation} and uninstalled_at is null
@@ -90,10 +90,8 @@ export class Installations extends Queries {
         installation_id = excluded.installation_id, uninstalled_at = null, access_revoked_at = null,
         -- Messages from the time without the app are not read back.
         last_receiving_at = case when workspaces.uninstalled_at is null then workspaces.last_receiving_at end, change_seq = nextval('installation_change_seq')
-      where workspaces.access_revoked_at is null or workspaces.installation_id is distinct from excluded.installation_id`.execute(
-      trx,
-    );
-    return (numAffectedRows ?? 0n) > 0n;
+      where workspaces.access_revoked_at is null or workspaces.installation_id is distinct from excluded.installation_id`;
+    return changesRow(trx, attached);
   }
 
   async get(workspace: string): Promise<InstallationRow | undefined> {
@@ -185,11 +183,11 @@ export class Installations extends Queries {
     renew: (row: InstallationRow) => Promise<RotatedTokens>,
   ): Promise<boolean> {
     return this.db.transaction().execute(async (trx) => {
-      const { rows } = await sql<{ ours: boolean }>`
-        select pg_try_advisory_xact_lock(hashtextextended(${`rotate-tokens/${workspace}`}, 0)) as ours`.execute(
-        trx,
-      );
-      if (rows[0]?.ours !== true) return false;
+      const name = `rotate-tokens/${workspace}`;
+      const lock = sql<{
+        ours: boolean;
+      }>`select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as ours`;
+      if ((await lock.execute(trx)).rows[0]?.ours !== true) return false;
       const expiring = sql<InstallationRow & { installed: string }>`
         select *, installed_at::text as installed from installations
         where workspace = ${workspace} and token_expires_at < now() + ${millis(ms)} and encrypted_tokens is not null`;
@@ -253,9 +251,8 @@ async function deleteApiKeysOf(
   workspaces: readonly { workspace: string }[],
 ): Promise<void> {
   if (workspaces.length === 0) return;
+  const left = workspaces.map(({ workspace }) => workspace);
   await sql`
     update accounts set encrypted_api_key = null, change_seq = ${nextChangeSeq}
-    where encrypted_api_key is not null and workspace = any(${workspaces.map(({ workspace }) => workspace)}::text[])`.execute(
-    trx,
-  );
+    where encrypted_api_key is not null and workspace = any(${left}::text[])`.execute(trx);
 }

@@ -168,7 +168,7 @@ export class Dispatcher {
 
   async #runJob(held: HeldJob): Promise<void> {
     const { lease, job } = held;
-    const { queue, run, log, retryDelayMs } = this.#options;
+    const { queue, run, log, retryDelayMs, maxConcurrentThreads } = this.#options;
     const completion: JobCompletion = { complete: (trx) => queue.complete([job], trx), isCommitted: false };
     try {
       await run(job.thread, lease, completion);
@@ -180,12 +180,16 @@ export class Dispatcher {
       this.#enqueueResult(this.#toRelease, held);
       return;
     }
-    if (completion.isCommitted) this.#forget(held);
-    else
-      this.#enqueueResult(
-        lease.draining.aborted || lease.signal.aborted ? this.#toRelease : this.#toComplete,
-        held,
-      );
+    if (completion.isCommitted) {
+      const wasFull = this.#heldJobs.size >= maxConcurrentThreads;
+      this.#forget(held);
+      if (wasFull) this.#claims.pollNow();
+      return;
+    }
+    this.#enqueueResult(
+      lease.draining.aborted || lease.signal.aborted ? this.#toRelease : this.#toComplete,
+      held,
+    );
   }
 
   #forget(held: HeldJob): void {

@@ -6,7 +6,7 @@ import { openAppScene, pause } from '../../support/app-scene.ts';
  * Most statements about the thread, its turn and its posts; each costs both sides about a millisecond. The queue, settings
  * and transactions take some more: `npm run bench -- database` counts them all.
  */
-const MOST_STATEMENTS = 28;
+const MOST_STATEMENTS = 22;
 
 test('a turn in a new thread takes few statements', async ({ onTestFinished }) => {
   const scene = await openAppScene({}, onTestFinished);

@@ -9,7 +9,7 @@ import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Tables, TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import type { LastStep } from '../../store/threads/turn-steps.ts';
+import type { FollowUpTimes } from '../../store/tasks/follow-up-schedule.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/account-check.ts';
 import { postResults } from '../replies/result-posts.ts';
@@ -25,15 +25,13 @@ const LONG_TURN_MS = 120_000;
 
 /** Ends a turn whose reply has settled: posts its results, and brings its reply into its final form. */
 export async function endSettledTurn(context: TurnContext): Promise<void> {
-  const isDue = context.turn.results_posted_at === null;
-  const count = isDue ? await postResultsOrEndLine(context) : 0;
-  if (count > 0) await context.record({ results_posted_at: new Date() });
+  if (context.turn.results_posted_at === null) {
+    await postResultsOrEndLine(context);
+    context.recordSoon({ results_posted_at: new Date() });
+  }
   await context.reply.finalize();
   const { followUpMs: forMs, followUpIntervalMs: firstMs } = context.deps.settings.results;
-  await closeTurn(context, 'completed', {
-    ...(isDue && count === 0 && { values: { results_posted_at: new Date() } }),
-    ...(forMs > 0 && { followUp: { firstMs, forMs } }),
-  });
+  await closeTurn(context, 'completed', forMs > 0 ? { firstMs, forMs } : undefined);
 }
 
 /** Ends a turn before its reply has settled; the thread shows why. */
@@ -60,15 +58,15 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   await closeTurn(context, end.outcome);
 }
 
-/** Ends a turn with nothing left to show; `end` is recorded with it. */
+/** Ends a turn with nothing left to show; `followUp`: when to look for what its task makes later. */
 export async function closeTurn(
   context: TurnContext,
   outcome: TurnOutcome,
-  end: Pick<LastStep, 'values' | 'followUp'> = {},
+  followUp?: FollowUpTimes,
 ): Promise<void> {
   const { deps, turn, reply, completion } = context;
   const posts = new ThreadPosts(context, turn);
-  const unrecorded = context.takeUnrecorded();
+  const values = context.takeUnrecorded();
   let isCompleted = false;
   const onFinished = async (store: Store, trx: Transaction<Tables>) => {
     // Under the thread's lock: a message that comes later queues the thread again.
@@ -76,10 +74,9 @@ export async function closeTurn(
     if (isCompleted) await completion?.complete(trx);
   };
   await context.withRetry(() =>
-    reply.close((last) => {
-      const values = { ...unrecorded, ...end.values };
-      const all = { ...last, ...end, values };
-      return postPausedNoticeAndFinish(deps, posts, turn, { outcome, last: all, onFinished });
+    reply.close((shown) => {
+      const last = { ...shown, values, followUp };
+      return postPausedNoticeAndFinish(deps, posts, turn, { outcome, last, onFinished });
     }),
   );
   if (completion !== undefined) completion.isCommitted = isCompleted;
@@ -98,9 +95,9 @@ async function retractNotice(context: TurnContext, read: 'changed' | 'withdrawn'
 
 /**
  * Posts the turn's results; after a long turn without any, a line that mentions the asker. Where the results cannot be
- * read, the thread says so and follow-ups look for them. Returns how many there are.
+ * read, the thread says so and follow-ups look for them.
  */
-async function postResultsOrEndLine(context: TurnContext): Promise<number> {
+async function postResultsOrEndLine(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   const { agent, taskId } = await context.task();
   const settled = { deps, workspace, agent, turn, taskId, lease };
@@ -114,12 +111,11 @@ async function postResultsOrEndLine(context: TurnContext): Promise<number> {
       return 0;
     });
   const durationMs = Date.now() - turn.started_at.getTime();
-  if (count > 0 || durationMs <= LONG_TURN_MS) return count;
+  if (count > 0 || durationMs <= LONG_TURN_MS) return;
   // A bot is not mentioned: it has no user.
   const asker = isDirectChannel(turn.channel) || isBotId(turn.asked_by) ? undefined : turn.asked_by;
   const line = strings.endMention(asker, endLineOutcome(turn.outcome), durationMs);
   await context.withRetry(() => posts.postNotice('end', line));
-  return 0;
 }
 
 /** How the line at the end of a long turn names its outcome. */

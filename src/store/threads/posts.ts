@@ -23,18 +23,9 @@ export function postKey({ id }: Pick<Turn, 'id'>, part: string): string {
 
 /** A post that is about to be sent. */
 export function intendedPost(turn: TurnLocation, part: string, key = postKey(turn, part)): Post {
-  return {
-    workspace: turn.workspace,
-    turn_id: turn.id,
-    part,
-    dedupe_key: key,
-    channel: turn.channel,
-    thread_ts: turn.thread_ts,
-    state: 'intended',
-    ts: null,
-    content_hash: null,
-    intended_at: new Date(),
-  };
+  const { workspace, id: turn_id, channel, thread_ts } = turn;
+  const fresh = { state: 'intended', ts: null, content_hash: null, intended_at: new Date() } as const;
+  return { workspace, turn_id, part, dedupe_key: key, channel, thread_ts, ...fresh };
 }
 
 /** A statement that records a post that is about to be sent. */

@@ -146,8 +146,7 @@ async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Pr
   for await (const message of agent.messagesAfter(taskId, turn.sent_after_message_id || null)) {
     listing = message.id;
     if (message.role !== 'user' || messageText(message) !== turn.prompt) continue;
-    if (!(await deps.store.turns.isUserMessageBound(turn.workspace, message.id)))
-      return { found: message.id, listing };
+    if (!(await deps.store.turns.isUserMessageBound(turn, message.id))) return { found: message.id, listing };
   }
   return { found: undefined, listing };
 }

@@ -306,9 +306,9 @@ export class Turns extends Queries {
       where ${inThread(thread)} and attached_file_ids <> '[]'`.execute(this.db);
   }
 
-  /** Whether a message at the service belongs to a turn. */
-  async isUserMessageBound(workspace: string, userMessageId: string): Promise<boolean> {
-    const bound = sql`select from turns where workspace = ${workspace} and user_message_id = ${userMessageId}`;
+  /** Whether a message at the service belongs to a turn of the thread, whose task it is in. */
+  async isUserMessageBound(thread: ThreadKey, userMessageId: string): Promise<boolean> {
+    const bound = sql`select from turns where ${inThread(thread)} and user_message_id = ${userMessageId}`;
     return (await this.first(bound)) !== undefined;
   }
 

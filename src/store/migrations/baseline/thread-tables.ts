@@ -126,7 +126,6 @@ export const THREAD_TABLES = `
     unique (workspace, channel, message_ts),
     primary key (workspace, id)
   ) with (fillfactor = 70);
-  create unique index turns_user_message on turns (workspace, user_message_id) where user_message_id is not null;
   create unique index turns_open on turns (workspace, channel, thread_ts)
     where finished_at is null and forwarded_by_turn_id is null;
   create index turns_unfinished on turns (workspace, channel, thread_ts, id) where finished_at is null;

@@ -54,6 +54,8 @@ interface Together {
   only?: RawBuilder<unknown>;
   /** The turn is finished with this outcome, unless it has one. */
   end?: TurnEnd;
+  /** The task that the thread gets, unless it has one. */
+  startedTaskId?: string | null;
 }
 
 /** Turns: one message to the agent and its reply. */
@@ -199,7 +201,8 @@ export class Turns extends Queries {
             when ${message.resends_turn_id !== null} or ${message.user_id} = any(participant_ids) then participant_ids
             else participant_ids || ${message.user_id}::text end
         where ${inThread(turn)} and exists (select from frozen))`;
-    return this.#recordStep(turn, content, { also: [steps], only: sql`exists (select from frozen)` });
+    const only = sql`exists (select from frozen)`;
+    return this.#recordStep(turn, content, { also: [steps], only, startedTaskId });
   }
 
   async #mustRecord(turn: TurnId, values: TurnUpdate, also: RawBuilder<unknown>): Promise<Turn> {
@@ -210,7 +213,7 @@ export class Turns extends Queries {
 
   /** Records a step together with other changes; undefined if the turn does not meet `only`. */
   async #recordStep(turn: TurnId, values: TurnUpdate, together: Together): Promise<Turn | undefined> {
-    const { also = [], only = sql`true`, end } = together;
+    const { also = [], only = sql`true`, end, startedTaskId = null } = together;
     const change = this.#update(turn)
       .set({ ...stepColumns(values), ...(end === undefined ? { attempts: 0 } : endColumns(end)) })
       .where(sql<boolean>`${only}`)
@@ -221,7 +224,7 @@ export class Turns extends Queries {
     if (rows[0] === undefined) return undefined;
     const { task, ...recorded } = rows[0];
     const steps = end === undefined ? recordedSteps(values) : [...recordedSteps(values), 'finished' as const];
-    for (const step of steps) this.#onStep?.(recorded, step, task);
+    for (const step of steps) this.#onStep?.(recorded, step, task ?? startedTaskId);
     return recorded;
   }
 

@@ -1,79 +1,82 @@
 import { PNG } from 'pngjs';
-
-export interface Bar {
-  label: string;
-  value: number;
-}
+import { ADVANCE, dotsOf } from './bitmap-font.ts';
+import { type ColumnSummary, formatNumber } from './table-summary.ts';
 
 const WIDTH = 720;
-const HEIGHT = 360;
-const MARGIN = 32;
+const MARGIN = 24;
+const HEAD = 52;
+const ROW = 76;
+const MAX_ROWS = 12;
+/** Pixels for each dot of a character. */
+const DOT = 2;
+const MAX_NAME_LENGTH = 13;
+/** The range from the least to the greatest value of a column. */
+const TRACK = { left: 206, width: 470, top: 24, height: 16 };
 const INK = [51, 51, 51] as const;
+const SOFT_INK = [120, 120, 120] as const;
+const GROUND = [233, 236, 239] as const;
 const COLOURS = [
-  [54, 116, 181],
-  [230, 126, 34],
-  [39, 158, 104],
-  [192, 72, 90],
+  { light: [164, 200, 232], dark: [36, 92, 152] },
+  { light: [246, 203, 158], dark: [184, 88, 16] },
+  { light: [159, 217, 188], dark: [20, 116, 72] },
+  { light: [233, 172, 183], dark: [160, 44, 66] },
 ] as const;
-
-/** Bitmaps of the characters in numbers: seven rows of five bits. */
-const GLYPHS: Record<string, readonly number[]> = {
-  '0': [14, 17, 19, 21, 25, 17, 14],
-  '1': [4, 12, 4, 4, 4, 4, 14],
-  '2': [14, 17, 1, 2, 4, 8, 31],
-  '3': [31, 2, 4, 2, 1, 17, 14],
-  '4': [2, 6, 10, 18, 31, 2, 2],
-  '5': [31, 16, 30, 1, 1, 17, 14],
-  '6': [6, 8, 16, 30, 17, 17, 14],
-  '7': [31, 1, 2, 4, 8, 8, 8],
-  '8': [14, 17, 17, 14, 17, 17, 14],
-  '9': [14, 17, 17, 15, 1, 2, 12],
-  '.': [0, 0, 0, 0, 0, 12, 12],
-  '-': [0, 0, 0, 31, 0, 0, 0],
-  '+': [0, 4, 4, 31, 4, 4, 0],
-  e: [0, 0, 14, 17, 31, 16, 14],
-};
 
 type Colour = readonly [number, number, number];
 
-/** Draws a bar chart as PNG; labels may contain digits, `.`, `-`, `+` and `e`. Negative bars extend below zero. */
-export function barChart(bars: readonly Bar[]): Buffer {
-  const png = new PNG({ width: WIDTH, height: HEIGHT });
+/** Draws one range for each column as PNG, on the column's own scale: least, mean with standard deviation, greatest. */
+export function columnChart(columns: readonly ColumnSummary[]): Buffer {
+  const shown = columns.slice(0, MAX_ROWS);
+  const height = HEAD + Math.max(1, shown.length) * ROW + (shown.length < columns.length ? ROW / 2 : 0);
+  const png = new PNG({ width: WIDTH, height });
   png.data.fill(255);
-  const top = Math.max(0, ...bars.map(({ value }) => value));
-  const bottom = Math.min(0, ...bars.map(({ value }) => value));
-  const span = top - bottom || 1;
-  const rowOf = (value: number): number =>
-    Math.round(MARGIN + ((top - value) / span) * (HEIGHT - 2 * MARGIN));
-  const slot = (WIDTH - 2 * MARGIN) / Math.max(1, bars.length);
-  for (const [index, { label, value }] of bars.entries()) {
-    const left = Math.round(MARGIN + slot * (index + 0.15));
-    const width = Math.max(1, Math.round(slot * 0.7));
-    const from = rowOf(Math.max(0, value));
-    fill(png, left, from, width, rowOf(Math.min(0, value)) - from, COLOURS[index % COLOURS.length] ?? INK);
-    if (label.length * 6 <= slot) drawText(png, left, value < 0 ? rowOf(value) + 4 : from - 11, label);
-    drawText(png, left, HEIGHT - 14, String(index + 1));
-  }
-  fill(png, MARGIN, rowOf(0), WIDTH - 2 * MARGIN, 1, INK);
+  const title =
+    shown.length > 0 ? 'Each column on its own scale: mean and sd' : 'No column holds numbers only';
+  drawText(png, MARGIN, MARGIN - 4, title, INK);
+  for (const [index, column] of shown.entries()) drawColumn(png, HEAD + index * ROW, column, index);
+  const rest = columns.length - shown.length;
+  if (rest > 0) drawText(png, MARGIN, height - ROW / 2, `… and ${rest} more`, SOFT_INK);
   // Plain areas compress well without a filter, and trying every filter on each row is slow.
   return PNG.sync.write(png, { filterType: 0, deflateStrategy: 0, deflateLevel: 6 });
+}
+
+function drawColumn(png: PNG, top: number, { name, min, max, mean, sd }: ColumnSummary, index: number): void {
+  const { light, dark } = COLOURS[index % COLOURS.length] ?? COLOURS[0];
+  const { left, width } = TRACK;
+  const y = top + TRACK.top;
+  const place = (value: number): number => {
+    const share = max > min ? (value - min) / (max - min) : 0.5;
+    return Math.round(left + Math.min(1, Math.max(0, share)) * width);
+  };
+  const spread = Number.isFinite(sd) ? sd : 0;
+  const [from, to] = [place(mean - spread), place(mean + spread)];
+  fill(png, left, y, width, TRACK.height, GROUND);
+  fill(png, from, y, to - from, TRACK.height, light);
+  fill(png, place(mean) - 2, y - 4, 4, TRACK.height + 8, dark);
+  const label =
+    [...name].length > MAX_NAME_LENGTH ? `${[...name].slice(0, MAX_NAME_LENGTH - 1).join('')}…` : name;
+  drawText(png, MARGIN, y + 1, label, INK);
+  const middle = formatNumber(mean);
+  const fits = Math.min(left + width - widthOf(middle), Math.max(left, place(mean) - widthOf(middle) / 2));
+  drawText(png, Math.round(fits), top, middle, dark);
+  const greatest = formatNumber(max);
+  drawText(png, left, y + TRACK.height + 8, formatNumber(min), SOFT_INK);
+  drawText(png, left + width - widthOf(greatest), y + TRACK.height + 8, greatest, SOFT_INK);
+}
+
+function widthOf(text: string): number {
+  return [...text].length * ADVANCE * DOT - DOT;
+}
+
+function drawText(png: PNG, left: number, top: number, text: string, colour: Colour): void {
+  for (const { x, y } of dotsOf(text)) fill(png, left + x * DOT, top + y * DOT, DOT, DOT, colour);
 }
 
 function fill(png: PNG, left: number, top: number, width: number, height: number, colour: Colour): void {
   const pixel = Uint8Array.of(...colour, 255);
   const [from, to] = [Math.max(0, left), Math.min(WIDTH, left + width)];
   if (from >= to) return;
-  for (let y = Math.max(0, top); y < Math.min(HEIGHT, top + height); y += 1) {
+  for (let y = Math.max(0, top); y < Math.min(png.height, top + height); y += 1) {
     png.data.fill(pixel, (y * WIDTH + from) * 4, (y * WIDTH + to) * 4);
-  }
-}
-
-function drawText(png: PNG, left: number, top: number, text: string): void {
-  for (const [place, character] of text.split('').entries()) {
-    for (const [row, bits] of (GLYPHS[character] ?? []).entries()) {
-      for (let column = 0; column < 5; column += 1) {
-        if ((bits >> (4 - column)) & 1) fill(png, left + place * 6 + column, top + row, 1, 1, INK);
-      }
-    }
   }
 }

@@ -1,11 +1,25 @@
 import type { AgentTurn } from './agent-script.ts';
-import { longMarkdown, writeLikeModel } from './sample-prose.ts';
+import { writeLikeModel } from './sample-prose.ts';
+import { sampleReport } from './sample-report.ts';
+
+/** Where `/lengthcut` stops, in the middle of a sentence; `Continue.` brings the rest. */
+const CUT_REPORT = sampleReport(1_500);
+const CUT_AT = CUT_REPORT.lastIndexOf('controls of');
+
+/** Rows with several lines, three scripts and formulas. */
+const GLOSSARY = [
+  '| term | 日本語 | 中文 | 한국어 | meaning |',
+  '| --- | --- | --- | --- | --- |',
+  '| mean | 平均 | 平均值 | 평균 | $\\bar{x} = \\frac{1}{n}\\sum_{i=1}^{n} x_i$<br>moves with every outlier |',
+  '| standard deviation | 標準偏差 | 标准差 | 표준편차 | $s = \\sqrt{\\frac{1}{n-1}\\sum (x_i - \\bar{x})^2}$<br>in the unit of the values |',
+  '| standard error | 標準誤差 | 标准误 | 표준오차 | $s / \\sqrt{n}$<br>shrinks with more samples |',
+].join('\n');
 
 type Command = (turn: AgentTurn, argument: string) => Promise<void> | void;
 
 /** The commands in a message, such as `/long 20000`; the README lists them. */
 const COMMANDS: Record<string, Command> = {
-  long: (turn, argument) => writeFast(turn, longMarkdown(numberOf(argument, 20_000))),
+  long: (turn, argument) => writeFast(turn, sampleReport(numberOf(argument, 20_000))),
   slow: async (turn, argument) => {
     const seconds = numberOf(argument, 30);
     for (let second = 1; second <= seconds; second += 1) {
@@ -26,11 +40,11 @@ const COMMANDS: Record<string, Command> = {
     await writeLikeModel(turn, `You answered "${reply}". Thank you, that was what I needed.\n`);
   },
   fail: async (turn, argument) => {
-    await writeLikeModel(turn, 'I start, but this will not end well. ');
+    await writeLikeModel(turn, 'I have started, but this will not end well. ');
     turn.fail(argument || 'The agent failed on request');
   },
   lengthcut: async (turn) => {
-    await writeLikeModel(turn, 'This sentence is cut off in the mid');
+    await writeLikeModel(turn, CUT_REPORT.slice(0, CUT_AT));
     turn.end('length');
   },
   background: async (turn, argument) => {
@@ -39,9 +53,9 @@ const COMMANDS: Record<string, Command> = {
       await turn.sleep(seconds * 1000);
       await turn.result('background.txt', 'text/plain', `Written after ${seconds} s of background work.\n`);
     });
-    await writeLikeModel(turn, `My answer is final; I work on in the background for ${seconds} s. `);
+    await writeLikeModel(turn, `My answer is final. I keep working in the background for ${seconds} s. `);
   },
-  system: (turn, argument) => turn.system(argument || 'A note by the system'),
+  system: (turn, argument) => turn.system(argument || 'A note from the system'),
   review: async (turn, argument) => {
     const failing = argument.startsWith('fail');
     const findings = `## Scientific review\n\n${failing ? '' : argument || 'The reasoning holds; the sample is small.'}\n`;
@@ -73,6 +87,11 @@ const COMMANDS: Record<string, Command> = {
     await turn.sleep(1000);
     turn.rewrite('This is my second version; the first is gone. ');
   },
+  table: (turn) =>
+    writeLikeModel(
+      turn,
+      `The terms of a summary, in four languages:\n\n${GLOSSARY}\n\nAsk for any of them.\n`,
+    ),
   ping: (turn) =>
     writeLikeModel(
       turn,
@@ -92,11 +111,20 @@ export async function runPromptCommands(turn: AgentTurn): Promise<string> {
   return rest.join('\n').trim();
 }
 
+/** Takes up a reply that `/lengthcut` ended, if the message asks for it. */
+export async function continueReply(turn: AgentTurn): Promise<boolean> {
+  const asksToContinue = /^(?:.*: )?continue\.?$/i.test(turn.text.trim());
+  const last = turn.history.findLast(({ role }) => role === 'assistant');
+  if (!asksToContinue || last?.text.endsWith(CUT_REPORT.slice(0, CUT_AT)) !== true) return false;
+  await writeLikeModel(turn, CUT_REPORT.slice(CUT_AT));
+  return true;
+}
+
 /** Writes a long text quickly, a few hundred characters at a time. */
 async function writeFast(turn: AgentTurn, text: string): Promise<void> {
   for (let at = 0; at < text.length; at += 400) {
     turn.write(text.slice(at, at + 400));
-    await turn.sleep(100);
+    await turn.sleep(100 * turn.writingPace);
   }
 }
 

@@ -22,6 +22,16 @@ const EXAMPLES: Example[] = [
   },
   { title: 'Write something long', text: 'Write the long version.\n/long 6000', withSample: false },
   {
+    title: 'Show me formulas and four languages in a table',
+    text: 'Explain the terms.\n/table',
+    withSample: false,
+  },
+  {
+    title: 'Stop at the length limit, so that I can press Continue',
+    text: 'Report on the plates.\n/lengthcut',
+    withSample: false,
+  },
+  {
     title: 'Work for a minute, so that I can press Stop',
     text: 'Take a minute for this.\n/slow 60',
     withSample: false,
@@ -48,7 +58,7 @@ function mention(): string {
   return state.channel === state.botDm?.id ? '' : '@taskthread ';
 }
 
-/** The introduction for newcomers: what this is, three examples, and what to watch for. */
+/** The introduction for newcomers: what this is, some examples, and what to watch for. */
 export class Welcome {
   readonly element = h('details', { class: 'welcome', open: true });
   readonly #composer: Composer;
@@ -88,16 +98,15 @@ export class Welcome {
       h(
         'p',
         { class: 'lead' },
-        'This is a small Slack workspace on your own machine, with the real Taskthread bot in it. ',
+        'This is a small Slack workspace on your own machine',
+        state.bot === undefined
+          ? '. Connect your bot to it: the terminal shows the settings. '
+          : ', with the real Taskthread bot in it. ',
         'Mention it in a channel or message it directly, and its answer grows in the thread. ',
         'Nothing leaves this computer.',
       ),
       chip,
-      h(
-        'ul',
-        { class: 'tries', 'aria-label': 'Three things to try' },
-        ...EXAMPLES.map((one) => this.#tryRow(one)),
-      ),
+      h('ul', { class: 'tries', 'aria-label': 'Things to try' }, ...EXAMPLES.map((one) => this.#tryRow(one))),
       this.#places,
       h(
         'details',

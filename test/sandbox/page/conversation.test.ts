@@ -47,7 +47,7 @@ describeInBrowser('a conversation on the page', () => {
     await thread.getByRole('button', { name: 'Steps' }).click();
     const steps = page.getByRole('dialog');
     await steps
-      .getByText(/Summarise table/i)
+      .getByText(/Summarise columns: gene/i)
       .first()
       .waitFor();
     await page.keyboard.press('Escape');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AgentScript, AgentTurn, AttachedFile } from './agent-script.ts';
 import { columnChart } from './column-chart.ts';
 import { continueReply, runPromptCommands } from './prompt-commands.ts';
-import { counted, writeLikeModel } from './sample-prose.ts';
+import { counted, explainStatistics, writeLikeModel } from './sample-prose.ts';
 import {
   formatNumber,
   summarizeTable,
@@ -144,6 +144,7 @@ async function answer(turn: AgentTurn, text: string, tables: readonly KnownTable
     await writeLikeModel(turn, `From what I have read here:\n\n${lines.join('\n')}\n`);
     return;
   }
+  if (/\bstandard (?:deviation|error)\b/i.test(text)) return explainStatistics(turn);
   const words = text.split(/\s+/).filter((word) => word !== '');
   const numbers = words.filter((word) => /\d/.test(word));
   await writeLikeModel(

@@ -6,15 +6,6 @@ import { sampleReport } from './sample-report.ts';
 const CUT_REPORT = sampleReport(1_500);
 const CUT_AT = CUT_REPORT.lastIndexOf('controls of');
 
-/** Rows with several lines, three scripts and formulas. */
-const GLOSSARY = [
-  '| term | 日本語 | 中文 | 한국어 | meaning |',
-  '| --- | --- | --- | --- | --- |',
-  '| mean | 平均 | 平均值 | 평균 | $\\bar{x} = \\frac{1}{n}\\sum_{i=1}^{n} x_i$<br>moves with every outlier |',
-  '| standard deviation | 標準偏差 | 标准差 | 표준편차 | $s = \\sqrt{\\frac{1}{n-1}\\sum (x_i - \\bar{x})^2}$<br>in the unit of the values |',
-  '| standard error | 標準誤差 | 标准误 | 표준오차 | $s / \\sqrt{n}$<br>shrinks with more samples |',
-].join('\n');
-
 type Command = (turn: AgentTurn, argument: string) => Promise<void> | void;
 
 /** The commands in a message, such as `/long 20000`; the README lists them. */
@@ -87,11 +78,6 @@ const COMMANDS: Record<string, Command> = {
     await turn.sleep(1000);
     turn.rewrite('This is my second version; the first is gone. ');
   },
-  table: (turn) =>
-    writeLikeModel(
-      turn,
-      `The terms of a summary, in four languages:\n\n${GLOSSARY}\n\nAsk for any of them.\n`,
-    ),
   ping: (turn) =>
     writeLikeModel(
       turn,

@@ -25,3 +25,28 @@ function piecesOf(text: string): string[] {
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+const STATISTICS = [
+  [
+    'standard deviation',
+    '標準偏差',
+    '标准差',
+    '표준편차',
+    's = \\sqrt{\\frac{1}{n-1}\\sum (x_i - \\bar{x})^2}',
+  ],
+  ['standard error', '標準誤差', '标准误', '표준오차', 's / \\sqrt{n}'],
+  ['mean', '平均', '平均值', '평균', '\\bar{x} = \\frac{1}{n}\\sum x_i'],
+] as const;
+
+/** Explains some statistics, with formulas and with a table of their names in four languages. */
+export async function explainStatistics(turn: AgentTurn): Promise<void> {
+  const names = STATISTICS.map(([name, ...others]) => `| ${[name, ...others.slice(0, 3)].join(' | ')} |`);
+  const formulas = STATISTICS.map(([name, , , , formula]) => `- ${name}: $${formula}$`);
+  const parts = [
+    'The *standard deviation* says how far the values lie apart, the *standard error* how far their mean may be off.',
+    formulas.join('\n'),
+    'With four times the samples, the standard error halves, and the standard deviation stays.',
+    ['| English | 日本語 | 中文 | 한국어 |', '| --- | --- | --- | --- |', ...names].join('\n'),
+  ];
+  for (const part of parts) await writeLikeModel(turn, `${part}\n\n`);
+}

@@ -63,12 +63,16 @@ function row(channel: ChannelModel, onSelect: () => void): HTMLElement {
 }
 
 function moveFocus(event: KeyboardEvent): void {
-  const places = [...byId('nav').querySelectorAll<HTMLElement>('.place')];
-  const at = places.findIndex((place) => place === document.activeElement);
-  const next = { ArrowDown: places[at + 1], ArrowUp: places[at - 1], Home: places[0], End: places.at(-1) }[
-    event.key
-  ];
-  if (at === -1 || next === undefined) return;
+  const places = [...byId('nav').querySelectorAll('.place')];
+  const at = document.activeElement === null ? -1 : places.indexOf(document.activeElement);
+  const steps: Record<string, Element | undefined> = {
+    ArrowDown: places[at + 1],
+    ArrowUp: places[at - 1],
+    Home: places[0],
+    End: places.at(-1),
+  };
+  const next = steps[event.key];
+  if (at === -1 || !(next instanceof HTMLElement)) return;
   event.preventDefault();
   next.focus();
 }

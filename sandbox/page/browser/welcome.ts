@@ -23,7 +23,7 @@ const EXAMPLES: Example[] = [
   { title: 'Write something long', text: 'Write the long version.\n/long 6000', withSample: false },
   {
     title: 'Show me formulas and four languages in a table',
-    text: 'Explain the terms.\n/table',
+    text: 'What is the difference between a standard deviation and a standard error?',
     withSample: false,
   },
   {

@@ -4,6 +4,7 @@ import { columnChart } from './column-chart.ts';
 import { continueReply, runPromptCommands } from './prompt-commands.ts';
 import { counted, explainStatistics, writeLikeModel } from './sample-prose.ts';
 import {
+  type ColumnSummary,
   formatNumber,
   summarizeTable,
   summaryCsv,
@@ -78,9 +79,9 @@ async function summarise(
   );
   const stem = file.name.replace(/\.[^.]*$/, '');
   const [summaryName, chartName] = [`${stem}-summary.csv`, `${stem}-chart.png`];
-  const names = columns.map(({ name }) => name);
+  const names = columns.map(({ name }) => name).join(', ');
   if (columns.length > 0) {
-    await turn.tool('summarise_columns', { columns: names }, () => summaryMarkdown(table));
+    await turn.tool('summarise_columns', { columns: names }, () => JSON.stringify(columns.map(rounded)));
     await writeLikeModel(turn, `${summaryMarkdown(table)}\n\n`);
     await writeLikeModel(turn, `What stands out:\n\n${remarks(table)}\n\n`);
   }
@@ -94,6 +95,10 @@ async function summarise(
     turn,
     `I saved the summary as \`${summaryName}\` and the chart as \`${chartName}\`.\n\n`,
   );
+}
+
+function rounded({ name, count, mean, min, max }: ColumnSummary) {
+  return { name, count, mean: formatNumber(mean), min: formatNumber(min), max: formatNumber(max) };
 }
 
 /** Reports the size and digest of a file that is not a table. */
@@ -140,11 +145,25 @@ const STATISTICS = [
 
 async function answer(turn: AgentTurn, text: string, tables: readonly KnownTable[]): Promise<void> {
   const lines = tables.flatMap((table) => factsFor(text, table));
-  if (lines.length > 0) {
-    await writeLikeModel(turn, `From what I have read here:\n\n${lines.join('\n')}\n`);
-    return;
-  }
-  if (/\bstandard (?:deviation|error)\b/i.test(text)) return explainStatistics(turn);
+  if (lines.length > 0) await writeLikeModel(turn, `From what I have read here:\n\n${lines.join('\n')}\n`);
+  else if (/\bstandard (?:deviation|error)\b/i.test(text)) await explainStatistics(turn);
+  else if (tables.length > 0) await offerFacts(turn, tables);
+  else await describeMessage(turn, text);
+}
+
+async function offerFacts(turn: AgentTurn, tables: readonly KnownTable[]): Promise<void> {
+  const lines = tables.map(({ file, rows, header }) => {
+    const names = header.map((name) => `\`${name}\``).join(', ');
+    return `- \`${file}\` has ${counted(rows, 'row')} and the columns ${names}.`;
+  });
+  await writeLikeModel(
+    turn,
+    `I have read ${counted(tables.length, 'table')} here:\n\n${lines.join('\n')}\n\n`,
+  );
+  await writeLikeModel(turn, 'Ask me for the mean, min, max, sd or count of a column that holds numbers.\n');
+}
+
+async function describeMessage(turn: AgentTurn, text: string): Promise<void> {
   const words = text.split(/\s+/).filter((word) => word !== '');
   const numbers = words.filter((word) => /\d/.test(word));
   await writeLikeModel(
@@ -162,15 +181,6 @@ async function answer(turn: AgentTurn, text: string, tables: readonly KnownTable
     const which = before.length === 1 ? '' : ', the last one';
     const sent = `Before that you sent ${counted(before.length, 'message')}${which}: ${quoted(last.text)}`;
     await writeLikeModel(turn, `\n\n${sent}`);
-  }
-  if (tables.length > 0) {
-    const names = tables.map(({ file, columns }) => {
-      return `- \`${file}\`: ${columns.map(({ name }) => `\`${name}\``).join(', ')}`;
-    });
-    await writeLikeModel(
-      turn,
-      `\n\nYou can ask me for the mean, min, max, sd or count of these columns:\n\n${names.join('\n')}`,
-    );
   }
   await writeLikeModel(turn, '\n');
 }

@@ -43,6 +43,7 @@ export class MessageList {
       this.#views.clear();
       this.#list.replaceChildren();
       this.#atEnd = true;
+      this.element.scrollTop = 0;
     }
     const wanted = new Set(messages.map(({ ts }) => ts));
     for (const [ts, view] of this.#views) {

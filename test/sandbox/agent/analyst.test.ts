@@ -46,6 +46,7 @@ describe('the analyst', () => {
     const followUp = await answerTo(client, task, 'What is the mean of dose, and how many rows are there?');
     expect(textOf(followUp)).toContain('mean of `dose` in `cells.tsv`: **2.5**');
     expect(textOf(followUp)).toContain('**3 rows**');
+    expect(textOf(await answerTo(client, task, 'Thanks'))).toContain('the columns `well`, `od`, `dose`.');
   });
 
   it('says what it is and what was said before when it has no table', async () => {
@@ -78,7 +79,7 @@ describe('the analyst', () => {
     expect([textOf(cut).length > 0, textOf(cut) + textOf(rest)]).toEqual([true, report]);
     expect(textOf(await answerTo(client, task, 'Continue.'))).toContain('You wrote 1 word:');
     expect(textOf(await answerTo(client, task, 'What is a standard error?'))).toMatch(
-      /: \$s .*\$\n[^]*\| mean \| 平均 /,
+      /: \$s .*\$\n.*\| mean \| 平均 /s,
     );
     expect((await answerTo(client, task, '/unknownblock')).content[0]?.type).toBe('citation_list');
     await answerTo(client, task, '/system Mind the gap\n/files 2');

@@ -24,11 +24,11 @@ export function analyst(): AgentScript {
   const known = new Map<string, KnownTable[]>();
   return async (turn) => {
     if (await continueReply(turn)) return;
-    const rest = await runPromptCommands(turn);
+    const { rest, isCommanded } = await runPromptCommands(turn);
     const tables = known.get(turn.task.id) ?? [];
     known.set(turn.task.id, tables);
     if (turn.files.length > 0) await readFiles(turn, tables);
-    else if (rest !== '') await answer(turn, rest, tables);
+    else if (rest !== '') await answer(turn, rest, { tables, isCommanded });
   };
 }
 
@@ -143,10 +143,16 @@ const STATISTICS = [
   { key: 'count', words: /\b(?:count|how many)\b/i },
 ] as const;
 
-async function answer(turn: AgentTurn, text: string, tables: readonly KnownTable[]): Promise<void> {
+/** Answers a question. A message that had commands besides needs no answer for want of a better one. */
+async function answer(
+  turn: AgentTurn,
+  text: string,
+  { tables, isCommanded }: { tables: readonly KnownTable[]; isCommanded: boolean },
+): Promise<void> {
   const lines = tables.flatMap((table) => factsFor(text, table));
   if (lines.length > 0) await writeLikeModel(turn, `From what I have read here:\n\n${lines.join('\n')}\n`);
   else if (/\bstandard (?:deviation|error)\b/i.test(text)) await explainStatistics(turn);
+  else if (isCommanded) return;
   else if (tables.length > 0) await offerFacts(turn, tables);
   else await describeMessage(turn, text);
 }

@@ -85,16 +85,17 @@ const COMMANDS: Record<string, Command> = {
     ),
 };
 
-/** Runs the command lines of a message in order; returns the rest of its text. */
-export async function runPromptCommands(turn: AgentTurn): Promise<string> {
+/** Runs the command lines of a message in order; returns the rest of its text, and whether there were any. */
+export async function runPromptCommands(turn: AgentTurn): Promise<{ rest: string; isCommanded: boolean }> {
   const rest: string[] = [];
-  for (const line of turn.text.split('\n')) {
+  const lines = turn.text.split('\n');
+  for (const line of lines) {
     const [, name = '', argument = ''] = /^\s*\/([a-z]+)(?:\s+(.*))?$/.exec(line) ?? [];
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     if (command === undefined) rest.push(line);
     else await command(turn, argument.trim());
   }
-  return rest.join('\n').trim();
+  return { rest: rest.join('\n').trim(), isCommanded: rest.length < lines.length };
 }
 
 /** Takes up a reply that `/lengthcut` ended, if the message asks for it. */

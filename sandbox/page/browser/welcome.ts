@@ -42,7 +42,8 @@ const HINTS = [
   'The bot replies at once with a short note, then edits that message every few seconds as the answer grows.',
   'A message that you send meanwhile waits, marked with an hourglass. After Stop it waits until you release it.',
   'Result files come back as working links in the thread.',
-  'Under “Behind the scenes”, kill the bot in the middle of an answer: it continues in the same message.',
+  'Under “Behind the scenes”, kill the bot in the middle of an answer and start it again: the answer continues in the same message.',
+  'What you write while the bot is down arrives when Slack repeats it, up to a minute later.',
 ];
 
 /** The sample table as a file. */

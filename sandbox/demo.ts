@@ -99,7 +99,7 @@ async function playStory({ slack, agent }: SandboxServices, running: BotSupervis
   for (const { description, passed } of checked)
     console.log(`  ${passed ? styleText('green', 'ok    ') : styleText('red', 'FAILED')} ${description}`);
   console.log(`\n${styleText('bold', 'Figures')}`);
-  for (const [name, value] of figures.lines()) console.log(`  ${name.padEnd(28)} ${value}`);
+  for (const [name, value] of figures.lines()) console.log(`  ${name.padEnd(30)} ${value}`);
   return checked;
 
   function repliesTo({ channel, threadTs, ts }: Message): Message[] {

@@ -128,14 +128,12 @@ export class WaitingReactions {
     return failures.filter((failure) => failure.workspace === workspace && isStuck(failure)).length;
   }
 
-  async #add({ workspace, channel, ts }: MessageKey): Promise<void> {
-    const key = { workspace, channel, ts };
+  async #add(key: MessageKey): Promise<void> {
     const { messages, turns } = this.#deps.store;
-    const posting = this.#deps.workspace(workspace)?.posting;
+    const posting = this.#deps.workspace(key.workspace)?.posting;
     if (posting === undefined || !(await this.#reserve(key))) return;
-    await posting
-      .addReaction({ channel, ts, name: WAITING_EMOJI })
-      .finally(() => this.#adding.delete(nameOf(key)));
+    const adding = posting.addReaction({ channel: key.channel, ts: key.ts, name: WAITING_EMOJI });
+    await adding.finally(() => this.#adding.delete(nameOf(key)));
     const message = await messages.get(key);
     if (message?.state === 'waiting' && (await turns.ofMessage(key)) === undefined) return;
     // Its turn has begun meanwhile, perhaps before there was a reaction to remove.

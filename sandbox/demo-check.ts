@@ -38,7 +38,7 @@ export function checkThread(
     },
     {
       description: 'each of the three messages reached the agent once',
-      passed: sent.toSorted().join() === '1,2',
+      passed: sent.toSorted((a, b) => a - b).join() === '1,2',
     },
     {
       description: `the follow-up's answer names the mean of reads (${mean.toFixed(2)})`,

@@ -20,17 +20,23 @@ const GLYPH_WIDTH = 5;
 /** From one character to the next, in dots. */
 export const ADVANCE = 6;
 
+const segmenter = new Intl.Segmenter();
+
+/** The characters of a text, as people count them. */
+export function charactersOf(text: string): string[] {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
 /** The dots of a text as columns and rows from its upper left corner. */
 export function dotsOf(text: string): { x: number; y: number }[] {
-  return [...text].flatMap((character, place) => {
-    const rows = [...(GLYPHS[character] ?? GLYPHS[withoutAccent(character)] ?? BOX)].map((digit) =>
-      Number.parseInt(digit, 32),
-    );
-    return rows.flatMap((bits, y) =>
-      Array.from({ length: GLYPH_WIDTH }, (_, column) => column)
+  return charactersOf(text).flatMap((character, place) => {
+    const rows = GLYPHS[character] ?? GLYPHS[withoutAccent(character)] ?? BOX;
+    return rows.split('').flatMap((digit, y) => {
+      const bits = Number.parseInt(digit, 32);
+      return Array.from({ length: GLYPH_WIDTH }, (_, column) => column)
         .filter((column) => (bits >> (GLYPH_WIDTH - 1 - column)) & 1)
-        .map((column) => ({ x: place * ADVANCE + column, y })),
-    );
+        .map((column) => ({ x: place * ADVANCE + column, y }));
+    });
   });
 }
 

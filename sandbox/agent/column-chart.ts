@@ -1,5 +1,5 @@
 import { PNG } from 'pngjs';
-import { ADVANCE, dotsOf } from './bitmap-font.ts';
+import { ADVANCE, charactersOf, dotsOf } from './bitmap-font.ts';
 import { type ColumnSummary, formatNumber } from './table-summary.ts';
 
 const WIDTH = 720;
@@ -53,8 +53,9 @@ function drawColumn(png: PNG, top: number, { name, min, max, mean, sd }: ColumnS
   fill(png, left, y, width, TRACK.height, GROUND);
   fill(png, from, y, to - from, TRACK.height, light);
   fill(png, place(mean) - 2, y - 4, 4, TRACK.height + 8, dark);
-  const label =
-    [...name].length > MAX_NAME_LENGTH ? `${[...name].slice(0, MAX_NAME_LENGTH - 1).join('')}…` : name;
+  const characters = charactersOf(name);
+  const isLong = characters.length > MAX_NAME_LENGTH;
+  const label = isLong ? `${characters.slice(0, MAX_NAME_LENGTH - 1).join('')}…` : name;
   drawText(png, MARGIN, y + 1, label, INK);
   const middle = formatNumber(mean);
   const fits = Math.min(left + width - widthOf(middle), Math.max(left, place(mean) - widthOf(middle) / 2));
@@ -65,7 +66,7 @@ function drawColumn(png: PNG, top: number, { name, min, max, mean, sd }: ColumnS
 }
 
 function widthOf(text: string): number {
-  return [...text].length * ADVANCE * DOT - DOT;
+  return charactersOf(text).length * ADVANCE * DOT - DOT;
 }
 
 function drawText(png: PNG, left: number, top: number, text: string, colour: Colour): void {

@@ -78,7 +78,7 @@ test('a line is as wide as the terminal at most, wide characters included', asyn
   const { slack, ada, channel, lines } = await printedWorkspace();
   slack.say({ person: ada, channel, text: '標準偏差 '.repeat(40) });
   const line = lines.at(-1) ?? '';
-  const columns = [...line].reduce((sum, one) => sum + (/\p{Script=Han}/u.test(one) ? 2 : 1), 0);
+  const columns = Array.from(line).reduce((sum, one) => sum + (/\p{Script=Han}/u.test(one) ? 2 : 1), 0);
   expect(line).toMatch(/差?…$/);
   expect([columns > 110, columns <= 120]).toEqual([true, true]);
 });

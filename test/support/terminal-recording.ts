@@ -47,14 +47,12 @@ export async function recordTerminal(
 
 /** Coloured text as HTML: a code without a style of its own ends the style that began last. */
 function htmlOf(text: string): string {
-  return (
-    text
-      .replaceAll('&', '&amp;')
-      .replaceAll('<', '&lt;')
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced.
-      .replaceAll(/\u001B\[(\d+)m/g, (_, code: string) => {
-        const style = STYLES[code];
-        return style === undefined ? '</span>' : `<span style="${style}">`;
-      })
+  const [plain = '', ...styled] = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').split('\u001B[');
+  const parts = styled.map((part) =>
+    part.replace(/^(\d+)m/, (_, code: string) => {
+      const style = STYLES[code];
+      return style === undefined ? '</span>' : `<span style="${style}">`;
+    }),
   );
+  return plain + parts.join('');
 }

@@ -1,9 +1,11 @@
+import type { Logger } from 'pino';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { MessageGoneError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
-import type { EditRequest, PostKind } from '../../slack/posting.ts';
+import type { MessageHistory } from '../../slack/message-history.ts';
+import type { EditRequest, Posting, PostKind } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import { intendedPost, type PostOutcome, postKey, replyPart } from '../../store/threads/posts.ts';
-import type { ThreadWork } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { INTENT_MAX_AGE_MS, SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
@@ -19,12 +21,22 @@ export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWai
   onShown: (message: RenderedMessage) => void;
 }
 
+/** What posts need; ThreadWork fits. */
+interface PostWork {
+  deps: { log: Logger; store: Pick<Store, 'posts'> };
+  workspace: {
+    posting: Pick<Posting, 'post' | 'edit' | 'delete'>;
+    readBack: Pick<MessageHistory, 'findOwnPost'>;
+  };
+  lease: Lease;
+}
+
 /**
  * A turn's messages in Slack, each known by its part. A post's intent is recorded before the call. Where the outcome is
  * unknown, the thread is searched once the call has surely ended, and the part is posted only if it is not there.
  */
 export class ThreadPosts {
-  readonly #work: ThreadWork;
+  readonly #work: PostWork;
   readonly #turn: TurnLocation;
   #posts = new Map<string, Post>();
   #isLoaded: boolean;
@@ -36,7 +48,7 @@ export class ThreadPosts {
   #begunAt: number | undefined;
 
   /** `begunAt`: when the turn began (`performance.now()`), with the intent to post its first reply and no other post. */
-  constructor(work: ThreadWork, turn: TurnLocation, begunAt?: number) {
+  constructor(work: PostWork, turn: TurnLocation, begunAt?: number) {
     this.#work = work;
     this.#turn = turn;
     this.#isLoaded = begunAt !== undefined;

@@ -46,6 +46,7 @@ export class ThreadPosts {
   #unrecorded = new Set<string>();
   /** When the intent of the first reply was recorded, if no call was made for it. */
   #begunAt: number | undefined;
+  #withdrawal: Promise<void> | undefined;
 
   /** `begunAt`: when the turn began (`performance.now()`), with the intent to post its first reply and no other post. */
   constructor(work: PostWork, turn: TurnLocation, begunAt?: number) {
@@ -53,6 +54,8 @@ export class ThreadPosts {
     this.#turn = turn;
     this.#isLoaded = begunAt !== undefined;
     this.#begunAt = begunAt;
+    if (begunAt !== undefined)
+      setTimeout(() => void this.withdrawIntent().catch(() => undefined), INTENT_MAX_AGE_MS).unref();
   }
 
   /** Reads what earlier processes recorded. */
@@ -193,6 +196,7 @@ export class ThreadPosts {
         beforeSend: async () => {
           throwIfLeaseEnded(this.#work.lease);
           const intended = this.#takeIntent(part, key);
+          await this.#withdrawal;
           this.#posts.set(
             part,
             intended ?? (await this.#work.deps.store.posts.intend(this.#turn, part, key)),
@@ -220,11 +224,16 @@ export class ThreadPosts {
     return isRecent ? intendedPost(this.#turn, part, key) : undefined;
   }
 
-  /** Withdraws the intent that was recorded with the turn, if no call was made for it: another process need not look. */
+  /**
+   * Withdraws the intent that was recorded with the turn, if no call was made for it: another process need not look. That
+   * of a post that waits for its permit is withdrawn, too.
+   */
   async withdrawIntent(): Promise<void> {
-    if (this.#begunAt === undefined || this.#work.lease.remainingMs() <= 0) return;
-    this.#begunAt = undefined;
-    await this.#work.deps.store.posts.delete(this.#turn, replyPart(0));
+    if (this.#begunAt !== undefined && this.#work.lease.remainingMs() > 0) {
+      this.#begunAt = undefined;
+      this.#withdrawal = this.#work.deps.store.posts.delete(this.#turn, replyPart(0));
+    }
+    await this.#withdrawal;
   }
 
   /** Sets a part's message aside for deletion under this prefix: the part is posted again. */

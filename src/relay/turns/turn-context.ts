@@ -119,30 +119,28 @@ export class TurnContext implements ThreadWork {
   recordSoon(values: TurnUpdate): void {
     this.turn = { ...this.turn, ...values };
     this.#unrecorded = { ...this.#unrecorded, ...values };
-    this.#recordTimer ??= setTimeout(() => {
-      this.#recordTimer = undefined;
-      if (this.lease.remainingMs() > 0 && this.#unrecorded !== undefined) this.#recordNow();
-    }, RECORD_DELAY_MS);
+    this.#recordTimer ??= setTimeout(() => void this.#recordNow(), RECORD_DELAY_MS);
   }
 
   /** What waits to be recorded, for a caller that records it. */
   takeUnrecorded(): TurnUpdate {
     clearTimeout(this.#recordTimer);
     this.#recordTimer = undefined;
-    const values = this.#unrecorded;
+    const values = this.#unrecorded ?? {};
     this.#unrecorded = undefined;
-    return values ?? {};
+    return values;
   }
 
-  #recordNow(): void {
-    const { store, log } = this.deps;
+  async #recordNow(): Promise<void> {
     const values = this.takeUnrecorded();
-    this.reply.posts
-      .recordWith((posts) => store.turns.record(this.turn, values, { posts }))
-      .catch((error: unknown) => {
-        log.debug({ err: error, turn: this.turn.id }, 'could not record a step; the next one records it');
-        this.#unrecorded = { ...values, ...this.#unrecorded };
-      });
+    if (this.lease.remainingMs() <= 0) return;
+    try {
+      const { turns } = this.deps.store;
+      await this.reply.posts.recordWith((posts) => turns.record(this.turn, values, { posts }));
+    } catch (error) {
+      this.deps.log.debug({ err: error, turn: this.turn.id }, 'the next step records this one, too');
+      this.#unrecorded = { ...values, ...this.#unrecorded };
+    }
   }
 
   /** Posts the first reply, before any call to the service. */

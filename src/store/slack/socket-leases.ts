@@ -61,9 +61,8 @@ export class SocketLeases extends Queries {
       const processes = living + 1;
       const allowed = fairShare({ most, processes, taken });
       const values = { sockets: Math.max(open, allowed), expires_at: fromNow(SOCKET_LEASE_MS) };
-      await trx
-        .insertInto('socket_leases')
-        .values({ ...key, ...values })
+      const lease = trx.insertInto('socket_leases').values({ ...key, ...values });
+      await lease
         .onConflict((conflict) => conflict.columns(['workspace', 'app_id', 'process_id']).doUpdateSet(values))
         .execute();
       return { allowed, processes };
@@ -84,10 +83,7 @@ export class SocketLeases extends Queries {
 }
 
 /** The leases of the other processes that live, and their connections. */
-interface OtherLeases {
-  living: number;
-  taken: number;
-}
+type OtherLeases = Record<'living' | 'taken', number>;
 
 function countOthers({ workspace, app_id, process_id }: SocketLeaseKey) {
   return sql`count(*)::int as living, coalesce(sum(sockets), 0)::int as taken

@@ -47,12 +47,8 @@ export class Accounts extends Queries {
       if ((await left.execute(trx)).rows.length > 0) return false;
       await this.#retire(trx, row.workspace, row.account_id);
       await this.#dropOldKeys(trx, row.workspace);
-      const values = {
-        ...row,
-        set_at: sql<Date>`clock_timestamp()`,
-        retired_at: null,
-        change_seq: nextChangeSeq,
-      };
+      const current = { set_at: sql<Date>`clock_timestamp()`, retired_at: null };
+      const values = { ...row, ...current, change_seq: nextChangeSeq };
       await trx
         .insertInto('accounts')
         .values(values)

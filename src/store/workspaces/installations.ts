@@ -47,12 +47,8 @@ export class Installations extends Queries {
   async put(row: NewInstallation): Promise<void> {
     await this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      const values = {
-        ...row,
-        installed_at: sql<Date>`clock_timestamp()`,
-        uninstalled_at: null,
-        change_seq: nextChangeSeq,
-      };
+      const current = { installed_at: sql<Date>`clock_timestamp()`, uninstalled_at: null };
+      const values = { ...row, ...current, change_seq: nextChangeSeq };
       await trx
         .insertInto('installations')
         .values(values)

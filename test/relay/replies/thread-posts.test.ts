@@ -5,6 +5,7 @@ import type { PostRequest } from '../../../src/slack/posting.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
@@ -64,6 +65,13 @@ test('the intent of the first reply is recorded again before a call that waited 
   const { posts, longAgo, intendedBeforeCall } = await begun(5_000);
   await posts.post('reply:0', message, 'first');
   expect(intendedBeforeCall[0]?.getTime()).toBeGreaterThan(longAgo.getTime() + 4_000);
+});
+
+test('the intent of a first reply that waits for its permit is withdrawn after a second', async () => {
+  const { posts, find, intendedBeforeCall } = await begun(0);
+  await waitFor(async () => expect(await find()).toBeUndefined());
+  await posts.post('reply:0', message, 'first');
+  expect(intendedBeforeCall[0]).toBeDefined();
 });
 
 test('the intent of a first reply that was never sent is withdrawn', async () => {

@@ -44,7 +44,7 @@ describe('the parts of any answer', () => {
         expect(displayedText(parts)).toBe(answer);
         for (const part of parts) expectWithinLimits(part, { fencesClosed });
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: 6, endOnFailure: true },
     );
   });
 
@@ -62,7 +62,7 @@ describe('the parts of any answer', () => {
           closed = parts.filter((part) => part.isClosed);
         }
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: 6, endOnFailure: true },
     );
   });
 
@@ -77,7 +77,7 @@ describe('the parts of any answer', () => {
         const atOnce = splitAnswer(answer, { final });
         expect(grown).toEqual(atOnce);
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: 6, endOnFailure: true },
     );
   });
 
@@ -94,7 +94,7 @@ describe('the parts of any answer', () => {
         }
         expect(splitter.parts(answer, { final })).toEqual(splitAnswer(answer, { final }));
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: 6, endOnFailure: true },
     );
   });
 
@@ -107,7 +107,7 @@ describe('the parts of any answer', () => {
         splitter.recordGrowth(answer);
         expect(splitter.parts(answer, { final: true }).map(extent)).toEqual(splitAnswer(answer).map(extent));
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: 6, endOnFailure: true },
     );
   });
 });

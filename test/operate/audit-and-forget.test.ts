@@ -5,6 +5,7 @@ import { printAudit } from '../../src/operate/audit.ts';
 import { forget, parseForgetRequest } from '../../src/operate/forget.ts';
 import { parseTimeRange } from '../../src/operate/time-range.ts';
 import { Store } from '../../src/store/store.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
 
 const store = new Store((await freshDatabase()).kysely);
@@ -93,7 +94,7 @@ describe('npm run forget', () => {
 
 test('a command explains itself with --help, without settings', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['src/operate/forget.ts', '--help'], {
-    env: {},
+    env: compileCache(),
   });
   expect(stdout).toContain('Usage: npm run forget');
 });

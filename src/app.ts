@@ -45,6 +45,7 @@ import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
 import type { RelayDeps } from './relay/runtime/deps.ts';
 import { RenderQueue } from './relay/runtime/render-queue.ts';
+import { ReplyMemory } from './relay/runtime/reply-memory.ts';
 import { ProjectNameSync } from './relay/sending/project-name-sync.ts';
 import { Dispatcher } from './relay/turns/dispatcher.ts';
 import { FollowUps } from './relay/turns/follow-ups.ts';
@@ -172,6 +173,7 @@ export async function startApp(
     workspace: (id) => installations.workspace(id),
     enqueue: (trx, thread) => queue.enqueue(trx, thread),
     rendering: new RenderQueue(),
+    replyMemory: new ReplyMemory(),
     agent: (account) => accounts.agentClient(account),
     accountOf: (id) => accounts.currentAccount(id),
     onTaskStarted: (thread, title) => directMessages.onTaskStarted(thread, title),

@@ -14,6 +14,7 @@ import { createWorkspaceClient } from '../../src/relay/installations/workspace-c
 import type { RelayDeps, WorkspaceClient } from '../../src/relay/runtime/deps.ts';
 import { ReadRate } from '../../src/relay/runtime/read-rate.ts';
 import { RenderQueue } from '../../src/relay/runtime/render-queue.ts';
+import { ReplyMemory } from '../../src/relay/runtime/reply-memory.ts';
 import { Dispatcher } from '../../src/relay/turns/dispatcher.ts';
 import { TurnRunner } from '../../src/relay/turns/turn-runner.ts';
 import { identifyToken } from '../../src/slack/token-identity.ts';
@@ -110,6 +111,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     workspace: (id) => workspaces.get(id),
     enqueue: (trx, thread) => queue.enqueue(trx, thread),
     rendering: new RenderQueue(),
+    replyMemory: new ReplyMemory(),
     agent: (id) => account(id).agent,
     accountOf: (workspace) => workspace,
   };

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { encryptionContext, Keyring } from '../../src/store/workspaces/keyring.ts';
 import { type AgentService, startAgentService } from '../agent/agent-service.ts';
 import { BotProcess, compileCacheSettings } from '../bot-process.ts';
-import { serviceSettings, UNLIMITED_QUOTAS } from '../bot-settings.ts';
+import { serviceSettings } from '../bot-settings.ts';
 import { startPostgresServer } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import type { ServiceFuzzOptions } from './fuzz-options.ts';
@@ -17,8 +17,8 @@ import { hostileScript, misbehaviour } from './hostile-agent.ts';
 
 const HONEST_TEAMS = ['T1', 'T2'] as const;
 const HOSTILE_TEAMS = ['T8', 'T9'] as const;
-/** Most turns that each hostile workspace keeps going. */
-const MAX_HOSTILE_TURNS = 12;
+/** Most threads that each hostile workspace begins at once, each by another person. */
+const MAX_HOSTILE_THREADS = 24;
 /** How many of the hostile service's answers are spoilt. */
 const SPOILT_SHARE = 0.15;
 const SECRET_KEY = 'sandbox-'.repeat(4);
@@ -64,15 +64,15 @@ export async function runServiceFuzz(
   hostile.behaviour.misbehaviour = misbehaviour(random, () => SPOILT_SHARE, onSpoilt);
   const conversations = HONEST_TEAMS.map((id) => new HonestConversation(slack, honest, id));
   const attacks = HOSTILE_TEAMS.map((id) =>
-    attack(slack, id, Math.min(MAX_HOSTILE_TURNS, Math.ceil(answers / 50)), isOver),
+    attack(slack, id, Math.min(MAX_HOSTILE_THREADS, Math.ceil(answers / 50)), isOver),
   );
   const progress = setInterval(() => onProgress(`${spoilt} answers`), 5_000);
   await Promise.all([...conversations.map((one) => one.run(isOver)), ...attacks]);
   clearInterval(progress);
-  const loop = await eventLoopLag(port);
   hostile.behaviour.misbehaviour = null;
+  const loop = bot.alive ? await eventLoopLag(port) : { p99Ms: Number.NaN, maxMs: Number.NaN };
   const peakMemoryMiB = await peakMemory(bot.pid);
-  for (let at = 0; at < 6; at += 1) {
+  for (let at = 0; at < 6 && bot.alive; at += 1) {
     await sleep(300);
     await heap.sample();
   }
@@ -108,16 +108,16 @@ export async function runServiceFuzz(
 async function attack(
   slack: SlackWorkspace,
   teamId: string,
-  turns: number,
+  threads: number,
   isOver: () => boolean,
 ): Promise<void> {
-  const person = slack.createPerson({ name: `hostile-${teamId}`.toLowerCase(), teamId });
   const bot = slack.teams.find(({ id }) => id === teamId)?.bot.userId ?? '';
-  const channels = Array.from({ length: turns }, (_, at) =>
-    slack.createChannel({ name: `hostile-${at}`, teamId }),
-  );
+  const askers = Array.from({ length: threads }, (_, at) => ({
+    person: slack.createPerson({ name: `hostile-${teamId}-${at}`.toLowerCase(), teamId }),
+    channel: slack.createChannel({ name: `hostile-${at}`, teamId }),
+  }));
   for (let round = 0; !isOver(); round += 1) {
-    for (const channel of channels) slack.say({ person, channel, text: `<@${bot}> go on, ${round}` });
+    for (const asker of askers) slack.say({ ...asker, text: `<@${bot}> go on, ${round}` });
     for (let wait = 0; wait < 40 && !isOver(); wait += 1) await sleep(150);
   }
 }
@@ -142,7 +142,8 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
   const settings = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
     ...serviceSettings(slack, honest, 'socket'),
-    ...UNLIMITED_QUOTAS,
+    // How many turns may run at once is left as it is: the hostile workspaces come to their limits.
+    ...{ TURNS_PER_HOUR_PERSON: '0', TURNS_PER_HOUR_WORKSPACE: '0' },
     SLACK_CLIENT_ID: slack.clientId,
     SLACK_CLIENT_SECRET: slack.clientSecret,
     SECRET_KEY,

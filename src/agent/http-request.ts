@@ -65,25 +65,41 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
   }
 }
 
+/** Bytes of the blocks that a body is copied into. */
+const MIN_BLOCK_BYTES = 4_096;
+const MAX_BLOCK_BYTES = 1024 * 1024;
+
 /** A body's text, `maxBytes` of it at most; `isWhole` is false if it was longer. `onBytes` may hold the reading up. */
 export async function readText(
   body: Readable,
   maxBytes: number,
   onBytes?: (size: number) => Promise<void>,
 ): Promise<{ text: string; isWhole: boolean }> {
-  // One buffer: of a body that comes byte by byte, the chunks would take a hundred times its size.
-  let read = Buffer.alloc(0);
+  // Copied into blocks: of a body that comes byte by byte, the chunks would take a hundred times its size.
+  const full: Buffer[] = [];
+  let block = Buffer.alloc(0);
+  let used = 0;
   let size = 0;
   for await (const chunk of body) {
-    const bytes = Buffer.from(chunk);
-    await onBytes?.(bytes.length);
-    if (size + bytes.length > read.length)
-      read = Buffer.concat([read], Math.min(maxBytes, (size + bytes.length) * 2));
-    bytes.copy(read, size);
-    size += bytes.length;
+    let left: Uint8Array = chunk;
+    await onBytes?.(left.length);
+    left = left.subarray(0, maxBytes - size + 1);
+    size += left.length;
+    while (left.length > 0) {
+      if (used === block.length) {
+        full.push(block);
+        block = Buffer.allocUnsafeSlow(Math.min(MAX_BLOCK_BYTES, Math.max(MIN_BLOCK_BYTES, size)));
+        used = 0;
+      }
+      const part = left.subarray(0, block.length - used);
+      block.set(part, used);
+      used += part.length;
+      left = left.subarray(part.length);
+    }
     if (size > maxBytes) break;
   }
-  return { text: read.toString('utf8', 0, Math.min(size, maxBytes)), isWhole: size <= maxBytes };
+  const read = Buffer.concat([...full, block.subarray(0, used)]);
+  return { text: read.toString('utf8', 0, maxBytes), isWhole: size <= maxBytes };
 }
 
 function toUndiciBody(body: Uint8Array | Readable): Buffer | Readable {

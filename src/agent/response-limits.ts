@@ -38,7 +38,7 @@ export const WORKSPACE_RESPONSE_LIMITS: ResponseLimits = {
 };
 
 /** Bytes of the responses in progress of all workspaces' own services. Parsing one response takes four times its bytes. */
-export const WORKSPACES_RESPONSE_BYTES = 64 * MEBIBYTE;
+export const WORKSPACES_RESPONSE_BYTES = 40 * MEBIBYTE;
 
 /** Nesting depth of lists and objects. */
 const MAX_DEPTH = 100;

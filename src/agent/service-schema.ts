@@ -1,5 +1,6 @@
 import camelcaseKeys from 'camelcase-keys';
 import { z } from 'zod';
+import { truncatedCopy } from './truncated-copy.ts';
 
 /*
  * The service's responses, read tolerantly: only the fields that the app uses are read, enums are strings (comments list
@@ -13,6 +14,8 @@ const idSchema = z.string().max(MAX_ID_LENGTH);
 const nullableIdSchema = idSchema.nullable().default(null);
 /** Tool names are stored in the audit trail (characters). */
 const MAX_NAME_LENGTH = 100;
+/** Characters of an agent's error text: more than a thread shows. */
+const MAX_ERROR_LENGTH = 4_000;
 
 /** A text; `fallback` if it is null or missing. */
 function textOr(fallback: string) {
@@ -133,8 +136,8 @@ export const messageSchema = record({
   /** `stop`, `length`, `cancelled`, `error`. */
   stop_reason: nullableTextSchema,
   completed_at: nullableTextSchema,
-  /** The agent's error text. */
-  error: nullableTextSchema,
+  /** The beginning of the agent's error text. */
+  error: nullableTextSchema.transform((error) => error && truncatedCopy(error, MAX_ERROR_LENGTH)),
   /** What an assistant message replies to; `fileIds` is null if the service does not say. */
   input: record({
     user_message_id: nullableIdSchema,

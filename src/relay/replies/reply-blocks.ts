@@ -1,4 +1,5 @@
 import type { ContentBlock } from '../../agent/service-schema.ts';
+import { truncatedCopy } from '../../agent/truncated-copy.ts';
 import type { ReplyBlock } from '../../render/messages/answer-text.ts';
 
 /** Characters kept of one text of a tool call, and of its whole input: more than a step ever shows. */
@@ -37,10 +38,8 @@ function truncateInput(value: unknown, room: { left: number }): unknown {
   return Object.fromEntries(members);
 }
 
-/** A copy: a slice would keep the whole text in memory. */
 function truncateText(text: string): string {
-  if (text.length <= MAX_TEXT_CHARACTERS) return text;
-  return Buffer.from(text.slice(0, MAX_TEXT_CHARACTERS), 'utf16le').toString('utf16le');
+  return truncatedCopy(text, MAX_TEXT_CHARACTERS);
 }
 
 function textField(raw: unknown): { text: unknown } | undefined {

@@ -18,6 +18,7 @@ import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { Lease } from './lease.ts';
 import type { RenderQueue } from './render-queue.ts';
+import type { ReplyMemory } from './reply-memory.ts';
 
 /** The Slack calls of one workspace. */
 export interface WorkspaceClient {
@@ -105,6 +106,7 @@ export interface RelayDeps {
   /** Queues a job for the thread within the transaction. */
   enqueue: (trx: Transaction<Tables>, thread: ThreadKey) => Promise<void>;
   readonly rendering: RenderQueue;
+  readonly replyMemory: ReplyMemory;
   /** The client of a service account. Throws AccountGone (an AgentNotFoundError) where another account replaced it. */
   agent(account: string): AgentClient;
   /** The account of a workspace's new threads. */

@@ -1,5 +1,6 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { type Message as AgentMessage, messageText } from '../../agent/service-schema.ts';
+import { truncatedCopy } from '../../agent/truncated-copy.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
@@ -87,13 +88,16 @@ async function showSettledReply(
     await context.record({ settled_at: new Date(), outcome, tool_counts: countTools(reply) }, true);
 }
 
+/** Characters of a note below the answer: more than a message shows of all. */
+const MAX_NOTE_LENGTH = 4_000;
+
 /** What the service said in the task beside the reply, after the message that the reply answers. */
 async function systemMessages(agent: AgentClient, taskId: string, reply: AgentMessage): Promise<string[]> {
   const userMessageId = reply.input?.userMessageId ?? null;
   if (userMessageId === null) return [];
   const texts: string[] = [];
   for await (const message of agent.messagesAfter(taskId, userMessageId)) {
-    if (message.role === 'system') texts.push(messageText(message));
+    if (message.role === 'system') texts.push(truncatedCopy(messageText(message), MAX_NOTE_LENGTH));
   }
   return texts.filter((text) => text !== '');
 }

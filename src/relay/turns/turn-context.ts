@@ -4,6 +4,7 @@ import type { Message, Thread, Turn } from '../../store/schema.ts';
 import type { PostOutcome } from '../../store/threads/posts.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
+import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { stopRequesterName } from '../controls/stop-delivery.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { LiveReply } from '../replies/live-reply.ts';
@@ -133,6 +134,11 @@ export class TurnContext implements ThreadWork {
     const { account_id, agent, taskId } = await this.task();
     const rate = this.#readRateFor(account_id);
     const { settledTaskMs } = this.deps.settings;
-    return new ReplyReader({ agent, taskId, userMessageId, rate, lease: this.lease, settledTaskMs, onRead });
+    const onReadWithinMemory: typeof onRead = (message, fingerprint) => {
+      if (account_id !== SETTINGS_ACCOUNT) this.deps.replyMemory.keep(this.turn, message.content);
+      onRead(message, fingerprint);
+    };
+    const options = { agent, taskId, userMessageId, rate, lease: this.lease, settledTaskMs };
+    return new ReplyReader({ ...options, onRead: onReadWithinMemory });
   }
 }

@@ -76,7 +76,10 @@ export class TurnRunner {
         );
       } finally {
         // After a lost lease, this process may already run the turn again.
-        if (this.#running.get(turn.id) === context) this.#running.delete(turn.id);
+        if (this.#running.get(turn.id) === context) {
+          this.#running.delete(turn.id);
+          this.#deps.replyMemory.release(turn);
+        }
       }
       // Many messages share a job. A turn that stays open is left to `Maintenance`, so that it does not run over and over.
       if (await this.#deps.store.threads.hasWorkAfter(turn)) await this.#options.requeue(thread);

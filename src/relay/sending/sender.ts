@@ -15,13 +15,13 @@ import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce } from './delivery.ts';
-import { freezeMessage } from './message-freeze.ts';
 import {
   filesOfQuotedMessages,
   findResentMessage,
   messageOfTurn,
   readOutgoingMessage,
 } from './outgoing-message.ts';
+import { recordSentContent } from './sent-content.ts';
 import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
 
 /** The service's status for a value that it does not know. */
@@ -74,7 +74,7 @@ export class Sender {
       while (this.#turn.prompt === null) {
         const attachments = await this.#uploadFiles();
         this.#turn = await this.#beforeSending((thread) =>
-          freezeMessage(this.#work, thread, this.#turn, attachments, this.#message),
+          recordSentContent(this.#work, thread, this.#turn, attachments, this.#message),
         );
         if (this.#turn.prompt === null) this.#forget();
       }

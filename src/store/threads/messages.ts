@@ -92,7 +92,7 @@ export class Messages extends Queries {
   }
 
   /** A message was not sent: it waits again, or is closed. False if it was withdrawn. */
-  async putBack(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
+  async leaveUnsent(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
     return changesRow(this.#update(key).set({ state }).where(isUnsent));
   }
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { connectionUrl } from '../../../src/postgres/embedded-server.ts';
+import { connectionUrl } from '../../../sandbox/connection-url.ts';
 import {
   type BrowserScene,
   describeInBrowser,

@@ -18,7 +18,7 @@ import { lockedIfForwarded, unlessStopped } from './stop-check.ts';
  * `known` is the message, if it has just been read. Throws TurnEnded where the message was deleted, and TurnEnded or
  * MessagesPaused where it was stopped.
  */
-export async function freezeMessage(
+export async function recordSentContent(
   work: ThreadWork,
   thread: Thread,
   turn: Turn,

@@ -23,7 +23,7 @@ export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWai
  * A turn's messages in Slack, each known by its part. A post's intent is recorded before the call. Where the outcome is
  * unknown, the thread is searched once the call has surely ended, and the part is posted only if it is not there.
  */
-export class ThreadPosts {
+export class IdempotentPosts {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;
   #posts = new Map<string, Post>();

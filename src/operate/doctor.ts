@@ -61,7 +61,6 @@ export async function runChecks(
   return allPassed;
 }
 
-/** Columns before the message. */
 const INDENT = 24;
 
 /** A result for people: its message is wrapped at the terminal's width (columns), where there is one. */

@@ -16,7 +16,6 @@ const HELP = `Erases what this database holds about a person or a workspace. It 
 /** The command reports its progress each time it has deleted this many rows. */
 const PROGRESS_ROWS = 100_000;
 
-/** What to erase. */
 export type ForgetRequest =
   | { workspace: string; user: string; tasks: boolean }
   | { workspace: string; everything: true };

@@ -17,13 +17,10 @@ type MetricName = keyof typeof metricHelp;
 export interface MetricSources {
   /** Counts over all processes. */
   stats(): Promise<Stats>;
-  /** Threads that this process works on. */
   heldThreads(): number;
-  /** The settings whose token or key is rejected. */
   rejectedSettings(): readonly string[];
   /** Workspaces whose events do not arrive, as far as this process knows. */
   deafWorkspaces(): number;
-  /** How many of the workspaces' own tokens and keys are rejected. */
   rejectedWorkspaceCredentials(): { token: number; key: number };
 }
 

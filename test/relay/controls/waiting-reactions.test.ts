@@ -38,9 +38,9 @@ test('a reaction that Slack does not remove is retried less and less often, does
       tried.push(ts);
       return 'later';
     },
-    addReaction: async ({ ts }: { ts: string }) => {
+    addReaction: async ({ ts }: { ts: string }): Promise<ReactionOutcome> => {
       reacted.push(ts);
-      return true;
+      return 'done';
     },
   };
   const marks = new WaitingReactions({ store, log: silentLog, workspace: () => ({ posting }) });

@@ -283,7 +283,11 @@ test('a long upload shows the progress of each file, and Stop ends it', async ({
     { agent: { behaviour: behaviour }, settings: { INLINE_LIMIT_MIB: '0' } },
     onTestFinished,
   );
-  slow.agent.faults.add({ call: 'PUT part', fault: { kind: 'latency', ms: 1_000 } });
+  // Some parts arrive; the rest is held until the agent is stopped.
+  const stopped = Promise.withResolvers<void>();
+  onTestFinished(() => stopped.resolve());
+  slow.agent.faults.add({ call: 'PUT part', times: 4, fault: { kind: 'latency', ms: 100 } });
+  slow.agent.faults.add({ call: 'PUT part', fault: { kind: 'hold', until: stopped.promise } });
   const channel = slow.channel();
   const root = slow.ask(channel, 'this takes long', {
     files: [

@@ -56,6 +56,18 @@ describe('the program', () => {
     expect(program.said()).not.toContain('xoxb-not-a-token');
   });
 
+  test('stops with 0 at a signal that comes while it loads and starts', async () => {
+    const loading = `data:text/javascript,
+      import { registerHooks } from 'node:module';
+      const load = (url, context, next) => (url.endsWith('/src/app.ts') && console.log('loading'), next(url, context));
+      registerHooks({ load });`;
+    const program = start({ ...settings, NODE_OPTIONS: `--import=${encodeURI(loading)}` });
+    await program.says('loading');
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toBe(0);
+    expect(program.said()).toContain('Stopped by SIGTERM during the start.');
+  });
+
   test('refuses to start a second time on the same folder, while the first one stops cleanly', async () => {
     const first = start(settings);
     await first.says('taskthread is running');

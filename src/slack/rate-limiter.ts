@@ -3,7 +3,6 @@ import { SlackRateLimitError } from './errors.ts';
 import { type Permit, PermitQueue, type PermitRequest, type PermitStore } from './permit-queue.ts';
 import type { RateLimitName, RateLimitTable } from './rate-limits.ts';
 
-/** A request for a permit of one rate limit. */
 export interface ScopedPermitRequest extends PermitRequest {
   workspace: string;
   limit: RateLimitName;

@@ -57,7 +57,7 @@ test('what the app lacks is named, and added with --mend; what only Slack has st
   });
   const [failure = ''] = await check(withToken);
   expect(failure).toMatch(
-    /^FAIL The app at Slack differs: settings\.event_subscriptions\.bot_events: app_home_opened, .*; settings\.interactivity\.is_enabled: true\. Run npm run doctor -- --mend/,
+    /^FAIL The app at Slack differs: settings\.event_subscriptions\.bot_events: app_home_opened, .*; settings\.interactivity\.is_enabled: true\. Run the doctor with --mend/,
   );
   expect(await check(withToken, true)).toEqual([expect.stringMatching(/^OK updated at Slack: settings\./)]);
   expect(await check(withToken)).toEqual(["OK has everything of this release's manifest"]);

@@ -6,11 +6,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  connectionUrl,
-  type EmbeddedServer,
-  startEmbeddedServer,
-} from '../../src/postgres/embedded-server.ts';
+import { connectionUrl } from '../../sandbox/connection-url.ts';
+import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
 import { unpackBinaries } from '../../src/postgres/server-binaries.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -6,10 +6,10 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { connectionUrl } from '../../sandbox/connection-url.ts';
 import { startSandboxServices } from '../../sandbox/sandbox-services.ts';
 import { manifestProblems } from '../../sandbox/slack/manifest-schema.ts';
 import { readManifestFile } from '../../setup/manifest-file.ts';
-import { connectionUrl } from '../../src/postgres/embedded-server.ts';
 import { copyTemplateDatabase } from '../support/fresh-database.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -1,4 +1,5 @@
-import { parseFlags, type SupportedFlags } from '../../relay/reading/message-flags.ts';
+import type { SupportedTaskOptions } from '../../agent/service-options.ts';
+import { parseFlags } from '../../relay/reading/message-flags.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/readable-text.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
@@ -23,7 +24,7 @@ export interface StartFormValues {
 export function contentOfForm(
   values: StartFormValues,
   source: MessageContent | null,
-  supportedFlags: SupportedFlags,
+  supportedFlags: SupportedTaskOptions,
 ): MessageContent {
   const typed = parseFlags(values.question ?? '', supportedFlags);
   const isQuestionShown = values.question !== undefined || source === null || source.about !== undefined;

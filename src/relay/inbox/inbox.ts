@@ -14,7 +14,6 @@ import {
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
 
-/** What the inbox needs. */
 export interface InboxDeps {
   store: Store;
   /** Which replies in threads that people began are for the agent, where no workspace or channel says so. */

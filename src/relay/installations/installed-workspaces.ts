@@ -10,7 +10,6 @@ import { decryptTokens } from './installation-tokens.ts';
 import type { ObservedGate } from './observed-gate.ts';
 import type { BotAuthorization, InstallationQuery, WorkspaceRegistry } from './workspace-registry.ts';
 
-/** What the installed workspaces need. */
 export interface InstalledWorkspacesDeps {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
@@ -25,7 +24,6 @@ export interface InstalledWorkspacesDeps {
   log: Logger;
 }
 
-/** A workspace as this process knows it. */
 interface WorkspaceEntry {
   row: InstalledWorkspace;
   /** Undefined once the app is uninstalled. */
@@ -218,7 +216,6 @@ function installationOf(row: InstalledWorkspace, currentToken: () => string | un
   };
 }
 
-/** What looking up an organisation's workspaces needs. */
 interface OrganisationWorkspacesDeps {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;

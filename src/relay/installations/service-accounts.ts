@@ -22,7 +22,6 @@ import {
   type ServiceCredentials,
 } from './service-client.ts';
 
-/** What the service accounts need. */
 export interface ServiceAccountsDeps {
   store: Pick<Store, 'accounts'>;
   /** Undefined without SECRET_KEY: workspaces with accounts of their own then have no account at all. */
@@ -39,7 +38,6 @@ export interface ServiceAccountsDeps {
   log: Logger;
 }
 
-/** An account as this process knows it. */
 interface AccountEntry {
   row: AccountRow;
   /** Undefined once the key is deleted. */
@@ -61,7 +59,6 @@ export class ServiceAccounts {
   >();
   readonly #defaultClient: ServiceClient | undefined;
   readonly #entries = new Map<string, AccountEntry>();
-  /** The id of each workspace's own account. */
   readonly #currentByWorkspace = new Map<string, string>();
   #lastSequence = 0;
   #refreshing: Promise<void> | undefined;

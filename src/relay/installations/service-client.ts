@@ -3,7 +3,6 @@ import type { AgentClientOptions } from '../../agent/client-options.ts';
 import { ReadRate } from '../runtime/read-rate.ts';
 import type { ObservedGate } from './observed-gate.ts';
 
-/** What the clients of all accounts share. */
 export interface ServiceClientOptions
   extends Pick<
     AgentClientOptions,
@@ -19,7 +18,6 @@ export interface ServiceClientOptions
   readsPerSecond: number;
 }
 
-/** The client of one account. */
 export interface ServiceClient {
   readonly agent: AgentClient;
   readonly readRate: ReadRate;

@@ -14,7 +14,6 @@ const POLL_INTERVAL_MS = 60_000;
 /** The longest pause after repeated failures of one token (ms). Meanwhile the others are renewed. */
 const MAX_PAUSE_MS = 60 * 60_000;
 
-/** What renewing tokens needs. */
 export interface TokenRotationDeps {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;

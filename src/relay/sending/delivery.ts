@@ -1,4 +1,4 @@
-import { AgentAbortedError, AgentError, AgentUnavailableError } from '../../agent/errors.ts';
+import { AgentAbortedError, AgentError } from '../../agent/errors.ts';
 import { type Message as AgentMessage, messageText, type SendResult } from '../../agent/service-schema.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -82,10 +82,10 @@ export async function deliverOnce(
   }
 }
 
-function notListedError(cause: Error): AgentUnavailableError {
+function notListedError(cause: Error): AgentError {
   const sentence =
     'The service accepted the message but does not list it. It is looked up again before it is resent.';
-  return new AgentUnavailableError({ sentence, outcome: 'unknown', cause });
+  return new AgentError('unavailable', { sentence, outcome: 'unknown', cause });
 }
 
 function readSendResult(first: SendResult | string): { id: string | undefined; reply: AgentMessage | null } {

@@ -18,7 +18,6 @@ import { answerText, type ReplyBlock } from './answer-text.ts';
 import { feedbackButtons } from './feedback-buttons.ts';
 import { doneLine, progressLine } from './progress-line.ts';
 
-/** Everything that a reply shows. */
 export interface DisplayedReply {
   turnId: string;
   phase: ReplyPhase;
@@ -30,7 +29,6 @@ export interface DisplayedReply {
   sentence?: string | undefined;
   /** Character offsets at which the answer continues in a new message. */
   breaks?: readonly number[] | undefined;
-  /** Hides the agent's tool calls. */
   hideSteps?: boolean | undefined;
   /** Most messages of the answer; the rest becomes a file. */
   maxMessages: number;
@@ -43,14 +41,7 @@ const MAX_PARSED_CHARACTERS = 3_000_000;
 const MAX_NOTES_LENGTH = 2_500;
 const MAX_SENTENCE_LENGTH = 2_000;
 
-const ENDED_PHASES: ReadonlySet<ReplyPhase> = new Set([
-  'done',
-  'cancelled',
-  'failed',
-  'length',
-  'background',
-]);
-/** The phases with feedback buttons. */
+const ENDED_PHASES = new Set<ReplyPhase>(['done', 'cancelled', 'failed', 'length', 'background']);
 const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
 /** The sentence of each phase, unless there is a better one. */
 const DEFAULT_SENTENCES = {
@@ -183,7 +174,6 @@ function blocksBelowAnswer(
   return blocks;
 }
 
-/** The blocks whose tool calls are shown. */
 function shownToolBlocks(state: DisplayedReply): readonly ReplyBlock[] {
   return state.hideSteps === true ? [] : state.blocks;
 }
@@ -221,7 +211,6 @@ function actionButtons(state: DisplayedReply): ActionsBlock | undefined {
   );
 }
 
-/** The key of a button's label. */
 function buttonLabel(action: ReplyAction, phase: ReplyPhase): keyof typeof strings.buttons {
   if (action === 'choose_again') return 'chooseAgain';
   return action === 'stop' && phase === 'stopping' ? 'stopNow' : action;

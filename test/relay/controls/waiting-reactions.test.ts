@@ -38,9 +38,9 @@ test('a reaction that Slack does not remove is retried less and less often, does
       tried.push(ts);
       return 'later';
     },
-    addReaction: async ({ ts }: { ts: string }) => {
+    addReaction: async ({ ts }: { ts: string }): Promise<ReactionOutcome> => {
       reacted.push(ts);
-      return true;
+      return 'done';
     },
   };
   const marks = new WaitingReactions({ store, log: silentLog, workspace: () => ({ posting }) });
@@ -62,7 +62,7 @@ test('a reaction that Slack does not remove is retried less and less often, does
 });
 
 test('a reaction is removed only once it is there, if its turn begins before', async () => {
-  const adding = Promise.withResolvers<boolean>();
+  const adding = Promise.withResolvers<ReactionOutcome>();
   const calls: string[] = [];
   const posting = {
     addReaction: () => {
@@ -87,7 +87,7 @@ test('a reaction is removed only once it is there, if its turn begins before', a
   await until(async () => (await stale.mock.results[0]?.value) !== undefined);
   await new Promise((resolve) => setImmediate(resolve));
   expect(calls).toEqual(['add']);
-  adding.resolve(true);
+  adding.resolve('done');
   await until(() => calls.length > 1);
   expect(calls).toEqual(['add', 'remove']);
 });

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type AnswerPart,
-  AnswerSplitter,
-  displayedText,
-  splitAnswer,
-} from '../../../src/render/splitting/answer-splitter.ts';
+import { type AnswerPart, AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
+import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
 import { expectWithinLimits, markdownOf, shapeOf } from '../../support/markdown-shape.ts';
 

@@ -3,7 +3,8 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, test } from 'vitest';
-import { AnswerSplitter, displayedText, splitAnswer } from '../../../src/render/splitting/answer-splitter.ts';
+import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
+import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 import { markdownOf } from '../../support/markdown-shape.ts';
 
 /** What is shown of a growing text. */

@@ -24,6 +24,8 @@ console.log(
   `${styleText('bold', 'Taskthread demo')}: a Slack workspace, an agent service, PostgreSQL and the bot, all on this machine.\n`,
 );
 await using undo = new AsyncDisposableStack();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void undo.disposeAsync().finally(() => process.exit(130)));
 const services = await startSandboxServices(
   { s3: true, agent: { behaviour: { partSize: 5 * MEBIBYTE }, writingPace: 10 } },
   undo,

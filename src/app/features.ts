@@ -4,7 +4,7 @@ import { ChannelSettingsModal } from '../features/channel-settings/channel-setti
 import { feedbackSection } from '../features/feedback/feedback-section.ts';
 import { HomeTab } from '../features/home/home-tab.ts';
 import { QuestionPoster } from '../features/start/question-poster.ts';
-import { StartFormHandler } from '../features/start/start-form-handler.ts';
+import { StartFormSubmissions } from '../features/start/start-form-submission.ts';
 import { TaskDeleter } from '../features/tasks/task-deletion.ts';
 import { TaskFileDelivery } from '../features/tasks/task-file-delivery.ts';
 import { WorkspaceAccessSettings } from '../features/workspace-settings/workspace-access-settings.ts';
@@ -55,7 +55,7 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
     taskList,
     home,
     questionPoster,
-    startFormHandler: new StartFormHandler({ ...deps, ...hooks, questionPoster }),
+    startFormHandler: new StartFormSubmissions({ ...deps, ...hooks, questionPoster }),
     taskFiles: new TaskFileDelivery(deps),
     taskDeleter: new TaskDeleter(deps),
   };

@@ -9,7 +9,7 @@ import type { Store } from '../../store/store.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
-import type { ThreadPosts } from '../replies/thread-posts.ts';
+import type { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ControlOutcome, Press } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
@@ -153,7 +153,7 @@ export class PausedMessages {
 /** Posts once in a stopped turn's thread how many messages are paused there; nothing if none is. */
 async function postPausedNotice(
   deps: NoticeDeps,
-  posts: Pick<ThreadPosts, 'post'>,
+  posts: Pick<IdempotentPosts, 'post'>,
   turn: Turn,
 ): Promise<void> {
   if ((await deps.store.pausedThreads.pausedBy(turn)) !== turn.id) return;
@@ -173,7 +173,7 @@ interface TurnEnding {
 /** Finishes a turn, after the notice of what is paused behind it: a pause may begin until the turn is finished. */
 export async function postPausedNoticeAndFinish(
   deps: NoticeDeps,
-  posts: Pick<ThreadPosts, 'post'>,
+  posts: Pick<IdempotentPosts, 'post'>,
   turn: Turn,
   { outcome, last, onFinished }: TurnEnding,
 ): Promise<void> {

@@ -13,11 +13,11 @@ import {
   withRetry,
 } from '../runtime/retry.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
+import { IdempotentPosts } from './idempotent-posts.ts';
 import { ReplyMessages } from './reply-messages.ts';
 import type { ReplyReader } from './reply-reader.ts';
 import type { ReplyState } from './reply-state.ts';
 import { ThreadFiles } from './thread-files.ts';
-import { ThreadPosts } from './thread-posts.ts';
 
 /** A final edit that gets no permit within this time (ms) is left out: the text continues in a new message. */
 const FINAL_EDIT_TIMEOUT_MS = 1_500;
@@ -33,7 +33,7 @@ export class LiveReply {
   readonly #turn: TurnLocation;
   readonly #state: ReplyState;
   /** The reply's messages in Slack. */
-  readonly posts: ThreadPosts;
+  readonly posts: IdempotentPosts;
   readonly #messages: ReplyMessages;
   readonly #files: ThreadFiles;
   /** Withdraws the edits that wait for a permit. */
@@ -56,7 +56,7 @@ export class LiveReply {
     this.#work = work;
     this.#turn = turn;
     this.#state = state;
-    this.posts = new ThreadPosts(work, turn, begunAt);
+    this.posts = new IdempotentPosts(work, turn, begunAt);
     this.#messages = new ReplyMessages(state, this.posts);
     this.#files = new ThreadFiles(work, turn);
     this.#changes = new Poller({

@@ -2,9 +2,9 @@ import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import type { EditRequest } from '../../slack/posting.ts';
 import { replyPart } from '../../store/threads/posts.ts';
 import { REPLY_FORMS } from './fallback-forms.ts';
+import type { IdempotentPosts } from './idempotent-posts.ts';
 import { textDigest } from './message-digest.ts';
 import type { ReplyState } from './reply-state.ts';
-import type { ThreadPosts } from './thread-posts.ts';
 
 /** How an edit waits for its permit. */
 export interface ReplyEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'> {
@@ -18,13 +18,13 @@ const REPLACED_PREFIX = 'draft:';
 /** The messages in Slack that one reply consists of; the first is number 0. */
 export class ReplyMessages {
   readonly #state: ReplyState;
-  readonly #posts: ThreadPosts;
+  readonly #posts: IdempotentPosts;
   /** Which range of the answer (characters) each part shows, as far as this process sent it. */
   readonly #ranges = new Map<string, { from: number; to: number; digest: string }>();
   /** Edits of this process that are not recorded yet. */
   uncountedEdits = 0;
 
-  constructor(state: ReplyState, posts: ThreadPosts) {
+  constructor(state: ReplyState, posts: IdempotentPosts) {
     this.#state = state;
     this.#posts = posts;
   }

@@ -16,13 +16,13 @@ import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce, lastMessageId } from './delivery.ts';
-import { freezeMessage } from './message-freeze.ts';
 import {
   filesOfQuotedMessages,
   findResentMessage,
   messageOfTurn,
   readOutgoingMessage,
 } from './outgoing-message.ts';
+import { recordSentContent } from './sent-content.ts';
 import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
 
 /** The service's status for a value that it does not know. */
@@ -126,7 +126,7 @@ export class Sender {
   async #freeze(thread: Thread, taskId: string, attachments: Attachments): Promise<void> {
     // Delivery reads it again where it cannot be read now.
     const read = () => lastMessageId(this.#work.deps.agent(thread.account_id), taskId).catch(() => undefined);
-    const frozen = await freezeMessage(this.#work, thread, this.#turn, {
+    const frozen = await recordSentContent(this.#work, thread, this.#turn, {
       attachments,
       known: this.#message,
       lastMessageId: this.#startedTaskId === null ? await read() : '',

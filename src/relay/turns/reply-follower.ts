@@ -26,7 +26,7 @@ export async function followReply(context: TurnContext): Promise<void> {
       state.onForwarded(writer, notes);
       context.waitingReactions.cleanUp();
     },
-    onPutBack: () => state.onPutBack(),
+    onRequeued: () => state.onRequeued(),
   });
   context.passOn = (isAsked) => {
     const pause = isAsked ? `asked, ${forwarding.forwardedCount}` : state.pauseAfter(deps.settings.passOnMs);

@@ -12,12 +12,12 @@ import type { Store } from '../../store/store.ts';
 import type { FollowUpTimes } from '../../store/tasks/follow-up-schedule.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/account-check.ts';
+import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import { postResults } from '../replies/result-posts.ts';
-import { ThreadPosts } from '../replies/thread-posts.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { EmptyMessage } from '../sending/empty-turn.ts';
-import { closeIfUnchanged, closeMessage, putBack } from '../sending/put-back.ts';
+import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/message-requeue.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
@@ -65,7 +65,7 @@ export async function closeTurn(
   followUp?: FollowUpTimes,
 ): Promise<void> {
   const { deps, turn, reply, completion } = context;
-  const posts = new ThreadPosts(context, turn);
+  const posts = new IdempotentPosts(context, turn);
   const values = context.takeUnrecorded();
   let isCompleted = false;
   const onFinished = async (store: Store, trx: Transaction<Tables>) => {
@@ -86,7 +86,7 @@ export async function closeTurn(
 async function retractNotice(context: TurnContext, read: 'changed' | 'withdrawn'): Promise<void> {
   const { deps, turn, reply } = context;
   if (read === 'changed') {
-    await context.withRetry(() => putBack(deps, turn, reply));
+    await context.withRetry(() => requeueMessage(deps, turn, reply));
     return;
   }
   await context.withRetry(() => reply.remove());
@@ -101,7 +101,7 @@ async function postResultsOrEndLine(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   const { agent, taskId } = await context.task();
   const settled = { deps, workspace, agent, turn, taskId, lease };
-  const posts = new ThreadPosts(context, turn);
+  const posts = new IdempotentPosts(context, turn);
   const count = await context
     .withRetry(() => postResults(settled, context.state.answer))
     .catch(async (error: unknown) => {

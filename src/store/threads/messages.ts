@@ -68,7 +68,7 @@ export class Messages extends Queries {
   }
 
   /** A message was not sent: it waits again, or is closed. False if it was withdrawn. */
-  async putBack(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
+  async leaveUnsent(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
     return this.#update(key, sql`state = ${state}`, isUnsent);
   }
 

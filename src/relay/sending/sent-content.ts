@@ -29,7 +29,7 @@ export interface Freeze {
  * and returned without content. Throws TurnEnded where the message was deleted, and TurnEnded or MessagesPaused where it
  * was stopped.
  */
-export async function freezeMessage(
+export async function recordSentContent(
   work: ThreadWork,
   thread: Thread,
   turn: Turn,

@@ -35,7 +35,7 @@ interface PostWork {
  * A turn's messages in Slack, each known by its part. A post's intent is recorded before the call. Where the outcome is
  * unknown, the thread is searched once the call has surely ended, and the part is posted only if it is not there.
  */
-export class ThreadPosts {
+export class IdempotentPosts {
   readonly #work: PostWork;
   readonly #turn: TurnLocation;
   #posts = new Map<string, Post>();

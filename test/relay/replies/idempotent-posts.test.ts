@@ -1,6 +1,6 @@
 import { v7 as nextId } from 'uuid';
 import { expect, test } from 'vitest';
-import { ThreadPosts } from '../../../src/relay/replies/thread-posts.ts';
+import { IdempotentPosts } from '../../../src/relay/replies/idempotent-posts.ts';
 import type { PostRequest } from '../../../src/slack/posting.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -49,7 +49,7 @@ async function begun(agoMs: number) {
   };
   const workspace = { posting, readBack: { findOwnPost: async () => undefined } };
   const work = { deps: { log: silentLog, store }, workspace, lease };
-  const posts = new ThreadPosts(work, turn, performance.now() - agoMs);
+  const posts = new IdempotentPosts(work, turn, performance.now() - agoMs);
   return { posts, find, longAgo, intendedBeforeCall };
 }
 

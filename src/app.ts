@@ -192,7 +192,7 @@ export async function startApp(
   const sendNow = new SendNow(controlDeps, (thread, isAsked) => runner.passOn(thread, isAsked));
   const unsentReplies = new UnsentReplies(controlDeps);
   const stopTriggers = new StopTriggers(controlDeps, stopControl, pausedMessages, waitingReactions);
-  const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
+  const dispatcher = new Dispatcher({ queue, run: (...job) => runner.run(...job), log });
   const maintenance = new Maintenance({
     store,
     queue,

@@ -22,12 +22,16 @@ setFlagsFromString('--scavenger-max-new-space-capacity-mb=8');
 /** How long closing everything may take after DRAIN_SECONDS (ms), for example while the database does not answer. */
 const CLOSE_TIMEOUT_MS = 11_000;
 
-if (process.argv.includes('--help')) {
+const [argument] = process.argv.slice(2);
+if (argument === '--help') {
   console.log('Taskthread brings a hosted AI agent into Slack. It is configured by environment variables:\n');
   for (const { name, fallback, what, secret } of settingRows()) {
     console.log(`  ${name}${fallback === '' ? '' : ` (${fallback})`}`);
     console.log(`      ${what}${secret ? ` (Or set ${name}_FILE to a file that contains it.)` : ''}`);
   }
+} else if (argument !== undefined) {
+  console.error(`Unknown argument ${argument}. Settings are environment variables: --help lists them.`);
+  process.exitCode = 2;
 } else {
   await run();
 }

@@ -48,6 +48,12 @@ describe('the program', () => {
     expect(program.said()).toContain('DRAIN_SECONDS (8)');
   });
 
+  test('refuses arguments that it does not know, and exits with 2', async () => {
+    const program = start({}, ['--port=80']);
+    expect(await program.ended).toBe(2);
+    expect(program.said()).toContain('Unknown argument --port=80');
+  });
+
   test('reports a token that Slack rejects, and exits with 1', async () => {
     const program = start({ ...settings, SLACK_BOT_TOKEN: 'xoxb-not-a-token' });
     expect(await program.ended).toBe(1);

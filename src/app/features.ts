@@ -4,7 +4,7 @@ import { ChannelSettingsModal } from '../features/channel-settings/channel-setti
 import { feedbackSection } from '../features/feedback/feedback-section.ts';
 import { HomeTab } from '../features/home/home-tab.ts';
 import { QuestionPoster } from '../features/start/question-poster.ts';
-import { StartFormHandler } from '../features/start/start-form-handler.ts';
+import { StartFormSubmissions } from '../features/start/start-form-submission.ts';
 import { TaskDeleter } from '../features/tasks/task-deletion.ts';
 import { TaskFileDelivery } from '../features/tasks/task-file-delivery.ts';
 import { UsageReport } from '../features/usage/usage-report.ts';
@@ -65,7 +65,7 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
     home,
     usageReport,
     workflowStep,
-    startFormHandler: new StartFormHandler({ ...deps, ...hooks, questionPoster }),
+    startFormHandler: new StartFormSubmissions({ ...deps, ...hooks, questionPoster }),
     taskFiles,
     taskDeleter,
   };

@@ -2,7 +2,7 @@ import { listChannelTasks } from '../features/commands/channel-tasks.ts';
 import { listRunningTasks } from '../features/commands/running-tasks.ts';
 import type { DirectMessages } from '../features/direct-messages/direct-messages.ts';
 import { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
-import { StartModal } from '../features/start/start-modal.ts';
+import { StartFormOpener } from '../features/start/start-form-opener.ts';
 import { showSteps } from '../features/steps/steps-modal.ts';
 import { TaskModal } from '../features/tasks/task-modal.ts';
 import { registerAccountListeners } from '../listeners/account-listener.ts';
@@ -56,7 +56,7 @@ export function registerListeners(
     log: deps.log,
     sendEphemeral: (location, text) => sendEphemeral(deps, location, text),
   };
-  const startModal = new StartModal(deps);
+  const startModal = new StartFormOpener(deps);
   const taskModal = new TaskModal(deps);
   const buttons: ControlButtonHandlers = {
     stop: (press) => stopControl.requestStop(press),

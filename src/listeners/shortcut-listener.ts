@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StartFormRequest, StartModal } from '../features/start/start-modal.ts';
+import type { StartFormOpener, StartFormRequest } from '../features/start/start-form-opener.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import * as strings from '../render/strings/index.ts';
 import { type ListenerContext, parseActor, runAfterAck } from './press.ts';
@@ -14,7 +14,7 @@ const messageShortcutSchema = globalShortcutSchema.extend({
 /** Handles the shortcuts of the manifest: a new task, and a question about a message. */
 export function registerShortcutListeners(
   { app, log, sendEphemeral }: ListenerContext,
-  startModal: StartModal,
+  startModal: StartFormOpener,
   sendDirectMessage: (actor: WorkspaceActor, text: string) => Promise<void>,
 ): void {
   const background = (work: Promise<void>) => runAfterAck(work, log, 'could not show the start form');

@@ -1,9 +1,9 @@
 import type { ViewResponseAction } from '@slack/bolt';
 import { z } from 'zod';
-import type { StartFormValues } from '../features/start/start-form-content.ts';
-import type { StartFormAnswer, StartFormHandler } from '../features/start/start-form-handler.ts';
-import type { StartModal } from '../features/start/start-modal.ts';
-import { parseStartFormMetadata, START_CALLBACK } from '../features/start/start-view.ts';
+import type { StartFormValues } from '../features/start/start-form-message.ts';
+import type { StartFormOpener } from '../features/start/start-form-opener.ts';
+import type { StartFormAnswer, StartFormSubmissions } from '../features/start/start-form-submission.ts';
+import { parseStartFormMetadata, START_CALLBACK } from '../features/start/start-form-view.ts';
 import { type FormSubmission, formErrors, type ListenerContext, onPress, parseForm } from './press.ts';
 
 const blocksSchema = z.looseObject({
@@ -15,8 +15,8 @@ const blocksSchema = z.looseObject({
 /** Handles the form that starts tasks, and the buttons that open it again for an earlier question. */
 export function registerStartFormListeners(
   context: ListenerContext,
-  formHandler: StartFormHandler,
-  startModal: StartModal,
+  formHandler: StartFormSubmissions,
+  startModal: StartFormOpener,
 ): void {
   context.app.view(START_CALLBACK, async ({ ack, body }) => {
     const form = parseForm(body);

@@ -7,6 +7,7 @@ import { startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { type ManifestFile, manifestVariant } from '../../setup/manifest-file.ts';
 import { readConfig } from '../../src/config.ts';
 import { checkApp } from '../../src/operate/checks/slack-app-check.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 const slack = await startSlackWorkspace({ limits: 'off' });
@@ -110,7 +111,8 @@ test('for HTTP, the addresses are compared too', async () => {
 
 test('the doctor prints lines of JSON for machines, and refuses unknown options', async () => {
   const doctor = fileURLToPath(new URL('../../src/operate/doctor.ts', import.meta.url));
-  const run = (...args: string[]) => promisify(execFile)(process.execPath, [doctor, ...args], { env: {} });
+  const run = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [doctor, ...args], { env: compileCache() });
   await expect(run('--json')).rejects.toMatchObject({
     code: 1,
     stdout: expect.stringMatching(

@@ -2,9 +2,9 @@ import { isTokenValid, revokeToken, workspacesOfToken } from '../../slack/token-
 import { renewToken } from '../../slack/token-renewal.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
+import type { CredentialStatus } from './credential-status.ts';
 import { encryptTokens, type GrantedInstallation } from './installation-tokens.ts';
 import { InstalledWorkspaces, OrganisationWorkspaces } from './installed-workspaces.ts';
-import type { ObservedGate } from './observed-gate.ts';
 import { TokenRotation } from './token-rotation.ts';
 import { UninstallEvents } from './uninstall-events.ts';
 import { createWorkspaceClient, type WorkspaceClientOptions } from './workspace-client.ts';
@@ -21,7 +21,7 @@ export interface OAuthInstallationsDeps {
   };
   workspaceOptions: WorkspaceClientOptions;
   /** The gate of a workspace's token; undefined: of the token in the settings. */
-  tokenGateFor: (workspace: string | undefined) => ObservedGate;
+  tokenGateFor: (workspace: string | undefined) => CredentialStatus;
   /** The time between the two refusals of a token that end its installation (ms). */
   confirmAfterMs?: number | undefined;
 }

@@ -1,8 +1,8 @@
 import type { Installation } from '../../slack/installation.ts';
 import type { TokenIdentity } from '../../slack/token-identity.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
+import type { CredentialStatus } from './credential-status.ts';
 import { OAuthInstallations, type OAuthInstallationsDeps } from './oauth-installations.ts';
-import type { ObservedGate } from './observed-gate.ts';
 import { createWorkspaceClient } from './workspace-client.ts';
 import type { WorkspaceRegistry } from './workspace-registry.ts';
 
@@ -35,7 +35,7 @@ export async function openRegistry(
 function singleWorkspace(
   { workspace: id, token, botUser, botId }: Installation,
   client: WorkspaceClient,
-  gate: ObservedGate,
+  gate: CredentialStatus,
 ): WorkspaceRegistry {
   const workspace = (asked: string) => (asked === id ? client : undefined);
   return {

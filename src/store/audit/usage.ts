@@ -29,7 +29,7 @@ export class Usage extends Queries {
     const key = sql`month, workspace, person, channel, model`;
     let last = { month: '', workspace: '', person: '', channel: '', model: '' };
     for (;;) {
-      const { rows } = await sql<UsageRow>`
+      const rows = await this.rows(sql<UsageRow>`
         with ended as (
           select to_char(at at time zone 'UTC', 'YYYY-MM') as month, workspace, ${person} as person, turn_id,
             coalesce(channel, '') as channel, coalesce(details ->> 'model', '') as model,
@@ -47,7 +47,7 @@ export class Usage extends Queries {
           select count(*) filter (where is_positive) as up, count(*) filter (where not is_positive) as down
           from feedback where (feedback.workspace, feedback.turn_id) = (ended.workspace, ended.turn_id)) as thumbs
         where (${key}) > (${last.month}, ${last.workspace}, ${last.person}, ${last.channel}, ${last.model})
-        group by ${key} order by ${key} limit ${PAGE_SIZE}`.execute(this.db);
+        group by ${key} order by ${key} limit ${PAGE_SIZE}`);
       yield* rows;
       last = rows.at(-1) ?? last;
       if (rows.length < PAGE_SIZE) return;

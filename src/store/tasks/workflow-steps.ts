@@ -1,14 +1,13 @@
 import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { isInstalled, isUnclaimed } from '../filters.ts';
-import { changesRow, Queries } from '../queries.ts';
+import { Queries } from '../queries.ts';
 import type { SlackTs, TaskStart, Turn, WorkflowStep } from '../schema.ts';
 
 /** How long a process has to complete a step before another tries (ms). */
 const CLAIM_MS = 60_000;
 
-/** Identifies one run of a step. */
-export type WorkflowStepKey = Pick<WorkflowStep, 'workspace' | 'execution_id'>;
+type NewStep = Omit<WorkflowStep, 'thread_ts' | 'claimed_until' | 'completed_at' | 'created_at'>;
 
 /** A step that is to be completed, and what its thread has come to; null where there is no thread, task or turn yet. */
 export interface DueStep extends WorkflowStep {
@@ -22,30 +21,24 @@ export interface DueStep extends WorkflowStep {
 /** Steps of workflows: each run of one is recorded with its start, and completed in Slack once it has come that far. */
 export class WorkflowSteps extends Queries {
   /** Records a step that Slack runs; false if Slack has sent it before. */
-  async add(
-    step: WorkflowStepKey & Pick<WorkflowStep, 'channel' | 'start_id' | 'refusal' | 'waits_for_answer'>,
-  ): Promise<boolean> {
-    return changesRow(
-      this.db
-        .insertInto('workflow_steps')
-        .values(step)
-        .onConflict((conflict) => conflict.columns(['workspace', 'execution_id']).doNothing()),
-    );
+  async add(step: NewStep): Promise<boolean> {
+    const { workspace, execution_id, channel, start_id, refusal, waits_for_answer } = step;
+    return this.changes(sql`
+      insert into workflow_steps (workspace, execution_id, channel, start_id, refusal, waits_for_answer)
+      values (${workspace}, ${execution_id}, ${channel}, ${start_id}, ${refusal}, ${waits_for_answer})
+      on conflict do nothing`);
   }
 
   /** The question of a start is in its thread; changes nothing if no step has asked it. */
   async setThread({ workspace, id }: Pick<TaskStart, 'workspace' | 'id'>, thread_ts: SlackTs): Promise<void> {
-    await this.db
-      .updateTable('workflow_steps')
-      .set({ thread_ts })
-      .where((row) => row.and({ workspace, start_id: id }))
-      .where('completed_at', 'is', null)
-      .execute();
+    await this.changes(sql`
+      update workflow_steps set thread_ts = ${thread_ts}
+      where workspace = ${workspace} and start_id = ${id} and completed_at is null`);
   }
 
   /** Claims steps that can be completed and that no process is completing, the longest untried first. */
   async claimDue(limit: number): Promise<DueStep[]> {
-    const { rows } = await sql<DueStep>`
+    return this.rows(sql<DueStep>`
       with claimed as (
         update workflow_steps set claimed_until = ${fromNow(CLAIM_MS)}
         where (workspace, execution_id) in (
@@ -57,17 +50,14 @@ export class WorkflowSteps extends Queries {
       left join threads on (threads.workspace, threads.channel, threads.thread_ts)
         = (claimed.workspace, claimed.channel, claimed.thread_ts)
       left join turns on (turns.workspace, turns.channel, turns.message_ts)
-        = (claimed.workspace, claimed.channel, claimed.thread_ts)`.execute(this.db);
-    return rows;
+        = (claimed.workspace, claimed.channel, claimed.thread_ts)`);
   }
 
   /** Slack has completed the step, or closed it before. */
-  async markCompleted({ workspace, execution_id }: WorkflowStepKey): Promise<void> {
-    await this.db
-      .updateTable('workflow_steps')
-      .set({ completed_at: sql<Date>`clock_timestamp()` })
-      .where((row) => row.and({ workspace, execution_id }))
-      .execute();
+  async markCompleted({ workspace, execution_id }: WorkflowStep): Promise<void> {
+    await this.changes(sql`
+      update workflow_steps set completed_at = clock_timestamp()
+      where workspace = ${workspace} and execution_id = ${execution_id}`);
   }
 }
 

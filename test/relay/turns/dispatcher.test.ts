@@ -103,6 +103,21 @@ describe('one process', () => {
     expect(queue.released).toEqual([]);
   });
 
+  test('the dispatcher neither completes nor releases a job that its run completed, and claims the next one', async () => {
+    const { queue, dispatcher } = start({
+      maxConcurrentThreads: 1,
+      pollIntervalMs: 60_000,
+      run: async (_, __, completion) => {
+        completion.isCommitted = true;
+      },
+    });
+    queue.add();
+    queue.add();
+    await waitFor(() => expect(queue.waiting).toEqual([]));
+    await waitFor(() => expect(dispatcher.heldJobCount).toBe(0));
+    expect([...queue.completed, ...queue.released]).toEqual([]);
+  });
+
   test('the dispatcher claims no more jobs than it may hold, and the rest as soon as there is room', async () => {
     const gates = new Map<string, () => void>();
     const { queue, dispatcher } = start({

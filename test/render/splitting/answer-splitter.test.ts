@@ -40,7 +40,7 @@ describe('the parts of any answer', () => {
         expect(displayedText(parts)).toBe(answer);
         for (const part of parts) expectWithinLimits(part, { fencesClosed });
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: 6, endOnFailure: true },
     );
   });
 
@@ -58,7 +58,7 @@ describe('the parts of any answer', () => {
           closed = parts.filter((part) => part.isClosed);
         }
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: 6, endOnFailure: true },
     );
   });
 
@@ -73,7 +73,7 @@ describe('the parts of any answer', () => {
         const atOnce = splitAnswer(answer, { final });
         expect(grown).toEqual(atOnce);
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: 6, endOnFailure: true },
     );
   });
 
@@ -90,7 +90,7 @@ describe('the parts of any answer', () => {
         }
         expect(splitter.parts(answer, { final })).toEqual(splitAnswer(answer, { final }));
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: 6, endOnFailure: true },
     );
   });
 
@@ -103,7 +103,7 @@ describe('the parts of any answer', () => {
         splitter.recordGrowth(answer);
         expect(splitter.parts(answer, { final: true }).map(extent)).toEqual(splitAnswer(answer).map(extent));
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: 6, endOnFailure: true },
     );
   });
 });

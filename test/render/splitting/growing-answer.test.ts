@@ -133,9 +133,9 @@ function costOfGrowing(whole: string, steps: number): number {
   return grown.parsed.characters / once.parsed.characters;
 }
 
-describe('an answer of 50,000 characters that grows in 100 steps', () => {
+describe('an answer of 30,000 characters that grows in 60 steps', () => {
   test.each(Object.entries(kinds))('costs at most five times its rendering at once: %s', (_, whole) => {
-    expect(costOfGrowing(whole, 100)).toBeLessThan(5);
+    expect(costOfGrowing(whole, 60)).toBeLessThan(5);
   });
 });
 

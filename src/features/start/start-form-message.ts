@@ -21,7 +21,7 @@ export interface StartFormValues {
  * The message that a form sends: its question, or the earlier message if that was too long for an input. Flags in the
  * question count too; the form's fields win over them.
  */
-export function contentOfForm(
+export function messageOfForm(
   values: StartFormValues,
   source: MessageContent | null,
   supportedFlags: SupportedTaskOptions,

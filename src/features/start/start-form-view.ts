@@ -80,7 +80,7 @@ export function emptyStartForm(
 }
 
 /** The form that starts a task. */
-export function startView(form: StartFormContent): Modal {
+export function startFormView(form: StartFormContent): Modal {
   return {
     ...createModal(strings.startForm.heading, [...headerBlocks(form), ...inputBlocks(form)]),
     callback_id: START_CALLBACK,

@@ -8,9 +8,9 @@ import * as strings from '../../render/strings/index.ts';
 import type { MessageKey } from '../../store/keys.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';
 import type { PostOutcome, QuestionPoster } from './question-poster.ts';
-import { contentOfForm, type StartFormValues } from './start-form-content.ts';
+import { messageOfForm, type StartFormValues } from './start-form-message.ts';
+import { emptyStartForm, type StartFormMetadata, startFormView, startNoticeView } from './start-form-view.ts';
 import { type StartChannelRefusal, startChannelRefusal, startRefusal } from './start-permission.ts';
-import { emptyStartForm, type StartFormMetadata, startNoticeView, startView } from './start-view.ts';
 
 /** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
 const ANSWER_TIMEOUT_MS = 1_800;
@@ -27,17 +27,17 @@ export interface StartFormSubmission extends WorkspaceActor, StartFormMetadata {
 /** What the form shows next: an error message, or another view. It closes without one. */
 export type StartFormAnswer = string | Modal | undefined;
 
-export interface StartFormHandlerDeps extends RelayDeps {
+export interface StartFormSubmissionsDeps extends RelayDeps {
   questionPoster: Pick<QuestionPoster, 'post'>;
   /** Called for each message that a form adds to an existing thread. */
   onMessageAdded: (message: MessageKey) => void;
 }
 
 /** Handles submitted start forms: each starts one task, however often it is submitted. */
-export class StartFormHandler {
-  readonly #deps: StartFormHandlerDeps;
+export class StartFormSubmissions {
+  readonly #deps: StartFormSubmissionsDeps;
 
-  constructor(deps: StartFormHandlerDeps) {
+  constructor(deps: StartFormSubmissionsDeps) {
     this.#deps = deps;
   }
 
@@ -54,7 +54,7 @@ export class StartFormHandler {
     const actor = { workspace: workspace.id, channel, person };
     const refusal = await startRefusal(this.#deps, workspace, actor, PERSON_LOOKUP_TIMEOUT_MS);
     if (refusal !== undefined) return refusal;
-    const content = contentOfForm(
+    const content = messageOfForm(
       submission.values,
       start?.source_content ?? null,
       settings.supportedTaskOptions,
@@ -145,7 +145,7 @@ export class StartFormHandler {
   /** The draft of a form that stayed open for hours has been deleted: it becomes a form with a question of its own. */
   async #reopenExpired(submission: StartFormSubmission, channel: string): Promise<StartFormAnswer> {
     const { values } = submission;
-    const content = contentOfForm(values, null, this.#deps.settings.supportedTaskOptions);
+    const content = messageOfForm(values, null, this.#deps.settings.supportedTaskOptions);
     await this.#saveFilesAsDraft(submission, channel, content);
     const asked = { ...submission, values: { ...values, channel, question: values.question ?? '' } };
     // The form's list cannot offer direct conversations: this one stays.
@@ -173,7 +173,7 @@ export class StartFormHandler {
     fixed?: string,
   ): Modal {
     const { title, model, skill, noFallback, mode, question } = values;
-    return startView({
+    return startFormView({
       ...emptyStartForm({ id, channel: fixed, drafted: true }, this.#deps.settings.supportedTaskOptions),
       ...(fixed === undefined ? { channel: { chosen: values.channel } } : {}),
       note,

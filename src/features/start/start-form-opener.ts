@@ -18,8 +18,8 @@ import {
   MAX_QUESTION_CHARACTERS,
   type StartFormContent,
   type StartFormMetadata,
-  startView,
-} from './start-view.ts';
+  startFormView,
+} from './start-form-view.ts';
 
 /** Longest lookup of the person who opens the form (ms). */
 const LOOKUP_TIMEOUT_MS = 3_000;
@@ -31,7 +31,7 @@ export interface StartFormRequest extends ModalTrigger {
 }
 
 /** Opens the form that starts a task: at once, and filled later if something must be looked up. */
-export class StartModal {
+export class StartFormOpener {
   readonly #deps: RelayDeps;
 
   constructor(deps: RelayDeps) {
@@ -43,7 +43,7 @@ export class StartModal {
     return this.#openFilled(request, channel, async (workspace) => {
       const isFixed = channel !== undefined && isDirectChannel(channel);
       const metadata = { id: randomUUID(), channel: isFixed ? channel : undefined, from: channel };
-      return startView({
+      return startFormView({
         ...(await this.#emptyForm(workspace.id, metadata)),
         ...(isFixed ? {} : { channel: { chosen: channel } }),
       });
@@ -66,7 +66,7 @@ export class StartModal {
       const location = { channel, thread_ts: root, message_ts: ts, source_turn_id: null };
       await this.#saveDraft(request, id, { ...location, source_content: source });
       const { text, files } = await readableMessage(workspace, message);
-      return startView({
+      return startFormView({
         ...(await this.#emptyForm(workspace.id, { id, channel, drafted: true })),
         note: isTaken ? strings.startForm.threadTaken : undefined,
         quote: text,
@@ -106,7 +106,7 @@ export class StartModal {
       const { text, files } = await readableMessage(workspace, { ...source });
       const question = parseFlags(text, settings.supportedTaskOptions).text;
       const quoted = source.about === undefined ? undefined : await readableMessage(workspace, source.about);
-      return startView({
+      return startFormView({
         ...(await this.#emptyForm(workspace.id, { id, channel, drafted: true })),
         question:
           question.length > MAX_QUESTION_CHARACTERS

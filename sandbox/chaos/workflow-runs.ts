@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { manifestSchema } from '../slack/manifest-schema.ts';
-import type { Channel, Message, SlackWorkspace } from '../slack/slack-workspace.ts';
+import type { Channel, Message, Person, SlackWorkspace } from '../slack/slack-workspace.ts';
 import type { StepExecution } from '../slack/step-executions.ts';
 import type { SaidMessage } from './damage.ts';
 import { oneOf } from './random-streams.ts';
@@ -13,7 +13,9 @@ import { oneOf } from './random-streams.ts';
 /** How long steps may take to be completed once everything works again (ms). */
 const SETTLE_TIMEOUT_MS = 180_000;
 const POLL_INTERVAL_MS = 200;
-const FORM_TIMEOUT_MS = 60_000;
+const FORM_TIMEOUT_MS = 120_000;
+/** How long a form has to open and to fill (ms). */
+const FORM_WAIT_MS = 3_000;
 const CHANNELS = 3;
 const MANIFEST_PROGRAM = fileURLToPath(new URL('../../setup/manifest.ts', import.meta.url));
 
@@ -52,16 +54,25 @@ export class WorkflowRuns {
     const person = this.#slack.createPerson({ name: 'builder' });
     for (let count = 1; count <= CHANNELS; count += 1) {
       const channel = this.#slack.createChannel({ name: `workflows-${count}` });
-      await this.#slack.command({ person, channel, command: '/agent', text: 'settings' });
-      const deadline = performance.now() + FORM_TIMEOUT_MS;
-      while (!JSON.stringify(this.#slack.modal(person)?.blocks ?? []).includes('allows_steps')) {
-        if (performance.now() > deadline) throw new Error('The settings of a channel did not open.');
-        await sleep(POLL_INTERVAL_MS);
-      }
-      await this.#slack.submitView(person, { channel_more: ['show_steps', 'allows_steps'] });
-      await this.#slack.closeView(person);
+      await this.#allowSteps(person, channel);
       this.#channels.push(channel);
     }
+  }
+
+  /** Opens the channel's settings and saves them; Slack may be so slow that both take several attempts. */
+  async #allowSteps(person: Person, channel: Channel): Promise<void> {
+    const deadline = performance.now() + FORM_TIMEOUT_MS;
+    while (performance.now() < deadline) {
+      await this.#slack.command({ person, channel, command: '/agent', text: 'settings' });
+      await sleep(FORM_WAIT_MS);
+      if (this.#slack.modal(person) === undefined) continue;
+      const isFilled = JSON.stringify(this.#slack.modal(person)?.blocks).includes('allows_steps');
+      const values = { channel_more: ['show_steps', 'allows_steps'] };
+      const saved = isFilled ? await this.#slack.submitView(person, values) : { acked: false };
+      if (this.#slack.modal(person) !== undefined) await this.#slack.closeView(person);
+      if (saved.acked && !JSON.stringify(saved).includes('"errors"')) return;
+    }
+    throw new Error('The settings of a channel could not be saved.');
   }
 
   /** A workflow runs the step in a random channel; half of them wait for the answer. */

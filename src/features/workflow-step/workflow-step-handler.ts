@@ -11,7 +11,7 @@ import { neutralizePings } from '../../render/markdown/pings.ts';
 import { answerText } from '../../render/messages/answer-text.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
-import { isLastingRefusal, PayloadRefusedError, SlackError } from '../../slack/errors.ts';
+import { PayloadRefusedError, SlackError } from '../../slack/errors.ts';
 import type { MessageContent, TaskStart, WorkflowStep, WorkflowStepRefusal } from '../../store/schema.ts';
 import type { DueStep } from '../../store/tasks/workflow-steps.ts';
 
@@ -103,21 +103,18 @@ export class WorkflowStepHandler {
       await executions.complete(id, outcome, signal);
     } catch (error) {
       if (signal.aborted) return;
-      const isTransient = error instanceof SlackError ? !isLastingRefusal(error) : transientFailure(error);
       log.warn({ workspace, execution_id: id, err: error }, 'could not complete a step of a workflow');
+      // It is due again once the claim has ended.
+      if (!(error instanceof SlackError) || transientFailure(error) !== undefined) return;
       if (error instanceof PayloadRefusedError)
         await executions.complete(id, { error: words.outputs }, signal);
-      else if (isTransient) return;
     }
     await store.workflowSteps.markCompleted(step);
   }
 
   async #outputsOf(step: DueStep): Promise<Record<string, string>> {
-    const { channel, thread_ts: ts, task_id, outcome } = step;
-    const link =
-      ts === null
-        ? undefined
-        : await this.#deps.workspace(step.workspace)?.posting.getPermalink({ channel, ts });
+    const { task_id, outcome } = step;
+    const link = await this.#linkOf(step);
     const answer = step.waits_for_answer ? await this.#answerOf(step) : undefined;
     return {
       state: outcome ?? 'running',
@@ -125,6 +122,18 @@ export class WorkflowStepHandler {
       ...(task_id !== null && { task_id }),
       ...(answer !== undefined && { answer }),
     };
+  }
+
+  /** The thread's link; undefined if its post was deleted, or the bot can no longer see it. */
+  async #linkOf({ workspace, channel, thread_ts: ts }: DueStep): Promise<string | undefined> {
+    try {
+      return ts === null
+        ? undefined
+        : await this.#deps.workspace(workspace)?.posting.getPermalink({ channel, ts });
+    } catch (error) {
+      if (!(error instanceof SlackError) || transientFailure(error) !== undefined) throw error;
+      return undefined;
+    }
   }
 
   /** The answer as Markdown that notifies nobody; undefined if there is none. Throws transient failures of the service. */

@@ -45,7 +45,7 @@ export class WorkflowSteps extends Queries {
           select workspace, execution_id from workflow_steps where ${isStepDue}
           order by claimed_until nulls first limit ${limit} for update skip locked)
         returning *)
-      select claimed.*, threads.task_id, threads.account_id, turns.assistant_message_id, turns.outcome, turns.finished_at
+      select claimed.*, coalesce(turns.task_id, threads.task_id) as task_id, threads.account_id, turns.assistant_message_id, turns.outcome, turns.finished_at
       from claimed
       left join threads on (threads.workspace, threads.channel, threads.thread_ts)
         = (claimed.workspace, claimed.channel, claimed.thread_ts)

@@ -143,6 +143,18 @@ test('a step that Slack has closed still ends well in its thread', async () => {
   expect(execution).toMatchObject({ state: 'closed', repeatedCompletions: 1 });
 });
 
+test('a step whose post is deleted while it waits completes without a link', async () => {
+  const channel = await workflows.channel();
+  const execution = workflows.run(channel, 'Deleted slowly?', { wait_for_answer: true });
+  const root = await workflows.post(channel, 'Deleted slowly?');
+  const { ts } = await scene.messageWithButton(channel, root, 'stop');
+  await slack.click({ person: scene.ada, channel, ts, actionId: 'stop' });
+  for (const one of scene.replies(channel, root)) slack.remove(channel, one.ts);
+  await workflows.over(execution);
+  expect(execution).toMatchObject({ state: 'succeeded', outputs: { state: expect.any(String) } });
+  expect(execution.outputs).not.toHaveProperty('link');
+});
+
 test('a step with outputs that the app at Slack does not have fails, and says how to mend it', async () => {
   const channel = await workflows.channel();
   const { manifest } = slack.app;

@@ -231,7 +231,10 @@ export class IdempotentPosts {
   async withdrawIntent(): Promise<void> {
     if (this.#begunAt !== undefined && this.#work.lease.remainingMs() > 0) {
       this.#begunAt = undefined;
-      this.#withdrawal = this.#work.deps.store.posts.delete(this.#turn, replyPart(0));
+      // One that fails is not repeated: the intent of the next call takes its place.
+      this.#withdrawal = this.#work.deps.store.posts.delete(this.#turn, replyPart(0)).finally(() => {
+        this.#withdrawal = undefined;
+      });
     }
     await this.#withdrawal;
   }

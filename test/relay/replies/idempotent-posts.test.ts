@@ -1,5 +1,5 @@
 import { v7 as nextId } from 'uuid';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { IdempotentPosts } from '../../../src/relay/replies/idempotent-posts.ts';
 import type { PostRequest } from '../../../src/slack/posting.ts';
 import { Store } from '../../../src/store/store.ts';
@@ -78,4 +78,13 @@ test('the intent of a first reply that was never sent is withdrawn', async () =>
   const { posts, find } = await begun(0);
   await posts.withdrawIntent();
   expect(await find()).toBeUndefined();
+});
+
+test('a withdrawal that fails does not keep the reply from being posted', async () => {
+  const { posts, find } = await begun(0);
+  const remove = vi.spyOn(store.posts, 'delete').mockRejectedValueOnce(new Error('too many clients'));
+  await expect(posts.withdrawIntent()).rejects.toThrow('too many clients');
+  await posts.post('reply:0', message, 'first');
+  expect(await find()).toMatchObject({ state: 'posted' });
+  remove.mockRestore();
 });

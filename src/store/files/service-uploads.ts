@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { isUnclaimed } from '../filters.ts';
+import { toPostgresJson } from '../postgres-json.ts';
 import { Queries } from '../queries.ts';
 import type { Tables, UploadKey } from '../schema.ts';
 
@@ -43,8 +44,6 @@ export class ServiceUploads extends Queries {
       returning *`);
     if (row === undefined) return { kind: 'taken' };
     if (row.file_id === null) return { kind: 'ours', begun: undefined };
-    const parts = await this.rows(sql<{ number: number; etag: string }>`
-      select number, etag from upload_parts where ${ofUpload(key)}`);
     const begun = {
       fileId: row.file_id,
       uploadId: row.multipart_id,
@@ -52,7 +51,7 @@ export class ServiceUploads extends Queries {
       headers: row.part_headers ?? {},
       finalizing: row.is_finalizing,
       sizeBytes: row.size_bytes ?? 0,
-      parts,
+      parts: Object.entries(row.part_etags).map(([number, etag]) => ({ number: Number(number), etag })),
     };
     return { kind: 'ours', begun };
   }
@@ -72,19 +71,15 @@ export class ServiceUploads extends Queries {
   async recordStart(key: UploadKey, begun: Omit<UploadProgress, 'parts' | 'finalizing'>): Promise<void> {
     const { fileId, uploadId, partBytes, headers, sizeBytes } = begun;
     await this.changes(sql`
-      with voided as (delete from upload_parts where ${ofUpload(key)})
       update uploads set file_id = ${fileId}, multipart_id = ${uploadId}, part_size_bytes = ${partBytes},
-        part_headers = ${JSON.stringify(headers)}, size_bytes = ${sizeBytes}, is_finalizing = false, started_at = now()
+        part_headers = ${JSON.stringify(headers)}, size_bytes = ${sizeBytes}, part_etags = '{}', is_finalizing = false, started_at = now()
       where ${ofUpload(key)}`);
   }
 
   /** The storage has a part. */
-  async recordPart(key: UploadKey, part: { number: number; etag: string }): Promise<void> {
-    const { workspace, slack_file_id, project_id } = key;
+  async recordPart(key: UploadKey, { number, etag }: { number: number; etag: string }): Promise<void> {
     await this.changes(sql`
-      insert into upload_parts (workspace, slack_file_id, project_id, number, etag)
-      values (${workspace}, ${slack_file_id}, ${project_id}, ${part.number}, ${part.etag})
-      on conflict (workspace, slack_file_id, project_id, number) do update set etag = excluded.etag`);
+      update uploads set part_etags = part_etags || ${toPostgresJson({ [number]: etag })}::jsonb where ${ofUpload(key)}`);
   }
 
   /** All bytes are uploaded; from now on finalizing may have taken effect. */

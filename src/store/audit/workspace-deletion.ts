@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { countChanges } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import { allowAuditChange } from './audit-trail.ts';
 
@@ -60,8 +61,7 @@ async function deleteBatch(
   let rows = 0;
   for (const [index, deletion] of deletions.entries()) {
     const room = MAX_ROWS_PER_TRANSACTION - rows;
-    const { numAffectedRows } = await deletion.delete(room).execute(trx);
-    const deleted = Number(numAffectedRows ?? 0);
+    const deleted = await countChanges(trx, deletion.delete(room));
     rows += deleted;
     if (deleted === room) return { rows, emptied: index };
     // The statement skipped a row that another transaction changed meanwhile; a new one sees it.

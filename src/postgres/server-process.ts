@@ -16,12 +16,8 @@ export interface OsUser {
 const SERVER_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /** Runs a program to its end. */
-export async function runProgram(
-  file: string,
-  args: string[],
-  osUser: OsUser | undefined,
-): Promise<{ stdout: string; stderr: string }> {
-  return execFileAsync(file, args, { ...osUser, cwd: '/', env: SERVER_ENVIRONMENT });
+export async function runProgram(file: string, args: string[], osUser: OsUser | undefined): Promise<void> {
+  await execFileAsync(file, args, { ...osUser, cwd: '/', env: SERVER_ENVIRONMENT });
 }
 
 // Supervises the server, with a pipe (fd 3) from us. When the pipe closes, because we stop or are dead, the server gets

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { manifestForHttp } from '../src/slack/app-manifest.ts';
+import { manifestForHttp, manifestWithStep } from '../src/slack/app-manifest.ts';
 
 const manifestSchema = z.looseObject({
   _metadata: z.looseObject({}),
@@ -32,11 +32,14 @@ export interface ManifestVariant {
   publicUrl?: string | undefined;
   /** Whether workspaces install the app by OAuth, at `publicUrl`; tokens then expire and are renewed. */
   oauth?: boolean | undefined;
+  /** Whether Workflow Builder offers the step "Ask the agent". */
+  workflowStep?: boolean | undefined;
 }
 
 /** The manifest for events by Socket Mode, or by HTTP at a public address. */
-export function manifestVariant({ publicUrl, oauth = false }: ManifestVariant): ManifestFile {
-  const manifest = readManifestFile();
+export function manifestVariant({ publicUrl, oauth = false, workflowStep }: ManifestVariant): ManifestFile {
+  const file = readManifestFile();
+  const manifest = workflowStep === true ? manifestSchema.parse(manifestWithStep(file)) : file;
   if (publicUrl === undefined) return manifest;
   return manifestSchema.parse(manifestForHttp(manifest, publicUrl, oauth));
 }

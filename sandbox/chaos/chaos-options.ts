@@ -8,6 +8,8 @@ export interface ChaosOptions {
   seed: number;
   /** How long each fault of the database lasts (s); undefined for none. */
   databaseFaultSeconds?: number | undefined;
+  /** Whether workflows ask too, with a step. */
+  workflows?: boolean;
   /** Bot processes on one database. */
   replicas: number;
   /** How events reach the bot; `http` goes through a load balancer. */
@@ -25,6 +27,7 @@ const schema = z.object({
   kills: z.coerce.number().int().min(1).max(1_000).optional(),
   database: z.coerce.number().min(1).max(600).optional(),
   seed: z.coerce.number().int().nonnegative().default(1),
+  workflows: z.boolean().default(false),
   replicas: z.coerce.number().int().min(1).max(8).default(1),
   transport: z.enum(['http', 'socket']).optional(),
   delay: z.coerce.number().min(0).max(60).default(30),
@@ -32,7 +35,7 @@ const schema = z.object({
 });
 
 export const CHAOS_USAGE =
-  'Usage: npm run chaos -- --kills N --seed S [--database SECONDS] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]';
+  'Usage: npm run chaos -- --kills N --seed S [--database SECONDS] [--workflows] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]';
 
 /** The command line is invalid; `message` names the options at fault and shows the usage. */
 export class ChaosOptionsError extends Error {
@@ -71,6 +74,7 @@ function valuesOf(args: readonly string[]): unknown {
         kills: option,
         seed: option,
         database: option,
+        workflows: { type: 'boolean' },
         replicas: option,
         transport: option,
         delay: option,

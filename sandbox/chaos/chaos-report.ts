@@ -1,6 +1,7 @@
 import { DAMAGE_KINDS, type Damage } from './damage.ts';
 import { DATABASE_FAULTS, type DatabaseFault } from './database-faults.ts';
 import { KILL_STEPS, type KillStep } from './kill-step.ts';
+import type { WorkflowCounts } from './workflow-runs.ts';
 
 /** The counts of a run besides the damage. */
 export interface ChaosRunStats {
@@ -26,6 +27,8 @@ export interface ChaosRunStats {
   /** What people did besides writing. */
   interventions: Readonly<Record<'edits' | 'deletions' | 'stops' | 'presses', number>>;
   directMessages: number;
+  /** Of the steps of workflows, if they ran. */
+  workflows?: WorkflowCounts | undefined;
 }
 
 /** Within this time (s) the work goes on once the database is back, and what waits is answered. */
@@ -38,19 +41,21 @@ export function hasPassed(
     failedStarts,
     lateStops,
     recoverySeconds,
-  }: Pick<ChaosRunStats, 'failedStarts' | 'lateStops' | 'recoverySeconds'>,
+    workflows,
+  }: Pick<ChaosRunStats, 'failedStarts' | 'lateStops' | 'recoverySeconds' | 'workflows'>,
 ): boolean {
   return (
     DAMAGE_KINDS.every((kind) => damage[kind].length === 0) &&
     failedStarts === 0 &&
     lateStops === 0 &&
+    (workflows === undefined || workflows.completedOnce === workflows.executions) &&
     [...recoverySeconds.values()].every((seconds) => seconds <= MAX_RECOVERY_SECONDS)
   );
 }
 
 /** The line of JSON that a run prints. */
 export function reportLine(damage: Damage, stats: ChaosRunStats): string {
-  const { kills, messages, killsByStep, recoverySeconds, seconds, ...rest } = stats;
+  const { kills, messages, killsByStep, recoverySeconds, seconds, workflows, ...rest } = stats;
   const steps = Object.fromEntries(KILL_STEPS.map((step) => [step, killsByStep.get(step) ?? 0]));
   const counts = Object.fromEntries(DAMAGE_KINDS.map((kind) => [kind, damage[kind].length]));
   const database =
@@ -69,6 +74,7 @@ export function reportLine(damage: Damage, stats: ChaosRunStats): string {
     killsByStep: steps,
     ...counts,
     ...database,
+    ...workflows,
     seconds,
     ...rest,
   });

@@ -25,6 +25,7 @@ import { collectFindings } from './findings.ts';
 import { Interventions } from './interventions.ts';
 import { startLoadBalancer } from './load-balancer.ts';
 import { between, createRandomStreams, type RandomStreams } from './random-streams.ts';
+import { WorkflowRuns } from './workflow-runs.ts';
 
 const MESSAGES_PER_KILL = 3;
 /** People write faster at first, so that little remains after the last kill. */
@@ -99,6 +100,8 @@ export async function runChaos(
 
   const completedReplies = trackCompletedReplies(agent);
   const conversation = new Conversation(slack, random.people);
+  const workflows = options.workflows ? new WorkflowRuns(slack, random.people) : undefined;
+  await workflows?.prepare();
   const interventions = new Interventions(slack, conversation, random.interventions);
   const deps = {
     bots,
@@ -108,10 +111,10 @@ export async function runChaos(
     completedReplies: () => completedReplies,
     sayOne: () => conversation.sayOne(),
   };
-  const crashInjector = new CrashInjector(deps, replicas);
+  const crashInjector = new CrashInjector(deps, replicas, workflows !== undefined);
   while (crashInjector.kills < kills) {
     const due = Math.min(kills * MESSAGES_PER_KILL, (crashInjector.kills + 1) * INITIAL_MESSAGES_PER_KILL);
-    const talk = talkUntil(conversation, interventions, due, random);
+    const talk = talkUntil(conversation, interventions, due, random, () => workflows?.runOne());
     await crashInjector.killOne();
     await talk;
     if (crashInjector.kills % 10 === 0) onProgress(`${crashInjector.kills} kills after ${seconds(began)} s`);
@@ -126,15 +129,18 @@ export async function runChaos(
           { database: faulty, observer, conversation, isExpected, onProgress },
           databaseFaultSeconds ?? 0,
         );
+  await workflows?.settled();
   const { isEnough } = options;
   const canStop = isEnough && ((findings: Findings) => isEnough(findDamage(findings)));
-  const { findings, turns } = await collectFindings(slack, agent, observer, conversation, canStop, () =>
+  const asked = workflows?.said() ?? [];
+  const everybody = { said: [...conversation.said, ...asked], names: conversation.names };
+  const { findings, turns } = await collectFindings(slack, agent, observer, everybody, canStop, () =>
     interventions.sendPaused(),
   );
   onProgress(`all work settled after ${seconds(began)} s`);
   const said = findings.said.map((message) => ({
     ...message,
-    wasDelivered: isExpected(message),
+    wasDelivered: message.wasDelivered ?? isExpected(message),
   }));
   const damage = findDamage({ ...findings, said });
   await observer.stop();
@@ -157,6 +163,7 @@ export async function runChaos(
     lateStops,
     interventions: interventions.counts,
     directMessages: conversation.directMessages,
+    workflows: workflows?.counts(),
   };
   return { findings, turns, damage, stats };
 }
@@ -210,9 +217,11 @@ async function talkUntil(
   interventions: Interventions,
   due: number,
   random: RandomStreams,
+  onSaid: () => void,
 ): Promise<void> {
   while (conversation.said.length < due) {
     conversation.sayOne();
+    onSaid();
     await sleep(between(random.people, 0, 250));
     if (random.interventions() < INTERVENTION_CHANCE) await interventions.actOne();
   }

@@ -22,6 +22,11 @@ const KILL_TRIGGERS: readonly KillTrigger[] = [
   { target: 'slack', call: /^chat\.update$/ },
   { target: 'agent', call: /^GET .*\/results$/ },
 ];
+/** The same for the steps of workflows: their completion in Slack, and the post of their question. */
+const WORKFLOW_KILL_TRIGGERS: readonly KillTrigger[] = [
+  { target: 'slack', call: /^functions\.complete/ },
+  { target: 'slack', call: /^chat\.getPermalink$/ },
+];
 const TRIGGER_TIMEOUT_MS = 600;
 const MAX_OPEN_TURNS = 30;
 const PROGRESS_PAUSE_MS = 1_000;
@@ -46,11 +51,14 @@ export class CrashInjector {
   freezes = 0;
   readonly #deps: CrashInjectorDeps;
   readonly #replicas: number;
+  readonly #triggers: readonly KillTrigger[];
   #remainingTriggers: KillTrigger[] = [];
 
-  constructor(deps: CrashInjectorDeps, replicas: number) {
+  /** `killsWorkflows`: steps of workflows run, and are hit too. */
+  constructor(deps: CrashInjectorDeps, replicas: number, killsWorkflows = false) {
     this.#deps = deps;
     this.#replicas = replicas;
+    this.#triggers = killsWorkflows ? [...KILL_TRIGGERS, ...WORKFLOW_KILL_TRIGGERS] : KILL_TRIGGERS;
   }
 
   /** Kills a process at the next trigger and starts it again; resolves when it accepts events. */
@@ -122,7 +130,7 @@ export class CrashInjector {
 
   #nextTrigger(): KillTrigger {
     if (this.#remainingTriggers.length === 0)
-      this.#remainingTriggers = shuffled(this.#deps.random, KILL_TRIGGERS);
+      this.#remainingTriggers = shuffled(this.#deps.random, this.#triggers);
     return this.#remainingTriggers.pop();
   }
 

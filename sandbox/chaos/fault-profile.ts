@@ -10,7 +10,7 @@ const RETRY_AFTER_HEADERS = { 'retry-after': '1' };
 export type FaultProfile = Readonly<Record<FaultTarget, readonly FaultRule[]>>;
 
 const SLACK_FAULTS: readonly FaultRule[] = [
-  { call: /^(chat|reactions|conversations|files)\./, fault: { kind: 'lost' }, chance: 0.03 },
+  { call: /^(chat|reactions|conversations|files|functions)\./, fault: { kind: 'lost' }, chance: 0.03 },
   { call: /./, fault: { kind: 'cut' }, chance: 0.02 },
   { call: /./, fault: { kind: 'status', status: 503 }, chance: 0.02 },
   {

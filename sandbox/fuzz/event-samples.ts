@@ -132,6 +132,19 @@ export function silentEvent(
     },
     { type: 'channel_rename', channel: { id: channel, name: 'new', created: 1 }, event_ts: ts },
     { type: 'channel_id_changed', old_channel_id: 'C0GONE', new_channel_id: channel, event_ts: ts },
+    {
+      type: 'function_executed',
+      function: { id: 'Fn1', callback_id: 'ask_agent' },
+      inputs: {
+        channel,
+        question: 'of a workflow\u0000',
+        label: '<!channel>',
+        person: 'U1',
+        wait_for_answer: true,
+      },
+      function_execution_id: `Fx${ts.replace('.', '')}`,
+      event_ts: ts,
+    },
     { type: 'planet_aligned', channel, event_ts: ts },
   ]);
 }

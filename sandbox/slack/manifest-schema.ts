@@ -1,5 +1,24 @@
 import { z } from 'zod';
 
+/** A parameter of a step: the shape of manifests of version 1. */
+const parameterSchema = z.strictObject({
+  name: z.string().min(1),
+  type: z.enum(['string', 'boolean', 'integer', 'number', 'slack#/types/user_id', 'slack#/types/channel_id']),
+  title: z.string().min(1),
+  description: z.string().min(1),
+  hint: z.string().optional(),
+  is_required: z.boolean(),
+});
+export type StepParameter = z.infer<typeof parameterSchema>;
+
+/** A step for Workflow Builder. */
+const functionSchema = z.strictObject({
+  title: z.string().min(1),
+  description: z.string().min(1),
+  input_parameters: z.record(z.string(), parameterSchema),
+  output_parameters: z.record(z.string(), parameterSchema),
+});
+
 /** Slack's manifest as far as the app uses it. Slack refuses unknown keys, and so does this. */
 export const manifestSchema = z.strictObject({
   _metadata: z.strictObject({ major_version: z.literal(1), minor_version: z.int() }),
@@ -43,12 +62,17 @@ export const manifestSchema = z.strictObject({
     redirect_urls: z.array(z.url()).optional(),
     scopes: z.strictObject({ bot: z.array(z.string()).min(1).max(255) }),
   }),
+  functions: z
+    .record(z.string().min(1).max(100), functionSchema)
+    .refine((functions) => Object.keys(functions).length <= 50)
+    .optional(),
   settings: z.strictObject({
     event_subscriptions: z.strictObject({
       request_url: z.url().optional(),
       bot_events: z.array(z.string()).min(1).max(100),
     }),
     interactivity: z.strictObject({ is_enabled: z.boolean(), request_url: z.url().optional() }),
+    function_runtime: z.literal('remote').optional(),
     org_deploy_enabled: z.boolean(),
     socket_mode_enabled: z.boolean(),
     token_rotation_enabled: z.boolean(),
@@ -67,12 +91,30 @@ export interface ManifestProblem {
 /** What Slack would refuse in a manifest: its shape, addresses that HTTP needs, and addresses without https. */
 export function manifestProblems(value: unknown): ManifestProblem[] {
   const parsed = manifestSchema.safeParse(value);
-  if (parsed.success) return addressProblems(parsed.data);
+  if (parsed.success) return [...addressProblems(parsed.data), ...functionProblems(parsed.data)];
   return parsed.error.issues.map(({ message, path }) => ({
     code: 'illegal_manifest_value',
     message,
     pointer: `/${path.join('/')}`,
   }));
+}
+
+/** Slack accepts functions only of apps that are organisation-ready and run them themselves, and hears of them by an event. */
+function functionProblems({ functions, settings }: Manifest): ManifestProblem[] {
+  if (functions === undefined) return [];
+  const { org_deploy_enabled, function_runtime, event_subscriptions, interactivity } = settings;
+  const wanted: [isThere: boolean, pointer: string][] = [
+    [org_deploy_enabled, '/settings/org_deploy_enabled'],
+    [function_runtime === 'remote', '/settings/function_runtime'],
+    [interactivity.is_enabled, '/settings/interactivity/is_enabled'],
+    [
+      event_subscriptions.bot_events.includes('function_executed'),
+      '/settings/event_subscriptions/bot_events',
+    ],
+  ];
+  return wanted
+    .filter(([isThere]) => !isThere)
+    .map(([, pointer]) => ({ code: 'functions_not_enabled', message: 'Functions require this', pointer }));
 }
 
 function addressProblems({ settings, features, oauth_config }: Manifest): ManifestProblem[] {

@@ -5,6 +5,9 @@ import type { World } from './world.ts';
 function authorJson(team: Team, message: Message): Fields {
   if (message.botId === undefined) return { user: message.user };
   const name = team.people.get(message.user)?.name ?? '';
+  // Messages of workflows name no user.
+  if (message.subtype === 'bot_message')
+    return { bot_id: message.botId, app_id: message.appId, username: name };
   const profile = { id: message.botId, app_id: message.appId, user_id: message.user, name, team_id: team.id };
   return { user: message.user, bot_id: message.botId, app_id: message.appId, bot_profile: profile };
 }

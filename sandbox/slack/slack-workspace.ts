@@ -10,6 +10,7 @@ import { appManifestMethods } from './methods/app-manifests.ts';
 import { chatMethods } from './methods/chat.ts';
 import { conversationMethods } from './methods/conversations.ts';
 import { fileMethods } from './methods/files.ts';
+import { functionMethods } from './methods/functions.ts';
 import { streamMethods } from './methods/streams.ts';
 import { viewMethods } from './methods/views.ts';
 import { workspaceMethods } from './methods/workspace.ts';
@@ -18,6 +19,7 @@ import { OAuth } from './oauth.ts';
 import { RateLimits } from './rate-limits.ts';
 import { routes } from './routes.ts';
 import type { DisconnectReason } from './socket-mode-server.ts';
+import { StepExecutions } from './step-executions.ts';
 import { appLevelToken, signingSecretOf } from './token-shapes.ts';
 import { type RecordedCall, WebApi } from './web-api.ts';
 import type { WorkspaceDeps } from './web-api-method.ts';
@@ -38,6 +40,7 @@ interface WorkspaceServerDeps {
   limits: RateLimits;
   oauth: OAuth;
   app: AppRegistration;
+  steps: StepExecutions;
   faults: Faults;
   statuses: Map<string, ThreadStatus>;
   signingSecret: string;
@@ -189,6 +192,11 @@ export class SlackWorkspace extends InteractionActions {
     return this.#server.app;
   }
 
+  /** Workflows that run the app's steps. */
+  get steps(): StepExecutions {
+    return this.#server.steps;
+  }
+
   /** An admin installs the app with the scopes and events of its manifest; returns the bot's token. */
   installApp(): string {
     const { settings } = this.deps;
@@ -237,6 +245,7 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
   const appToken = appLevelToken(appId, world.ids.letters(24));
   const signingSecret = signingSecretOf(world.ids.letters(32));
   const app = new AppRegistration({ appId, clock, exists: options.appExists ?? true });
+  const steps = new StepExecutions(deps, app);
   const methods = {
     ...chatMethods(deps),
     ...streamMethods(deps, statuses),
@@ -245,6 +254,7 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
     ...fileMethods(deps),
     ...viewMethods(deps),
     ...agentMethods(deps, statuses),
+    ...functionMethods(steps),
     ...oauth.methods(),
     ...appManifestMethods(deps, app, { clientId, clientSecret, signingSecret }),
   };
@@ -260,6 +270,7 @@ export async function startSlackWorkspace(options: SlackWorkspaceOptions = {}): 
     limits,
     oauth,
     app,
+    steps,
     faults,
     statuses,
     signingSecret,

@@ -1,4 +1,9 @@
-import { manifestDifferences, mergeManifests } from '../../src/slack/app-manifest.ts';
+import {
+  hasStep,
+  manifestDifferences,
+  manifestWithStep,
+  mergeManifests,
+} from '../../src/slack/app-manifest.ts';
 import { SlackError } from '../../src/slack/errors.ts';
 import { type ManifestFile, manifestVariant } from '../manifest-file.ts';
 import { setAppIcon } from './app-icon.ts';
@@ -91,9 +96,10 @@ async function findKnownApp(
     default: 'keep',
   });
   if (answer === 'new') return undefined;
-  const differences = manifestDifferences(atSlack, ours);
+  const wanted = hasStep(atSlack) ? manifestWithStep(ours) : ours;
+  const differences = manifestDifferences(atSlack, wanted);
   if (differences.length > 0) {
-    const mustInstall = await apps.update(appId, mergeManifests(atSlack, ours));
+    const mustInstall = await apps.update(appId, mergeManifests(atSlack, wanted));
     say(`Updated at Slack: ${differences.join(', ')}.`);
     if (mustInstall)
       say(`Its permissions have changed. Install it again: ${appPage(appId, 'install-on-team')}`);

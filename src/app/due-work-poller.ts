@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { TaskDeleter } from '../features/tasks/task-deletion.ts';
+import type { WorkflowStepHandler } from '../features/workflow-step/workflow-step-handler.ts';
 import type { SendNow } from '../relay/controls/send-now.ts';
 import type { StopControl } from '../relay/controls/stop-delivery.ts';
 import { Poller } from '../relay/runtime/poller.ts';
@@ -21,6 +22,7 @@ export interface DueWorkPollerDeps {
   sendNow: Pick<SendNow, 'passOnUrgent'>;
   followUps: Pick<FollowUps, 'checkDue'>;
   taskDeleter: Pick<TaskDeleter, 'resumeDue'>;
+  workflowStep: Pick<WorkflowStepHandler, 'completeDue'>;
   projectNameSync: Pick<ProjectNameSync, 'runSoon'>;
   /** What this process knows of installations and accounts, which has just been read. */
   refreshables: readonly { refresh(isFull: boolean): Promise<void> }[];
@@ -53,11 +55,12 @@ export class DueWorkPoller {
   }
 
   async #beginDue(): Promise<void> {
-    const { database, queue, stopControl, sendNow, followUps, taskDeleter, projectNameSync } = this.#deps;
+    const { database, queue, stopControl, sendNow, followUps, projectNameSync } = this.#deps;
     const due = await readDueWork(database.kysely);
     if (due.stops) stopControl.sendOpenStops();
     if (due.followUps) followUps.checkDue();
-    if (due.taskDeletions) taskDeleter.resumeDue();
+    if (due.taskDeletions) this.#deps.taskDeleter.resumeDue();
+    if (due.workflowSteps) this.#deps.workflowStep.completeDue();
     if (due.projectNames) projectNameSync.runSoon();
     if (due.expiredJobs) await queue.releaseExpired();
     if (due.urgentMessages) await sendNow.passOnUrgent();

@@ -7,6 +7,8 @@ import { QuestionPoster } from '../features/start/question-poster.ts';
 import { StartFormSubmissions } from '../features/start/start-form-submission.ts';
 import { TaskDeleter } from '../features/tasks/task-deletion.ts';
 import { TaskFileDelivery } from '../features/tasks/task-file-delivery.ts';
+import { UsageReport } from '../features/usage/usage-report.ts';
+import { WorkflowStepHandler } from '../features/workflow-step/workflow-step-handler.ts';
 import { WorkspaceAccessSettings } from '../features/workspace-settings/workspace-access-settings.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
@@ -36,10 +38,12 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
   });
   const workspaceAccess = new WorkspaceAccessSettings(deps, updateHome);
   const taskList = new TaskList(deps);
+  const usageReport = new UsageReport(deps);
   const adminSections = [
     workspaceAccess,
     workspaceAccount,
     { buildSection: (workspace: string) => feedbackSection(deps.store, workspace) },
+    usageReport,
   ];
   const home = new HomeTab({
     ...deps,
@@ -48,15 +52,21 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
     openSettings: (request) => channelSettings.open(request),
   });
   const questionPoster = new QuestionPoster(deps);
+  const workflowStep = new WorkflowStepHandler(deps, (start) => questionPoster.postSoon(start));
+  const taskFiles = new TaskFileDelivery(deps);
+  const taskDeleter = new TaskDeleter(deps);
   return {
+    /** What works between people's requests. */
+    background: [questionPoster, workflowStep, taskDeleter, taskFiles],
     channelSettings,
     workspaceAccount,
     workspaceAccess,
     taskList,
     home,
-    questionPoster,
+    usageReport,
+    workflowStep,
     startFormHandler: new StartFormSubmissions({ ...deps, ...hooks, questionPoster }),
-    taskFiles: new TaskFileDelivery(deps),
-    taskDeleter: new TaskDeleter(deps),
+    taskFiles,
+    taskDeleter,
   };
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import type { WorkflowStepRun } from '../features/workflow-step/workflow-step-handler.ts';
 import type { StopTrigger } from '../relay/controls/stop-requests.ts';
 import type { Inbox } from '../relay/inbox/inbox.ts';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';
@@ -19,13 +20,14 @@ import {
 } from './event-parser.ts';
 import { parseStopTrigger } from './stop-trigger-parser.ts';
 import { parseUninstallEvent } from './uninstall-event-parser.ts';
+import { parseWorkflowStep } from './workflow-step-parser.ts';
 
 /** One event, for the metrics. */
 export interface HandledEvent {
   workspace: string;
-  /** `message`, `edit`, `deletion`, `renaming`, `sign` (a stop), or `other`. */
+  /** `message`, `edit`, `deletion`, `renaming`, `sign` (a stop), `step` (of a workflow), or `other`. */
   kind: string;
-  /** An InboxOutcome's kind, a StopOutcome, `silence` (ignored), `stranger` (not installed), `departure` or `failed`. */
+  /** An InboxOutcome's kind, a StopOutcome, `recorded` (a step), `silence` (ignored), `stranger` (not installed), `departure` or `failed`. */
   outcome: string;
   /** From its arrival until it may be acknowledged. */
   ms: number;
@@ -45,6 +47,8 @@ export interface EventIntakeDeps {
   onInboxOutcome: (outcome: InboxOutcome, event: ChannelActor & { ts: string }) => void;
   /** Carries out a stop; returns once it is recorded. */
   onStopTrigger: (trigger: StopTrigger) => Promise<StopOutcome>;
+  /** Records a step of a workflow that Slack runs. */
+  onWorkflowStep: (run: WorkflowStepRun) => Promise<void>;
   onEventHandled?: (event: HandledEvent) => void;
   log: Logger;
 }
@@ -108,6 +112,12 @@ export class EventIntake {
     if (stopTrigger !== undefined) {
       handled.kind = 'sign';
       return this.#deps.onStopTrigger(stopTrigger);
+    }
+    const workflowStep = isMessageEvent(envelope) ? undefined : parseWorkflowStep(envelope);
+    if (workflowStep !== undefined) {
+      handled.kind = 'step';
+      await this.#deps.onWorkflowStep(workflowStep);
+      return 'recorded';
     }
     const inboxEvent = toInboxEvent(envelope, event, bot, await this.#otherBots(workspace, event, bot));
     if (inboxEvent.kind === 'silence') {

@@ -7,7 +7,7 @@ import { slackId, slackTs } from './slack-ids.ts';
 const messageSchema = z.looseObject({
   ts: slackTs,
   thread_ts: slackTs.optional(),
-  user: slackId.optional(),
+  user: slackId.nullish().transform((id) => id ?? undefined),
   bot_id: z.string().nullish(),
   app_id: z.string().nullish(),
   text: z.string().default(''),

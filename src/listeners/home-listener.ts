@@ -3,6 +3,7 @@ import type { TitlesAndPrompts } from '../features/direct-messages/titles-and-pr
 import type { HomeTab } from '../features/home/home-tab.ts';
 import { parseHomeMetadata, parsePageButton, parseTaskButton } from '../features/home/home-view.ts';
 import type { TaskModal } from '../features/tasks/task-modal.ts';
+import type { UsageReport } from '../features/usage/usage-report.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { HomeTabState } from '../relay/tasks/home-tab-state.ts';
 import * as strings from '../render/strings/index.ts';
@@ -32,7 +33,8 @@ export function registerHomeListeners(
     home,
     taskModal,
     directMessages,
-  }: { home: HomeTab; taskModal: TaskModal; directMessages: TitlesAndPrompts },
+    usageReport,
+  }: { home: HomeTab; taskModal: TaskModal; directMessages: TitlesAndPrompts; usageReport: UsageReport },
 ): void {
   context.app.event('app_home_opened', async ({ body }) => {
     const envelope = parseEnvelope(body);
@@ -62,6 +64,8 @@ export function registerHomeListeners(
   onAction('home_settings', ({ workspace, person, triggerId, value: channel, state }) =>
     home.openChannelSettings({ workspace, person, triggerId, channel }, state),
   );
+  onAction('usage_show', (press) => usageReport.open(press, press.triggerId));
+  onAction('usage_csv', (press) => usageReport.sendCsv(press));
   onAction('task_details', async ({ workspace, person, state, triggerId, value }) => {
     const key = parseTaskButton(value);
     if (key === undefined) return;

@@ -9,14 +9,15 @@ import { withOperatorStore } from './operator-store.ts';
 export async function runRangeCommand(
   command: string,
   what: string,
-  printRows: (store: Store, range: AuditRange, print: (line: string) => void) => Promise<void>,
+  readRows: (store: Store, range: AuditRange) => AsyncIterable<object>,
+  args = process.argv.slice(2),
 ): Promise<never> {
   const help = `Prints ${what} as lines of JSON, oldest first.\n\nUsage: ${rangeUsage(command)}`;
   return runCommand(help, async () => {
-    const range = parseTimeRange(command, process.argv.slice(2));
-    await withOperatorStore(readCommandConfig(process.env), (store) =>
-      printRows(store, range, (line) => process.stdout.write(`${line}\n`)),
-    );
+    const range = parseTimeRange(command, args);
+    await withOperatorStore(readCommandConfig(process.env), async (store) => {
+      for await (const row of readRows(store, range)) process.stdout.write(`${JSON.stringify(row)}\n`);
+    });
     return 0;
   });
 }

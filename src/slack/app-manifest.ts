@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { tokenOnlyInstallation } from './installation.ts';
 import { SlackClient } from './slack-client.ts';
+import workflowStep from './workflow-step.json' with { type: 'json' };
 
 /** Slack's manifest of an app, with fields that we do not know. */
 export type AppManifest = Readonly<Record<string, unknown>>;
@@ -111,4 +112,14 @@ export function manifestForHttp(manifest: AppManifest, publicUrl: string, oauth:
       token_rotation_enabled: oauth,
     },
   });
+}
+
+/** The manifest with the step for Slack's Workflow Builder, which Slack accepts of organisation-ready apps only. */
+export function manifestWithStep(manifest: AppManifest): AppManifest {
+  return mergeManifests(manifest, workflowStep);
+}
+
+/** Whether a manifest offers the step: then the app keeps it. */
+export function hasStep({ functions }: AppManifest): boolean {
+  return manifestSchema.safeParse(functions).data?.ask_agent !== undefined;
 }

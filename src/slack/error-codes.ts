@@ -50,6 +50,7 @@ const PAYLOAD_CODES = new Set([
   'too_many_attachments',
   'invalid_attachments',
   'block_mismatch',
+  'parameter_validation_failed',
 ]);
 
 /** Only these say that the token itself is dead; a network, person or method that is refused does not. */

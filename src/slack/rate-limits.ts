@@ -49,6 +49,8 @@ export const RATE_LIMITS = {
   'files.info': TIER_4,
   'files.getUploadURLExternal': TIER_4,
   'files.completeUploadExternal': TIER_4,
+  'functions.completeSuccess': TIER_3,
+  'functions.completeError': TIER_3,
   'agents.sessions.setStatus': TIER_3,
   'assistant.threads.setSuggestedPrompts': TIER_4,
   'assistant.threads.setTitle': TIER_4,

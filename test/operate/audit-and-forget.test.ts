@@ -1,5 +1,9 @@
-import { describe, expect, test } from 'vitest';
-import { printAudit } from '../../src/operate/audit.ts';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { sql } from 'kysely';
+import { describe, expect, inject, test } from 'vitest';
+import { connectionUrl } from '../../sandbox/connection-url.ts';
 import { forget, parseForgetRequest } from '../../src/operate/forget.ts';
 import { parseTimeRange } from '../../src/operate/time-range.ts';
 import { Store } from '../../src/store/store.ts';
@@ -8,19 +12,32 @@ import { freshDatabase } from '../support/fresh-database.ts';
 const store = new Store((await freshDatabase()).kysely);
 
 describe('npm run audit', () => {
-  test('prints each row as a line of JSON', async () => {
+  const audit = async (...args: string[]): Promise<unknown[]> => {
+    const program = fileURLToPath(new URL('../../src/operate/audit.ts', import.meta.url));
+    const { rows } = await sql<{ database: string }>`select current_database() as database`.execute(store.db);
+    const connection = { ...inject('databaseServer'), database: rows[0]?.database ?? '' };
+    const env = { ...process.env, DATABASE_URL: connectionUrl(connection) };
+    const all = [program, '--since', '2020-01-01', ...args];
+    const { stdout } = await promisify(execFile)(process.execPath, all, { env });
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  };
+
+  test('prints each row as a line of JSON, or a summary of the turns', async () => {
     await store.audit.add({ workspace: 'T1', kind: 'refusal', user_id: 'U1', details: { why: 'guest' } });
-    const lines: string[] = [];
-    await printAudit(store, parseTimeRange('audit', ['--since', '2020-01-01']), (line) => lines.push(line));
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      {
-        at: expect.stringMatching(/Z$/),
-        workspace: 'T1',
-        kind: 'refusal',
-        user_id: 'U1',
-        details: { why: 'guest' },
-      },
+    await sql`
+      insert into audit_events (workspace, kind, channel, at, details)
+      values ('T2', 'turn', 'C1', '2026-11-05', '{"sent": true, "outcome": "completed", "seconds": 90}')`.execute(
+      store.db,
+    );
+    const row = { workspace: 'T1', kind: 'refusal', user_id: 'U1', details: { why: 'guest' } };
+    expect((await audit('--workspace', 'T1')).slice(0, 1)).toMatchObject([
+      { ...row, at: expect.stringMatching(/Z$/) },
     ]);
+    const used = { month: '2026-11', workspace: 'T2', channel: 'C1', questions: 1, answers: 1, minutes: 1.5 };
+    expect(await audit('--summary')).toMatchObject([used]);
   });
 
   test.each([[[]], [['--since', 'yesterday']], [['--since', '2026-01-01', '--unknown']]])(

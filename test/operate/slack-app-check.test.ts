@@ -66,6 +66,23 @@ test('what the app lacks is named, and added with --mend; what only Slack has st
   expect(slack.app.manifest?.oauth_config.scopes.bot).toContain('team:read');
 });
 
+test('an app that offers the step in Workflow Builder is compared with the manifest that has it', async () => {
+  const offered = 'OK offers the step "Ask the agent" in Workflow Builder';
+  const manifest = manifestSchema.parse(manifestVariant({ workflowStep: true }));
+  slack.app.update(manifest);
+  expect(await check(withToken)).toEqual(["OK has everything of this release's manifest", offered]);
+  const step = manifest.functions?.ask_agent;
+  if (step === undefined) throw new Error('There is a step.');
+  const { answer: _, ...output_parameters } = step.output_parameters;
+  const settings = { ...manifest.settings, event_subscriptions: { bot_events: ['app_mention'] } };
+  slack.app.update({ ...manifest, settings, functions: { ask_agent: { ...step, output_parameters } } });
+  const [failure = ''] = await check(withToken);
+  expect(failure).toMatch(/function_executed/);
+  expect(failure).toMatch(/functions\.ask_agent\.output_parameters\.answer/);
+  expect(await check(withToken, true)).toEqual([expect.stringMatching(/^OK updated at Slack: /), offered]);
+  expect(slack.app.manifest?.settings.org_deploy_enabled).toBe(true);
+});
+
 test('new permissions want a new installation', async () => {
   manifestAtSlack(({ oauth_config }) => {
     oauth_config.scopes.bot = ['chat:write'];

@@ -16,6 +16,8 @@ const variants = [
   ['Socket Mode', manifestVariant({})],
   ['HTTP', manifestVariant({ publicUrl })],
   ['OAuth', manifestVariant({ publicUrl, oauth: true })],
+  ['Socket Mode with the step', manifestVariant({ workflowStep: true })],
+  ['OAuth with the step', manifestVariant({ publicUrl, oauth: true, workflowStep: true })],
 ] as const;
 
 describe.each(variants)('the manifest for %s', (_, manifest) => {
@@ -30,6 +32,15 @@ describe.each(variants)('the manifest for %s', (_, manifest) => {
     expect(link.searchParams.get('new_app')).toBe('1');
     expect(JSON.parse(link.searchParams.get('manifest_json') ?? '')).toEqual(manifest);
   });
+});
+
+it.each(['org_deploy_enabled', 'function_runtime'])('is refused with a step and without %s', (name) => {
+  const manifest = manifestVariant({ workflowStep: true });
+  const { [name]: _, ...settings } = manifest.settings;
+  const without = name === 'org_deploy_enabled' ? { ...settings, org_deploy_enabled: false } : settings;
+  expect(manifestProblems({ ...manifest, settings: without }).map(({ pointer }) => pointer)).toEqual([
+    `/settings/${name}`,
+  ]);
 });
 
 it('sends everything to one address of the app, if it is for HTTP', () => {

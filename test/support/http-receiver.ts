@@ -95,6 +95,7 @@ export async function openHttpReceiver(
       onEvent: () => undefined,
       onInboxOutcome: (admission) => admissions.push(admission),
       onStopTrigger: async () => 'ignored',
+      onWorkflowStep: async () => undefined,
       log: silentLog,
     }),
     listen: (app) =>

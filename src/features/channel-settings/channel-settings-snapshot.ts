@@ -18,6 +18,7 @@ const snapshotSchema = z.object({
     task_control: z.enum(['starter', 'channel', 'admins']).nullable(),
     show_steps: z.boolean(),
     sync_project_name: z.boolean(),
+    allow_workflow_steps: z.boolean().default(false),
   }),
   /** Digests of the project's texts; null if the service did not give them. */
   title: z.string().nullable(),
@@ -83,6 +84,7 @@ export function changesSince(
     task_control: controls === undefined ? snapshot.settings.task_control : nullIfUsual(controls),
     show_steps: more.includes('show_steps'),
     sync_project_name: more.includes('follows_name'),
+    allow_workflow_steps: more.includes('allows_steps'),
   });
   if (!wanted.success) return undefined;
   const before = new Map<string, unknown>(Object.entries(snapshot.settings));

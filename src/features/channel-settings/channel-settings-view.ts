@@ -24,6 +24,8 @@ export interface ChannelSettingsFormContent {
   /** At most 3,000 characters. */
   metadata: string;
   settings: ChannelSettingsFields;
+  /** What holds where the channel sets nothing. */
+  usual: Record<'listens' | 'admits' | 'bots' | 'controls', strings.ValueInForce>;
   /** A direct conversation has no fields for who may use and control the agent. */
   isDirect: boolean;
   /** The channel's project; its texts are undefined if the service does not give them. */
@@ -39,7 +41,8 @@ const labels = strings.channelSettings;
 
 /** The form with a channel's settings. */
 export function channelSettingsView(form: ChannelSettingsFormContent): Modal {
-  const { settings, project } = form;
+  const { settings, project, usual } = form;
+  const byService = { text: 'usual', from: 'service' } as const;
   const about = project === undefined ? labels.noProject : strings.projectOfChannel(project);
   return {
     type: 'modal',
@@ -56,14 +59,14 @@ export function channelSettingsView(form: ChannelSettingsFormContent): Modal {
         { label: labels.useProject, hint: labels.useProjectHint, optional: true },
         { maxLength: MAX_ID_CHARACTERS },
       ),
-      settingInput('model', settings.model),
+      settingInput('model', settings.model, byService),
       ...(form.isDirect
         ? []
         : [
-            settingInput('listens', settings.listen_mode, 'radio_buttons'),
-            settingInput('admits', settings.allowed_users),
-            botsInput('channel_bots', settings.allowed_bots),
-            settingInput('controls', settings.task_control),
+            settingInput('listens', settings.listen_mode, usual.listens, 'radio_buttons'),
+            settingInput('admits', settings.allowed_users, usual.admits),
+            botsInput('channel_bots', settings.allowed_bots, noteOf(settings.allowed_bots, usual.bots)),
+            settingInput('controls', settings.task_control, usual.controls),
           ]),
       otherSettings(settings, form.isDirect),
     ],
@@ -95,16 +98,31 @@ function projectFields(project: NonNullable<ChannelSettingsFormContent['project'
 
 type ChoiceField = 'model' | 'listens' | 'admits' | 'controls';
 
-function settingInput(id: ChoiceField, chosen: string | null, type?: 'radio_buttons'): ViewBlock {
-  return choiceInput(`channel_${id}`, { label: labels[id] }, optionsOf(id), chosen ?? 'usual', type);
+function settingInput(
+  id: ChoiceField,
+  chosen: string | null,
+  usual: strings.ValueInForce,
+  type?: 'radio_buttons',
+): ViewBlock {
+  const options = optionsOf(id);
+  const nameOf = (wanted: string) => options.find(({ value }) => value === wanted)?.text.text ?? wanted;
+  const hint = noteOf(chosen && nameOf(chosen), { ...usual, text: nameOf(usual.text) });
+  return choiceInput(`channel_${id}`, { label: labels[id], hint }, options, chosen ?? 'usual', type);
 }
 
-function otherSettings(
-  { show_steps, sync_project_name }: ChannelSettingsFields,
-  isDirect: boolean,
-): ViewBlock {
-  const options = optionsOf('more').filter(({ value }) => !(isDirect && value === 'follows_name'));
-  const ticked = [...(show_steps ? ['show_steps'] : []), ...(sync_project_name ? ['follows_name'] : [])];
+/** What holds now, and who has set it. */
+function noteOf(own: string | null, usual: strings.ValueInForce): string {
+  return strings.settingInForce(own === null || own === '' ? usual : { text: own, from: 'channel' });
+}
+
+function otherSettings(settings: ChannelSettingsFields, isDirect: boolean): ViewBlock {
+  const isTicked: Record<string, boolean> = {
+    show_steps: settings.show_steps,
+    follows_name: settings.sync_project_name,
+    allows_steps: settings.allow_workflow_steps,
+  };
+  const options = optionsOf('more').filter(({ value }) => !isDirect || value === 'show_steps');
+  const ticked = Object.keys(isTicked).filter((value) => isTicked[value]);
   return checkboxesInput('channel_more', labels.more, options, ticked);
 }
 

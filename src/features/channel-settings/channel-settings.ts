@@ -21,7 +21,7 @@ import {
   encodeSnapshot,
   parseSnapshot,
 } from './channel-settings-snapshot.ts';
-import { channelSettingsView } from './channel-settings-view.ts';
+import { type ChannelSettingsFormContent, channelSettingsView } from './channel-settings-view.ts';
 
 /** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */
 const SAVE_TIMEOUT_MS = 2_300;
@@ -79,10 +79,27 @@ export class ChannelSettingsModal {
     const project = id === undefined ? undefined : await this.#readProject(workspace, id);
     return channelSettingsView({
       metadata: encodeSnapshot(channel, settings, project),
+      usual: await this.#usualSettings(workspace),
       settings: { ...settings, allowed_bots: formatBotList(settings.allowed_bots) },
       isDirect: isDirectChannel(channel),
       project: id === undefined ? undefined : (project ?? { id }),
     });
+  }
+
+  /** What holds in channels that set nothing: what the workspace has set, else the operator. */
+  async #usualSettings(workspace: string): Promise<ChannelSettingsFormContent['usual']> {
+    const { admits, admitsBots, listenMode, controlsBy } = this.#deps.settings;
+    const set = await this.#deps.store.workspaceSettings.get(workspace);
+    const usual = (ofWorkspace: string | null, ofOperator: string): strings.ValueInForce =>
+      ofWorkspace === null
+        ? { text: ofOperator, from: 'operator' }
+        : { text: ofWorkspace, from: 'workspace' };
+    return {
+      listens: usual(set.listen_mode, listenMode),
+      admits: usual(set.allowed_users, admits),
+      bots: usual(set.allowed_bots && formatBotList(set.allowed_bots), formatBotList(admitsBots)),
+      controls: usual(null, controlsBy),
+    };
   }
 
   /** A project as the service has it now; undefined if it cannot be read. */

@@ -7,10 +7,13 @@ import { shorten } from '../../render/text/graphemes.ts';
 
 const MAX_QUESTION_CHARACTERS = 6_000;
 const MAX_QUOTE_CHARACTERS = 1_500;
+const MAX_LABEL_CHARACTERS = 150;
 
 export interface QuestionPostContent {
-  /** Slack's id of who asks. */
-  person: string;
+  /** Slack's id of who asks; undefined for a step of a workflow that names nobody. */
+  person: string | undefined;
+  /** Untrusted: what a step of a workflow calls itself. */
+  label?: string | undefined;
   /** Untrusted; '' if the person only passes a message on. */
   question: string;
   /** The message that the question is about. */
@@ -19,13 +22,17 @@ export interface QuestionPostContent {
   files: readonly string[];
 }
 
-/** The post whose thread a task starts in: a question from a form, verbatim, for everyone in the channel to see. */
-export function questionPost({ person, question, quote = '', choices, files }: QuestionPostContent) {
+/** The post whose thread a task starts in: a question from a form or a workflow, verbatim, for everyone to see. */
+export function questionPost(content: QuestionPostContent) {
+  const { person, label, question, quote = '', choices, files } = content;
   const asks = question === '' ? strings.asksAbout : strings.asks;
+  const name = label === undefined ? '' : shorten(neutralizePings(label), MAX_LABEL_CHARACTERS);
+  const prefix = name === '' || person === undefined ? name : `${name} ${strings.asksFor} `;
   const asker = [
-    { type: 'user', user_id: person },
-    { type: 'text', text: ` ${asks}` },
-  ] as const;
+    ...(prefix === '' ? [] : [{ type: 'text', text: prefix } as const]),
+    ...(person === undefined ? [] : [{ type: 'user', user_id: person } as const]),
+    { type: 'text', text: ` ${asks}` } as const,
+  ];
   const quotations = [
     { text: question, most: MAX_QUESTION_CHARACTERS },
     { text: quote, most: MAX_QUOTE_CHARACTERS },
@@ -34,14 +41,15 @@ export function questionPost({ person, question, quote = '', choices, files }: Q
     {
       type: 'rich_text',
       elements: [
-        { type: 'rich_text_section', elements: [...asker] },
+        { type: 'rich_text_section', elements: asker },
         ...quotations.map(({ text, most }) => quotation(shorten(neutralizePings(text.trim()), most))),
       ],
     },
   ];
   const chosen = strings.chosenOptions(choices, files);
   if (chosen !== '') blocks.push(contextLineBlock(shorten(chosen, 900)));
-  return { text: `<@${person}> ${truncateBytes(`${asks} ${question || quote}`, 3_500)}`, blocks };
+  const who = label === undefined ? `<@${person}> ` : '';
+  return { text: who + truncateBytes(`${name} ${asks} ${question || quote}`.trim(), 3_500), blocks };
 }
 
 function quotation(text: string) {

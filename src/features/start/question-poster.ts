@@ -3,6 +3,7 @@ import { idsToResolve, lookUpNames } from '../../relay/reading/display-names.ts'
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/readable-text.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import { isBotId } from '../../relay/runtime/incoming-message.ts';
 import { Poller } from '../../relay/runtime/poller.ts';
 import { isOverdue } from '../../relay/runtime/retry.ts';
 import { TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
@@ -68,10 +69,13 @@ export class QuestionPoster {
     await taskStarts.renewClaims([...this.#inProgress.keys()]);
     const room = MAX_CONCURRENT_QUESTIONS - this.#inProgress.size;
     if (room <= 0) return;
-    for (const start of await taskStarts.claimAbandoned(room)) {
-      const work = this.#resumeStart(start).finally(() => this.#inProgress.delete(start));
-      this.#inProgress.set(start, work);
-    }
+    for (const start of await taskStarts.claimAbandoned(room)) this.postSoon(start);
+  }
+
+  /** Posts a question that this process has claimed, or returns it to its asker. */
+  postSoon(start: TaskStart): void {
+    const work = this.#resumeStart(start).finally(() => this.#inProgress.delete(start));
+    this.#inProgress.set(start, work);
   }
 
   async #resumeStart(start: TaskStart): Promise<void> {
@@ -142,13 +146,14 @@ export class QuestionPoster {
   }
 
   async #renderPost(workspace: WorkspaceClient, { user_id, content }: TaskStart) {
-    const { choices, about, ...own } = content ?? { text: '' };
+    const { choices, about, step, ...own } = content ?? { text: '' };
     const botUser = workspace.bot.userId;
     const question = parseMessage(own);
     const quoted = about === undefined ? undefined : parseMessage(about);
     const names = await lookUpNames(workspace, idsToResolve(question, ...(quoted ? [quoted] : [])));
     return questionPost({
-      person: user_id,
+      person: step === undefined ? user_id : step.person,
+      label: step && (step.label ?? strings.workflowStep.unnamed),
       question: readableText(question, names, botUser),
       quote: quoted === undefined ? undefined : readableText(quoted, names, botUser),
       choices: choices ?? {},
@@ -158,12 +163,14 @@ export class QuestionPoster {
 
   /** Makes the post's thread ours, with the question waiting in it. */
   async #openThread(start: TaskStart, ts: string): Promise<void> {
-    const { workspace, channel, user_id, content } = start;
-    if (content === null) return;
+    const { workspace, channel, user_id } = start;
+    if (start.content === null) return;
+    const { step: _, ...content } = start.content;
     const thread = { workspace, channel, thread_ts: ts };
     await this.#deps.store.transaction(async (store, trx) => {
       await store.threads.lock(thread);
       if (!(await store.taskStarts.finish(start))) return;
+      await store.workflowSteps.setThread(start, ts);
       await store.threads.adopt(thread, { account_id: this.#deps.accountOf(workspace), user_id, ts });
       const row = { thread_ts: ts, user_id, state: 'waiting', content, editedTs: null } as const;
       if (await store.messages.add({ workspace, channel, ts }, row)) await this.#deps.enqueue(trx, thread);
@@ -180,7 +187,8 @@ export class QuestionPoster {
    */
   async #returnToAsker(start: TaskStart): Promise<void> {
     const workspace = this.#deps.workspace(start.workspace);
-    if (workspace !== undefined && start.content !== null) {
+    // A step of a workflow says in Slack what became of it.
+    if (workspace !== undefined && start.content !== null && !isBotId(start.user_id)) {
       const { posting, readBack } = workspace;
       const message = { text: strings.questionNotPosted(start.channel, start.content.text) };
       const { signal } = this.#poller;

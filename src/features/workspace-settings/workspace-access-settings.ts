@@ -101,12 +101,15 @@ interface WorkspaceAccessFields {
 
 /** The access settings in an admin's Home tab. */
 export function workspaceAccessSection({ admits, bots, listens, usual }: WorkspaceAccessFields): ViewBlock[] {
-  const people = strings.channelChoices.admits[admits ?? usual.admits][0];
+  const choices = strings.channelChoices;
+  const inForce = (text: string, isOwn: boolean): strings.ValueInForce => ({
+    text,
+    from: isOwn ? 'workspace' : 'operator',
+  });
   const text = strings.workspaceAccessSummary({
-    people,
-    own: admits !== null,
-    bots: bots === '' ? usual.bots : bots,
-    replies: strings.channelChoices.listens[listens ?? usual.listens][0],
+    people: inForce(choices.admits[admits ?? usual.admits][0], admits !== null),
+    bots: inForce(bots === '' ? usual.bots : bots, bots !== ''),
+    replies: inForce(choices.listens[listens ?? usual.listens][0], listens !== null),
   });
   const change = buttonElement(WORKSPACE_ACCESS_ACTION_IDS.change, strings.workspaceAccess.change, 'change');
   return [

@@ -1,7 +1,9 @@
 import {
   AppManifests,
+  hasStep,
   manifestDifferences,
   manifestForHttp,
+  manifestWithStep,
   mergeManifests,
 } from '../../slack/app-manifest.ts';
 import manifest from '../../slack/manifest.generated.json' with { type: 'json' };
@@ -17,11 +19,12 @@ export const checkApp: Check = async function* (config, { log, mend }) {
   if (appId === undefined) throw new CheckFailed('Slack does not say to which app SLACK_BOT_TOKEN belongs.');
   const { PUBLIC_URL, SLACK_APP_TOKEN } = config;
   const isHttp = SLACK_APP_TOKEN === undefined && PUBLIC_URL !== undefined;
-  const ours = isHttp ? manifestForHttp(manifest, PUBLIC_URL, false) : manifest;
+  const transportManifest = isHttp ? manifestForHttp(manifest, PUBLIC_URL, false) : manifest;
   const apps = new AppManifests({ token, slackApiUrl, log });
   const atSlack = await apps.read(appId).catch((error: unknown) => {
     throw describeSlackError('SLACK_CONFIG_TOKEN', error);
   });
+  const ours = hasStep(atSlack) ? manifestWithStep(transportManifest) : transportManifest;
   const differences = manifestDifferences(atSlack, ours).join('; ');
   if (differences === '') yield "has everything of this release's manifest";
   else if (!mend)
@@ -33,4 +36,5 @@ export const checkApp: Check = async function* (config, { log, mend }) {
       `Updated: ${differences}. Its permissions have changed: install it again at https://api.slack.com/apps/${appId}/install-on-team.`,
     );
   else yield `updated at Slack: ${differences}`;
+  if (hasStep(atSlack)) yield 'offers the step "Ask the agent" in Workflow Builder';
 };

@@ -2,7 +2,7 @@ import type { PersonKind, SlackDirectory } from '../../slack/directory.ts';
 import type { AllowedUsers } from '../../store/schema.ts';
 import type { WorkspaceSettingsStore } from '../../store/workspaces/workspace-settings-store.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
-import { isBotId } from '../runtime/incoming-message.ts';
+import { isBotId, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 
 export type AccessDenial = Exclude<PersonKind, 'member'>;
 
@@ -12,19 +12,26 @@ export interface AccessDeps {
   readonly settings: { readonly admits: AllowedUsers; readonly admitsBots: readonly string[] };
 }
 
-/** Who may use the agent in a channel: people up to this kind, and these bots and workflows (B…). */
+/** Who may use the agent in a channel: people up to this kind, these bots and workflows (B…), and WORKFLOW_STEP. */
 export interface AccessPolicy {
   admits: AllowedUsers;
   bots: readonly string[];
 }
 
-/** Who may use the agent in a channel: the channel's setting, else the workspace's, else the operator's. */
+/**
+ * Who may use the agent in a channel: the channel's setting, else the workspace's, else the operator's. Only the channel
+ * can let steps of workflows in.
+ */
 export async function accessPolicyFor(
   { store, settings }: AccessDeps,
   { workspace, channel }: Pick<ChannelActor, 'workspace' | 'channel'>,
 ): Promise<AccessPolicy> {
-  const { allowed_users, allowed_bots } = await store.workspaceSettings.accessIn(workspace, channel);
-  return { admits: allowed_users ?? settings.admits, bots: allowed_bots ?? settings.admitsBots };
+  const set = await store.workspaceSettings.accessIn(workspace, channel);
+  const bots = set.allowed_bots ?? settings.admitsBots;
+  return {
+    admits: set.allowed_users ?? settings.admits,
+    bots: set.allow_workflow_steps ? [...bots, WORKFLOW_STEP] : bots,
+  };
 }
 
 const ALLOWED_KINDS: Record<AllowedUsers, readonly PersonKind[]> = {

@@ -5,6 +5,7 @@ import type { QuotaExceeded } from '../../store/threads/turn-usage.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
+import { isBotId } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { WAITING_EMOJI } from '../runtime/waiting-emoji.ts';
 import type { AccessDenial } from './access-policy.ts';
@@ -52,9 +53,10 @@ export async function refuseMessage(
   notifyWriter(deps, message, refusalSentence(refusal));
 }
 
-/** Sends a message's writer an ephemeral message, if Slack lets us. */
+/** Sends a message's writer an ephemeral message, if Slack lets us; a bot has no user that could read it. */
 export function notifyWriter(deps: RelayDeps, message: Message, sentence: string): void {
   const { workspace, channel, thread_ts, ts, user_id } = message;
+  if (isBotId(user_id)) return;
   // Slack does not show an ephemeral reply below a message without replies.
   const threadTs = thread_ts === ts ? undefined : thread_ts;
   trySendEphemeral(deps, { workspace, channel, person: user_id, threadTs }, sentence);

@@ -1,5 +1,7 @@
 import type { Message, Turn } from '../../store/schema.ts';
+import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import { WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 import { refuseMessage } from './refusals.ts';
 
 /**
@@ -18,10 +20,16 @@ export async function beginTurnOrRefuse(
   const result = await store.transaction(async ({ turnUsage, turns }) => {
     // Counting and beginning must not overlap with another turn's.
     await turnUsage.lockWorkspace(message.workspace);
-    const exceeded = await turnUsage.exceeded(message.workspace, message.user_id, settings.quotas);
+    const { workspace, user_id: person } = message;
+    const exceeded = await turnUsage.exceeded(workspace, person, quotasOf(person, settings.quotas));
     return exceeded === undefined ? { turn: await turns.begin(id, message, forwardedBy) } : { exceeded };
   });
   if ('turn' in result) return result.turn;
   await refuseMessage(work, message, { why: 'limit', exceeded: result.exceeded });
   return undefined;
+}
+
+/** The limits for a writer: of a workflow's steps, which are nobody's, only the workspace's count. */
+export function quotasOf(person: string, quotas: TurnLimits): TurnLimits {
+  return person === WORKFLOW_STEP ? { ...quotas, hourPerson: 0, atOncePerson: 0 } : quotas;
 }

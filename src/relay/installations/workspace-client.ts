@@ -14,6 +14,7 @@ import { RateLimiter } from '../../slack/rate-limiter.ts';
 import { editRateLimit, rateLimitTable } from '../../slack/rate-limits.ts';
 import { SlackClient, type SlackClientOptions, type TokenGate } from '../../slack/slack-client.ts';
 import { Views } from '../../slack/views.ts';
+import { WorkflowExecutions } from '../../slack/workflow-executions.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 
 export interface WorkspaceClientOptions extends Pick<SlackClientOptions, 'onCall'> {
@@ -58,6 +59,7 @@ export function createWorkspaceClient(
     downloads: new FileDownloads({ client, maxBytes, slackApiUrl }),
     uploads: new FileUploads(client, slackApiUrl),
     views: new Views(client),
+    workflowExecutions: new WorkflowExecutions(client),
     people: new SlackDirectory(client, log),
     membership: new ChannelMembership(client),
     assistant: new Assistant(client),

@@ -12,6 +12,7 @@ import type { FileUploads } from '../../slack/file-uploads.ts';
 import type { MessageHistory } from '../../slack/message-history.ts';
 import type { Posting } from '../../slack/posting.ts';
 import type { Views } from '../../slack/views.ts';
+import type { WorkflowExecutions } from '../../slack/workflow-executions.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { AllowedUsers, ListenMode, Tables, TaskControl, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -30,6 +31,7 @@ export interface WorkspaceClient {
   readonly downloads: FileDownloads;
   readonly uploads: FileUploads;
   readonly views: Views;
+  readonly workflowExecutions: WorkflowExecutions;
   readonly people: SlackDirectory;
   readonly membership: ChannelMembership;
   readonly assistant: Assistant;

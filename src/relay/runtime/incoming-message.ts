@@ -63,6 +63,9 @@ export function isDirectChannel(channel: string): boolean {
   return channel.startsWith('D');
 }
 
+/** Stands for the asker of a workflow's step: Slack names neither the person nor the workflow. No id of Slack's has a hyphen. */
+export const WORKFLOW_STEP = 'B-WORKFLOW-STEP';
+
 /** Whether an id is that of a bot or workflow. People's ids never begin with B. */
 export function isBotId(id: string): boolean {
   return id.startsWith('B');

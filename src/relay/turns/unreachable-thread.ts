@@ -3,6 +3,7 @@ import * as strings from '../../render/strings/index.ts';
 import { SlackError, SlackLeaseError } from '../../slack/errors.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
+import { isBotId } from '../runtime/incoming-message.ts';
 import { transientFailure, withRetry } from '../runtime/retry.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 
@@ -51,6 +52,7 @@ function createAskerNotifier(
   return async () => {
     // The turn may have been reassigned to another person's earlier message since it was read.
     const { asked_by } = (await store.turns.get(turn.workspace, turn.id)) ?? turn;
+    if (isBotId(asked_by)) return;
     const channel = await posting.openDm(asked_by, guard);
     if (attemptedAt !== undefined) await waitUntilCallEnded(attemptedAt, SLACK_CALL_LIFETIME_MS, guard);
     const found = await readBack.findOwnPost({ channel, key, intendedAt: turn.started_at, guard });

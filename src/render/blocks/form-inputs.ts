@@ -86,8 +86,8 @@ export function formOption(value: string, text: string, description?: string): F
   return description === undefined ? option : { ...option, description: plainText(description) };
 }
 
-/** The input for allowed bots and workflows; `set` is its value: ids between commas, "none", or ''. */
-export function botsInput(id: string, set: string): InputBlock {
-  const texts = { label: strings.botsLabel, hint: strings.botsHint, optional: true };
+/** The input for allowed bots and workflows; `set` is its value: ids between commas, "none", or ''. `note` follows the hint. */
+export function botsInput(id: string, set: string, note = ''): InputBlock {
+  const texts = { label: strings.botsLabel, hint: `${strings.botsHint} ${note}`.trim(), optional: true };
   return textInput(id, texts, { initial: set, maxLength: 1_000 });
 }

@@ -57,8 +57,9 @@ export function formatChannel(channel: string): string {
   return channel.startsWith('D') ? strings.tasks.direct : `<#${channel}>`;
 }
 
-/** A person as mrkdwn. */
+/** A person as mrkdwn. Bots and workflows (B…) have no name that Slack shows. */
 export function formatPerson(person: string): string {
+  if (person.startsWith('B')) return strings.tasks.automatic;
   return person === '' ? '' : `<@${person}>`;
 }
 

@@ -19,7 +19,7 @@ export const channelSettings = {
   listens: 'Which replies in your own threads I read',
   admits: 'Who may use the agent',
   controls: 'Who may stop and change tasks',
-  more: 'Other settings',
+  more: 'Other settings, which only the channel has',
 } as const;
 
 /** The options of a channel's settings (Slack: 75 characters each). */
@@ -50,6 +50,10 @@ export const channelChoices = {
   more: {
     show_steps: ['Show what the agent does while it works'],
     follows_name: ["Keep the project's name and description the same as the channel's"],
+    allows_steps: [
+      'Let workflow steps ask the agent',
+      'Slack names no person for them: anyone who can run one',
+    ],
   },
 } as const;
 

@@ -13,4 +13,6 @@ export * from './tasks.ts';
 export * from './to-agent.ts';
 export * from './turn-errors.ts';
 export * from './turn-status.ts';
+export * from './usage.ts';
+export * from './workflow-step.ts';
 export * from './workspace-settings.ts';

@@ -67,6 +67,8 @@ export function questionNotPosted(channel: string, question: string): string {
 }
 
 export const asks = 'asks:';
+/** Between the name of a workflow's step and the person whom it names. */
+export const asksFor = 'for';
 export const asksAbout = 'asks about this message:';
 
 /** The options that were chosen, in one line below a question; '' if all are defaults. */

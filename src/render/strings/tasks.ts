@@ -1,4 +1,5 @@
 export const tasks = {
+  automatic: 'a bot or workflow',
   untitled: 'Untitled task',
   defaultModel: 'model as usual',
   direct: 'direct message',

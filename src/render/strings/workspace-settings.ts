@@ -10,20 +10,33 @@ export const workspaceAccess = {
   notAdmin: 'Only admins and owners of this workspace can set who may use the agent.',
 } as const;
 
+/** Who has set a value. */
+export const settingOrigins = {
+  channel: 'set for this channel',
+  workspace: 'set for this workspace',
+  operator: "the operator's setting",
+  service: 'the agent service chooses',
+} as const;
+
+/** A value and who has set it. */
+export interface ValueInForce {
+  text: string;
+  from: keyof typeof settingOrigins;
+}
+
+/** Below a setting: what holds now, and why. */
+export function settingInForce(value: ValueInForce): string {
+  return `Now: ${withOrigin(value)}.`;
+}
+
 /** The settings as App Home shows them; `bots` are ids, or "none"; `replies` those that go to the agent. */
-export function workspaceAccessSummary({
-  people,
-  own,
-  bots,
-  replies,
-}: {
-  people: string;
-  own: boolean;
-  bots: string;
-  replies: string;
-}): string {
-  const source = own ? 'set for this workspace' : 'as usual';
-  return `${people} (${source}). Bots and workflows: ${bots}. Replies in threads that people began: ${replies.charAt(0).toLowerCase()}${replies.slice(1)}. A channel's own settings override this.`;
+export function workspaceAccessSummary(values: Record<'people' | 'bots' | 'replies', ValueInForce>): string {
+  const [people, bots, replies] = [values.people, values.bots, values.replies].map(withOrigin);
+  return `People: ${people}. Bots and workflows: ${bots}. Replies in threads that people began: ${replies}. A channel's own settings override this.`;
+}
+
+function withOrigin({ text, from }: ValueInForce): string {
+  return `${text} (${settingOrigins[from]})`;
 }
 
 /** The option that leaves the choice to the app's configuration. */

@@ -65,6 +65,9 @@ export class Erasure extends Queries {
         trx,
       );
       await sql`
+        update task_starts set content = content #- '{step,person}'
+        where workspace = ${workspace} and content -> 'step' ->> 'person' = ${person}`.execute(trx);
+      await sql`
         update turns set prompt = null, file_notes = null, asked_by = '',
           skill = case when user_message_id is not null then skill end
         where workspace = ${workspace} and asked_by = ${person}`.execute(trx);

@@ -17,6 +17,7 @@ export const DEFAULT_CHANNEL_SETTINGS: ChannelSettings = {
   task_control: null,
   show_steps: true,
   sync_project_name: false,
+  allow_workflow_steps: false,
 };
 
 /** The settings of channels. */
@@ -24,7 +25,8 @@ export class ChannelSettingsStore extends Queries {
   /** The channel's settings, or the defaults. */
   async get(workspace: string, channel: string): Promise<ChannelSettings> {
     const row = await this.first(sql<ChannelSettings>`
-      select model, listen_mode, allowed_users, allowed_bots, task_control, show_steps, sync_project_name
+      select model, listen_mode, allowed_users, allowed_bots, task_control, show_steps, sync_project_name,
+        allow_workflow_steps
       from channel_settings where workspace = ${workspace} and channel = ${channel}`);
     return row ?? DEFAULT_CHANNEL_SETTINGS;
   }

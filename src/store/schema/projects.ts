@@ -50,6 +50,8 @@ export interface ChannelSettingsTable {
   show_steps: Generated<boolean>;
   /** The project gets the channel's name and purpose when they change. */
   sync_project_name: Generated<boolean>;
+  /** Steps of Slack's workflows may ask the agent here. */
+  allow_workflow_steps: Generated<boolean>;
   changed_by: string;
   changed_at: Generated<Date>;
 }

@@ -30,6 +30,27 @@ interface TaskStartTable {
   created_at: Generated<Date>;
 }
 
+/** Why a step of a workflow asked nothing: a key of the sentences for it. */
+export type WorkflowStepRefusal = 'not_allowed' | 'limit' | 'invalid';
+
+/** A step of a Slack workflow, from Slack's request to its completion. */
+interface WorkflowStepTable {
+  workspace: string;
+  /** Slack's id of this run of the step. */
+  execution_id: string;
+  channel: string;
+  /** The thread that it began; null until its question is posted. */
+  thread_ts: SlackTs | null;
+  /** The start that posts its question; there is none after a refusal. */
+  start_id: string;
+  refusal: WorkflowStepRefusal | null;
+  /** It completes with the answer, not as soon as its task has begun. */
+  waits_for_answer: boolean;
+  claimed_until: NullableTimeColumn;
+  completed_at: NullableTimeColumn;
+  created_at: Generated<Date>;
+}
+
 /** A task whose deletion a person requested. Its thread has already left it; null columns are still to do. */
 interface TaskDeletionTable extends ThreadKey {
   task_id: string;
@@ -55,13 +76,15 @@ interface FollowUpTable extends ThreadKey {
   claimed_until: NullableTimeColumn;
 }
 
-/** Starts, deletions and follow-ups of tasks. */
+/** Starts, deletions and follow-ups of tasks, and steps of workflows. */
 export interface TaskTables {
   task_starts: TaskStartTable;
+  workflow_steps: WorkflowStepTable;
   task_deletions: TaskDeletionTable;
   follow_ups: FollowUpTable;
 }
 
 export type TaskStart = Selectable<TaskStartTable>;
+export type WorkflowStep = Selectable<WorkflowStepTable>;
 export type TaskDeletion = Selectable<TaskDeletionTable>;
 export type FollowUp = Selectable<FollowUpTable>;

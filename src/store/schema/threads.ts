@@ -65,6 +65,8 @@ export interface MessageContent {
   choices?: TaskChoices;
   /** The message that the question is about, as Slack delivered it. */
   about?: Record<string, unknown>;
+  /** What a step of a workflow says of itself, until its question is posted. */
+  step?: { label?: string; person?: string };
 }
 
 /**

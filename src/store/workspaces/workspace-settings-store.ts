@@ -9,7 +9,7 @@ export type WorkspaceSettings = Omit<
 >;
 
 /** Who may use the agent; null: not set. */
-export type AccessSettings = Omit<WorkspaceSettings, 'listen_mode'>;
+export type AccessSettings = Omit<WorkspaceSettings, 'listen_mode'> & { allow_workflow_steps: boolean };
 
 /** The settings of workspaces. */
 export class WorkspaceSettingsStore extends Queries {
@@ -34,11 +34,12 @@ export class WorkspaceSettingsStore extends Queries {
   async accessIn(workspace: string, channel: string): Promise<AccessSettings> {
     const { rows } = await sql<AccessSettings>`
       select coalesce(of_channel.allowed_users, of_all.allowed_users) as allowed_users,
-        coalesce(of_channel.allowed_bots, of_all.allowed_bots) as allowed_bots
+        coalesce(of_channel.allowed_bots, of_all.allowed_bots) as allowed_bots,
+        coalesce(of_channel.allow_workflow_steps, false) as allow_workflow_steps
       from (select) as one
       left join workspace_settings as of_all on of_all.workspace = ${workspace}
       left join channel_settings as of_channel
         on of_channel.workspace = ${workspace} and of_channel.channel = ${channel}`.execute(this.db);
-    return rows[0] ?? { allowed_users: null, allowed_bots: null };
+    return rows[0] ?? { allowed_users: null, allowed_bots: null, allow_workflow_steps: false };
   }
 }

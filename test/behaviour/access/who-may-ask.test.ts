@@ -173,11 +173,16 @@ test('a bot that the settings name is answered where it mentions the app, and ev
   const root = asks(known, 'a known bot asks');
   const ignored = [asks(unknown, 'a bot asks'), asks(unknown, 'a workflow asks', { subtype: 'bot_message' })];
   await own.finished(channel, root);
+  // A workflow's message names no user: people go on in its thread all the same.
+  const byWorkflow = asks(known, 'a known workflow asks', { subtype: 'bot_message' });
+  await own.finished(channel, byWorkflow);
+  await own.finished(channel, own.reply(channel, byWorkflow, 'and a person goes on'));
   ignored.push(own.slack.say({ person: known, channel, thread: root.ts, text: 'an echo' }));
   await own.slack.settled();
   for (const { ts } of ignored) {
     const key = { workspace: own.slack.team.id, channel: channel.id, ts };
     expect(await own.sandbox.bot.store.messages.get(key)).toBeUndefined();
   }
-  expect(own.agent.tasks.map(({ title }) => title)).toEqual(['a known bot asks']);
+  expect(own.agent.tasks.map(({ title }) => title)).toEqual(['a known bot asks', 'a known workflow asks']);
+  expect(own.sentToAgent('a known workflow').texts).toHaveLength(2);
 });

@@ -31,7 +31,7 @@ describe("the form of a channel's settings", () => {
       channel_model: 'max',
       channel_admits: 'guests',
       channel_bots: 'B012, B034',
-      channel_more: ['follows_name'],
+      channel_more: ['follows_name', 'allows_steps'],
     };
     expect(await modal.save(values)).toBeUndefined();
     expect(modal.shown).toContain(settingsSaved);
@@ -43,6 +43,7 @@ describe("the form of a channel's settings", () => {
       task_control: null,
       show_steps: false,
       sync_project_name: true,
+      allow_workflow_steps: true,
     });
     const details = {
       model: 'max',
@@ -50,6 +51,7 @@ describe("the form of a channel's settings", () => {
       allowed_bots: 'B012, B034',
       show_steps: false,
       sync_project_name: true,
+      allow_workflow_steps: true,
     };
     expect(await auditRows(scene, channel, 'setting')).toEqual([{ user_id: ada.id, details }]);
     const again = await openChannelSettings(scene, grace, channel);

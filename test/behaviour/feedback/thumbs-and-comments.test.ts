@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
-import { printFeedback } from '../../../src/operate/feedback.ts';
+import { feedbackRows } from '../../../src/operate/feedback.ts';
 import { parseTimeRange } from '../../../src/operate/time-range.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
@@ -85,10 +85,10 @@ describe.concurrent('feedback on an answer', () => {
     await own.until('it is in the Home tab', () =>
       JSON.stringify(own.slack.home(owner)?.blocks ?? []).includes('Column b was left out.'),
     );
-    const lines: string[] = [];
     const range = parseTimeRange('feedback', ['--since', '2020-01-01', '--workspace', own.slack.team.id]);
-    await printFeedback(own.sandbox.bot.store, range, (line) => lines.push(line));
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    const rows: unknown[] = [];
+    for await (const row of feedbackRows(own.sandbox.bot.store, range)) rows.push(row);
+    expect(rows).toMatchObject([
       { thumb: 'bad', comment: 'Column b was left out.', channel: channel.id, user_id: own.ada.id },
     ]);
     const page = await fetch(`http://127.0.0.1:${own.sandbox.bot.port}/metrics`);

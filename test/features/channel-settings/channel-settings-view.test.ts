@@ -11,6 +11,13 @@ import {
 } from '../../../src/features/workspace-settings/workspace-access-settings.ts';
 import { noticeModal } from '../../../src/render/blocks/modal.ts';
 import * as strings from '../../../src/render/strings/index.ts';
+import { DEFAULT_CHANNEL_SETTINGS } from '../../../src/store/projects/channel-settings-store.ts';
+
+const usualSetting = (...values: string[]) =>
+  fc.record({
+    text: fc.constantFrom(...values),
+    from: fc.constantFrom('workspace' as const, 'operator' as const),
+  });
 
 const form = fc.record<ChannelSettingsFormContent>({
   metadata: fc.constant('{}'),
@@ -22,6 +29,13 @@ const form = fc.record<ChannelSettingsFormContent>({
     task_control: fc.constantFrom(null, 'starter', 'channel', 'admins'),
     show_steps: fc.boolean(),
     sync_project_name: fc.boolean(),
+    allow_workflow_steps: fc.boolean(),
+  }),
+  usual: fc.record({
+    listens: usualSetting('mentions', 'conversation', 'replies'),
+    admits: usualSetting('members', 'guests', 'everyone'),
+    bots: usualSetting('none', 'B012, B034'),
+    controls: usualSetting('starter', 'channel', 'admins'),
   }),
   isDirect: fc.boolean(),
   project: fc.option(
@@ -67,6 +81,29 @@ describe('the form with the settings of a channel', () => {
       strings.channelSettings.cancel,
     ])
       expect(text.length).toBeLessThanOrEqual(24);
+  });
+
+  test('says of each value whether the channel, the workspace or the operator has set it', () => {
+    const view = channelSettingsView({
+      metadata: '{}',
+      settings: { ...DEFAULT_CHANNEL_SETTINGS, allowed_bots: '', model: 'max', listen_mode: 'everything' },
+      usual: {
+        listens: { text: 'mentions', from: 'operator' },
+        admits: { text: 'guests', from: 'workspace' },
+        bots: { text: 'none', from: 'workspace' },
+        controls: { text: 'admins', from: 'operator' },
+      },
+      isDirect: false,
+      project: undefined,
+    });
+    const hints = view.blocks.flatMap((block) => (block.type === 'input' ? [block.hint?.text] : []));
+    expect(hints.slice(1, 6)).toEqual([
+      'Now: Max (set for this channel).',
+      'Now: Every message in the channel (set for this channel).',
+      'Now: Members and guests (set for this workspace).',
+      expect.stringContaining('Now: none (set for this workspace).'),
+      "Now: Workspace admins (the operator's setting).",
+    ]);
   });
 
   test('offers no choice of more than 75 characters', () => {

@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import { visibleText } from '../../../sandbox/slack/visible-text.ts';
 import { questionPost } from '../../../src/features/start/question-post.ts';
 import {
   type StartFormContent,
   startFormView,
   startNoticeView,
 } from '../../../src/features/start/start-form-view.ts';
+import { WORD_JOINER } from '../../../src/render/markdown/pings.ts';
 import { fixedChoicesNote } from '../../../src/render/messages/button-notes.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 
@@ -71,6 +73,19 @@ describe('the form that starts a task', () => {
     expect(shown({ chosen: { model: 'ultra' } })).toMatch(/"initial_option":\{"text":\{[^}]*"As usual"/);
   });
 
+  test.each([
+    ['U1', 'Weekly <!channel> for <@U1> asks: why?'],
+    [undefined, 'Weekly <!channel> asks: why?'],
+  ])("names a workflow's step by its label, which notifies nobody (person: %s)", (person, said) => {
+    const step = { person, label: 'Weekly <!channel>', quote: undefined, choices: {}, files: [] };
+    const post = questionPost({ ...step, question: 'why?' });
+    const shown = visibleText(checkBlocks(post.blocks, 'message')).replaceAll(WORD_JOINER, '');
+    expect(shown.replace('\n', ' ')).toBe(said);
+    expect(JSON.stringify(post.blocks)).not.toContain('<!channel>');
+    expect(post.text).not.toContain('<@U1>');
+    expect(post.text).not.toContain('<!channel>');
+  });
+
   test('fits Slack, whatever its content', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }),
@@ -126,7 +141,14 @@ describe('the post that starts a thread', () => {
     const text = fc.constantFrom('', ' ', 'x'.repeat(300), '🙂'.repeat(9_000), '&'.repeat(9_000), '@channel');
     fc.assert(
       fc.property(text, text, text, fc.array(text, { maxLength: 30 }), (question, quote, title, files) => {
-        const post = questionPost({ person: 'U1', question, quote, choices: { title, skill: title }, files });
+        const post = questionPost({
+          person: 'U1',
+          label: title || undefined,
+          question,
+          quote,
+          choices: { title, skill: title },
+          files,
+        });
         checkBlocks(post.blocks, 'message');
         expect(Buffer.byteLength(post.text)).toBeLessThan(4_000);
       }),

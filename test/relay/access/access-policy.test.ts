@@ -5,17 +5,25 @@ import {
   accessPolicyFor,
   isKindAllowed,
 } from '../../../src/relay/access/access-policy.ts';
+import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
 import type { PersonKind } from '../../../src/slack/directory.ts';
 import type { AllowedUsers } from '../../../src/store/schema.ts';
-import type { WorkspaceSettings } from '../../../src/store/workspaces/workspace-settings-store.ts';
+import type { AccessSettings } from '../../../src/store/workspaces/workspace-settings-store.ts';
 
 const asker = { workspace: 'T1', channel: 'C1', person: 'U1' };
 
 /** The operator admits `usual`; channel and workspace have set what is given. */
-function access(usual: AllowedUsers, set: Partial<WorkspaceSettings> = {}): AccessDeps {
+function access(usual: AllowedUsers, set: Partial<AccessSettings> = {}): AccessDeps {
   return {
     store: {
-      workspaceSettings: { accessIn: async () => ({ allowed_users: null, allowed_bots: null, ...set }) },
+      workspaceSettings: {
+        accessIn: async () => ({
+          allowed_users: null,
+          allowed_bots: null,
+          allow_workflow_steps: false,
+          ...set,
+        }),
+      },
     },
     settings: { admits: usual, admitsBots: ['B0USUAL'] },
   };
@@ -44,6 +52,12 @@ describe('who may use the agent', () => {
     const set = access('members', { allowed_users: 'everyone', allowed_bots: ['B0OTHER'] });
     expect(await accessPolicyFor(set, asker)).toEqual({ admits: 'everyone', bots: ['B0OTHER'] });
     expect((await accessPolicyFor(access('members', { allowed_bots: [] }), asker)).bots).toEqual([]);
+  });
+
+  test('holds for steps of workflows where the channel lets them in', async () => {
+    expect(await denial(access('everyone'), 'member', WORKFLOW_STEP)).toBe('bot');
+    const set = access('members', { allow_workflow_steps: true });
+    expect(await denial(set, 'member', WORKFLOW_STEP)).toBeUndefined();
   });
 
   test.each<[AllowedUsers, PersonKind, PersonKind | undefined]>([

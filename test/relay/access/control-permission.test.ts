@@ -51,7 +51,11 @@ function house(
   const deps: ControlPermissionDeps = {
     store: {
       workspaceSettings: {
-        accessIn: async () => ({ allowed_users: more.set?.allowed_users ?? null, allowed_bots: null }),
+        accessIn: async () => ({
+          allowed_users: more.set?.allowed_users ?? null,
+          allowed_bots: null,
+          allow_workflow_steps: false,
+        }),
       },
       channelSettings: { get: async () => ({ ...DEFAULT_CHANNEL_SETTINGS, ...more.set }) },
       threads: { get: async () => (more.starter === undefined ? undefined : { started_by: more.starter }) },

@@ -10,7 +10,10 @@ const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck
 
 /** A short form of `npm run chaos`. The seed is the same in every run of the tests; the logs stay where something went wrong. */
 async function killed(
-  options: Pick<ChaosRunOptions, 'kills' | 'replicas' | 'transport' | 'database' | 'databaseFaultSeconds'>,
+  options: Pick<
+    ChaosRunOptions,
+    'kills' | 'replicas' | 'transport' | 'database' | 'databaseFaultSeconds' | 'workflows'
+  >,
 ) {
   const logs = await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-'));
   const { damage, stats } = await runChaos({ seed: 1, delay: 2, logs, ...options }, () => undefined);
@@ -38,15 +41,20 @@ describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', ()
     expect([...recoverySeconds.keys()]).toEqual([...DATABASE_FAULTS]);
   });
 
-  test('after five kills of two processes on one database', { timeout: 240_000 }, async () => {
+  test('after five kills of two processes on one database, with workflows that ask too', {
+    timeout: 240_000,
+  }, async () => {
     const database = await copyTemplateDatabase();
-    const { kills, messages, files } = await killed({
+    const { kills, messages, files, workflows } = await killed({
       kills: 5,
+      workflows: true,
       replicas: 2,
       transport: 'socket',
       database,
     });
     await dropDatabase(database);
+    expect(workflows).toMatchObject({ completedOnce: workflows?.executions, leftOpen: 0 });
+    expect(workflows?.executions).toBeGreaterThanOrEqual(10);
     expect(kills).toBe(5);
     expect(messages).toBeGreaterThanOrEqual(15);
     expect(files).toBeGreaterThan(0);

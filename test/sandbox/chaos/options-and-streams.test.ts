@@ -9,7 +9,15 @@ import { WaitingPairs } from '../../../sandbox/chaos/waiting-pairs.ts';
 
 describe('the options', () => {
   test('one process hears of events by HTTP, several by Socket Mode, unless asked otherwise', () => {
-    const usual = { kills: 20, seed: 1, replicas: 1, transport: 'http', delay: 30, logs: undefined };
+    const usual = {
+      kills: 20,
+      seed: 1,
+      workflows: false,
+      replicas: 1,
+      transport: 'http',
+      delay: 30,
+      logs: undefined,
+    };
     expect(parseChaosOptions([])).toEqual(usual);
     expect(parseChaosOptions(['--kills', '5', '--seed', '7', '--replicas', '2'])).toEqual({
       ...usual,
@@ -157,5 +165,8 @@ describe('the report', () => {
     expect(hasPassed(none, { ...stats, failedStarts: 1 })).toBe(false);
     expect(hasPassed(none, { ...stats, lateStops: 1 })).toBe(false);
     expect(hasPassed(none, { ...stats, recoverySeconds: new Map([['killed', 16]]) })).toBe(false);
+    const workflows = { executions: 3, completedOnce: 2, leftOpen: 1 };
+    expect(hasPassed(none, { ...stats, workflows })).toBe(false);
+    expect(JSON.parse(reportLine(none, { ...stats, workflows }))).toMatchObject(workflows);
   });
 });

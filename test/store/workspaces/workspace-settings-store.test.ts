@@ -6,12 +6,15 @@ import { freshDatabase } from '../../support/fresh-database.ts';
 const { kysely } = await freshDatabase();
 const { workspaceSettings, channelSettings } = new Store(kysely);
 
+/** Who may ask, without what only a channel sets. */
+type UserAccess = Omit<AccessSettings, 'allow_workflow_steps'>;
+
 let count = 0;
 
 /** Who has access to a new channel where its workspace and the channel itself have set this. */
 async function accessWhere(
-  workspaceSet: AccessSettings | undefined,
-  channelSet: AccessSettings | undefined,
+  workspaceSet: UserAccess | undefined,
+  channelSet: UserAccess | undefined,
 ): Promise<AccessSettings> {
   count += 1;
   const [workspace, channel] = [`T${count}`, `C${count}`];
@@ -23,7 +26,7 @@ async function accessWhere(
 const unset = { allowed_users: null, allowed_bots: null };
 
 describe('the access that is configured for a channel', () => {
-  test.each<[string, AccessSettings | undefined, AccessSettings | undefined, AccessSettings]>([
+  test.each<[string, UserAccess | undefined, UserAccess | undefined, UserAccess]>([
     ['nothing where nobody set anything', undefined, undefined, unset],
     [
       "the workspace's",
@@ -56,12 +59,12 @@ describe('the access that is configured for a channel', () => {
       { allowed_users: 'guests', allowed_bots: ['B2'] },
     ],
   ])('is %s', async (_which, workspaceSet, channelSet, access) => {
-    expect(await accessWhere(workspaceSet, channelSet)).toEqual(access);
+    expect(await accessWhere(workspaceSet, channelSet)).toEqual({ ...access, allow_workflow_steps: false });
   });
 
   test('is never that of another workspace or channel', async () => {
     await workspaceSettings.set('T-other', 'U1', { allowed_users: 'everyone', allowed_bots: ['B1'] });
     await channelSettings.set('T-here', 'C-other', 'U1', { allowed_users: 'everyone', allowed_bots: ['B1'] });
-    expect(await workspaceSettings.accessIn('T-here', 'C-here')).toEqual(unset);
+    expect(await workspaceSettings.accessIn('T-here', 'C-here')).toMatchObject(unset);
   });
 });

@@ -43,6 +43,22 @@ export const TASK_TABLES = `
   create index task_starts_created on task_starts (created_at);
   create index task_starts_posting on task_starts (claimed_until) where content is not null;
 
+  create table workflow_steps (
+    workspace text not null,
+    execution_id text not null,
+    channel text not null,
+    thread_ts numeric(16,6),
+    start_id uuid not null,
+    refusal text,
+    waits_for_answer boolean not null,
+    claimed_until timestamptz,
+    completed_at timestamptz,
+    created_at timestamptz not null default now(),
+    primary key (workspace, execution_id)
+  );
+  create index workflow_steps_open on workflow_steps (workspace, start_id) where completed_at is null;
+  create index workflow_steps_completed on workflow_steps (completed_at) where completed_at is not null;
+
   create table task_deletions (
     workspace text not null,
     task_id text not null,

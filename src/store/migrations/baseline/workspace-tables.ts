@@ -85,6 +85,7 @@ export const WORKSPACE_TABLES = `
     task_control text check (task_control in ('starter', 'channel', 'admins')),
     show_steps boolean not null default true,
     sync_project_name boolean not null default false,
+    allow_workflow_steps boolean not null default false,
     changed_by text not null,
     changed_at timestamptz not null default now(),
     primary key (workspace, channel)
@@ -139,6 +140,7 @@ export const WORKSPACE_TABLES = `
     primary key (workspace, id)
   );
   create index audit_events_at on audit_events (at, id);
+  create index audit_events_turns on audit_events (workspace, at) where kind = 'turn';
 
   create table one_time_notices (
     workspace text not null,

@@ -1,0 +1,16 @@
+/** A step of a Slack workflow that asks the agent. */
+export const workflowStep = {
+  /** The name of a step without a label. */
+  unnamed: 'A workflow',
+  /** Why a step failed: Slack shows it to the person who keeps the workflow. */
+  failed: {
+    not_allowed:
+      "This channel doesn't let workflow steps ask the agent. Someone in the channel can allow it with “/agent settings”.",
+    limit:
+      'The limit of this workspace is reached, so the agent was not asked. Run the workflow again later.',
+    invalid: 'The step needs a channel and a question.',
+    not_posted: "I couldn't post the question: I'm not in that channel, or can't post there.",
+    refused: 'The question was not sent to the agent.',
+    outputs: 'Slack refused the outputs of this step: update the app with the newest manifest.',
+  },
+} as const;

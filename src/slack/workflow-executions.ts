@@ -1,0 +1,36 @@
+import { SlackRefusedError } from './errors.ts';
+import type { RateLimitedClient } from './rate-limited-client.ts';
+import { anyResponseSchema } from './slack-client.ts';
+
+/** Slack has completed this run of a step before, or has closed it. */
+const CLOSED_CODES = new Set(['execution_not_in_running_state', 'function_execution_not_found']);
+
+/**
+ * Completes steps of workflows (https://docs.slack.dev/reference/methods/functions.completeSuccess) with the bot's own
+ * token: the one that Slack sends with a step expires after 15 minutes. Completing a step twice does no harm.
+ */
+export class WorkflowExecutions {
+  readonly #client: RateLimitedClient;
+
+  constructor(client: RateLimitedClient) {
+    this.#client = client;
+  }
+
+  /**
+   * Completes a run with its outputs, or with the error that the person who keeps the workflow reads. Throws a SlackError;
+   * a PayloadRefusedError for outputs that the app's manifest at Slack does not have.
+   */
+  async complete(
+    id: string,
+    outcome: { outputs: Readonly<Record<string, string>> } | { error: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const method = 'outputs' in outcome ? 'functions.completeSuccess' : 'functions.completeError';
+    const args = { function_execution_id: id, ...outcome };
+    try {
+      await this.#client.call(method, args, { schema: anyResponseSchema, signal });
+    } catch (error) {
+      if (!(error instanceof SlackRefusedError && CLOSED_CODES.has(error.slackCode))) throw error;
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+
+test('more people than fit a page are all counted, each once, within the time and the workspace', async () => {
+  await sql`
+    insert into audit_events (workspace, kind, user_id, channel, at, details)
+    select workspace, 'turn', 'U' || person, 'C1', at, jsonb_build_object('sent', true, 'outcome', outcome,
+      'model', null, 'seconds', 30, 'filesIn', 1, 'filesOut', 2)
+    from generate_series(1, 1200) as person, (values ('T1'), ('T2')) as workspaces (workspace),
+      (values (timestamptz '2026-10-31 23:59Z', 'completed'), ('2026-11-01 00:00Z', 'cancelled'),
+        ('2026-12-01 00:00Z', 'failed')) as turns (at, outcome)`.execute(kysely);
+  const range = { since: new Date('2026-10-01'), until: new Date('2026-12-01'), workspace: 'T1' };
+  const people = new Set<string>();
+  let answers = 0;
+  for await (const row of store.usage.read(range, 'person')) {
+    people.add(`${row.month} ${row.person}`);
+    answers += row.answers;
+    expect(row).toMatchObject({ workspace: 'T1', questions: 1, minutes: 0.5, filesOut: 2, thumbsUp: 0 });
+  }
+  expect(people.size).toBe(2_400);
+  expect(answers).toBe(1_200);
+  const months: unknown[] = [];
+  for await (const { month, questions, stops, failures } of store.usage.read({
+    since: range.since,
+    workspace: 'T1',
+  }))
+    months.push([month, questions, stops, failures]);
+  expect(months).toEqual([
+    ['2026-10', 1_200, 0, 0],
+    ['2026-11', 1_200, 1_200, 0],
+    ['2026-12', 1_200, 0, 1_200],
+  ]);
+});

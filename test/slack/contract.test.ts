@@ -210,9 +210,8 @@ describe('files', () => {
       files: [{ name: 'a.csv', mime: 'text/csv', kind, bytes }],
     });
     const [id = ''] = said.fileIds;
-    if (kind === 'connect_stub')
-      return slackFileSchema.parse({ id, mode: 'file_access', file_access: 'check_file_info' });
-    return await scene.downloads.fileInfo(id);
+    const stub = { id, mode: 'file_access', file_access: 'check_file_info' };
+    return (await scene.downloads.resolve(slackFileSchema.parse(stub))).file;
   }
 
   async function read(

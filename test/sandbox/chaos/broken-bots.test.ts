@@ -10,7 +10,8 @@ import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database
 
 const calm: FaultProfile = { slack: [], agent: [] };
 const lost = { kind: 'lost' } as const;
-const lostPost: FaultProfile = { slack: [{ call: 'chat.postMessage', fault: lost, times: 6 }], agent: [] };
+// First replies are not doubled: their intent is recorded with the turn, and remembered by the process that calls.
+const lostPost: FaultProfile = { slack: [{ call: 'chat.postMessage', fault: lost, times: 60 }], agent: [] };
 const lostSend: FaultProfile = {
   slack: [],
   agent: [{ call: 'POST /experimental/tasks/{task_id}/messages', fault: lost, times: 2 }],

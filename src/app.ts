@@ -37,7 +37,6 @@ import { WaitingReactions } from './relay/controls/waiting-reactions.ts';
 import { Backfill } from './relay/inbox/backfill.ts';
 import { EventGapDetector } from './relay/inbox/event-gap-detector.ts';
 import { Inbox } from './relay/inbox/inbox.ts';
-import { InstallationRefresh } from './relay/installations/installation-refresh.ts';
 import { openRegistry } from './relay/installations/open-registry.ts';
 import { ServiceAccounts } from './relay/installations/service-accounts.ts';
 import { ResultLinkResolver, resolveResult } from './relay/replies/result-link-resolver.ts';
@@ -157,10 +156,7 @@ export async function startApp(
     log,
   });
   cleanup.defer(() => accounts.close());
-  const installationRefresh = new InstallationRefresh(
-    [...(oauth === undefined ? [] : [oauth.workspaces]), accounts],
-    log,
-  );
+  const refreshables = [...(oauth === undefined ? [] : [oauth.workspaces]), accounts];
 
   // Turns, and what controls them.
   const links = createResultLinks(config);
@@ -297,7 +293,7 @@ export async function startApp(
     followUps,
     ...features,
     projectNameSync,
-    installationRefresh,
+    refreshables,
     log,
   });
   const background: Lifecycle[] = [
@@ -321,8 +317,9 @@ export async function startApp(
     ...background.map((part) => withStopTimeout(part, log)),
   ]);
 
+  for (const source of refreshables) await source.refresh(true);
   // They stop in reverse order.
-  for (const part of [installationRefresh, pages, workers]) {
+  for (const part of [pages, workers]) {
     cleanup.defer(() => part.stop());
     await part.start?.();
   }

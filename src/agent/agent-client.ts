@@ -267,11 +267,10 @@ export class AgentClient {
   async cancelMessage(
     taskId: string,
     messageId: string,
-    { force, signal }: AgentCallOptions & { readonly force?: boolean } = {},
+    { signal }: AgentCallOptions = {},
   ): Promise<schemas.Status> {
     const ids = { task_id: taskId, message_id: messageId };
-    const details = { ids, body: force === true ? { force } : undefined, signal };
-    return await this.#http.call('POST', `${MESSAGE_PATH}/cancel`, schemas.statusSchema, details);
+    return await this.#http.call('POST', `${MESSAGE_PATH}/cancel`, schemas.statusSchema, { ids, signal });
   }
 
   /** A file's metadata. */

@@ -11,9 +11,6 @@ const MAX_LINK_RESPONSE_BYTES = 64 * 1024;
 /** A file's open contents. The caller reads `body` to its end or destroys it. */
 export interface FileContent {
   readonly body: Readable;
-  /** From the headers; null if they do not say. */
-  readonly sizeBytes: number | null;
-  readonly mimeType: string | null;
 }
 
 interface ContentContext {
@@ -38,7 +35,7 @@ export async function openContent(response: HttpResponse, context: ContentContex
   const size = contentLength(response);
   const maybeLink = json && (size === null || size <= MAX_LINK_RESPONSE_BYTES);
   if (serviceOptions.fileContent === 'bytes' || (serviceOptions.fileContent === 'auto' && !maybeLink))
-    return toFileContent(response);
+    return { body: response.body };
 
   const { head, body } = await peek(response.body, MAX_LINK_RESPONSE_BYTES);
   const link = firstTextAt(parseJson(head.toString('utf8')), serviceOptions.fileContentUrlFields);
@@ -59,7 +56,7 @@ export async function openContent(response: HttpResponse, context: ContentContex
       status: response.status,
     });
   }
-  return toFileContent(response, body);
+  return { body };
 }
 
 /** Opens a signed link; `base` resolves a relative one. */
@@ -69,11 +66,7 @@ export async function openLink(
   signal: AbortSignal | undefined,
   base?: URL,
 ): Promise<FileContent> {
-  return toFileContent(await links.get(link, signal, base));
-}
-
-function toFileContent(response: HttpResponse, body: Readable = response.body): FileContent {
-  return { body, sizeBytes: contentLength(response), mimeType: response.header('content-type') ?? null };
+  return { body: (await links.get(link, signal, base)).body };
 }
 
 function contentLength(response: HttpResponse): number | null {

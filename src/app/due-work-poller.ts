@@ -3,7 +3,6 @@ import type { TaskDeleter } from '../features/tasks/task-deletion.ts';
 import type { WorkflowStepHandler } from '../features/workflow-step/workflow-step-handler.ts';
 import type { SendNow } from '../relay/controls/send-now.ts';
 import type { StopControl } from '../relay/controls/stop-delivery.ts';
-import type { InstallationRefresh } from '../relay/installations/installation-refresh.ts';
 import { Poller } from '../relay/runtime/poller.ts';
 import type { ProjectNameSync } from '../relay/sending/project-name-sync.ts';
 import type { FollowUps } from '../relay/turns/follow-ups.ts';
@@ -13,6 +12,8 @@ import type { ThreadQueue } from '../store/queue/thread-queue.ts';
 
 /** How often due work is looked for (ms): how late another process notices a stop or a change. */
 const POLL_INTERVAL_MS = 1_000;
+/** How often all installations and accounts are read, which also shows deleted ones (ms). */
+const FULL_REFRESH_INTERVAL_MS = 60_000;
 
 export interface DueWorkPollerDeps {
   database: Pick<Database, 'kysely'>;
@@ -23,7 +24,8 @@ export interface DueWorkPollerDeps {
   taskDeleter: Pick<TaskDeleter, 'resumeDue'>;
   workflowStep: Pick<WorkflowStepHandler, 'completeDue'>;
   projectNameSync: Pick<ProjectNameSync, 'runSoon'>;
-  installationRefresh: Pick<InstallationRefresh, 'onChanged'>;
+  /** What this process knows of installations and accounts, which has just been read. */
+  refreshables: readonly { refresh(isFull: boolean): Promise<void> }[];
   log: Logger;
 }
 
@@ -32,6 +34,7 @@ export class DueWorkPoller {
   readonly #deps: DueWorkPollerDeps;
   readonly #poller: Poller;
   #changeSeq: number | undefined;
+  #fullyRefreshedAt = performance.now();
 
   constructor(deps: DueWorkPollerDeps) {
     this.#deps = deps;
@@ -55,13 +58,21 @@ export class DueWorkPoller {
     const { database, queue, stopControl, sendNow, followUps, projectNameSync } = this.#deps;
     const due = await readDueWork(database.kysely);
     if (due.stops) stopControl.sendOpenStops();
-    if (due.urgentMessages) sendNow.passOnUrgent();
     if (due.followUps) followUps.checkDue();
     if (due.taskDeletions) this.#deps.taskDeleter.resumeDue();
     if (due.workflowSteps) this.#deps.workflowStep.completeDue();
     if (due.projectNames) projectNameSync.runSoon();
-    if (due.changeSeq !== this.#changeSeq) this.#deps.installationRefresh.onChanged();
-    this.#changeSeq = due.changeSeq;
     if (due.expiredJobs) await queue.releaseExpired();
+    if (due.urgentMessages) await sendNow.passOnUrgent();
+    await this.#refresh(due.changeSeq);
+  }
+
+  async #refresh(changeSeq: number): Promise<void> {
+    const now = performance.now();
+    const isFull = now - this.#fullyRefreshedAt >= FULL_REFRESH_INTERVAL_MS;
+    if (!isFull && changeSeq === this.#changeSeq) return;
+    for (const source of this.#deps.refreshables) await source.refresh(isFull);
+    if (isFull) this.#fullyRefreshedAt = now;
+    this.#changeSeq = changeSeq;
   }
 }

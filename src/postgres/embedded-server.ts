@@ -1,4 +1,4 @@
-import { chmod, chown, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import {
   alreadyRunningError,
   clearOrphanedServer,
   isServerReady,
+  readPostmaster,
   SOCKET_FOLDER_PREFIX,
 } from './orphaned-server.ts';
 import { connectionTo, hasOwner, OwnerLock } from './owner-lock.ts';
@@ -115,10 +116,9 @@ async function launch(options: {
 /** The connection of the embedded server that another process runs on these files, if any. */
 export async function findRunningServer(folder: string): Promise<ServerConnection | undefined> {
   const data = path.join(path.resolve(folder), 'postgres');
-  const file = await readFile(path.join(data, 'postmaster.pid'), 'utf8').catch(() => '');
-  const socketFolder = file.split('\n')[4]?.trim() ?? '';
-  if (socketFolder === '') return undefined;
-  const connection = connectionTo(socketFolder, await readPassword(data));
+  const postmaster = await readPostmaster(data).catch(() => undefined);
+  if (postmaster === undefined || postmaster.socketFolder === '') return undefined;
+  const connection = connectionTo(postmaster.socketFolder, await readPassword(data));
   return (await hasOwner(connection)) === true ? connection : undefined;
 }
 

@@ -81,7 +81,8 @@ async function readLines(data: string): Promise<string[] | undefined> {
   return text?.split('\n');
 }
 
-async function readPostmaster(data: string): Promise<Postmaster | undefined> {
+/** What the server on these files has written about itself; undefined if none has. */
+export async function readPostmaster(data: string): Promise<Postmaster | undefined> {
   const lines = await readLines(data);
   // A negative pid means a single-user server.
   const pid = Math.abs(Number.parseInt(lines?.[0] ?? '', 10));

@@ -16,12 +16,8 @@ export interface OsUser {
 const SERVER_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /** Runs a program to its end. */
-export async function runProgram(
-  file: string,
-  args: string[],
-  osUser: OsUser | undefined,
-): Promise<{ stdout: string; stderr: string }> {
-  return execFileAsync(file, args, { ...osUser, cwd: '/', env: SERVER_ENVIRONMENT });
+export async function runProgram(file: string, args: string[], osUser: OsUser | undefined): Promise<void> {
+  await execFileAsync(file, args, { ...osUser, cwd: '/', env: SERVER_ENVIRONMENT });
 }
 
 // Supervises the server, with a pipe (fd 3) from us. When the pipe closes, because we stop or are dead, the server gets
@@ -47,7 +43,6 @@ export class ServerProcess {
   /** The exit status of the server; null if the supervisor was killed. */
   readonly ended: Promise<number | null>;
   readonly #child: ChildProcess;
-  #running = true;
   #isStopping = false;
 
   constructor(options: {
@@ -81,17 +76,15 @@ export class ServerProcess {
     this.#pipe().on('error', (error) =>
       options.log.debug({ reason: error.message }, "the pipe to the server's supervisor closed"),
     );
-    this.ended = new Promise((resolve) => {
+    this.ended = new Promise<number | null>((resolve) => {
       this.#child.once('error', () => resolve(null));
       this.#child.once('exit', (status) => resolve(status));
-    }).then((status) => {
-      this.#running = false;
-      return typeof status === 'number' ? status : null;
     });
   }
 
   get isRunning(): boolean {
-    return this.#running;
+    const { pid, exitCode, signalCode } = this.#child;
+    return pid !== undefined && exitCode === null && signalCode === null;
   }
 
   /** Shuts the server down; kills it after `timeoutMs`. */

@@ -29,7 +29,6 @@ export interface Channel {
   /** Without `#`; undefined for direct messages and if Slack does not say. */
   name: string | undefined;
   /** Untrusted text. */
-  topic: string;
   purpose: string;
   kind: 'public' | 'private' | 'dm' | 'group_dm' | 'unknown';
   /** Shared with another organisation (Slack Connect); undefined if Slack does not say. */
@@ -65,7 +64,6 @@ const channelResponseSchema = z.looseObject({
   channel: z.looseObject({
     id: z.string(),
     name: textSchema,
-    topic: textValueSchema,
     purpose: textValueSchema,
     is_im: flagSchema,
     is_mpim: flagSchema,
@@ -141,24 +139,19 @@ export class SlackDirectory {
   }
 
   async #loadChannel(id: string): Promise<Channel> {
+    return await orLastingly(unknownChannel(id), async () => toChannel(await this.#channelInfo(id)));
+  }
+
+  async #channelInfo(id: string): Promise<SlackChannel> {
     const options = { schema: channelResponseSchema };
-    return await orLastingly(unknownChannel(id), async () =>
-      toChannel((await this.#client.call('conversations.info', { channel: id }, options)).channel),
-    );
+    return (await this.#client.call('conversations.info', { channel: id }, options)).channel;
   }
 
   /** Whether the bot is in a channel that is not archived. Not cached. Throws a SlackError if Slack is unavailable. */
   async isBotIn(id: string): Promise<boolean> {
     try {
-      const { channel } = await this.#client.call(
-        'conversations.info',
-        { channel: id },
-        { schema: channelResponseSchema },
-      );
-      return (
-        !channel.is_archived &&
-        (channel.is_member === true || channel.is_im === true || channel.is_mpim === true)
-      );
+      const { is_archived, is_member, is_im, is_mpim } = await this.#channelInfo(id);
+      return !is_archived && (is_member === true || is_im === true || is_mpim === true);
     } catch (error) {
       if (error instanceof ChannelGoneError || error instanceof SlackRefusedError) return false;
       throw error;
@@ -255,14 +248,13 @@ function unknownPerson(id: string): Person {
 }
 
 function unknownChannel(id: string): Channel {
-  return { id, name: undefined, topic: '', purpose: '', kind: 'unknown', isExtShared: undefined };
+  return { id, name: undefined, purpose: '', kind: 'unknown', isExtShared: undefined };
 }
 
 function toChannel(channel: SlackChannel): Channel {
   return {
     id: channel.id,
     name: channel.is_im ? undefined : channel.name || undefined,
-    topic: channel.topic?.value ?? '',
     purpose: channel.purpose?.value ?? '',
     kind: channelKind(channel),
     isExtShared: channel.is_ext_shared ?? undefined,

@@ -84,12 +84,9 @@ export class FileDownloads {
         options.onWait?.();
         await sleep(POLL_INTERVAL_MS, undefined, { signal });
       }
-      try {
-        known = await this.fileInfo(file.id, signal);
-      } catch (error) {
-        if (!(error instanceof FileRefusedError)) throw error;
-        return { file: known, decision: { do: 'refuse', reason: error.reason } };
-      }
+      const found = await this.#fileInfo(file.id, signal);
+      if (typeof found === 'string') return { file: known, decision: { do: 'refuse', reason: found } };
+      known = found;
       isLookedUp = true;
     }
   }
@@ -141,38 +138,25 @@ export class FileDownloads {
   }
 
   /**
-   * Opens a file from `offset` (bytes) on, once. Calls files.info first if the event brought only a stub.
+   * Opens a file that was resolved from `offset` (bytes) on, once.
    * Throws FileRefusedError if the file cannot be read, another SlackError if Slack fails.
    */
   async open(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
     const { offset = 0, signal } = options;
-    let known = file;
-    let decision = decideOnFile(known, this.#options);
-    if (decision.do === 'ask') {
-      known = await this.fileInfo(file.id, signal);
-      decision = decideOnFile(known, this.#options);
-    }
+    const decision = decideOnFile(file, this.#options);
     if (decision.do === 'ask') throw new FileRefusedError(file.id, 'access_denied');
     if (decision.do === 'refuse') throw new FileRefusedError(file.id, decision.reason);
-    return await this.#openAt(known, { ...decision, offset, signal });
+    return await this.#openAt(file, { ...decision, offset, signal });
   }
 
-  /** The current file object. */
-  async fileInfo(fileId: string, signal?: AbortSignal): Promise<SlackFile> {
+  /** The current file object, or why Slack does not give it. */
+  async #fileInfo(id: string, signal?: AbortSignal): Promise<SlackFile | 'deleted' | 'access_denied'> {
     try {
-      const response = await this.#options.client.call(
-        'files.info',
-        { file: fileId },
-        { schema: fileInfoSchema, signal },
-      );
-      return response.file;
+      const options = { schema: fileInfoSchema, signal };
+      return (await this.#options.client.call('files.info', { file: id }, options)).file;
     } catch (error) {
       if (!(error instanceof SlackRefusedError)) throw error;
-      throw new FileRefusedError(
-        fileId,
-        DELETED_FILE_CODES.has(error.slackCode) ? 'deleted' : 'access_denied',
-        error,
-      );
+      return DELETED_FILE_CODES.has(error.slackCode) ? 'deleted' : 'access_denied';
     }
   }
 

@@ -27,6 +27,10 @@ export abstract class Queries {
 
 /** Runs a statement; returns whether it inserted, updated or deleted a row. */
 export async function changesRow(db: Kysely<Tables>, statement: RawBuilder<unknown>): Promise<boolean> {
-  const { numAffectedRows = 0n } = await statement.execute(db);
-  return numAffectedRows > 0n;
+  return (await countChanges(db, statement)) > 0;
+}
+
+/** Runs a statement; returns how many rows it inserted, updated or deleted. */
+export async function countChanges(db: Kysely<Tables>, statement: RawBuilder<unknown>): Promise<number> {
+  return Number((await statement.execute(db)).numAffectedRows ?? 0);
 }

@@ -6,7 +6,7 @@ import { OneTimeNotices } from './audit/one-time-notices.ts';
 import { Retention } from './audit/retention.ts';
 import { Usage } from './audit/usage.ts';
 import { ChannelMoves } from './channel-moves.ts';
-import { PostedResults, PostedReviews } from './files/posted-results.ts';
+import { PostedResults } from './files/posted-results.ts';
 import { ServiceUploads } from './files/service-uploads.ts';
 import { SlackFiles } from './files/slack-files.ts';
 import { ChannelSettingsStore } from './projects/channel-settings-store.ts';
@@ -60,7 +60,6 @@ export class Store extends Queries {
   readonly socketLeases = new SocketLeases(this.db);
   readonly results = new PostedResults(this.db);
   readonly retention = new Retention(this.db);
-  readonly reviews = new PostedReviews(this.db);
   readonly slackFiles = new SlackFiles(this.db);
   readonly taskStarts = new TaskStarts(this.db);
   readonly workflowSteps = new WorkflowSteps(this.db);

@@ -98,7 +98,7 @@ describe('a person', () => {
 });
 
 describe('a channel', () => {
-  test('has its name, topic, purpose and kind', async () => {
+  test('has its name, purpose and kind', async () => {
     const channel = {
       id: 'C1',
       name: 'lab',
@@ -111,7 +111,6 @@ describe('a channel', () => {
     expect(await people.channel('C1')).toEqual({
       id: 'C1',
       name: 'lab',
-      topic: 'Genes',
       purpose: 'Work',
       kind: 'public',
       isExtShared: true,

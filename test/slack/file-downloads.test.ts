@@ -99,14 +99,6 @@ describe('a download', () => {
     expect(await readAll(open)).toEqual(CONTENT.subarray(15_003));
   });
 
-  test('asks files.info about a stub first', async () => {
-    scene.slack.on('files.info', { body: { ok: true, file: file() } });
-    serve({});
-    const open = await downloads.open({ id: 'F1', mode: 'file_access', file_access: 'check_file_info' });
-    expect(await readAll(open)).toEqual(CONTENT);
-    expect(scene.slack.callsOf('files.info')[0]?.args.file).toBe('F1');
-  });
-
   test('accepts an HTML file that is meant to be one', async () => {
     serve({ 'content-type': 'text/html' }, PAGE);
     const open = await downloads.open(file({ mimetype: 'text/html', filetype: 'html', size: PAGE.length }));
@@ -239,11 +231,17 @@ describe('a file is refused', () => {
 
   test('when files.info does not know the stub', async () => {
     const stub = { id: 'F1', file_access: 'check_file_info' };
-    scene.slack.on('files.info', { body: { ok: false, error: 'file_deleted' } });
-    expect(await reasonOf(downloads.open(stub))).toBe('deleted');
-    scene.slack.on('files.info', { body: { ok: false, error: 'file_not_visible' } });
-    expect(await reasonOf(downloads.open(stub))).toBe('access_denied');
-    scene.slack.on('files.info', { body: { ok: true, file: stub } });
+    const decisionFor = async (body: object) => {
+      scene.slack.on('files.info', { body });
+      return (await downloads.resolve(stub)).decision;
+    };
+    expect(await decisionFor({ ok: false, error: 'file_deleted' })).toEqual({
+      do: 'refuse',
+      reason: 'deleted',
+    });
+    const denied = { do: 'refuse', reason: 'access_denied' };
+    expect(await decisionFor({ ok: false, error: 'file_not_visible' })).toEqual(denied);
+    expect(await decisionFor({ ok: true, file: stub })).toEqual(denied);
     expect(await reasonOf(downloads.open(stub))).toBe('access_denied');
   });
 });
@@ -350,5 +348,6 @@ describe('resolving a shared file', () => {
     scene.slack.on('files.info', { body: { ok: true, file: file() } });
     const looked = await downloads.resolve({ id: 'F1', mode: 'file_access', file_access: 'check_file_info' });
     expect(looked).toMatchObject({ file: { name: 'data.csv' }, decision: { do: 'download' } });
+    expect(scene.slack.callsOf('files.info')[0]?.args.file).toBe('F1');
   });
 });

@@ -92,11 +92,10 @@ export class PausedMessages {
     const message = await store.messages.get(key);
     const turnId = message && (await store.pausedThreads.pausedBy(message));
     if (message === undefined || turnId === undefined) return;
-    if ((await countPaused(this.#deps, message, turnId)) === 0) {
-      await this.#editNotice(message, turnId, async () => pauseEndedNotice(strings.nothingPaused));
-      return;
-    }
-    await this.#editNotice(message, turnId, () => renderNotice(this.#deps, message, turnId));
+    const isOver = (await countPaused(this.#deps, message, turnId)) === 0;
+    await this.#editNotice(message, turnId, async () =>
+      isOver ? pauseEndedNotice(strings.nothingPaused) : renderNotice(this.#deps, message, turnId),
+    );
   }
 
   async #endPause(press: Press, control: 'go' | 'take_back'): Promise<ControlOutcome> {
@@ -156,11 +155,9 @@ async function postPausedNotice(
   posts: Pick<IdempotentPosts, 'post'>,
   turn: Turn,
 ): Promise<void> {
-  if ((await deps.store.pausedThreads.pausedBy(turn)) !== turn.id) return;
   if ((await countPaused(deps, turn, turn.id)) === 0) return;
   const message = await renderNotice(deps, turn, turn.id);
-  if (message === undefined) return;
-  await posts.post(NOTICE_PART, message, 'notice');
+  if (message !== undefined) await posts.post(NOTICE_PART, message, 'notice');
 }
 
 /** How a turn ends. `onFinished` is called in the same transaction, under the thread's lock. */

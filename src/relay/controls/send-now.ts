@@ -5,30 +5,22 @@ import type { ChannelActor } from '../runtime/actors.ts';
 import type { ControlOutcome, MessagePress } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
-import { Poller } from '../runtime/poller.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
 
 /** The button of a waiting message that passes it on to the run at work, in whichever process that is. */
 export class SendNow {
   readonly #deps: RelayDeps;
   readonly #passOn: (thread: ThreadKey, isAsked: boolean) => boolean;
-  readonly #poller: Poller;
 
   /** `passOn` offers a thread's next message to its run, if this process has it; false where it was not offered. */
   constructor(deps: RelayDeps, passOn: (thread: ThreadKey, isAsked: boolean) => boolean) {
     this.#deps = deps;
     this.#passOn = passOn;
-    this.#poller = new Poller({
-      poll: async () => {
-        for (const message of await deps.store.messages.urgent()) passOn(message, true);
-      },
-      onError: (error) => deps.log.debug({ err: error }, 'could not read which messages to send now'),
-    });
   }
 
-  /** Passes on what people asked for, perhaps in another process. Returns at once; never throws. */
-  passOnUrgent(): void {
-    this.#poller.pollNow();
+  /** Passes on what people asked for, perhaps in another process. Throws StoreError. */
+  async passOnUrgent(): Promise<void> {
+    for (const message of await this.#deps.store.messages.urgent()) this.#passOn(message, true);
   }
 
   /** Passes a message on if the run pauses; else offers the button to its writer. Returns at once; never throws. */
@@ -45,7 +37,7 @@ export class SendNow {
     const use = useOnTurn({ ...message, asked_by: message.user_id }, person, 'send_now');
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
     if (!(await this.#deps.store.messages.makeUrgent(message))) return 'over';
-    this.passOnUrgent();
+    this.#passOn(message, true);
     return 'done';
   }
 }

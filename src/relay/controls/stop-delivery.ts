@@ -208,21 +208,16 @@ async function cancelAtService(
   { messageId, replyId }: { messageId: string; replyId: string | null },
   { force, signal }: { force: boolean; signal: AbortSignal | undefined },
 ): Promise<void> {
-  if (replyId === null) {
-    if (await isLastMessage(agent, taskId, messageId, signal))
-      await agent.cancelTask(taskId, { force, signal });
-    return;
-  }
-  const reply = await agent.getMessage(taskId, replyId, { signal });
-  if (isReplySettled(reply)) {
-    if (isTaskSettled((await agent.getTask(taskId, { signal })).status)) return;
+  const reply = replyId === null ? undefined : await agent.getMessage(taskId, replyId, { signal });
+  if (reply === undefined || isReplySettled(reply)) {
+    if (reply !== undefined && isTaskSettled((await agent.getTask(taskId, { signal })).status)) return;
     if (await isLastMessage(agent, taskId, messageId, signal))
       await agent.cancelTask(taskId, { force, signal });
     return;
   }
   if (force) await agent.cancelTask(taskId, { force, signal });
   // A reply that is being cancelled has the stop, though its answer was lost.
-  else if (reply.status !== 'cancelling') await agent.cancelMessage(taskId, replyId, { signal });
+  else if (reply.status !== 'cancelling') await agent.cancelMessage(taskId, reply.id, { signal });
 }
 
 /** Whether the task has no message of a person that is later than this one. */

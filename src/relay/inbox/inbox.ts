@@ -53,8 +53,10 @@ export class Inbox {
         return this.#acceptEdit(event.message, bot, event.editedTs);
       case 'deletion':
         return this.#acceptDeletion(event);
-      case 'renaming':
-        return this.#acceptRename(event);
+      case 'renaming': {
+        const follows = await this.#deps.store.projectNames.markDue(event.workspace, event.channel);
+        return follows ? { kind: 'renamed' } : { kind: 'ignored', why: 'no project follows the name' };
+      }
       case 'move':
         await this.#deps.store.transaction(({ channelMoves }) =>
           channelMoves.move(event.workspace, event.from, event.channel),
@@ -244,14 +246,6 @@ export class Inbox {
       this.#deps.onStopMessage(message).finally(() => this.#stopsInFlight.delete(name));
     this.#stopsInFlight.set(name, stop);
     return stop;
-  }
-
-  async #acceptRename({
-    workspace,
-    channel,
-  }: Extract<InboxEvent, { kind: 'renaming' }>): Promise<InboxOutcome> {
-    const follows = await this.#deps.store.projectNames.markDue(workspace, channel);
-    return follows ? { kind: 'renamed' } : { kind: 'ignored', why: 'no project follows the name' };
   }
 
   async #acceptDeletion(event: Extract<InboxEvent, { kind: 'deletion' }>): Promise<InboxOutcome> {

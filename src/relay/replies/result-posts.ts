@@ -29,8 +29,8 @@ const MAX_SHOWN = 4;
 export async function postResults(context: SettledTurnContext, answer: string): Promise<number> {
   const all = await context.agent.allResults(context.taskId, { signal: context.lease.signal });
   if (all.length === 0) return 0;
-  await claimNewResults(context, '', all);
-  const results = await claimedResults(context, '', all);
+  const claims = await claimNew(context, '', idsOf(all));
+  const results = claimedResults(claims, context.turn, '', all);
   if (results.length > 0) {
     const { shown, notes } = await chooseShown(context, results, answer);
     await putList(context, '', results, notes);
@@ -49,20 +49,17 @@ export async function postLaterResults(context: SettledTurnContext): Promise<voi
   const { signal } = context.lease;
   const listed = await context.agent.allResults(context.taskId, { signal, withUrls: false });
   if (listed.length === 0) return;
-  const claims = await claimNewResults(context, LATER, listed);
-  const batches = new Map<string, { owner: string; batch: string }>();
-  for (const { turn_id: owner, batch, shown } of claims.values()) {
-    if (batch !== '' && !shown) batches.set(`${owner}/${batch}`, { owner, batch });
-  }
-  if (batches.size === 0) return;
+  const claims = await claimNew(context, LATER, idsOf(listed));
+  const waiting = [...claims.values()].filter(({ batch, shown }) => batch === LATER && !shown);
+  if (waiting.length === 0) return;
   const all = await context.agent.allResults(context.taskId, { signal });
-  for (const { owner, batch } of batches.values()) {
+  for (const owner of new Set(waiting.map(({ turn_id }) => turn_id))) {
     const poster = await postingTurn(context, owner);
     if (poster === undefined || !isOfTask(poster, context.taskId)) continue;
     const work = { ...context, turn: poster };
-    const results = await claimedResults(work, batch, all);
-    if (results.length > 0) await putList(work, batch, results, new Map());
-    await context.deps.store.results.markPosted(poster, batch);
+    const results = claimedResults(claims, poster, LATER, all);
+    if (results.length > 0) await putList(work, LATER, results, new Map());
+    await context.deps.store.results.markPosted(poster, LATER);
   }
 }
 
@@ -78,28 +75,32 @@ function isOfTask({ task_id }: Turn, taskId: string): boolean {
   return task_id === null || task_id === taskId;
 }
 
-/** Returns all claims of the thread. */
-async function claimNewResults(
+function idsOf(results: readonly ResultFile[]): string[] {
+  return results.map(({ id }) => id);
+}
+
+/** Claims what no post has claimed; returns all claims of the thread. */
+export async function claimNew(
   { deps, turn }: SettledTurnContext,
   batch: string,
-  all: ResultFile[],
+  ids: readonly string[],
 ): Promise<Map<string, ClaimedResult>> {
   const claimed = await deps.store.results.ofThread(turn);
-  const fresh = all.filter(({ id }) => !claimed.has(id)).map(({ id }) => id);
+  const fresh = ids.filter((id) => !claimed.has(id));
   if (fresh.length === 0) return claimed;
   await deps.store.results.claim(turn, batch, fresh);
   return deps.store.results.ofThread(turn);
 }
 
-/** The results that the turn claimed for this batch. */
-async function claimedResults(
-  { deps, turn }: SettledTurnContext,
+/** The results that a turn claimed for this batch. */
+function claimedResults(
+  claims: ReadonlyMap<string, ClaimedResult>,
+  turn: Turn,
   batch: string,
-  all: ResultFile[],
-): Promise<ResultFile[]> {
-  const claimed = await deps.store.results.ofThread(turn);
+  all: readonly ResultFile[],
+): ResultFile[] {
   return all.filter(({ id }) => {
-    const claim = claimed.get(id);
+    const claim = claims.get(id);
     return claim?.turn_id === turn.id && claim.batch === batch;
   });
 }

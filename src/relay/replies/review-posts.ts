@@ -14,7 +14,7 @@ import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { textDigest } from './message-digest.ts';
 import { toReplyBlock } from './reply-blocks.ts';
-import { postingTurn } from './result-posts.ts';
+import { claimNew, postingTurn } from './result-posts.ts';
 import { ThreadFiles } from './thread-files.ts';
 
 /** Statuses of a message that is still being written. */
@@ -31,17 +31,17 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
   const { deps, agent, turn, taskId, lease } = context;
   const { reviews } = await agent.getTask(taskId, { signal: lease.signal });
   if (reviews.length === 0) return;
-  const shown = await deps.store.reviews.postedIn(turn);
+  const posted = await deps.store.results.ofThread(turn);
   const keys = reviewKeys(taskId, reviews);
   for (const [index, review] of reviews.entries()) {
     const key = keys[index];
-    if (key === undefined || shown.has(key)) continue;
+    if (key === undefined || posted.get(key)?.shown) continue;
     const rendered = await renderReview(context, review);
     if (rendered === undefined) continue;
-    const owner = await deps.store.reviews.claim(turn, key);
+    const owner = (await claimNew(context, key, [key])).get(key)?.turn_id ?? turn.id;
     const poster = await postingTurn(context, owner);
     if (poster !== undefined) await postReview({ ...context, turn: poster }, key, rendered);
-    await deps.store.reviews.markPosted(turn, key);
+    await deps.store.results.markPosted({ ...turn, id: owner }, key);
   }
 }
 
@@ -52,13 +52,14 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
 function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
   const counts = new Map<string, number>();
   return reviews.map(({ status, messageId, errorMessage }) => {
-    if (status === 'failed' && messageId !== null) return `failed:${messageId}`;
+    if (status === 'failed' && messageId !== null) return `review:failed:${messageId}`;
     // Findings can be read once the review has completed.
-    if (status !== 'failed') return status === 'running' ? undefined : (messageId ?? undefined);
+    if (status !== 'failed')
+      return status === 'running' || messageId === null ? undefined : `review:${messageId}`;
     const errorDigest = textDigest(errorMessage ?? '');
     const number = (counts.get(errorDigest) ?? 0) + 1;
     counts.set(errorDigest, number);
-    return `failed:${taskId}:${errorDigest}:${number}`;
+    return `review:failed:${taskId}:${errorDigest}:${number}`;
   });
 }
 
@@ -81,9 +82,8 @@ async function renderReview(
   return reviewMessages(findings, deps.settings.maxReplyMessages, splitter);
 }
 
-async function postReview(context: SettledTurnContext, key: string, review: DisplayedReview): Promise<void> {
+async function postReview(context: SettledTurnContext, part: string, review: DisplayedReview): Promise<void> {
   const posts = new IdempotentPosts(context, context.turn);
-  const part = `review:${key}`;
   for (const [index, message] of review.messages.entries()) {
     await posts.post(`${part}:${index}`, message, 'result', REVIEW_FORMS);
   }

@@ -1,7 +1,7 @@
 import { uploadFile } from '../../agent/upload-file.ts';
 import type { ResumableUpload } from '../../agent/upload-request.ts';
 import type { SlackFile } from '../../slack/shared-file.ts';
-import type { UploadProgress } from '../../store/files/service-uploads.ts';
+import type { UploadRow } from '../../store/files/service-uploads.ts';
 import type { Turn, UploadKey } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
@@ -46,7 +46,7 @@ export async function uploadSlackFile(work: ThreadWork, request: FileUploadReque
     const claim = await uploads.claim(key, turn.id, CLAIM_MS, sizeBytes);
     if (claim.kind === 'done') return { fileId: claim.fileId, sentBytes: 0 };
     if (claim.kind === 'ours') {
-      const done = await uploadWhileClaimed(work, request, key, claim.begun);
+      const done = await uploadWhileClaimed(work, request, key, claim.row);
       if (done !== undefined) return done;
       continue;
     }
@@ -60,7 +60,7 @@ async function uploadWhileClaimed(
   work: ThreadWork,
   request: FileUploadRequest,
   key: UploadKey,
-  begun: UploadProgress | undefined,
+  row: UploadRow,
 ): Promise<UploadedFile | undefined> {
   const { log, store } = work.deps;
   const { turn, signal } = request;
@@ -74,7 +74,7 @@ async function uploadWhileClaimed(
     );
   }, CLAIM_RENEW_INTERVAL_MS);
   try {
-    return await upload(work, { ...request, signal: AbortSignal.any([signal, lost.signal]) }, key, begun);
+    return await upload(work, { ...request, signal: AbortSignal.any([signal, lost.signal]) }, key, row);
   } catch (error) {
     if (lost.signal.aborted && !signal.aborted) return undefined;
     await store.uploads.release(key, turn.id).catch(() => undefined);
@@ -88,11 +88,11 @@ async function upload(
   { deps, workspace }: ThreadWork,
   { account_id, projectId, file, name, mime, sizeBytes, signal, onProgress }: FileUploadRequest,
   key: UploadKey,
-  begun: UploadProgress | undefined,
+  row: UploadRow,
 ): Promise<UploadedFile> {
   const { uploads } = deps.store;
   // An earlier upload is resumed if it was of the same size.
-  const resume: ResumableUpload | undefined = begun?.sizeBytes === sizeBytes ? begun : undefined;
+  const resume = row.size_bytes === sizeBytes ? resumableUpload(row) : undefined;
   const before = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
   let sentBytes = 0;
   const uploaded = await uploadFile(deps.agent(account_id), {
@@ -104,7 +104,13 @@ async function upload(
     resume,
     signal,
     onStart: ({ fileId, uploadId, partBytes, headers }) =>
-      uploads.recordStart(key, { fileId, uploadId, partBytes, headers: { ...headers }, sizeBytes }),
+      uploads.recordStart(key, {
+        file_id: fileId,
+        multipart_id: uploadId,
+        part_size_bytes: partBytes,
+        part_headers: headers ?? {},
+        size_bytes: sizeBytes,
+      }),
     onPart: (part) => uploads.recordPart(key, part),
     onFinalize: () => uploads.markFinalizing(key),
     onProgress: (doneBytes) => {
@@ -114,4 +120,16 @@ async function upload(
   });
   await uploads.finish(key, { file_id: uploaded.id, size_bytes: sizeBytes });
   return { fileId: uploaded.id, sentBytes };
+}
+
+function resumableUpload(row: UploadRow): ResumableUpload | undefined {
+  if (row.file_id === null) return undefined;
+  return {
+    fileId: row.file_id,
+    uploadId: row.multipart_id,
+    partBytes: row.part_size_bytes,
+    headers: row.part_headers ?? {},
+    finalizing: row.is_finalizing,
+    parts: Object.entries(row.part_etags).map(([number, etag]) => ({ number: Number(number), etag })),
+  };
 }

@@ -265,14 +265,8 @@ export class Dispatcher {
 
 /** A renewal that takes longer has failed: the next one may get through. */
 async function withTimeout<Value>(promise: Promise<Value>): Promise<Value> {
-  const timer = new AbortController();
-  const timeout = sleep(QUEUE_CALL_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {
+  const timeout = sleep(QUEUE_CALL_TIMEOUT_MS, undefined, { ref: false }).then(() => {
     throw new Error(`no answer within ${QUEUE_CALL_TIMEOUT_MS} ms`);
   });
-  timeout.catch(() => undefined);
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    timer.abort();
-  }
+  return Promise.race([promise, timeout]);
 }

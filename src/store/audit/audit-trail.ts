@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Transaction } from 'kysely';
 import { daysAgo } from '../clock.ts';
 import { toPostgresJson } from '../postgres-json.ts';
-import { Queries } from '../queries.ts';
+import { countChanges, Queries } from '../queries.ts';
 import type { AuditEventTable, Tables } from '../schema.ts';
 
 /** What somebody did; the database itself records turns, stops and withdrawals. */
@@ -52,11 +52,13 @@ export class AuditTrail extends Queries {
   async deleteExpired(days: number, limit: number): Promise<number> {
     return this.db.transaction().execute(async (trx) => {
       await allowAuditChange(trx, 'expire');
-      const { numAffectedRows } = await sql`
-        delete from audit_events where ctid = any (array(
-          select ctid from audit_events where at < ${daysAgo(days)}
-          order by at limit ${limit} for update skip locked))`.execute(trx);
-      return Number(numAffectedRows ?? 0);
+      return countChanges(
+        trx,
+        sql`
+          delete from audit_events where ctid = any (array(
+            select ctid from audit_events where at < ${daysAgo(days)}
+            order by at limit ${limit} for update skip locked))`,
+      );
     });
   }
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { daysAgo } from '../clock.ts';
-import { Queries } from '../queries.ts';
+import { countChanges, Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import { lockChangeSequence } from '../workspaces/change-sequence.ts';
 import { allowAuditChange } from './audit-trail.ts';
@@ -53,9 +53,10 @@ export class Erasure extends Queries {
       await sql`
         update messages set state = 'withdrawn' where workspace = ${workspace} and user_id = ${person}
           and state = 'waiting'`.execute(trx);
-      const { numAffectedRows } = await sql`
+      const theirs = sql`
         update messages set content = null, user_id = ''
-        where workspace = ${workspace} and user_id = ${person}`.execute(trx);
+        where workspace = ${workspace} and user_id = ${person}`;
+      const erased = await countChanges(trx, theirs);
       await sql`
         update messages set content = content - 'about'
         where workspace = ${workspace} and content -> 'about' ->> 'user' = ${person}`.execute(trx);
@@ -93,7 +94,7 @@ export class Erasure extends Queries {
         update audit_events set user_id = null, details = details - 'stoppedBy'
         where workspace = ${workspace} and details ->> 'stoppedBy' = ${person}`.execute(trx);
       await sql`insert into audit_events (workspace, kind) values (${workspace}, 'forget')`.execute(trx);
-      return Number(numAffectedRows ?? 0);
+      return erased;
     });
   }
 

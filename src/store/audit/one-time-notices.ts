@@ -19,7 +19,7 @@ export class OneTimeNotices extends Queries {
     { workspace, channel, id }: Pick<Turn, 'workspace' | 'channel' | 'id'>,
     notice: OneTimeNotice,
   ): Promise<boolean> {
-    const { rows } = await sql<{ turn_id: string | null }>`
+    const claim = await this.first(sql<{ turn_id: string | null }>`
       with known as (
         select turn_id from one_time_notices
         where (workspace, channel, notice) = (${workspace}, ${channel}, ${notice})),
@@ -27,8 +27,8 @@ export class OneTimeNotices extends Queries {
         insert into one_time_notices (workspace, channel, notice, turn_id)
         select ${workspace}, ${channel}, ${notice}, ${id} where not exists (select from known)
         on conflict do nothing returning turn_id)
-      select turn_id from known union all select turn_id from claimed`.execute(this.db);
-    return rows[0]?.turn_id === id;
+      select turn_id from known union all select turn_id from claimed`);
+    return claim?.turn_id === id;
   }
 
   /** Gives a claim back: the notice was certainly not posted. */

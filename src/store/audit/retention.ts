@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { daysAgo } from '../clock.ts';
-import { Queries } from '../queries.ts';
+import { countChanges, Queries } from '../queries.ts';
 import { Accounts } from '../workspaces/accounts.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { Erasure } from './erasure.ts';
@@ -39,10 +39,7 @@ export class Retention extends Queries {
       ...rowDeletions(daysAgo(days.rows)),
     ];
     const steps = [
-      ...statements.map((statement) => async () => {
-        const { numAffectedRows } = await statement.execute(this.db);
-        return Number(numAffectedRows ?? 0);
-      }),
+      ...statements.map((statement) => () => countChanges(this.db, statement)),
       () => new AuditTrail(this.db).deleteExpired(days.audit, BATCH_SIZE),
     ];
     let affected = 0;

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { countChanges } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import { allowAuditChange } from './audit-trail.ts';
 
@@ -29,51 +30,38 @@ export async function deleteWorkspace(
   workspace: string,
   { maxRows = Number.POSITIVE_INFINITY, mayContinue, signal, onProgress }: WorkspaceDeletionOptions = {},
 ): Promise<number> {
-  const deletions = await tableDeletions(db, workspace);
   let rows = 0;
-  while (deletions.length > 0 && rows < maxRows && signal?.aborted !== true) {
-    const batch = await db.transaction().execute(async (trx) => {
-      if (mayContinue !== undefined && !(await mayContinue(trx))) return undefined;
-      await allowAuditChange(trx, 'forget');
-      return deleteBatch(trx, deletions);
-    });
-    if (batch === undefined) break;
-    deletions.splice(0, batch.emptied);
-    rows += batch.rows;
-    onProgress?.(rows);
+  for (const deletion of await tableDeletions(db, workspace)) {
+    // Asked each time: a statement skips a row that another transaction changes meanwhile.
+    while (rows < maxRows && signal?.aborted !== true && (await hasRemaining(db, deletion))) {
+      const deleted = await db.transaction().execute(async (trx) => {
+        if (mayContinue !== undefined && !(await mayContinue(trx))) return undefined;
+        await allowAuditChange(trx, 'forget');
+        return countChanges(trx, deletion.nextBatch);
+      });
+      if (deleted === undefined) return rows;
+      rows += deleted;
+      onProgress?.(rows);
+    }
   }
   return rows;
 }
 
 /** Whether any table has rows of a workspace. */
 export async function hasRows(db: Kysely<Tables>, workspace: string): Promise<boolean> {
-  for (const { remaining } of await tableDeletions(db, workspace))
-    if ((await remaining.execute(db)).rows.length > 0) return true;
+  for (const deletion of await tableDeletions(db, workspace))
+    if (await hasRemaining(db, deletion)) return true;
   return false;
 }
 
-/** Deletes one batch, table by table; `emptied` is how many tables have no rows left. */
-async function deleteBatch(
-  trx: Transaction<Tables>,
-  deletions: readonly TableDeletion[],
-): Promise<{ rows: number; emptied: number }> {
-  let rows = 0;
-  for (const [index, deletion] of deletions.entries()) {
-    const room = MAX_ROWS_PER_TRANSACTION - rows;
-    const { numAffectedRows } = await deletion.delete(room).execute(trx);
-    const deleted = Number(numAffectedRows ?? 0);
-    rows += deleted;
-    if (deleted === room) return { rows, emptied: index };
-    // The statement skipped a row that another transaction changed meanwhile; a new one sees it.
-    if ((await deletion.remaining.execute(trx)).rows.length > 0) return { rows, emptied: index };
-  }
-  return { rows, emptied: deletions.length };
+async function hasRemaining(db: Kysely<Tables>, { remaining }: TableDeletion): Promise<boolean> {
+  return (await remaining.execute(db)).rows.length > 0;
 }
 
 /** How a workspace's rows are deleted from a table. */
 interface TableDeletion {
-  /** Deletes at most `limit` rows. */
-  readonly delete: (limit: number) => RawBuilder<unknown>;
+  /** Deletes at most 1,000 rows. */
+  readonly nextBatch: RawBuilder<unknown>;
   /** One row, if there is any. */
   readonly remaining: RawBuilder<unknown>;
 }
@@ -90,9 +78,9 @@ async function tableDeletions(db: Kysely<Tables>, workspace: string): Promise<Ta
     db,
   );
   const jobs: TableDeletion = {
-    delete: (limit) => sql`
+    nextBatch: sql`
       delete from pgboss.job where id in (
-        select id from pgboss.job where data ->> 'workspace' = ${workspace} limit ${limit})`,
+        select id from pgboss.job where data ->> 'workspace' = ${workspace} limit ${MAX_ROWS_PER_TRANSACTION})`,
     remaining: sql`select 1 from pgboss.job where data ->> 'workspace' = ${workspace} limit 1`,
   };
   return [
@@ -100,9 +88,9 @@ async function tableDeletions(db: Kysely<Tables>, workspace: string): Promise<Ta
     ...[...names, ...DELETED_LAST].map((name): TableDeletion => {
       const table = sql.table(name);
       return {
-        delete: (limit) => sql`
+        nextBatch: sql`
           delete from ${table} where ctid = any (array(
-            select ctid from ${table} where workspace = ${workspace} limit ${limit}))`,
+            select ctid from ${table} where workspace = ${workspace} limit ${MAX_ROWS_PER_TRANSACTION}))`,
         remaining: sql`select 1 from ${table} where workspace = ${workspace} limit 1`,
       };
     }),

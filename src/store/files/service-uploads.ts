@@ -1,23 +1,21 @@
 import { type Selectable, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { isUnclaimed } from '../filters.ts';
+import { toPostgresJson } from '../postgres-json.ts';
 import { Queries } from '../queries.ts';
 import type { Tables, UploadKey } from '../schema.ts';
 
-/** What is recorded of an upload that has started. */
-export interface UploadProgress {
-  fileId: string;
-  uploadId: string | null;
-  partBytes: number | null;
-  headers: Record<string, string>;
-  parts: { number: number; etag: string }[];
-  finalizing: boolean;
-  sizeBytes: number;
-}
+/** What is recorded of an upload. */
+export type UploadRow = Selectable<Tables['uploads']>;
+
+/** What is recorded when an upload has started. */
+export type UploadStart = Pick<UploadRow, 'file_id' | 'multipart_id' | 'part_size_bytes' | 'size_bytes'> & {
+  part_headers: Readonly<Record<string, string>>;
+};
 
 /** The outcome of claiming an upload. */
 export type UploadClaim =
-  | { kind: 'ours'; begun: UploadProgress | undefined }
+  | { kind: 'ours'; row: UploadRow }
   /** Another turn is uploading it. */
   | { kind: 'taken' }
   /** The file is at the service. */
@@ -34,27 +32,14 @@ export class ServiceUploads extends Queries {
       select file_id from uploaded_files where ${ofUpload(key)} and size_bytes = ${sizeBytes}`);
     if (done?.file_id != null) return { kind: 'done', fileId: done.file_id };
     const { workspace, slack_file_id, project_id } = key;
-    const row = await this.first(sql<Selectable<Tables['uploads']>>`
+    const row = await this.first(sql<UploadRow>`
       insert into uploads (workspace, slack_file_id, project_id, claimed_by, claimed_until)
       values (${workspace}, ${slack_file_id}, ${project_id}, ${claimedBy}, ${fromNow(ms)})
       on conflict (workspace, slack_file_id, project_id) do update
         set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
         where uploads.claimed_by = excluded.claimed_by or ${isUnclaimed('uploads.claimed_until')}
       returning *`);
-    if (row === undefined) return { kind: 'taken' };
-    if (row.file_id === null) return { kind: 'ours', begun: undefined };
-    const parts = await this.rows(sql<{ number: number; etag: string }>`
-      select number, etag from upload_parts where ${ofUpload(key)}`);
-    const begun = {
-      fileId: row.file_id,
-      uploadId: row.multipart_id,
-      partBytes: row.part_size_bytes,
-      headers: row.part_headers ?? {},
-      finalizing: row.is_finalizing,
-      sizeBytes: row.size_bytes ?? 0,
-      parts,
-    };
-    return { kind: 'ours', begun };
+    return row === undefined ? { kind: 'taken' } : { kind: 'ours', row };
   }
 
   /** Extends the claim to `ms` from now; false if another turn has it. */
@@ -69,22 +54,18 @@ export class ServiceUploads extends Queries {
   }
 
   /** The upload has started, or started over: earlier parts are void. */
-  async recordStart(key: UploadKey, begun: Omit<UploadProgress, 'parts' | 'finalizing'>): Promise<void> {
-    const { fileId, uploadId, partBytes, headers, sizeBytes } = begun;
+  async recordStart(key: UploadKey, start: UploadStart): Promise<void> {
+    const { file_id, multipart_id, part_size_bytes, part_headers, size_bytes } = start;
     await this.changes(sql`
-      with voided as (delete from upload_parts where ${ofUpload(key)})
-      update uploads set file_id = ${fileId}, multipart_id = ${uploadId}, part_size_bytes = ${partBytes},
-        part_headers = ${JSON.stringify(headers)}, size_bytes = ${sizeBytes}, is_finalizing = false, started_at = now()
+      update uploads set file_id = ${file_id}, multipart_id = ${multipart_id}, part_size_bytes = ${part_size_bytes},
+        part_headers = ${JSON.stringify(part_headers)}, size_bytes = ${size_bytes}, part_etags = '{}', is_finalizing = false, started_at = now()
       where ${ofUpload(key)}`);
   }
 
   /** The storage has a part. */
-  async recordPart(key: UploadKey, part: { number: number; etag: string }): Promise<void> {
-    const { workspace, slack_file_id, project_id } = key;
+  async recordPart(key: UploadKey, { number, etag }: { number: number; etag: string }): Promise<void> {
     await this.changes(sql`
-      insert into upload_parts (workspace, slack_file_id, project_id, number, etag)
-      values (${workspace}, ${slack_file_id}, ${project_id}, ${part.number}, ${part.etag})
-      on conflict (workspace, slack_file_id, project_id, number) do update set etag = excluded.etag`);
+      update uploads set part_etags = part_etags || ${toPostgresJson({ [number]: etag })}::jsonb where ${ofUpload(key)}`);
   }
 
   /** All bytes are uploaded; from now on finalizing may have taken effect. */

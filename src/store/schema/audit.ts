@@ -28,7 +28,6 @@ interface OneTimeNoticeTable {
   notice: OneTimeNotice;
   /** The turn whose reply carries the notice; null for a post of its own. */
   turn_id: string | null;
-  claimed_at: Generated<Date>;
 }
 
 /** One person's rating of one answer. */

@@ -29,14 +29,10 @@ interface UploadTable extends UploadKey {
   /** Headers that the storage requires with every part. */
   part_headers: NullableJsonColumn<Record<string, string>>;
   size_bytes: number | null;
+  /** The ETags of the parts that the storage has, by number. */
+  part_etags: Generated<Record<string, string>>;
   is_finalizing: Generated<boolean>;
   started_at: Generated<Date>;
-}
-
-/** A part that the storage has. */
-interface UploadPartTable extends UploadKey {
-  number: number;
-  etag: string;
 }
 
 /** The id is recorded before people can see the file; `sharing`: the outcome is unknown until it is `shared`. */
@@ -55,23 +51,14 @@ interface SlackFileTable {
 
 export type SlackFileRow = Selectable<SlackFileTable>;
 
-/** A result that one post of the thread shows. */
+/** A result or a review that one post of the thread shows. */
 interface ResultTable extends ThreadKey {
+  /** Of a review, `review:` and the id of the message with the findings, or `failed:` and the name of the failure. */
   result_id: string;
   turn_id: string;
-  /** '' for the results at the turn's end, else the name of a later group. */
+  /** '' for the results at the turn's end, else the name of a later group; of a review, the same as `result_id`. */
   batch: Generated<string>;
-  claimed_at: Generated<Date>;
   /** When it was in the thread; for the turn's own results, `results_posted_at` of the turn records it. */
-  posted_at: NullableTimeColumn;
-}
-
-/** A review of a task's work, and the turn that it is posted for. */
-interface ReviewTable extends ThreadKey {
-  /** The id of the message with the findings, or `failed:` and the name of the failure. */
-  review_id: string;
-  turn_id: string;
-  claimed_at: Generated<Date>;
   posted_at: NullableTimeColumn;
 }
 
@@ -79,8 +66,6 @@ interface ReviewTable extends ThreadKey {
 export interface FileTables {
   uploaded_files: UploadedFileTable;
   uploads: UploadTable;
-  upload_parts: UploadPartTable;
   slack_files: SlackFileTable;
   posted_results: ResultTable;
-  posted_reviews: ReviewTable;
 }

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import { fromNow, millis } from '../clock.ts';
 import { inThread, isUnclaimed } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
-import { Queries } from '../queries.ts';
+import { countChanges, Queries } from '../queries.ts';
 import type { BackfillTable } from '../schema/slack.ts';
 import type { SlackTs } from '../schema.ts';
 
@@ -21,7 +21,7 @@ export class BackfillQueue extends Queries {
    */
   async addGap(workspace: string, since: Date, usedMs: number, marginMs: number): Promise<number> {
     const from = since.getTime() - marginMs;
-    const { numAffectedRows } = await sql`
+    const queued = sql`
       insert into backfills as known (workspace, channel, thread_ts, since_ts, last_used_at)
       select workspace, channel, thread_ts, greatest(adopted_ts, ${from / 1_000}::numeric), last_used_at from threads
       where workspace = ${workspace} and not is_dormant
@@ -33,8 +33,8 @@ export class BackfillQueue extends Queries {
       group by workspace, channel
       on conflict (workspace, channel, thread_ts) do update
         set since_ts = least(known.since_ts, excluded.since_ts), last_used_at = excluded.last_used_at,
-          gap_count = known.gap_count + 1, queued_at = excluded.queued_at`.execute(this.db);
-    return Number(numAffectedRows ?? 0);
+          gap_count = known.gap_count + 1, queued_at = excluded.queued_at`;
+    return countChanges(this.db, queued);
   }
 
   /** Queues one thread, unless it is queued already. */

@@ -34,7 +34,7 @@ export function followUpInsert(
 export class FollowUpSchedule extends Queries {
   /** Claims due checks for `ms`; at most `share` of one workspace at a time, earlier claims included. */
   async claim(claimedBy: string, ms: number, limit: number, share: number = limit): Promise<FollowUp[]> {
-    const { rows } = await sql<FollowUp>`
+    return this.rows(sql<FollowUp>`
       with ours as (
         select workspace, count(*) as held from follow_ups
         where claimed_by = ${claimedBy} and claimed_until >= clock_timestamp() group by workspace
@@ -48,8 +48,7 @@ export class FollowUpSchedule extends Queries {
           left join ours using (workspace)
         where ${isCheckDue} and place <= ${share} - coalesce(held, 0)
         order by place + coalesce(held, 0), next_check_at limit ${limit} for update of follow_ups skip locked)
-      returning *`.execute(this.db);
-    return rows;
+      returning *`);
   }
 
   /** Extends a claim to `ms` from now; false if another process has it. */

@@ -50,7 +50,7 @@ export class TaskDeletions extends Queries {
    * was removed, only the service is told.
    */
   async claimDue(limit: number): Promise<TaskDeletion[]> {
-    const { rows } = await sql<TaskDeletion>`
+    return this.rows(sql<TaskDeletion>`
       with due as (
         select workspace, task_id, ${placeInWorkspace(sql`claimed_until`)} from task_deletions where ${isDeletionDue}
       )
@@ -58,8 +58,7 @@ export class TaskDeletions extends Queries {
       where (workspace, task_id) in (
         select workspace, task_id from task_deletions join due using (workspace, task_id)
         where ${isDeletionDue} order by place, claimed_until limit ${limit} for update of task_deletions skip locked)
-      returning *`.execute(this.db);
-    return rows;
+      returning *`);
   }
 
   /** The task is gone at the service: recorded together with an audit event. */

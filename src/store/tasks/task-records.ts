@@ -84,13 +84,13 @@ export class TaskRecords extends Queries {
 
   /** The service's ids of the files sent with a thread's messages, each once, oldest first. */
   async attachedFileIds(thread: ThreadKey): Promise<string[]> {
-    const { rows } = await sql<{ file: string }>`
+    const rows = await this.rows(sql<{ file: string }>`
       select file from (
         select file, min(turns.id::text || lpad(at::text, 6, '0')) as place
         from turns, jsonb_array_elements_text(turns.attached_file_ids) with ordinality as files (file, at)
         where ${inThread(thread)} and user_message_id is not null and jsonb_typeof(attached_file_ids) = 'array'
         group by file) as found
-      order by place`.execute(this.db);
+      order by place`);
     return rows.map(({ file }) => file);
   }
 
@@ -116,9 +116,9 @@ export class TaskRecords extends Queries {
   }
 
   async #page(where: ReturnType<typeof sql>, range: TaskRange): Promise<TaskPage> {
-    const { rows } = await sql<{ count: number }>`
-      select count(*) as count from threads where task_id is not null and ${where}`.execute(this.db);
-    return { rows: await this.#rows(where, range), total: rows[0]?.count ?? 0 };
+    const all = await this.first(sql<{ count: number }>`
+      select count(*) as count from threads where task_id is not null and ${where}`);
+    return { rows: await this.#rows(where, range), total: all?.count ?? 0 };
   }
 
   async #rows(where: ReturnType<typeof sql>, { from, most }: TaskRange): Promise<TaskRow[]> {

@@ -29,16 +29,8 @@ export function intendedPost(turn: TurnLocation, part: string, key = postKey(tur
 }
 
 /** A statement that records a post that is about to be sent. */
-export function postInsert({
-  workspace,
-  turn_id,
-  part,
-  dedupe_key,
-  channel,
-  thread_ts,
-  state,
-  intended_at,
-}: Post) {
+export function postInsert(post: Post) {
+  const { workspace, turn_id, part, dedupe_key, channel, thread_ts, state, intended_at } = post;
   return sql`
     insert into posts (workspace, turn_id, part, dedupe_key, channel, thread_ts, state, intended_at)
     values (${workspace}, ${turn_id}, ${part}, ${dedupe_key}, ${channel}, ${thread_ts}, ${state}, ${intended_at})`;

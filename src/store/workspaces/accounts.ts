@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import { changesRow, Queries } from '../queries.ts';
+import { changesRow, countChanges, Queries } from '../queries.ts';
 import type { AccountRow, Tables } from '../schema.ts';
-import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
+import { inChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
 /** The account of the settings, which any workspace may use. */
 export const SETTINGS_ACCOUNT = 'settings';
@@ -41,8 +41,7 @@ export class Accounts extends Queries {
    * there: then no key is stored.
    */
   async put(row: NewAccount): Promise<boolean> {
-    return this.db.transaction().execute(async (trx) => {
-      await lockChangeSequence(trx);
+    return inChangeSequence(this.db, async (trx) => {
       const left = sql`select from workspaces where workspace = ${row.workspace} and uninstalled_at is not null`;
       if ((await left.execute(trx)).rows.length > 0) return false;
       await this.#retire(trx, row.workspace, row.account_id);
@@ -60,10 +59,7 @@ export class Accounts extends Queries {
 
   /** Removes a workspace's own account; false if it had none. */
   async remove(workspace: string): Promise<boolean> {
-    return this.db.transaction().execute(async (trx) => {
-      await lockChangeSequence(trx);
-      return this.#retire(trx, workspace, '');
-    });
+    return inChangeSequence(this.db, (trx) => this.#retire(trx, workspace, ''));
   }
 
   /** The accounts that changed after a version. */
@@ -95,13 +91,10 @@ export class Accounts extends Queries {
     before: string,
     sealed: string,
   ): Promise<boolean> {
-    return this.db.transaction().execute(async (trx) => {
-      await lockChangeSequence(trx);
-      const replaced = sql`
-        update accounts set encrypted_api_key = ${sealed}, change_seq = ${nextChangeSeq}
-        where workspace = ${workspace} and account_id = ${account_id} and encrypted_api_key = ${before}`;
-      return changesRow(trx, replaced);
-    });
+    const replaced = sql`
+      update accounts set encrypted_api_key = ${sealed}, change_seq = ${nextChangeSeq}
+      where workspace = ${workspace} and account_id = ${account_id} and encrypted_api_key = ${before}`;
+    return inChangeSequence(this.db, (trx) => changesRow(trx, replaced));
   }
 
   /** The encrypted keys of all accounts. */
@@ -126,13 +119,9 @@ export class Accounts extends Queries {
               and deleted_at is null and notified_at is null))`;
     if ((await sql`select from accounts where ${isUnused} limit 1`.execute(this.db)).rows.length === 0)
       return 0;
-    return this.db.transaction().execute(async (trx) => {
-      await lockChangeSequence(trx);
-      const { numAffectedRows } = await sql`
-        update accounts set encrypted_api_key = null, change_seq = nextval('installation_change_seq')
-        where ${isUnused}`.execute(trx);
-      return Number(numAffectedRows ?? 0);
-    });
+    const deleted = sql`
+      update accounts set encrypted_api_key = null, change_seq = ${nextChangeSeq} where ${isUnused}`;
+    return inChangeSequence(this.db, (trx) => countChanges(trx, deleted));
   }
 
   /** Of retired accounts, the latest few keep their keys for the turns that are still going on. */

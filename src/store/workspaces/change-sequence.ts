@@ -1,8 +1,19 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Tables } from '../schema.ts';
 
 /** The version of a change of a workspace, an installation or an account. */
 export const nextChangeSeq: RawBuilder<number> = sql<number>`nextval('installation_change_seq')`;
+
+/** Makes changes in a transaction under `lockChangeSequence`. */
+export async function inChangeSequence<T>(
+  db: Kysely<Tables>,
+  work: (trx: Transaction<Tables>) => Promise<T>,
+): Promise<T> {
+  return db.transaction().execute(async (trx) => {
+    await lockChangeSequence(trx);
+    return work(trx);
+  });
+}
 
 /**
  * Makes this transaction's changes visible after all changes with lower versions, so that a reader that has seen a

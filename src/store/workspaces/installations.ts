@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { millis } from '../clock.ts';
 import { changesRow, Queries } from '../queries.ts';
 import type { InstallationRow, Tables } from '../schema.ts';
-import { lockChangeSequence, nextChangeSeq } from './change-sequence.ts';
+import { inChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
 /** A new installation. */
 export type NewInstallation = Pick<
@@ -45,8 +45,7 @@ const MAX_SAVE_ATTEMPTS = 3;
 export class Installations extends Queries {
   /** Saves an installation, in place of an earlier one; its uninstalled workspaces become active again. */
   async put(row: NewInstallation): Promise<void> {
-    await this.db.transaction().execute(async (trx) => {
-      await lockChangeSequence(trx);
+    await inChangeSequence(this.db, async (trx) => {
       const current = { installed_at: sql<Date>`clock_timestamp()`, uninstalled_at: null };
       const values = { ...row, ...current, change_seq: nextChangeSeq };
       await trx
@@ -70,10 +69,7 @@ export class Installations extends Queries {
    * workspace's access.
    */
   async attachWorkspace(workspace: string, organisation: string): Promise<boolean> {
-    return this.db.transaction().execute(async (trx) => {
-      await lockChangeSequence(trx);
-      return this.#attach(trx, workspace, organisation);
-    });
+    return inChangeSequence(this.db, (trx) => this.#attach(trx, workspace, organisation));
   }
 
   async #attach(trx: Kysely<Tables>, workspace: string, installation: string): Promise<boolean> {
@@ -99,8 +95,7 @@ export class Installations extends Queries {
    * its workspaces. False if the row has changed after `version`: it may be another installation.
    */
   async markUninstalled(workspace: string, version: number): Promise<boolean> {
-    return this.db.transaction().execute(async (trx) => {
-      await lockChangeSequence(trx);
+    return inChangeSequence(this.db, async (trx) => {
       const ended = sql`
         update installations set encrypted_tokens = null, token_expires_at = null, uninstalled_at = clock_timestamp(),
           change_seq = ${nextChangeSeq}
@@ -117,8 +112,7 @@ export class Installations extends Queries {
   /** An organisation revokes the access of these workspaces, used or not, until it restores it. */
   async revokeAccess(organisation: string, workspaces: readonly string[]): Promise<void> {
     if (workspaces.length === 0) return;
-    await this.db.transaction().execute(async (trx) => {
-      await lockChangeSequence(trx);
+    await inChangeSequence(this.db, async (trx) => {
       await sql`
         insert into workspaces (workspace, name, bot_user_id, bot_id, installation_id, uninstalled_at, access_revoked_at)
         select taken.workspace, name, bot_user_id, bot_id, installations.workspace, clock_timestamp(), clock_timestamp()
@@ -137,14 +131,12 @@ export class Installations extends Queries {
   /** An organisation restores the access of these workspaces. */
   async restoreAccess(organisation: string, workspaces: readonly string[]): Promise<void> {
     if (workspaces.length === 0) return;
-    await this.db.transaction().execute(async (trx) => {
-      await lockChangeSequence(trx);
-      await sql`
-        update workspaces set access_revoked_at = null, last_receiving_at = null, change_seq = nextval('installation_change_seq'),
-          uninstalled_at = (select uninstalled_at from installations where installations.workspace = ${organisation})
-        where installation_id = ${organisation} and access_revoked_at is not null
-          and workspace = any(${[...workspaces]}::text[])`.execute(trx);
-    });
+    const restored = sql`
+      update workspaces set access_revoked_at = null, last_receiving_at = null, change_seq = ${nextChangeSeq},
+        uninstalled_at = (select uninstalled_at from installations where installations.workspace = ${organisation})
+      where installation_id = ${organisation} and access_revoked_at is not null
+        and workspace = any(${[...workspaces]}::text[])`;
+    await inChangeSequence(this.db, (trx) => restored.execute(trx));
   }
 
   /** The workspaces that changed after a version. */
@@ -205,25 +197,19 @@ export class Installations extends Queries {
     row: { workspace: string; installed: string },
     { encryptedTokens, expiresAt }: RotatedTokens,
   ): Promise<boolean> {
-    return this.db.transaction().execute(async (trx) => {
-      await lockChangeSequence(trx);
-      const saved = sql`
-        update installations set encrypted_tokens = ${encryptedTokens}, token_expires_at = ${expiresAt},
-          change_seq = ${nextChangeSeq}
-        where workspace = ${row.workspace} and uninstalled_at is null and installed_at = ${row.installed}::timestamptz`;
-      return changesRow(trx, saved);
-    });
+    const saved = sql`
+      update installations set encrypted_tokens = ${encryptedTokens}, token_expires_at = ${expiresAt},
+        change_seq = ${nextChangeSeq}
+      where workspace = ${row.workspace} and uninstalled_at is null and installed_at = ${row.installed}::timestamptz`;
+    return inChangeSequence(this.db, (trx) => changesRow(trx, saved));
   }
 
   /** Replaces the encrypted text of a row; false if it has changed meanwhile. */
   async replaceEncrypted(workspace: string, before: string, sealed: string): Promise<boolean> {
-    return this.db.transaction().execute(async (trx) => {
-      await lockChangeSequence(trx);
-      const replaced = sql`
-        update installations set encrypted_tokens = ${sealed}, change_seq = ${nextChangeSeq}
-        where workspace = ${workspace} and encrypted_tokens = ${before}`;
-      return changesRow(trx, replaced);
-    });
+    const replaced = sql`
+      update installations set encrypted_tokens = ${sealed}, change_seq = ${nextChangeSeq}
+      where workspace = ${workspace} and encrypted_tokens = ${before}`;
+    return inChangeSequence(this.db, (trx) => changesRow(trx, replaced));
   }
 
   /** The encrypted tokens of all installations. */

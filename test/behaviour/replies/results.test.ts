@@ -132,10 +132,9 @@ test.concurrent('results claimed after one turn and not posted before the next a
   const next = own.reply(channel, root, 'and on');
   await own.finished(channel, next);
   const { db } = own.sandbox.bot.store;
-  const batch = '00000000-0000-4000-8000-000000000001';
   await db
     .updateTable('posted_results')
-    .set({ batch, posted_at: null })
+    .set({ batch: 'later', posted_at: null })
     .where('thread_ts', '=', root.ts)
     .execute();
   await own.until('it is posted', () => own.shown(channel, root).includes('made after the answer'));

@@ -170,7 +170,7 @@ describe.concurrent('the reviews of a task', () => {
       await lossy.sandbox.restartBot();
       const { db } = lossy.sandbox.bot.store;
       await lossy.until('the review is known to be there', async () =>
-        (await db.selectFrom('posted_reviews').selectAll().execute()).some((row) => row.posted_at !== null),
+        (await db.selectFrom('posted_results').selectAll().execute()).some((row) => row.posted_at !== null),
       );
       await pause(500);
       expect(reviews(lossy, channel, root)).toHaveLength(1);

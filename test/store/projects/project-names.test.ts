@@ -3,7 +3,7 @@ import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
-const { channelSettings: channels, projects, projectNames, reviews } = new Store(kysely);
+const { channelSettings: channels, projects, projectNames, results } = new Store(kysely);
 
 test('one process at a time renames a synced project, and no other project', async () => {
   const key = { workspace: 'T1', channel: 'C1', account_id: 'settings' };
@@ -80,9 +80,10 @@ test('a project belongs to each channel that had it, even after the channel gets
 test('a review stays with the turn that claimed it first', async () => {
   const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1.000001' };
   const [one, two] = ['01a1fbfe-6e3a-7000-83e3-5e284a624414', '01a1fbfe-6e3a-7000-83e3-5e284a624415'];
-  expect(await reviews.claim({ ...thread, id: one }, 'msg_1')).toBe(one);
-  expect(await reviews.claim({ ...thread, id: two }, 'msg_1')).toBe(one);
-  expect(await reviews.postedIn(thread)).toEqual(new Set());
-  await reviews.markPosted(thread, 'msg_1');
-  expect(await reviews.postedIn(thread)).toEqual(new Set(['msg_1']));
+  const review = 'review:msg_1';
+  for (const id of [one, two]) await results.claim({ ...thread, id }, review, [review]);
+  const claim = { turn_id: one, batch: review };
+  expect((await results.ofThread(thread)).get(review)).toEqual({ ...claim, shown: false });
+  await results.markPosted({ ...thread, id: one }, review);
+  expect((await results.ofThread(thread)).get(review)).toEqual({ ...claim, shown: true });
 });

@@ -41,7 +41,8 @@ export const AUDIT_TRIGGERS = `
         'filesOut', (
           select count(*) from posted_results
           where posted_results.workspace = new.workspace and posted_results.channel = new.channel
-            and posted_results.thread_ts = new.thread_ts and posted_results.turn_id = new.id),
+            and posted_results.thread_ts = new.thread_ts and posted_results.turn_id = new.id
+            and batch not like 'review:%'),
         'seconds', round(extract(epoch from new.finished_at - new.started_at)::numeric, 1),
         'retries', new.takeovers,
         'stoppedBy', new.stop_requested_by));

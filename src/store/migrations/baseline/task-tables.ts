@@ -112,19 +112,10 @@ export const TASK_TABLES = `
     part_size_bytes bigint,
     part_headers jsonb,
     size_bytes bigint,
+    part_etags jsonb not null default '{}',
     is_finalizing boolean not null default false,
     started_at timestamptz not null default now(),
     primary key (workspace, slack_file_id, project_id)
-  );
-
-  create table upload_parts (
-    workspace text not null,
-    slack_file_id text not null,
-    project_id text not null,
-    number integer not null,
-    etag text not null,
-    primary key (workspace, slack_file_id, project_id, number),
-    foreign key (workspace, slack_file_id, project_id) references uploads on delete cascade
   );
 
   create table slack_files (
@@ -144,19 +135,7 @@ export const TASK_TABLES = `
     result_id text not null,
     turn_id uuid not null,
     batch text not null default '',
-    claimed_at timestamptz not null default now(),
     posted_at timestamptz,
     primary key (workspace, channel, thread_ts, result_id)
-  );
-
-  create table posted_reviews (
-    workspace text not null,
-    channel text not null,
-    thread_ts numeric(16,6) not null,
-    review_id text not null,
-    turn_id uuid not null,
-    claimed_at timestamptz not null default now(),
-    posted_at timestamptz,
-    primary key (workspace, channel, thread_ts, review_id)
   );
 `;

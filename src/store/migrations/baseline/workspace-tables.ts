@@ -147,7 +147,6 @@ export const WORKSPACE_TABLES = `
     channel text not null,
     notice text not null,
     turn_id uuid,
-    claimed_at timestamptz not null default now(),
     primary key (workspace, channel, notice)
   );
 `;

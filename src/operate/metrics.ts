@@ -77,6 +77,11 @@ export class Metrics {
   readonly #slackThrottled = this.#counter('slack_throttled_total', "Slack's rate limit responses (429)", [
     'method',
   ]);
+  readonly #refusedBlocks = this.#counter(
+    'degraded_sends_total',
+    'Messages sent again without a block that Slack refused; it is then left out in the workspace for 6 hours',
+    ['block'],
+  );
   readonly #serviceCalls = this.#counter('service_calls_total', 'Attempts of calls to the agent service', [
     'endpoint',
     'status',
@@ -169,6 +174,8 @@ export class Metrics {
   /** `unseenMs`: the age of the oldest text that an edit first shows. */
   readonly onSlackEdit = (unseenMs: number): void =>
     this.#unseenTextSeconds.observe(Math.max(0, unseenMs) / 1_000);
+
+  readonly onBlockRefused = (block: string): void => this.#refusedBlocks.inc({ block });
 
   serviceAttempt({ call: endpoint, status, attempt, durationMs }: CallAttempt, account: AccountOwner): void {
     this.#serviceCalls.inc({ endpoint, status: statusLabel(status), account });

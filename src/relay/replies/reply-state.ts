@@ -1,5 +1,5 @@
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
-import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import type { NewBlock, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { answerText, type ReplyBlock } from '../../render/messages/answer-text.ts';
 import {
   type FileProgress,
@@ -45,6 +45,7 @@ export class ReplyState {
   readonly #turnId: string;
   readonly #startedAt: number;
   readonly #limits: FileLimits;
+  readonly #newBlocks: readonly NewBlock[];
   readonly #onChange: () => void;
   readonly #splitter = new AnswerSplitter();
   #maxMessages: number;
@@ -73,15 +74,16 @@ export class ReplyState {
 
   constructor(
     turn: Turn,
-    limits: { fileLimits: FileLimits; maxReplyMessages: number },
+    settings: { fileLimits: FileLimits; maxReplyMessages: number; newBlocks: readonly NewBlock[] },
     onChange: () => void,
   ) {
     this.#turnId = turn.id;
     this.#isUnread = turn.user_message_id !== null;
     this.#breaks = turn.split_offsets;
     this.#startedAt = turn.started_at.getTime();
-    this.#limits = limits.fileLimits;
-    this.#maxMessages = limits.maxReplyMessages;
+    this.#limits = settings.fileLimits;
+    this.#maxMessages = settings.maxReplyMessages;
+    this.#newBlocks = settings.newBlocks;
     this.#onChange = onChange;
   }
 
@@ -254,6 +256,7 @@ export class ReplyState {
       hideSteps: this.#hidesSteps,
       sentence,
       maxMessages: this.#maxMessages,
+      newBlocks: this.#newBlocks,
       offer: this.#offer,
     };
   }

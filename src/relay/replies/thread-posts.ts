@@ -222,12 +222,15 @@ export class ThreadPosts {
     message: () => RenderedMessage | undefined,
     send: (form: MessageForm) => Promise<T>,
   ): Promise<T> {
-    return sendInAcceptedForm(this.#work.workspace, forms, message, send, (error) =>
-      this.#work.deps.log.error(
-        { err: error, turn: this.#turn.id, part },
-        'Slack refused the blocks; sending simpler ones',
-      ),
-    );
+    const { log, onBlockRefused } = this.#work.deps;
+    return sendInAcceptedForm(this.#work.workspace, forms, message, send, {
+      onRefused: (error) =>
+        log.error(
+          { err: error, turn: this.#turn.id, part },
+          'Slack refused the blocks; sending simpler ones',
+        ),
+      onBlockRefused,
+    });
   }
 
   #tsOf(part: string): string | undefined {

@@ -4,19 +4,22 @@ import {
   buttonElement,
   contextLineBlock,
   fitsMessage,
+  type NewBlock,
   type RenderedMessage,
   type SlackBlock,
   sectionBlock,
 } from '../blocks/slack-blocks.ts';
-import { truncateBytes } from '../markdown/fallback-text.ts';
+import { fallbackText, truncateBytes } from '../markdown/fallback-text.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter, verbatimParts } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text/graphemes.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
+import { blocksWithDataTable } from './data-table.ts';
 import { feedbackButtons } from './feedback-buttons.ts';
-import { doneLine, progressLine } from './progress-line.ts';
+import { planBlock } from './plan-block.ts';
+import { doneLine, progressLine, progressText } from './progress-line.ts';
 
 /** Everything that a reply shows. */
 export interface DisplayedReply {
@@ -34,6 +37,8 @@ export interface DisplayedReply {
   hideSteps?: boolean | undefined;
   /** Most messages of the answer; the rest becomes a file. */
   maxMessages: number;
+  /** The newer blocks that it may use; none if left out. */
+  newBlocks?: readonly NewBlock[] | undefined;
   /** The service rejected the chosen options: offers to choose again instead of to try again. */
   offer?: 'choose' | undefined;
 }
@@ -42,6 +47,9 @@ export interface DisplayedReply {
 const MAX_PARSED_CHARACTERS = 3_000_000;
 const MAX_NOTES_LENGTH = 2_500;
 const MAX_SENTENCE_LENGTH = 2_000;
+/** UTF-8 bytes of a message's text (`fallbackText`): the line for its plan, and the answer. */
+const MAX_PLAN_TEXT = 800;
+const MAX_TEXT_BELOW_PLAN = 3_000;
 
 const ENDED_PHASES: ReadonlySet<ReplyPhase> = new Set([
   'done',
@@ -80,14 +88,66 @@ export function renderReply(
   splitter: AnswerSplitter = new AnswerSplitter(),
 ): RenderedMessage[] {
   const { parts, rest } = splitReply(state, splitter);
+  const messages = messagesWith(state, parts, blocksBelowAnswer(state, parts.length > 0, rest));
+  if (ENDED_PHASES.has(state.phase)) return withDataTables(state, messages, parts, rest);
+  return withPlan(state, messages, parts, rest);
+}
+
+/** The parts with these blocks below the last one. */
+function messagesWith(
+  state: DisplayedReply,
+  parts: readonly AnswerPart[],
+  below: readonly SlackBlock[],
+): RenderedMessage[] {
   const messages = parts.map(messageOf);
-  const below = blocksBelowAnswer(state, parts.length > 0, rest);
   const line = truncateBytes(sentenceOf(state) || doneLine(shownToolBlocks(state), state.elapsedMs), 3_900);
   const last = messages.at(-1);
   const ended = last && { ...last, blocks: [...last.blocks, ...below] };
   if (ended && fitsMessage(ended.blocks)) messages[messages.length - 1] = ended;
-  else if (below.length > 0) messages.push({ text: line, blocks: below });
+  else if (below.length > 0) messages.push({ text: line, blocks: [...below] });
   return messages;
+}
+
+/** The agent's steps above the text, instead of the line below it, while one message shows both. */
+function withPlan(
+  state: DisplayedReply,
+  messages: RenderedMessage[],
+  parts: readonly AnswerPart[],
+  overflow: AnswerRest | undefined,
+): RenderedMessage[] {
+  const status = state.phase === 'stopping' ? strings.stopping : strings.working;
+  const options = { elapsedMs: state.elapsedMs, status };
+  const shown = shownToolBlocks(state);
+  const plan = state.newBlocks?.includes('plan') === true ? planBlock(shown, options) : undefined;
+  const [message] = messages;
+  if (plan === undefined || message === undefined || messages.length > 1) return messages;
+  const below = blocksBelowAnswer(state, parts.length > 0, overflow, true);
+  const [part] = parts;
+  const blocks = [plan, ...(part?.blocks ?? []), ...below];
+  if (!fitsMessage(blocks)) return messages;
+  const answer = part?.segments.map((segment) => (segment.isAdded ? '' : segment.text)).join('');
+  const rest = answer === undefined ? message.text : fallbackText(answer, MAX_TEXT_BELOW_PLAN);
+  const text = `${truncateBytes(progressText(shown, options), MAX_PLAN_TEXT)}\n${rest}`;
+  return [{ ...message, text, blocks, simpler: { without: 'plan', message } }];
+}
+
+/** The long tables of a finished answer, one in each message, in a form that people can sort. */
+function withDataTables(
+  state: DisplayedReply,
+  messages: RenderedMessage[],
+  parts: readonly AnswerPart[],
+  rest: AnswerRest | undefined,
+): RenderedMessage[] {
+  if (state.newBlocks?.includes('data_table') !== true) return messages;
+  return messages.map((message, at) => {
+    const part = parts[at];
+    const continues = parts[at + 1]?.segments[0]?.isAdded ?? (rest !== undefined && rest.openerLength > 0);
+    const blocks = part && blocksWithDataTable(part, continues);
+    if (part === undefined || blocks === undefined) return message;
+    const all = [...blocks, ...message.blocks.slice(part.blocks.length)];
+    if (!fitsMessage(all)) return message;
+    return { ...message, blocks: all, simpler: { without: 'data_table' as const, message } };
+  });
 }
 
 const messageCache = new WeakMap<AnswerPart, RenderedMessage>();
@@ -156,6 +216,7 @@ function blocksBelowAnswer(
   state: DisplayedReply,
   hasAnswer: boolean,
   rest: AnswerRest | undefined,
+  hasPlan = false,
 ): SlackBlock[] {
   const blocks: SlackBlock[] = [];
   const ended = ENDED_PHASES.has(state.phase);
@@ -173,7 +234,8 @@ function blocksBelowAnswer(
     const isHelp = state.phase === 'done' && !hasAnswer && sentence !== '';
     if (!isHelp) blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));
   } else if (state.phase === 'working' && state.sentence === undefined) {
-    blocks.push(progressLine(shownToolBlocks(state), { elapsedMs: state.elapsedMs, status: sentence }));
+    if (!hasPlan)
+      blocks.push(progressLine(shownToolBlocks(state), { elapsedMs: state.elapsedMs, status: sentence }));
   } else {
     blocks.push(contextLineBlock(sentence));
   }

@@ -41,7 +41,7 @@ const SUMMARY_KEYS = [
 ];
 
 /** A tool call from the service; the name is '' if only its result is known. */
-interface ToolCall {
+export interface ToolCall {
   name: string;
   input: unknown;
   output: string | undefined;
@@ -60,6 +60,12 @@ export function toolCalls(blocks: readonly ReplyBlock[]): ToolCall[] {
     if (block.kind !== 'tool_result' || called.has(block.toolUseId)) return [];
     return [{ name: '', input: undefined, output: block.content }];
   });
+}
+
+/** A call in one line of at most `most` characters: "Search web: BRCA1". */
+export function callTitle({ name, input }: Pick<ToolCall, 'name' | 'input'>, most: number): string {
+  const parts = [toolName(name), summaryOf(input)].filter((part) => part !== '');
+  return shorten(parts.join(': '), most);
 }
 
 /** The agent's tool calls in order. */

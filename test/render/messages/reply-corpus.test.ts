@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import { blockTextLength, type RenderedMessage } from '../../../src/render/blocks/slack-blocks.ts';
+import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
+import { type ReplyPhase, renderReply } from '../../../src/render/messages/reply-message.ts';
+import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
+import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
+
+const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
+
+const words = fc.oneof(
+  fc.string({ maxLength: 200, unit: 'grapheme' }),
+  fc.webUrl(),
+  fc.constantFrom('', 'BRCA1', '<!channel> @here', 'Error: no', '{"url": "https://a.example/1"}'),
+);
+
+const step = fc.record({
+  name: words,
+  input: fc.dictionary(fc.constantFrom('query', 'code'), words),
+  output: words,
+});
+
+const cell = fc.oneof(
+  fc.float({ noNaN: true }).map(String),
+  fc.constantFrom(
+    '',
+    '**p** < 0.05',
+    '[x](https://a.example)',
+    '`a|b`',
+    '1,204',
+    '−2e-9',
+    '![i](https://a.example/i.png)',
+    'a\\|b',
+  ),
+  fc.string({ maxLength: 60 }).map((text) => text.replace(/[|\n\\`]/g, ' ')),
+);
+
+const table = fc
+  .record({
+    columns: fc.integer({ min: 1, max: 24 }),
+    rows: fc.integer({ min: 0, max: 120 }),
+    seed: fc.array(cell, { minLength: 7, maxLength: 7 }),
+  })
+  .map(({ columns, rows, seed }) => {
+    const line = (row: number) =>
+      `| ${Array.from({ length: columns }, (_, at) => seed[(row + at) % seed.length]).join(' | ')} |`;
+    return [
+      line(0),
+      `|${' --- |'.repeat(columns)}`,
+      ...Array.from({ length: rows }, (_, row) => line(row + 1)),
+    ].join('\n');
+  });
+
+/** A run in its order: texts, tables, and steps of which the last may still run. */
+const run = fc
+  .array(fc.oneof(step, step, table, markdownArbitrary(), words), { minLength: 1, maxLength: 30 })
+  .map((parts) =>
+    parts.flatMap((part, at): ReplyBlock[] => {
+      if (typeof part === 'string') return [{ kind: 'text', text: `${part}\n\n` }];
+      const id = `${at}`;
+      const called = { kind: 'tool_use' as const, id, name: part.name, input: part.input };
+      const result = { kind: 'tool_result' as const, toolUseId: id, content: part.output };
+      return at === parts.length - 1 ? [called] : [called, result];
+    }),
+  );
+
+function check({ blocks, text }: RenderedMessage): void {
+  expect(checkBlocks(blocks, 'message').length).toBeGreaterThan(0);
+  expect(Buffer.byteLength(text)).toBeLessThan(4_000);
+  expect(text.trim()).not.toBe('');
+  expect(blockTextLength(blocks)).toBeLessThanOrEqual(10_000);
+}
+
+test('Slack accepts every message of 500 random runs, while they grow and at their end, with the new blocks or without', () => {
+  const seen = { plan: 0, data_table: 0 };
+  fc.assert(
+    fc.property(run, fc.constantFrom<ReplyPhase>('done', 'failed', 'cancelled', 'length'), (blocks, end) => {
+      const splitter = new AnswerSplitter();
+      const phases: [number, ReplyPhase][] = [
+        [blocks.length >> 1, 'working'],
+        [blocks.length, 'stopping'],
+        [blocks.length, end],
+      ];
+      for (const [count, phase] of phases) {
+        const state = {
+          turnId,
+          phase,
+          blocks: blocks.slice(0, count),
+          elapsedMs: 65_000,
+          notes: [],
+          maxMessages: 4,
+        };
+        for (const message of renderReply({ ...state, newBlocks: ['plan', 'data_table'] }, splitter)) {
+          check(message);
+          if (message.simpler === undefined) continue;
+          seen[message.simpler.without] += 1;
+          check(message.simpler.message);
+        }
+      }
+    }),
+    { numRuns: 500 },
+  );
+  expect(Math.min(seen.plan, seen.data_table)).toBeGreaterThan(20);
+});

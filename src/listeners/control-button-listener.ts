@@ -6,7 +6,7 @@ import { askToTryAgain, explainOutcome, parsePress, runAfterAck, type SendEpheme
 /** Handles each button of ours, by its action id. */
 export type ControlButtonHandlers = Readonly<
   Record<
-    'stop' | 'continue' | 'retry' | 'fresh_links' | 'correct' | 'go' | 'take_back',
+    'stop' | 'continue' | 'retry' | 'go_ahead' | 'stop_here' | 'fresh_links' | 'correct' | 'go' | 'take_back',
     (press: Press) => Promise<ControlOutcome>
   >
 >;

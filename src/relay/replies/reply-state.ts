@@ -69,6 +69,9 @@ export class ReplyState {
   #elapsedMs = 0;
   #offer: 'choose' | undefined;
   #hidesSteps = false;
+  #plansFirst = false;
+  /** The run has read an answer of people, so that only typed ones follow. */
+  #hasForwarded = false;
   /** Before the first read, an earlier process may have shown more of the answer than is known here. */
   #isUnread: boolean;
 
@@ -116,6 +119,11 @@ export class ReplyState {
   /** Shows the elapsed time alone, without the agent's steps, as the channel's settings ask. */
   hideSteps(): void {
     this.#hidesSteps = true;
+  }
+
+  /** The task was begun with a plan: people may approve it with a button. */
+  offerApproval(): void {
+    this.#plansFirst = true;
   }
 
   /** Sets what became of the message's files. */
@@ -167,6 +175,7 @@ export class ReplyState {
 
   /** A message was forwarded to the silent agent, whose silence starts over. */
   onForwarded(writer: string, notes: readonly FileNote[]): void {
+    this.#hasForwarded = true;
     this.#forwardedFileNotes = [...this.#forwardedFileNotes, ...notes];
     this.#silence.reset();
     this.#sentence = strings.messagePassedOn(writer);
@@ -254,11 +263,18 @@ export class ReplyState {
       elapsedMs: this.#elapsedMs,
       notes: [...this.#fileLines(), ...this.#notes],
       hideSteps: this.#hidesSteps,
+      asksApproval: this.#plansFirst && (this.#isOver || this.#isWaiting),
       sentence,
       maxMessages: this.#maxMessages,
       newBlocks: this.#newBlocks,
       offer: this.#offer,
     };
+  }
+
+  /** Whether the run waits for its first answer. */
+  get #isWaiting(): boolean {
+    if (this.#hasForwarded) return false;
+    return this.#silence.current !== undefined || waitsFor(this.#blocks) === 'question';
   }
 
   #end(phase: ReplyPhase, sentence: string | undefined): void {

@@ -33,6 +33,8 @@ export interface DisplayedReply {
   sentence?: string | undefined;
   /** Character offsets at which the answer continues in a new message. */
   breaks?: readonly number[] | undefined;
+  /** It may be a plan that waits for approval: offers to answer it. */
+  asksApproval?: boolean | undefined;
   /** Hides the agent's tool calls. */
   hideSteps?: boolean | undefined;
   /** Most messages of the answer; the rest becomes a file. */
@@ -80,7 +82,7 @@ export type ReplyPhase = keyof typeof DEFAULT_SENTENCES;
 
 /**
  * The messages of a reply: the answer's parts, and below the last one the notes, the progress line and the buttons
- * (`stop`, `continue`, `retry`, `choose_again`, `steps`; their value is the turn's id). `splitter` saves work when the same
+ * (`stop`, `continue`, `retry`, `choose_again`, `go_ahead`, `stop_here`, `steps`; their value is the turn's id). `splitter` saves work when the same
  * reply is rendered again; the messages are the same without it.
  */
 export function renderReply(
@@ -239,7 +241,7 @@ function blocksBelowAnswer(
   } else {
     blocks.push(contextLineBlock(sentence));
   }
-  const actions = actionButtons(state);
+  const actions = actionButtons(state, hasAnswer);
   if (actions) blocks.push(actions);
   if (hasAnswer && FEEDBACK_PHASES.has(state.phase)) blocks.push(feedbackButtons(state.turnId));
   return blocks;
@@ -265,10 +267,12 @@ function joinNotes(notes: readonly string[]): string {
   return text;
 }
 
-type ReplyAction = 'stop' | 'continue' | 'retry' | 'choose_again' | 'steps';
+type ReplyAction = 'go_ahead' | 'stop_here' | 'stop' | 'continue' | 'retry' | 'choose_again' | 'steps';
 
-function actionButtons(state: DisplayedReply): ActionsBlock | undefined {
+function actionButtons(state: DisplayedReply, hasAnswer: boolean): ActionsBlock | undefined {
   const actions: ReplyAction[] = [];
+  const isAnswered = state.phase === 'working' || state.phase === 'done' || state.phase === 'background';
+  if (state.asksApproval === true && isAnswered && hasAnswer) actions.push('go_ahead', 'stop_here');
   if (state.phase === 'length') actions.push('continue');
   if (state.phase === 'failed' || state.phase === 'cancelled')
     actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
@@ -286,5 +290,7 @@ function actionButtons(state: DisplayedReply): ActionsBlock | undefined {
 /** The key of a button's label. */
 function buttonLabel(action: ReplyAction, phase: ReplyPhase): keyof typeof strings.buttons {
   if (action === 'choose_again') return 'chooseAgain';
+  if (action === 'go_ahead') return 'goAhead';
+  if (action === 'stop_here') return 'stopHere';
   return action === 'stop' && phase === 'stopping' ? 'stopNow' : action;
 }

@@ -3,7 +3,7 @@ import { hasTurn, inThread, isUnsent, isWaiting, maySend, ofMessage } from '../f
 import type { MessageKey, ThreadKey } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import { changesRow, Queries } from '../queries.ts';
-import type { Message, MessageContent, MessageState, SlackTs } from '../schema.ts';
+import type { Message, MessageContent, MessageState, SlackTs, Turn } from '../schema.ts';
 
 const hasWaitingReaction = sql<boolean>`messages.has_waiting_reaction`;
 
@@ -187,6 +187,21 @@ export class Messages extends Queries {
       .orderBy('ts', 'desc')
       .limit(1)
       .executeTakeFirst();
+  }
+
+  /** Whether people wrote to the agent after a turn's message, apart from what its run was given until it settled. */
+  async hasLater(turn: Turn): Promise<boolean> {
+    const isPart = turn.settled_at !== null;
+    const row = await this.db
+      .selectFrom('messages')
+      .select('ts')
+      .where(inThread(turn))
+      .where('ts', '>', turn.message_ts)
+      .where('state', 'in', ['waiting', 'sending', 'sent'])
+      .where(({ not }) => not(hasTurn(sql<boolean>`${isPart} and turns.forwarded_by_turn_id = ${turn.id}`)))
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   #update(key: MessageKey) {

@@ -173,11 +173,11 @@ export class Threads extends Queries {
   async intendTask(
     key: ThreadKey,
     projectId: string,
-    { title, model }: { title: string; model?: string | undefined },
+    { title, model, planMode }: { title: string; model?: string | undefined; planMode?: boolean | undefined },
   ): Promise<void> {
     const task = { project_id: projectId, task_title: title, task_model: model ?? null };
     await this.#update(key)
-      .set({ ...task, task_intended_at: new Date() })
+      .set({ ...task, plans_first: planMode === true, task_intended_at: new Date() })
       .where('task_id', 'is', null)
       .execute();
   }

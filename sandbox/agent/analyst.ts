@@ -47,6 +47,7 @@ async function summarise(
   delimiter: ',' | '\t',
   tables: KnownTable[],
 ): Promise<void> {
+  await turn.tool('open_table', { filename: file.name }, () => `${file.size} bytes of ${file.mime}`);
   let table: KnownTable = { file: file.name, rows: 0, header: [], columns: [] };
   await turn.tool('summarise_table', { file_id: file.id, filename: file.name }, async () => {
     table = { file: file.name, ...(await summarizeTable(await file.open(), delimiter)) };
@@ -68,7 +69,10 @@ async function summarise(
   await turn.result(`${stem}-summary.csv`, 'text/csv', summaryCsv(table));
   const bars = columns.map(({ mean }) => ({ label: formatNumber(mean), value: mean }));
   const shown = bars.length > 0 ? bars : [{ label: String(rows), value: rows }];
-  await turn.result(`${stem}-chart.png`, 'image/png', barChart(shown.slice(0, 60)));
+  await turn.tool('draw_chart', { filename: `${stem}-chart.png` }, async () => {
+    await turn.result(`${stem}-chart.png`, 'image/png', barChart(shown.slice(0, 60)));
+    return `${Math.min(shown.length, 60)} bars`;
+  });
   await writeLikeModel(
     turn,
     `I saved the summary as \`${stem}-summary.csv\` and a chart as \`${stem}-chart.png\`.\n\n`,

@@ -43,7 +43,7 @@ export const TURN_STEP_CALLS: readonly TurnStepCall[] = [
     place: 'slack',
     // Where no edit is to be had soon, the end is posted below what stands there.
     name: 'chat.update|chat.postMessage',
-    says: '1 step in',
+    says: '3 steps in',
     slowMs: slackGivesUp,
   },
   { step: 'list of results', place: 'agent', name: `GET ${TASKS_PATH}/{task_id}/results`, slowMs: long },

@@ -13,6 +13,7 @@ import {
   type ReplyPhase,
   renderNextMessage,
   renderReply,
+  wideTables,
 } from '../../render/messages/reply-message.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import type { AnswerRest } from '../../render/splitting/overflow.ts';
@@ -70,6 +71,7 @@ export class ReplyState {
   #offer: 'choose' | undefined;
   #hidesSteps = false;
   #plansFirst = false;
+  #hasWideTables = false;
   /** The run has read an answer of people, so that only typed ones follow. */
   #hasForwarded = false;
   /** Before the first read, an earlier process may have shown more of the answer than is known here. */
@@ -244,6 +246,17 @@ export class ReplyState {
     return answerOverflow(this.#toShownReply(), this.#splitter);
   }
 
+  /** The tables of the answer that are too wide for Slack, as CSV. */
+  wideTables(): string[] {
+    return wideTables(this.#toShownReply(), this.#splitter);
+  }
+
+  /** Files in the thread have these tables: the messages show their first columns. */
+  onWideTablesAttached(): void {
+    this.#hasWideTables = true;
+    this.#notifyChanged();
+  }
+
   /** Lets the answer take as many messages as it needs, where its rest cannot be attached. */
   showAll(): void {
     this.#maxMessages = Number.POSITIVE_INFINITY;
@@ -267,6 +280,7 @@ export class ReplyState {
       sentence,
       maxMessages: this.#maxMessages,
       newBlocks: this.#newBlocks,
+      hasWideTables: this.#hasWideTables,
       offer: this.#offer,
     };
   }

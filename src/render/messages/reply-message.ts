@@ -16,7 +16,7 @@ import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text/graphemes.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
-import { blocksWithDataTable } from './data-table.ts';
+import { blocksWithDataTable, wideTableOf } from './data-table.ts';
 import { feedbackButtons } from './feedback-buttons.ts';
 import { planBlock } from './plan-block.ts';
 import { doneLine, progressLine, progressText } from './progress-line.ts';
@@ -41,6 +41,8 @@ export interface DisplayedReply {
   maxMessages: number;
   /** The newer blocks that it may use; none if left out. */
   newBlocks?: readonly NewBlock[] | undefined;
+  /** Files in the thread have the tables of the answer that are too wide for Slack. */
+  hasWideTables?: boolean | undefined;
   /** The service rejected the chosen options: offers to choose again instead of to try again. */
   offer?: 'choose' | undefined;
 }
@@ -133,6 +135,19 @@ function withPlan(
   return [{ ...message, text, blocks, simpler: { without: 'plan', message } }];
 }
 
+/** The tables of a finished answer that have more columns than Slack shows, each as CSV. */
+export function wideTables(state: DisplayedReply, splitter: AnswerSplitter = new AnswerSplitter()): string[] {
+  if (state.newBlocks?.includes('data_table') !== true) return [];
+  const { parts, rest } = splitReply(state, splitter);
+  const tables = parts.map((part, at) => wideTableOf(part, continuesAfter(at, parts, rest)));
+  return tables.filter((table) => table !== undefined);
+}
+
+/** Whether the part at this place ends inside a construct that the next one, or the file with the rest, reopens. */
+function continuesAfter(at: number, parts: readonly AnswerPart[], rest: AnswerRest | undefined): boolean {
+  return parts[at + 1]?.segments[0]?.isAdded ?? (rest !== undefined && rest.openerLength > 0);
+}
+
 /** The long tables of a finished answer, one in each message, in a form that people can sort. */
 function withDataTables(
   state: DisplayedReply,
@@ -143,8 +158,8 @@ function withDataTables(
   if (state.newBlocks?.includes('data_table') !== true) return messages;
   return messages.map((message, at) => {
     const part = parts[at];
-    const continues = parts[at + 1]?.segments[0]?.isAdded ?? (rest !== undefined && rest.openerLength > 0);
-    const blocks = part && blocksWithDataTable(part, continues);
+    const hasFile = state.hasWideTables === true;
+    const blocks = part && blocksWithDataTable(part, { continues: continuesAfter(at, parts, rest), hasFile });
     if (part === undefined || blocks === undefined) return message;
     const all = [...blocks, ...message.blocks.slice(part.blocks.length)];
     if (!fitsMessage(all)) return message;

@@ -14,6 +14,7 @@ const table = (rows: number) =>
   ].join('\n');
 
 const script: AgentScript = async (turn) => {
+  if (turn.text === 'a wide one') return turn.write(wideTable);
   const step = () => new Promise<void>((resolve) => endStep.set(turn.text, resolve));
   await turn.tool('read_table', { path: 'counts.csv' }, () => '412 rows');
   turn.write('I read the table. ');
@@ -45,6 +46,11 @@ async function endNextStep(on: AppScene, text: string): Promise<void> {
   end();
 }
 
+const wide = Array.from({ length: 24 }, (_, at) => `c${at}`);
+const wideTable = [wide, wide.map(() => '---'), wide.map((_, at) => `${at}.5`)]
+  .map((row) => `| ${row.join(' | ')} |`)
+  .join('\n');
+
 describe.concurrent('a run of several steps', () => {
   test('is a plan that changes in place, and at its end one line with a table to sort', async () => {
     const channel = scene.channel();
@@ -70,6 +76,19 @@ describe.concurrent('a run of several steps', () => {
     const types = reply?.blocks?.map(({ type }) => type);
     expect(types?.slice(0, 4)).toEqual(['markdown', 'data_table', 'markdown', 'context']);
     expect(scene.shown(channel, root)).toMatch(/3 steps in .*\nSteps/);
+  });
+
+  test('shows the first columns of a table that is too wide, and attaches all of it', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'a wide one');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('the first 20 of 24 columns');
+    expect(JSON.stringify(scene.replies(channel, root)[0]?.blocks)).not.toContain('c20');
+    const file = await scene.until('the file is shown', () =>
+      scene.replies(channel, root).find(({ fileIds }) => fileIds.length > 0),
+    );
+    const bytes = await scene.slack.fileBytes(file.fileIds[0] ?? '');
+    expect(bytes.toString('utf8')).toContain('"22.5","23.5"\r\n');
   });
 
   test('shows everything where Slack knows neither block, each refused once', async ({ onTestFinished }) => {

@@ -198,7 +198,7 @@ export class Messages extends Queries {
       .where(inThread(turn))
       .where('ts', '>', turn.message_ts)
       .where('state', 'in', ['waiting', 'sending', 'sent'])
-      .where(({ not }) => not(hasTurn(sql<boolean>`${isPart} and turns.forwarded_by_turn_id = ${turn.id}`)))
+      .where((where) => where.not(hasTurn(sql<boolean>`${isPart} and turns.forwarded_by_turn_id = ${turn.id}`)))
       .limit(1)
       .executeTakeFirst();
     return row !== undefined;

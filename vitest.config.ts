@@ -20,6 +20,8 @@ export default defineConfig({
     // More than two cores need, because many tests wait; each further one costs its start and slows the others.
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
+    // Node runs the files itself, as in the image, and keeps what it compiled.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     projects: [
       {
         extends: true,

@@ -2,13 +2,17 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
-import { connectionUrl, startEmbeddedServer } from '../src/postgres/embedded-server.ts';
+import { connectionUrl } from '../sandbox/connection-url.ts';
+import { startEmbeddedServer } from '../src/postgres/embedded-server.ts';
 
 /** What the server and a bot have done so far. */
 export interface Totals {
-  /** Statements of the bots, with BEGIN and COMMIT; those inside functions do not count. */
+  /**
+   * Statements of the bots, with BEGIN and COMMIT; those inside functions do not count, nor do renewals of leases: a
+   * process takes one in 3 s, however many turns it holds.
+   */
   statements: number;
-  /** Transactions that wrote something. */
+  /** Transactions that wrote something, without renewals. */
   writes: number;
   /** Without the records of commits. */
   walBytes: number;
@@ -21,16 +25,19 @@ export interface CountingServer {
   url: string;
   totals(): Promise<Totals>;
   /** How often each statement ran since the last `reset`, the most frequent first. */
-  statements(): Promise<{ query: string; calls: number }[]>;
+  statements(): Promise<{ query: string; calls: number; walBytes: number }[]>;
   reset(): Promise<void>;
 }
 
+const isRenewal = "query like '%SET heartbeat_on = %'";
+
 const countedRow = `
   (select coalesce(sum(calls), 0)::float8 from pg_stat_statements join pg_database on oid = dbid
-    where datname = $1 and toplevel) as statements,
+    where datname = $1 and toplevel and not ${isRenewal}) as statements,
   (select coalesce(sum(wal_bytes), 0)::float8 from pg_stat_statements join pg_database on oid = dbid
     where datname = $1) as "walBytes",
-  pg_snapshot_xmax(pg_current_snapshot())::text::float8 as writes,
+  pg_snapshot_xmax(pg_current_snapshot())::text::float8 - (
+    select coalesce(sum(calls), 0)::float8 from pg_stat_statements where ${isRenewal}) as writes,
   (select count(*)::float8 from pg_stat_activity where datname = $1) as connections`;
 
 /** Starts it on an empty folder; `undo` stops it. */
@@ -60,8 +67,8 @@ export async function startCountingServer(
       return { ...rows[0], postgresCpuMs: await serverCpuMs(folder) };
     },
     statements: async () => {
-      const { rows } = await client.query<{ query: string; calls: number }>(
-        `select query, calls::float8 from pg_stat_statements join pg_database on oid = dbid
+      const { rows } = await client.query<{ query: string; calls: number; walBytes: number }>(
+        `select query, calls::float8, wal_bytes::float8 as "walBytes" from pg_stat_statements join pg_database on oid = dbid
           where datname = $1 order by calls desc`,
         [database],
       );

@@ -37,8 +37,8 @@ export class BotProcess {
 
   /** `settings` are its whole environment, besides what any process needs; its log lines are appended to `logFile`. */
   constructor(settings: Readonly<Record<string, string>>, logFile: string, program = MAIN_PROGRAM) {
-    const { PATH, HOME, TMPDIR } = process.env;
-    const env = { PATH, HOME, TMPDIR, LOG_LEVEL: 'info', ...settings };
+    const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+    const env = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, LOG_LEVEL: 'info', ...settings };
     this.#child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#ended = once(this.#child, 'exit');
     this.#log = createWriteStream(logFile, { flags: 'a' });

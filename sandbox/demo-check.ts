@@ -1,7 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
+import type { AgentService } from './agent/agent-service.ts';
 import type { SampleTable } from './sample-table.ts';
-import type { SlackWorkspace } from './slack/slack-workspace.ts';
+import type { Message, SlackWorkspace } from './slack/slack-workspace.ts';
 
 /** One statement about the demo, and whether it holds. */
 export interface DemoCheck {
@@ -16,6 +17,35 @@ const linkButton = z.looseObject({
 const summaryRows = z.array(
   z.looseObject({ column: z.string(), count: z.coerce.number(), mean: z.coerce.number() }),
 );
+
+/** Checks the thread of `question`, in whose answer, `growing`, the bot was killed. */
+export function checkThread(
+  slack: SlackWorkspace,
+  agent: AgentService,
+  { question, growing }: { question: Message; growing: Message },
+  table: SampleTable,
+): DemoCheck[] {
+  const thread = slack.thread(question.channel, question.ts);
+  const texts = thread.map((message) => slack.visibleText(message));
+  const whole = slack.visibleText(growing);
+  const isWhole = whole.includes('My plan') && whole.includes('I saved the summary');
+  const sent = agent.tasks.map(({ messages }) => messages.filter(({ role }) => role === 'user').length);
+  const mean = table.columns.find(({ name }) => name === 'reads')?.mean ?? 0;
+  return [
+    {
+      description: 'the answer that kill -9 cut off is complete, in one message',
+      passed: isWhole && texts.filter((text) => text.includes('My plan')).length === 1,
+    },
+    {
+      description: 'each of the three messages reached the agent once',
+      passed: sent.toSorted((a, b) => a - b).join() === '1,2',
+    },
+    {
+      description: `the follow-up's answer names the mean of reads (${mean.toFixed(2)})`,
+      passed: texts.some((text) => text.includes(mean.toFixed(1)) || text.includes(mean.toFixed(0))),
+    },
+  ];
+}
 
 /** Downloads the results that the thread links to and compares them with the uploaded table. */
 export async function checkResults(

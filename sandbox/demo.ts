@@ -1,43 +1,59 @@
-import { z } from 'zod';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { styleText } from 'node:util';
 import { exitIfHelpIsAsked } from '../src/operate/command-runner.ts';
-import { createLogger } from '../src/operate/logger.ts';
-import { checkResults, type DemoCheck } from './demo-check.ts';
-import { type InProcessSandbox, startInProcessSandbox } from './in-process-sandbox.ts';
+import { compileCacheSettings } from './bot-process.ts';
+import { BotSupervisor } from './bot-supervisor.ts';
+import { checkResults, checkThread, type DemoCheck } from './demo-check.ts';
+import { DemoFigures } from './demo-figures.ts';
+import { startPostgresServer } from './postgres-server.ts';
 import { sampleTable } from './sample-table.ts';
+import { type SandboxServices, startSandboxServices } from './sandbox-services.ts';
+import type { Message } from './slack/slack-workspace.ts';
 import { ThreadPrinter } from './thread-printer.ts';
 
 const MEBIBYTE = 1024 * 1024;
-const DEADLINE_MS = 55_000;
-const finalizeSchema = z.looseObject({ parts: z.array(z.unknown()) });
+const DEADLINE_MS = 120_000;
+/** How long a look at the threads waits for the next (ms). */
+const LOOK_INTERVAL_MS = 50;
 
 exitIfHelpIsAsked(
-  'Usage: npm run demo\n\nPlays a conversation with a Slack workspace, an agent service and the app on this machine.',
+  'Usage: npm run demo\n\nPlays a conversation with a Slack workspace, an agent service and the app on this machine. The app is killed in the middle of an answer.',
 );
-const began = performance.now();
-const log = createLogger({ level: process.env.LOG_LEVEL ?? 'warn' });
-const sandbox = await startInProcessSandbox({
-  log,
-  s3: true,
-  agent: { behaviour: { partSize: 5 * MEBIBYTE }, pace: 8 },
-});
-let failed = false;
-try {
-  failed = !(await runConversation(sandbox));
-} finally {
-  await sandbox.stop();
-}
-process.exit(failed ? 1 : 0);
+console.log(
+  `${styleText('bold', 'Taskthread demo')}: a Slack workspace, an agent service, PostgreSQL and the bot, all on this machine.\n`,
+);
+await using undo = new AsyncDisposableStack();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void undo.disposeAsync().finally(() => process.exit(130)));
+const services = await startSandboxServices(
+  { s3: true, agent: { behaviour: { partSize: 5 * MEBIBYTE }, writingPace: 10 } },
+  undo,
+);
+const { folder, settings } = services;
+const [{ url: databaseUrl }, compiled] = await Promise.all([
+  startPostgresServer(join(folder, 'database'), undo),
+  compileCacheSettings(join(folder, 'compiled')),
+]);
+const bot = new BotSupervisor(
+  { ...settings, ...compiled, DATABASE_URL: databaseUrl },
+  join(folder, 'bot.log'),
+);
+undo.defer(() => bot.stop());
+await bot.start();
+const checks = await playStory(services, bot);
+process.exitCode = checks.every(({ passed }) => passed) ? 0 : 1;
 
-/** Plays one conversation and checks it; returns whether every check passed. */
-async function runConversation({ slack, agent, bot }: InProcessSandbox): Promise<boolean> {
+/** Two questions, a crash, a follow-up; prints all of it, and returns what was checked. */
+async function playStory({ slack, agent }: SandboxServices, running: BotSupervisor): Promise<DemoCheck[]> {
+  const table = sampleTable(18, 12 * MEBIBYTE);
+  const began = performance.now();
   const ada = slack.createPerson({ name: 'ada', realName: 'Ada' });
+  const grace = slack.createPerson({ name: 'grace', realName: 'Grace' });
   const sequencing = slack.createChannel({ name: 'sequencing', purpose: 'Runs of the week' });
   const reading = slack.createChannel({ name: 'reading-club' });
-  const table = sampleTable(18, 12 * MEBIBYTE);
   const printer = new ThreadPrinter(slack, began);
-  console.log(
-    'Taskthread demo: a Slack workspace, an agent service, PostgreSQL and the bot, all on this machine.\n',
-  );
+  const figures = new DemoFigures(slack, agent);
 
   const mention = `<@${slack.bot.userId}>`;
   const question = slack.say({
@@ -47,74 +63,69 @@ async function runConversation({ slack, agent, bot }: InProcessSandbox): Promise
     files: [{ name: 'run-18.csv', mime: 'text/csv', bytes: table.csv }],
   });
   const other = slack.say({
-    person: ada,
+    person: grace,
     channel: reading,
-    text: `${mention} which 3 papers should we read next?`,
+    text: `${mention} what is the difference between a standard deviation and a standard error?`,
   });
-  await waitForTurn(bot.store, sequencing.id, question.ts);
+  const growing = await until('the answer grows', () =>
+    repliesTo(question).find((message) => slack.visibleText(message).includes('The table has')),
+  );
+  printer.printEvent(`kill -9 ${running.state.pid}: the bot is dead. The agent keeps working.`);
+  await running.crash();
+  figures.markCrash(growing.ts);
+  await running.start();
+  printer.printEvent(
+    `A new process ${running.state.pid} is up, and takes over once the dead one's lease has ended.`,
+  );
+  await until('the answer goes on', () => figures.secondsWithoutBot !== undefined);
+  printer.printEvent('It goes on in the same message.');
   // Slack posts an uploaded picture a moment after the upload: it belongs above the next question.
-  await slack.settled();
+  const hasPicture = () => repliesTo(question).some(({ fileIds }) => fileIds.length > 0);
+  await until('the answer and its results are complete', () => isAnswered(question) && hasPicture());
   const followUp = slack.say({
-    person: ada,
+    person: grace,
     channel: sequencing,
     thread: question.ts,
     text: 'And what is the mean of reads?',
   });
-  await waitForTurn(bot.store, sequencing.id, followUp.ts);
-  await waitForTurn(bot.store, reading.id, other.ts);
+  await until('the other answers are complete', () => isAnswered(followUp) && isAnswered(other));
   await slack.settled();
   printer.stop();
-  printer.printThread(sequencing.id, question.ts);
-  printer.printThread(reading.id, other.ts);
+  for (const root of [question, other]) printer.printThread(root.channel, root.ts);
 
-  const checks: DemoCheck[] = await checkResults(slack, sequencing.id, question.ts, table);
-  const thread = slack.thread(sequencing.id, question.ts).map((message) => slack.visibleText(message));
-  const mean = table.columns.find(({ name }) => name === 'reads')?.mean ?? 0;
-  const said = thread.some((text) => text.includes(mean.toFixed(1)) || text.includes(mean.toFixed(0)));
-  checks.push({
-    description: `the reply to the follow-up names the mean of reads (${mean.toFixed(2)})`,
-    passed: said,
-  });
-  console.log('\nChecks against the uploaded table:');
-  for (const { description, passed } of checks)
-    console.log(`  ${passed ? 'ok    ' : 'FAILED'} ${description}`);
+  const checked = [
+    ...checkThread(slack, agent, { question, growing }, table),
+    ...(await checkResults(slack, sequencing.id, question.ts, table)),
+  ];
+  console.log(`\n${styleText('bold', 'Checks')}`);
+  for (const { description, passed } of checked)
+    console.log(`  ${passed ? styleText('green', 'ok    ') : styleText('red', 'FAILED')} ${description}`);
+  console.log(`\n${styleText('bold', 'Figures')}`);
+  for (const [name, value] of figures.lines()) console.log(`  ${name.padEnd(30)} ${value}`);
+  return checked;
 
-  const turn = await turnOf(bot.store, sequencing.id, question.ts);
-  const visibleMs = (turn?.first_visible_at?.getTime() ?? 0) - Number(question.ts) * 1_000;
-  const results = agent.tasks.reduce((sum, task) => sum + task.results.length, 0);
-  const throttled = Object.values(slack.throttledCalls).reduce((sum, count) => sum + count, 0);
-  const edits = slack.calls.filter(({ method }) => method === 'chat.update').length;
-  console.log('\nFigures:');
-  console.log(`  first visible reply after  ${(visibleMs / 1_000).toFixed(2)} s`);
-  console.log(`  edits                      ${edits}`);
-  console.log(`  bytes uploaded             ${turn?.uploaded_bytes ?? 0} in ${countParts(agent)} parts`);
-  console.log(`  results                    ${results}`);
-  console.log(`  calls refused by Slack     ${throttled}`);
-  console.log(`  total time                 ${((performance.now() - began) / 1_000).toFixed(1)} s`);
-  return checks.every(({ passed }) => passed);
-}
-
-/** The number of parts in all finalized uploads. */
-function countParts(agent: InProcessSandbox['agent']): number {
-  const finalized = agent.calls.filter(({ name }) => name.endsWith('/finalize'));
-  return finalized.reduce((sum, { body }) => {
-    const parsed = finalizeSchema.safeParse(body);
-    return sum + (parsed.success ? parsed.data.parts.length : 0);
-  }, 0);
-}
-
-type BotStore = InProcessSandbox['bot']['store'];
-
-async function turnOf(store: BotStore, channel: string, ts: string) {
-  return store.turns.ofMessage({ workspace: sandbox.slack.team.id, channel, ts });
-}
-
-/** Waits until the bot has finished the turn of a message. */
-async function waitForTurn(store: BotStore, channel: string, ts: string): Promise<void> {
-  while (performance.now() - began < DEADLINE_MS) {
-    const turn = await turnOf(store, channel, ts);
-    if (turn?.finished_at) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  function repliesTo({ channel, threadTs, ts }: Message): Message[] {
+    return slack.thread(channel, threadTs ?? ts).filter(({ user }) => user === slack.bot.userId);
   }
-  throw new Error('The demo timed out: a turn did not finish. Run it again with LOG_LEVEL=info to see why.');
+
+  /** Whether the answer to this message is complete: it can be rated, and no longer stopped. */
+  function isAnswered(message: Message): boolean {
+    const newer = repliesTo(message).filter(({ ts }) => ts > message.ts);
+    const shown = JSON.stringify(newer.map(({ blocks }) => blocks));
+    return shown.includes('"feedback_buttons"') && !shown.includes('"stop"');
+  }
+}
+
+/** Waits until something is there. @throws after two minutes */
+async function until<T>(what: string, look: () => T | false | undefined): Promise<T> {
+  const end = performance.now() + DEADLINE_MS;
+  while (performance.now() < end) {
+    const seen = look();
+    if (seen !== undefined && seen !== false) return seen;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
+  }
+  const log = (await readFile(join(folder, 'bot.log'), 'utf8')).trim().split('\n');
+  throw new Error(
+    `The demo timed out before ${what}. The end of the bot's log:\n${log.slice(-5).join('\n')}`,
+  );
 }

@@ -5,6 +5,8 @@ import express, { type NextFunction, type Request, type RequestHandler, type Res
 export type Fault =
   /** The call is delayed by `ms` before it is handled. */
   | { kind: 'latency'; ms: number }
+  /** The call is held until a promise resolves, and handled then. */
+  | { kind: 'hold'; until: Promise<void> }
   /** The response has this status; the call has no effect. */
   | { kind: 'status'; status: number; headers?: Record<string, string>; body?: unknown }
   /** The connection is cut; the call has no effect. */
@@ -75,6 +77,10 @@ async function apply(fault: Fault, request: Request, response: Response, next: N
   switch (fault.kind) {
     case 'latency':
       await sleep(fault.ms);
+      next();
+      return;
+    case 'hold':
+      await fault.until;
       next();
       return;
     case 'status':

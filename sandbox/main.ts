@@ -4,19 +4,39 @@ import { startInteractiveSandbox } from './interactive-sandbox.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const DEFAULT_PORT = 4700;
+/** Pauses between words with which people can watch an answer grow. */
+const READABLE = 4;
 
-exitIfHelpIsAsked(
-  'Usage: npm run sandbox -- [--port 4700]\n\nRuns a Slack workspace, an agent service and the app on this machine, in your browser.',
-);
+exitIfHelpIsAsked(`Usage: npm run sandbox -- [--port 4700] [--speed 1] [--no-bot]
+
+Runs a Slack workspace, an agent service and the app on this machine, in your browser.
+
+  --port P   the page's TCP port; 4700, or any other where that is taken
+  --speed N  the agent works, and Slack repeats events, N times as fast as in reality
+  --no-bot   starts no app, for you to connect one`);
 const { DATABASE_URL: databaseUrl, LOG_LEVEL = 'info' } = process.env;
-const { values } = parseArgs({ options: { port: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string' },
+    speed: { type: 'string', default: '1' },
+    'no-bot': { type: 'boolean', default: false },
+  },
+});
+const speed = Number(values.speed);
+if (!(speed > 0)) {
+  console.error('--speed needs a number greater than 0, such as 10.');
+  process.exit(2);
+}
 
-console.log('Starting a Slack workspace, an agent service, PostgreSQL and the bot on this machine…');
+const bot = !values['no-bot'];
+const parts = bot ? 'an agent service, PostgreSQL and the bot' : 'and an agent service';
+console.log(`Starting a Slack workspace${bot ? ',' : ''} ${parts} on this machine…`);
 const opening = startInteractiveSandbox({
   // A fixed port where it is free, so that bookmarks keep working.
   ports: values.port === undefined ? [DEFAULT_PORT, 0] : [Number(values.port)],
-  agent: { behaviour: { partSize: 5 * MEBIBYTE }, pace: 5 },
-  slack: { retryScale: 1 / 20 },
+  agent: { behaviour: { partSize: 5 * MEBIBYTE }, pace: 1 / speed, writingPace: READABLE },
+  slack: { retryScale: 1 / speed },
+  bot,
   ...(databaseUrl === undefined ? {} : { databaseUrl }),
   settings: { LOG_LEVEL },
 });
@@ -28,7 +48,7 @@ try {
   console.log(`
   Open ${page.url} in a browser. Press Ctrl-C to stop everything.
 
-  To connect another bot, use
+  ${bot ? 'To connect another bot' : 'To connect your bot'}, use
     SLACK_API_URL=${slack.apiUrl}
     SLACK_BOT_TOKEN=${slack.botToken}
     SLACK_APP_TOKEN=${slack.appToken}

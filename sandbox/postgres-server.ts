@@ -1,5 +1,6 @@
 import { pino } from 'pino';
-import { connectionUrl, type EmbeddedServer, startEmbeddedServer } from '../src/postgres/embedded-server.ts';
+import { type EmbeddedServer, startEmbeddedServer } from '../src/postgres/embedded-server.ts';
+import { connectionUrl } from './connection-url.ts';
 
 /**
  * Starts a database server on the files in `folder` and stops it in `undo`; `url` is its DATABASE_URL. Benchmarks turn

@@ -25,9 +25,10 @@ export function sampleTable(seed: number, bytes: number): SampleTable {
   let rows = 0;
   while (size < bytes) {
     const gene = GENES[Math.floor(random() * GENES.length)] ?? 'GAPDH';
-    const reads = Math.floor(random() * 5_000);
-    const quality = Math.round(random() * 4_000) / 100;
-    const length = 75 + Math.floor(random() * 76);
+    // Few samples have many reads, most are of good quality, and lengths lie around their middle.
+    const reads = Math.floor(random() ** 3 * 5_000);
+    const quality = Math.round((1 - random() ** 2) * 4_000) / 100;
+    const length = 75 + Math.floor((random() + random()) * 38);
     rows += 1;
     sums.reads += reads;
     sums.quality += quality;

@@ -1,13 +1,17 @@
+import { styleText } from 'node:util';
 import { formatFileSize } from './page/browser/file-size.ts';
 import { type Block, isFields } from './slack/model.ts';
 import type { Change, Message, SlackFile, SlackWorkspace } from './slack/slack-workspace.ts';
 import { visibleText } from './slack/visible-text.ts';
 
-const LINE_WIDTH = 100;
-const MAX_LINES_PER_CHANGE = 5;
-const HEAD_WIDTH = 44;
+const DEFAULT_WIDTH = 120;
+const MIN_TEXT_WIDTH = 20;
+const MAX_LINES_PER_POST = 4;
+/** Characters that are two columns wide. */
+const WIDE = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}]/u;
+const CHANNEL_COLOURS = ['cyan', 'magenta', 'blue', 'green'] as const;
 
-/** Prints what people see in the workspace's threads. */
+/** Prints what people see in the workspace's threads: in colour on a terminal, otherwise plain. */
 export class ThreadPrinter {
   readonly #slack: SlackWorkspace;
   readonly #startedAt: number;
@@ -27,16 +31,21 @@ export class ThreadPrinter {
     this.stop = slack.onChange((change) => this.#printChange(change));
   }
 
+  /** Prints what happens outside the threads, such as a crash. */
+  printEvent(text: string): void {
+    this.#print(`${this.#time()}  ${styleText(['yellow', 'bold'], `▶ ${text}`)}`);
+  }
+
   /** Prints a whole thread, oldest message first. */
   printThread(channelId: string, rootTs: string): void {
-    const title = `──── The thread in ${this.#channelName(channelId)} `;
-    this.#print(`\n${title.padEnd(90, '─')}`);
+    this.#print(`\n${styleText('bold', 'The thread in')} ${this.#channelTag(channelId)}`);
     for (const message of this.#slack.thread(channelId, rootTs)) {
-      this.#print(`\n${this.#personName(message.user)}:`);
+      this.#print(`\n${styleText('bold', `${this.#personName(message.user)}:`)}`);
       for (const line of this.#textOf(message).split('\n')) this.#print(`  ${line}`);
     }
   }
 
+  /** A post shows its first lines, an edit one line: the first that it changed. */
   #printChange({ kind, channel, message }: Change): void {
     if (kind !== 'posted' && kind !== 'edited') return;
     const text = this.#textOf(message);
@@ -45,15 +54,39 @@ export class ThreadPrinter {
     const added = text.slice(commonLinesLength(before, text)).trim();
     if (added === '') return;
     const lines = added.split('\n').filter((line) => line.trim() !== '');
-    const rest = lines.splice(MAX_LINES_PER_CHANGE);
-    if (rest.length > 0) lines.push(`… (${rest.length} more ${rest.length === 1 ? 'line' : 'lines'})`);
-    const seconds = ((performance.now() - this.#startedAt) / 1_000).toFixed(1).padStart(5);
-    const verb = kind === 'posted' ? 'posts' : 'edits';
-    const place = this.#channelName(channel.id);
+    const rest = lines.splice(kind === 'posted' ? MAX_LINES_PER_POST : 1).length;
+    const more = rest === 0 ? '' : ` (+${rest} ${rest === 1 ? 'line' : 'lines'})`;
+    const who = `${this.#personName(message.user).padEnd(10)} ${kind === 'posted' ? 'posts' : 'edits'} `;
+    const head = `${this.#time()}  ${this.#channelTag(channel.id)}  ${who}`;
+    const headWidth = this.#headWidth(who);
     for (const [index, line] of lines.entries()) {
-      const head = index === 0 ? `${seconds} s  ${place}  ${this.#personName(message.user)} ${verb}` : '';
-      this.#print(`${head.padEnd(HEAD_WIDTH)}│ ${line.slice(0, LINE_WIDTH)}`);
+      const suffix = index === lines.length - 1 ? more : '';
+      const room = (process.stdout.columns || DEFAULT_WIDTH) - headWidth - 2 - suffix.length;
+      const left = index === 0 ? head : ' '.repeat(headWidth);
+      const shown = fitted(line, Math.max(MIN_TEXT_WIDTH, room));
+      this.#print(`${left}${styleText('dim', '│')} ${shown}${styleText('dim', suffix)}`);
     }
+  }
+
+  #time(): string {
+    const seconds = ((performance.now() - this.#startedAt) / 1_000).toFixed(1);
+    return styleText('dim', `${seconds.padStart(5)} s`);
+  }
+
+  /** The columns before a message's text. */
+  #headWidth(who: string): number {
+    return 7 + 2 + this.#tagWidth() + 2 + who.length;
+  }
+
+  #tagWidth(): number {
+    return Math.max(...[...this.#slack.team.channels.values()].map(({ name }) => name.length + 1));
+  }
+
+  /** The channel's name in its colour, as wide as the longest name. */
+  #channelTag(id: string): string {
+    const place = [...this.#slack.team.channels.keys()].indexOf(id);
+    const colour = CHANNEL_COLOURS[place % CHANNEL_COLOURS.length] ?? 'cyan';
+    return styleText(colour, this.#channelName(id).padEnd(this.#tagWidth()));
   }
 
   /** The message's text with names in place of ids, and a line for each file. */
@@ -85,6 +118,17 @@ export class ThreadPrinter {
   #channelName(id: string): string {
     return `#${this.#slack.team.channels.get(id)?.name ?? id}`;
   }
+}
+
+/** As much of a line as fits into so many columns. */
+function fitted(line: string, columns: number): string {
+  let width = 0;
+  let end = 0;
+  for (const character of line) {
+    width += WIDE.test(character) ? 2 : 1;
+    if (width <= columns - 1) end += character.length;
+  }
+  return width <= columns ? line : `${line.slice(0, end)}…`;
 }
 
 /** A block whose buttons read `[Stop]`, those of a row on one line. */

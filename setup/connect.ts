@@ -20,8 +20,7 @@ Usage: ${USAGE}
 
   --from   takes the answers from a YAML file and asks nothing; setup/answers.example.yaml explains them
 
-It exits with 0 if everything worked, with 1 if something did not, with 2 if an answer is missing or wrong, and with
-130 if you press Ctrl+C before the bot runs.`;
+A missing or wrong answer in the file counts as a wrong command line. Ctrl+C before the bot runs exits with 130.`;
 
 /** The exit code of a program that Ctrl+C has ended. */
 const INTERRUPTED = 130;

@@ -4,7 +4,7 @@ import { DueWorkPoller } from './app/due-work-poller.ts';
 import { createFeatures } from './app/features.ts';
 import { HttpEndpoints } from './app/http-endpoints.ts';
 import { combineLifecycles, type Lifecycle, withStopTimeout } from './app/lifecycle.ts';
-import { createListeners } from './app/listener-setup.ts';
+import { registerListeners } from './app/listener-setup.ts';
 import {
   createResultLinks,
   databaseLocation,
@@ -63,7 +63,6 @@ import { Keyring } from './store/workspaces/keyring.ts';
 const BOT_TOKEN_SETTING = 'SLACK_BOT_TOKEN';
 const API_KEY_SETTING = 'AGENT_API_KEY';
 
-/** The running app. */
 export interface TaskthreadApp {
   /** The port of /healthz and, with events by HTTP, of /slack/events. */
   readonly port: number;
@@ -76,7 +75,6 @@ export interface TaskthreadApp {
   stop(): Promise<void>;
 }
 
-/** Parts that the caller can replace. */
 export interface AppOverrides {
   /** Called for each of the app's database pools. */
   store?: (db: Database['kysely']) => Store;
@@ -195,7 +193,7 @@ export async function startApp(
   const sendNow = new SendNow(controlDeps, (thread, isAsked) => runner.passOn(thread, isAsked));
   const unsentReplies = new UnsentReplies(controlDeps);
   const stopTriggers = new StopTriggers(controlDeps, stopControl, pausedMessages, waitingReactions);
-  const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
+  const dispatcher = new Dispatcher({ queue, run: (...job) => runner.run(...job), log });
   const maintenance = new Maintenance({
     store,
     queue,
@@ -246,28 +244,24 @@ export async function startApp(
 
   // What people open and set.
   const features = createFeatures(deps, config, {
-    keyring,
-    redactSecret: onSecret,
-    ownAccountOptions: (id) => accounts.ownAccountOptions(id),
-    onAccountChanged: () => accounts.refresh(),
+    account: {
+      keyring,
+      redactSecret: onSecret,
+      clientOptions: (id) => accounts.ownAccountOptions(id),
+      onChanged: () => accounts.refresh(),
+    },
     onProjectNameDue: () => projectNameSync.runSoon(),
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
   });
 
   // Slack's requests and our own pages.
   const transport = eventTransport(config, leaseStore, identity?.installation.workspace);
+  const controls = { stopControl, pausedMessages, buttonActions, directMessages, sendNow, unsentReplies };
+  const handlers = { ...features, ...controls };
   const slackApp = new SlackApp({
     transport,
     eventIntake,
-    listeners: createListeners(deps, {
-      ...features,
-      stopControl,
-      pausedMessages,
-      buttonActions,
-      directMessages,
-      sendNow,
-      unsentReplies,
-    }),
+    listen: (app) => registerListeners(app, deps, handlers),
     authorize: async (_source, body) => {
       const at = body && parseInstallationQuery(body);
       const authorization = at && (await installations.authorization(at));

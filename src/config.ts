@@ -51,7 +51,7 @@ const settingsSchema = z.object({
     what: 'The only workspaces (T…) and organisations (E…) that may install the app by OAuth, separated by commas, or * for any. Required with SLACK_CLIENT_ID if AGENT_API_KEY is set, because every workspace then uses that key.',
   }),
   SLACK_CONFIG_TOKEN: setting('SLACK_CONFIG_TOKEN', z.string().startsWith('xoxe.xoxp-').optional(), {
-    what: "Configuration token (xoxe.xoxp-…), which lasts 12 hours. Only npm run doctor uses it, to compare the app at Slack with this release's manifest.",
+    what: "Configuration token (xoxe.xoxp-…), which lasts 12 hours. Only the doctor uses it, to compare the app at Slack with this release's manifest.",
     where: 'api.slack.com/apps, "Your App Configuration Tokens"',
     secret: true,
   }),
@@ -85,7 +85,7 @@ const settingsSchema = z.object({
     what: 'The same for service accounts that workspace admins set. An admin can make the app send requests to these hosts.',
   }),
   AGENT_DIALECT: setting('AGENT_DIALECT', agentDialectSetting, {
-    what: "Choices that the service's documentation leaves open, as a JSON object. The table of assumptions lists the names.",
+    what: "Choices that the service's documentation leaves open, as a JSON object. The table of assumptions lists the names. Write no quotes around it in a file for docker run --env-file, which keeps them.",
   }),
   AGENT_SKILL: setting('AGENT_SKILL', z.string().min(1).optional(), {
     what: 'Skill (ID or name) to run with every message. None if not set.',
@@ -97,7 +97,7 @@ const settingsSchema = z.object({
     what: 'PostgreSQL database, such as postgres://user:password@host/name. If not set, the app runs an embedded PostgreSQL in DATA_FOLDER.',
     secret: true,
   }),
-  DATABASE_LISTEN_URL: setting('DATABASE_LISTEN_URL', z.string().min(1).optional(), {
+  DATABASE_LISTEN_URL: setting('DATABASE_LISTEN_URL', values.databaseUrl.optional(), {
     what: 'Address of the PostgreSQL server itself, if DATABASE_URL is that of a pooler such as pgbouncer. The app listens for jobs, and migrates, through this one.',
     secret: true,
   }),
@@ -114,7 +114,7 @@ const settingsSchema = z.object({
     what: 'Port for /metrics, which should stay private. If it is taken, the app warns and starts without metrics. The value of PORT serves them there.',
   }),
   PUBLIC_URL: setting('PUBLIC_URL', z.url().optional(), {
-    what: 'Public address of PORT for Slack and browsers, without a path. Required for STABLE_LINKS and SLACK_CLIENT_ID. npm run doctor checks it, and requires it if events arrive by HTTP.',
+    what: 'Public address of PORT for Slack and browsers, without a path. Required for STABLE_LINKS and SLACK_CLIENT_ID. The doctor checks it, and requires it if events arrive by HTTP.',
   }),
   HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on.' }),
   LOG_LEVEL: setting('LOG_LEVEL', values.logLevel, {
@@ -166,7 +166,7 @@ const settingsSchema = z.object({
     what: "Whether links to results go through PUBLIC_URL and last 7 days, instead of the service's short-lived links. Anyone with such a link can read the file.",
   }),
   SECRET_KEY: setting('SECRET_KEY', values.secretKeyList.optional(), {
-    what: 'At least 32 random characters, the same for all processes. Encrypts the tokens and keys of workspaces, and signs links. Required for SLACK_CLIENT_ID and STABLE_LINKS. To change it, set the new key, a comma and the old key, then run npm run rotate-key.',
+    what: 'At least 32 random characters, the same for all processes. Encrypts the tokens and keys of workspaces, and signs links. Required for SLACK_CLIENT_ID and STABLE_LINKS. To change it, set the new key, a comma and the old key, then run the command rotate-key.',
     where: 'openssl rand -hex 32',
     secret: true,
   }),

@@ -1,9 +1,19 @@
 import { setFlagsFromString } from 'node:v8';
-import { startApp } from './app.ts';
-import { readConfig, secretValues, settingRows } from './config.ts';
-import { describeErrors, flattenSuppressedErrors } from './operate/error-messages.ts';
-import { createLogger } from './operate/logger.ts';
-import { Redactor } from './operate/redaction.ts';
+
+/** What a signal does. While the app starts, there is nothing to hand over, and the next start repeats the rest. */
+let stop = (reason: string, code: number): void => {
+  console.error(`Stopped by ${reason} during the start.`);
+  process.exit(code);
+};
+// Before anything else loads: the first process of a container misses the signals that it has no handlers for.
+process.on('SIGTERM', () => stop('SIGTERM', 0));
+process.on('SIGINT', () => stop('SIGINT', 0));
+
+const { startApp } = await import('./app.ts');
+const { readConfig, secretValues, settingRows } = await import('./config.ts');
+const { describeErrors, flattenSuppressedErrors } = await import('./operate/error-messages.ts');
+const { createLogger } = await import('./operate/logger.ts');
+const { Redactor } = await import('./operate/redaction.ts');
 
 // Chunks of files that stream through are short-lived. With this setting V8 frees them in scavenges of 32 MiB, a
 // millisecond each. By default it waits for 128 MiB, and collects the whole heap for every 64 MiB read before that.
@@ -12,12 +22,16 @@ setFlagsFromString('--scavenger-max-new-space-capacity-mb=8');
 /** How long closing everything may take after DRAIN_SECONDS (ms), for example while the database does not answer. */
 const CLOSE_TIMEOUT_MS = 11_000;
 
-if (process.argv.includes('--help')) {
+const [argument] = process.argv.slice(2);
+if (argument === '--help') {
   console.log('Taskthread brings a hosted AI agent into Slack. It is configured by environment variables:\n');
   for (const { name, fallback, what, secret } of settingRows()) {
     console.log(`  ${name}${fallback === '' ? '' : ` (${fallback})`}`);
     console.log(`      ${what}${secret ? ` (Or set ${name}_FILE to a file that contains it.)` : ''}`);
   }
+} else if (argument !== undefined) {
+  console.error(`Unknown argument ${argument}. Settings are environment variables: --help lists them.`);
+  process.exitCode = 2;
 } else {
   await run();
 }
@@ -29,7 +43,7 @@ async function run(): Promise<void> {
     const log = createLogger({ level: config.LOG_LEVEL, redaction });
     const app = await startApp(config, log, { onSecret: (secret) => redaction.addSecret(secret) });
     let isStopping = false;
-    const stop = (reason: string, code: number) => {
+    stop = (reason, code) => {
       log.info({ reason }, isStopping ? 'already stopping' : 'stopping');
       if (isStopping) return;
       isStopping = true;
@@ -50,8 +64,6 @@ async function run(): Promise<void> {
       log.fatal({ err: error }, 'unhandled promise rejection');
       stop('unhandled promise rejection', 1);
     });
-    process.on('SIGTERM', () => stop('SIGTERM', 0));
-    process.on('SIGINT', () => stop('SIGINT', 0));
     void app.lost.then((error) => stop(error.message, 1));
   } catch (error) {
     for (const message of describeErrors(error, 'Taskthread cannot start')) console.error(message);

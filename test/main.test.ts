@@ -48,12 +48,30 @@ describe('the program', () => {
     expect(program.said()).toContain('DRAIN_SECONDS (8)');
   });
 
+  test('refuses arguments that it does not know, and exits with 2', async () => {
+    const program = start({}, ['--port=80']);
+    expect(await program.ended).toBe(2);
+    expect(program.said()).toContain('Unknown argument --port=80');
+  });
+
   test('reports a token that Slack rejects, and exits with 1', async () => {
     const program = start({ ...settings, SLACK_BOT_TOKEN: 'xoxb-not-a-token' });
     expect(await program.ended).toBe(1);
     expect(program.said()).toContain('SLACK_BOT_TOKEN is invalid (Slack says invalid_auth)');
     expect(program.said()).toContain('OAuth & Permissions');
     expect(program.said()).not.toContain('xoxb-not-a-token');
+  });
+
+  test('stops with 0 at a signal that comes while it loads and starts', async () => {
+    const loading = `data:text/javascript,
+      import { registerHooks } from 'node:module';
+      const load = (url, context, next) => (url.endsWith('/src/app.ts') && console.log('loading'), next(url, context));
+      registerHooks({ load });`;
+    const program = start({ ...settings, NODE_OPTIONS: `--import=${encodeURI(loading)}` });
+    await program.says('loading');
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toBe(0);
+    expect(program.said()).toContain('Stopped by SIGTERM during the start.');
   });
 
   test('refuses to start a second time on the same folder, while the first one stops cleanly', async () => {

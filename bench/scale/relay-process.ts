@@ -122,7 +122,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
     findWorkspace: async (workspace) => workspaces.get(workspace),
     requeue: (thread) => queue.enqueueMissing([thread]),
   });
-  const dispatcher = new Dispatcher({ queue, run: (thread, lease) => runner.run(thread, lease), log });
+  const dispatcher = new Dispatcher({ queue, run: (...job) => runner.run(...job), log });
   dispatcher.start();
   const inbox = new Inbox({
     settings: { listenMode: 'conversation' },

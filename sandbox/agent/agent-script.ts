@@ -50,6 +50,8 @@ export interface AgentTurn {
   readonly cancelSignal: AbortSignal;
   /** Aborted by a cancel with `force`, a deletion or the service's stop. */
   readonly signal: AbortSignal;
+  /** Factor on the pauses between words, on top of the pace. */
+  readonly writingPace: number;
 
   /** Appends to the reply's text. */
   write(text: string): void;

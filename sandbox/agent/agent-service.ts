@@ -35,6 +35,8 @@ export interface AgentServiceOptions {
   storage?: { s3: S3Location };
   /** Factor on every wait of the agent; 1 by default. */
   pace?: number;
+  /** Further factor on the pauses between words; 1 by default, which is faster than people read. */
+  writingPace?: number;
   /** Skills that a message may request. */
   skills?: Skill[];
   /** Unix time in ms; tests advance it to let links expire (disk storage only). */
@@ -86,7 +88,8 @@ export async function startAgentService(options: AgentServiceOptions = {}): Prom
       ? await openDiskStorage({ behaviour, now, origin })
       : openS3Storage(options.storage.s3);
   const runners = new Map<string, TaskRunner>();
-  const turnContext = { state, storage, behaviour, pace: options.pace ?? 1 };
+  const { pace = 1, writingPace = 1 } = options;
+  const turnContext = { state, storage, behaviour, pace, writingPace };
   const script = options.script ?? analyst();
   const context: EndpointContext = {
     state,

@@ -15,6 +15,8 @@ export interface TurnContext {
   behaviour: ServiceBehaviour;
   /** Factor on every wait of the agent. */
   pace: number;
+  /** Further factor on the pauses between words. */
+  writingPace: number;
 }
 
 /** Ends a reply before its script returns. */
@@ -77,6 +79,10 @@ export class RunningTurn implements AgentTurn {
 
   get signal(): AbortSignal {
     return this.#force.signal;
+  }
+
+  get writingPace(): number {
+    return this.#context.writingPace;
   }
 
   /** Whether it is waiting for the user's next message. */

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { AgentScript, AgentTurn, AttachedFile } from './agent-script.ts';
-import { barChart } from './bar-chart.ts';
-import { runPromptCommands } from './prompt-commands.ts';
-import { writeLikeModel } from './sample-prose.ts';
+import { columnChart } from './column-chart.ts';
+import { continueReply, runPromptCommands } from './prompt-commands.ts';
+import { counted, explainStatistics, writeLikeModel } from './sample-prose.ts';
 import {
+  type ColumnSummary,
   formatNumber,
   summarizeTable,
   summaryCsv,
@@ -22,18 +23,21 @@ interface KnownTable extends TableSummary {
 export function analyst(): AgentScript {
   const known = new Map<string, KnownTable[]>();
   return async (turn) => {
-    const rest = await runPromptCommands(turn);
+    if (await continueReply(turn)) return;
+    const { rest, isCommanded } = await runPromptCommands(turn);
     const tables = known.get(turn.task.id) ?? [];
     known.set(turn.task.id, tables);
     if (turn.files.length > 0) await readFiles(turn, tables);
-    else if (rest !== '') await answer(turn, rest, tables);
+    else if (rest !== '') await answer(turn, rest, { tables, isCommanded });
   };
 }
 
 async function readFiles(turn: AgentTurn, tables: KnownTable[]): Promise<void> {
   const names = turn.files.map(({ name }) => `\`${name}\``).join(', ');
-  const skill = turn.skill === null ? '' : ` I use the skill \`${turn.skill}\`.`;
-  await writeLikeModel(turn, `I will look at ${names} and summarise what is in there.${skill}\n\n`);
+  const skill = turn.skill === null ? '' : ` with the skill \`${turn.skill}\``;
+  const plan = turn.files.some((file) => delimiterOf(file) !== undefined) ? TABLE_PLAN : FILE_PLAN;
+  const steps = plan.map((step, index) => `${index + 1}. ${step}`).join('\n');
+  await writeLikeModel(turn, `I will look at ${names}${skill}. My plan:\n\n${steps}\n\n`);
   for (const file of turn.files) {
     const delimiter = delimiterOf(file);
     if (delimiter === undefined) await describe(turn, file);
@@ -41,65 +45,89 @@ async function readFiles(turn: AgentTurn, tables: KnownTable[]): Promise<void> {
   }
 }
 
+/** How long a tool is seen at work. */
+const TOOL_MS = 1_500;
+const TABLE_PLAN = [
+  'Read every row and look for gaps.',
+  'Summarise the columns that hold numbers.',
+  'Chart them, each on its own scale.',
+] as const;
+const FILE_PLAN = ['Find out what kind of file it is.', 'Report its size and its checksum.'] as const;
+
 async function summarise(
   turn: AgentTurn,
   file: AttachedFile,
   delimiter: ',' | '\t',
   tables: KnownTable[],
 ): Promise<void> {
-  await turn.tool('open_table', { filename: file.name }, () => `${file.size} bytes of ${file.mime}`);
   let table: KnownTable = { file: file.name, rows: 0, header: [], columns: [] };
-  await turn.tool('summarise_table', { file_id: file.id, filename: file.name }, async () => {
+  await turn.tool('read_table', { filename: file.name, bytes: file.size }, async () => {
     table = { file: file.name, ...(await summarizeTable(await file.open(), delimiter)) };
-    const { rows, header, columns } = table;
-    return JSON.stringify({ rows, columns: header.length, numeric_columns: columns.length });
+    await turn.sleep(TOOL_MS);
+    return JSON.stringify({ rows: table.rows, columns: table.header });
   });
   tables.push(table);
   const { rows, header, columns } = table;
   await writeLikeModel(turn, `## ${file.name}\n\n`);
+  const numeric =
+    columns.length === header.length
+      ? 'all of them hold'
+      : `${columns.length || 'none'} of them ${columns.length === 1 ? 'holds' : 'hold'}`;
   await writeLikeModel(
     turn,
-    `The table has **${rows} rows** and ${header.length} columns, ${columns.length} of numbers.\n\n`,
+    `The table has **${counted(rows, 'row')}** and ${counted(header.length, 'column')}; ${numeric} numbers.\n\n`,
   );
   const stem = file.name.replace(/\.[^.]*$/, '');
+  const [summaryName, chartName] = [`${stem}-summary.csv`, `${stem}-chart.png`];
+  const names = columns.map(({ name }) => name).join(', ');
   if (columns.length > 0) {
+    await turn.tool('summarise_columns', { columns: names }, () => JSON.stringify(columns.map(rounded)));
     await writeLikeModel(turn, `${summaryMarkdown(table)}\n\n`);
     await writeLikeModel(turn, `What stands out:\n\n${remarks(table)}\n\n`);
   }
-  await turn.result(`${stem}-summary.csv`, 'text/csv', summaryCsv(table));
-  const bars = columns.map(({ mean }) => ({ label: formatNumber(mean), value: mean }));
-  const shown = bars.length > 0 ? bars : [{ label: String(rows), value: rows }];
-  await turn.tool('draw_chart', { filename: `${stem}-chart.png` }, async () => {
-    await turn.result(`${stem}-chart.png`, 'image/png', barChart(shown.slice(0, 60)));
-    return `${Math.min(shown.length, 60)} bars`;
+  await turn.result(summaryName, 'text/csv', summaryCsv(table));
+  await turn.tool('draw_chart', { filename: chartName, columns: names }, async () => {
+    await turn.sleep(TOOL_MS);
+    await turn.result(chartName, 'image/png', columnChart(columns));
+    return `Saved as ${chartName}`;
   });
   await writeLikeModel(
     turn,
-    `I saved the summary as \`${stem}-summary.csv\` and a chart as \`${stem}-chart.png\`.\n\n`,
+    `I saved the summary as \`${summaryName}\` and the chart as \`${chartName}\`.\n\n`,
   );
+}
+
+function rounded({ name, count, mean, min, max }: ColumnSummary) {
+  return { name, count, mean: formatNumber(mean), min: formatNumber(min), max: formatNumber(max) };
 }
 
 /** Reports the size and digest of a file that is not a table. */
 async function describe(turn: AgentTurn, file: AttachedFile): Promise<void> {
-  const digest = await turn.tool('hash_file', { file_id: file.id, filename: file.name }, async () => {
-    const hash = createHash('sha256');
-    for await (const chunk of await file.open()) hash.update(chunk);
-    return hash.digest('hex');
-  });
+  const digest = await turn.tool(
+    'compute_checksum',
+    { filename: file.name, algorithm: 'SHA-256' },
+    async () => {
+      const hash = createHash('sha256');
+      for await (const chunk of await file.open()) hash.update(chunk);
+      return hash.digest('hex');
+    },
+  );
   const kind = `\`${file.name}\` (${file.mime}) is not a table that I can read.`;
-  await writeLikeModel(turn, `${kind} It has ${file.size} bytes; its SHA-256 is \`${digest}\`.\n\n`);
+  await writeLikeModel(
+    turn,
+    `${kind} It has ${counted(file.size, 'byte')}, and its SHA-256 is \`${digest}\`.\n\n`,
+  );
 }
 
 function remarks({ rows, columns }: TableSummary): string {
   const spread = columns.toSorted((a, b) => variation(b) - variation(a))[0];
   const gaps = columns.filter(({ count }) => count < rows);
-  const lines = [`- ${columns.length} columns hold numbers in every row that has a value.`];
-  if (spread !== undefined) {
-    lines.push(
-      `- \`${spread.name}\` varies most: from ${formatNumber(spread.min)} to ${formatNumber(spread.max)}.`,
-    );
+  const lines = gaps.map(({ name, count }) => `- \`${name}\` is missing in ${counted(rows - count, 'row')}.`);
+  if (gaps.length === 0) lines.push('- No number is missing.');
+  if (spread !== undefined && columns.length > 1) {
+    const range = `from ${formatNumber(spread.min)} to ${formatNumber(spread.max)}`;
+    lines.push(`- \`${spread.name}\` varies most for its mean: ${range}.`);
   }
-  for (const { name, count } of gaps) lines.push(`- \`${name}\` is missing in ${rows - count} rows.`);
   return lines.join('\n');
 }
 
@@ -115,36 +143,50 @@ const STATISTICS = [
   { key: 'count', words: /\b(?:count|how many)\b/i },
 ] as const;
 
-async function answer(turn: AgentTurn, text: string, tables: readonly KnownTable[]): Promise<void> {
+/** Answers a question. A message that had commands besides needs no answer for want of a better one. */
+async function answer(
+  turn: AgentTurn,
+  text: string,
+  { tables, isCommanded }: { tables: readonly KnownTable[]; isCommanded: boolean },
+): Promise<void> {
   const lines = tables.flatMap((table) => factsFor(text, table));
-  if (lines.length > 0) {
-    await writeLikeModel(turn, `From the tables of this task:\n\n${lines.join('\n')}\n`);
-    return;
-  }
+  if (lines.length > 0) await writeLikeModel(turn, `From what I have read here:\n\n${lines.join('\n')}\n`);
+  else if (/\bstandard (?:deviation|error)\b/i.test(text)) await explainStatistics(turn);
+  else if (isCommanded) return;
+  else if (tables.length > 0) await offerFacts(turn, tables);
+  else await describeMessage(turn, text);
+}
+
+async function offerFacts(turn: AgentTurn, tables: readonly KnownTable[]): Promise<void> {
+  const lines = tables.map(({ file, rows, header }) => {
+    const names = header.map((name) => `\`${name}\``).join(', ');
+    return `- \`${file}\` has ${counted(rows, 'row')} and the columns ${names}.`;
+  });
+  await writeLikeModel(
+    turn,
+    `I have read ${counted(tables.length, 'table')} here:\n\n${lines.join('\n')}\n\n`,
+  );
+  await writeLikeModel(turn, 'Ask me for the mean, min, max, sd or count of a column that holds numbers.\n');
+}
+
+async function describeMessage(turn: AgentTurn, text: string): Promise<void> {
   const words = text.split(/\s+/).filter((word) => word !== '');
   const numbers = words.filter((word) => /\d/.test(word));
   await writeLikeModel(
     turn,
     "I am the sandbox's agent: I summarise CSV and TSV files and know nothing else.\n\n",
   );
-  await writeLikeModel(turn, `You wrote ${words.length} words: "${excerpt(text)}".`);
-  if (numbers.length > 0) await writeLikeModel(turn, ` I see the numbers ${numbers.slice(0, 8).join(', ')}.`);
+  await writeLikeModel(turn, `You wrote ${counted(words.length, 'word')}: ${quoted(text)}`);
+  if (numbers.length > 0) {
+    const noun = numbers.length === 1 ? 'number' : 'numbers';
+    await writeLikeModel(turn, ` I see the ${noun} ${numbers.slice(0, 8).join(', ')}.`);
+  }
   const before = turn.history.filter(({ role }) => role === 'user');
   const last = before.at(-1);
   if (last !== undefined) {
-    await writeLikeModel(
-      turn,
-      `\n\nBefore that you sent ${before.length} messages, the last one "${excerpt(last.text)}".`,
-    );
-  }
-  if (tables.length > 0) {
-    const names = tables.map(({ file, columns }) => {
-      return `- \`${file}\`: ${columns.map(({ name }) => `\`${name}\``).join(', ')}`;
-    });
-    await writeLikeModel(
-      turn,
-      `\n\nYou can ask me for the mean, min, max, sd or count of:\n\n${names.join('\n')}`,
-    );
+    const which = before.length === 1 ? '' : ', the last one';
+    const sent = `Before that you sent ${counted(before.length, 'message')}${which}: ${quoted(last.text)}`;
+    await writeLikeModel(turn, `\n\n${sent}`);
   }
   await writeLikeModel(turn, '\n');
 }
@@ -168,9 +210,11 @@ function mentions(text: string, name: string): boolean {
   return !/\w/.test(around);
 }
 
-function excerpt(text: string): string {
+/** A text in quotes, shortened, as the end of a sentence. */
+function quoted(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length <= 160 ? line : `${line.slice(0, 160)}…`;
+  const shown = line.length <= 160 ? line : `${line.slice(0, 160)}…`;
+  return `"${shown}"${/[.?!…]$/.test(shown) ? '' : '.'}`;
 }
 
 function delimiterOf({ name, mime }: AttachedFile): ',' | '\t' | undefined {

@@ -1,11 +1,16 @@
 import type { AgentTurn } from './agent-script.ts';
-import { longMarkdown, writeLikeModel } from './sample-prose.ts';
+import { writeLikeModel } from './sample-prose.ts';
+import { sampleReport } from './sample-report.ts';
+
+/** Where `/lengthcut` stops, in the middle of a sentence; `Continue.` brings the rest. */
+const CUT_REPORT = sampleReport(1_500);
+const CUT_AT = CUT_REPORT.lastIndexOf('controls of');
 
 type Command = (turn: AgentTurn, argument: string) => Promise<void> | void;
 
 /** The commands in a message, such as `/long 20000`; the README lists them. */
 const COMMANDS: Record<string, Command> = {
-  long: (turn, argument) => writeFast(turn, longMarkdown(numberOf(argument, 20_000))),
+  long: (turn, argument) => writeFast(turn, sampleReport(numberOf(argument, 20_000))),
   slow: async (turn, argument) => {
     const seconds = numberOf(argument, 30);
     for (let second = 1; second <= seconds; second += 1) {
@@ -26,11 +31,11 @@ const COMMANDS: Record<string, Command> = {
     await writeLikeModel(turn, `You answered "${reply}". Thank you, that was what I needed.\n`);
   },
   fail: async (turn, argument) => {
-    await writeLikeModel(turn, 'I start, but this will not end well. ');
+    await writeLikeModel(turn, 'I have started, but this will not end well. ');
     turn.fail(argument || 'The agent failed on request');
   },
   lengthcut: async (turn) => {
-    await writeLikeModel(turn, 'This sentence is cut off in the mid');
+    await writeLikeModel(turn, CUT_REPORT.slice(0, CUT_AT));
     turn.end('length');
   },
   background: async (turn, argument) => {
@@ -39,9 +44,9 @@ const COMMANDS: Record<string, Command> = {
       await turn.sleep(seconds * 1000);
       await turn.result('background.txt', 'text/plain', `Written after ${seconds} s of background work.\n`);
     });
-    await writeLikeModel(turn, `My answer is final; I work on in the background for ${seconds} s. `);
+    await writeLikeModel(turn, `My answer is final. I keep working in the background for ${seconds} s. `);
   },
-  system: (turn, argument) => turn.system(argument || 'A note by the system'),
+  system: (turn, argument) => turn.system(argument || 'A note from the system'),
   review: async (turn, argument) => {
     const failing = argument.startsWith('fail');
     const findings = `## Scientific review\n\n${failing ? '' : argument || 'The reasoning holds; the sample is small.'}\n`;
@@ -80,23 +85,33 @@ const COMMANDS: Record<string, Command> = {
     ),
 };
 
-/** Runs the command lines of a message in order; returns the rest of its text. */
-export async function runPromptCommands(turn: AgentTurn): Promise<string> {
+/** Runs the command lines of a message in order; returns the rest of its text, and whether there were any. */
+export async function runPromptCommands(turn: AgentTurn): Promise<{ rest: string; isCommanded: boolean }> {
   const rest: string[] = [];
-  for (const line of turn.text.split('\n')) {
+  const lines = turn.text.split('\n');
+  for (const line of lines) {
     const [, name = '', argument = ''] = /^\s*\/([a-z]+)(?:\s+(.*))?$/.exec(line) ?? [];
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     if (command === undefined) rest.push(line);
     else await command(turn, argument.trim());
   }
-  return rest.join('\n').trim();
+  return { rest: rest.join('\n').trim(), isCommanded: rest.length < lines.length };
+}
+
+/** Takes up a reply that `/lengthcut` ended, if the message asks for it. */
+export async function continueReply(turn: AgentTurn): Promise<boolean> {
+  const asksToContinue = /^(?:.*: )?continue\.?$/i.test(turn.text.trim());
+  const last = turn.history.findLast(({ role }) => role === 'assistant');
+  if (!asksToContinue || last?.text.endsWith(CUT_REPORT.slice(0, CUT_AT)) !== true) return false;
+  await writeLikeModel(turn, CUT_REPORT.slice(CUT_AT));
+  return true;
 }
 
 /** Writes a long text quickly, a few hundred characters at a time. */
 async function writeFast(turn: AgentTurn, text: string): Promise<void> {
   for (let at = 0; at < text.length; at += 400) {
     turn.write(text.slice(at, at + 400));
-    await turn.sleep(100);
+    await turn.sleep(100 * turn.writingPace);
   }
 }
 

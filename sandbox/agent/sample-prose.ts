@@ -1,10 +1,10 @@
 import type { AgentTurn } from './agent-script.ts';
 
-/** Writes a text as a model does: a few words at a time, every 50 to 150 ms. */
+/** Writes a text as a model does: a few words at a time, with short pauses. */
 export async function writeLikeModel(turn: AgentTurn, text: string): Promise<void> {
   for (const [index, piece] of piecesOf(text).entries()) {
     turn.write(piece);
-    await turn.sleep(50 + ((index * 37) % 100));
+    await turn.sleep((50 + ((index * 37) % 100)) * turn.writingPace);
   }
 }
 
@@ -21,21 +21,32 @@ function piecesOf(text: string): string[] {
   return piece === '' ? pieces : [...pieces, piece];
 }
 
-const PARAGRAPHS = [
-  'The samples were grouped by batch before anything was compared, so that a shift between plates is not taken for biology. The larger part of the variance sits between donors, not between treatments.',
-  '- The first group shows a *clear* rise after six hours.\n- The second stays flat within the error of the assay.\n- The third was measured twice; both runs agree within 3 %.',
-  '```python\nscores = table.groupby("donor")["signal"].mean()\nprint(scores.sort_values())\n```',
-  '| group | n | signal |\n| --- | ---: | ---: |\n| control | 48 | 1.02 |\n| treated | 47 | 1.84 |\n| washed out | 45 | 1.11 |',
-  'A note on method: values below the limit of detection were kept as half that limit. Leaving them out changes the third digit only, and no conclusion with it.',
+/** `1 row`, `3 rows`, `14,245 rows`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+const STATISTICS = [
+  [
+    'standard deviation',
+    '標準偏差',
+    '标准差',
+    '표준편차',
+    's = \\sqrt{\\frac{1}{n-1}\\sum (x_i - \\bar{x})^2}',
+  ],
+  ['standard error', '標準誤差', '标准误', '표준오차', 's / \\sqrt{n}'],
+  ['mean', '平均', '平均值', '평균', '\\bar{x} = \\frac{1}{n}\\sum x_i'],
 ] as const;
 
-/** Markdown of exactly this many characters: headings, prose, lists, code and tables. */
-export function longMarkdown(characters: number): string {
-  let text = '';
-  for (let section = 0; text.length < characters; section += 1) {
-    const paragraph = PARAGRAPHS[section % PARAGRAPHS.length] ?? '';
-    const heading = section % 4 === 0 ? `## Section ${section / 4 + 1}\n\n` : '';
-    text += `${heading}${paragraph}\n\n`;
-  }
-  return text.slice(0, characters);
+/** Explains some statistics, with formulas and with a table of their names in four languages. */
+export async function explainStatistics(turn: AgentTurn): Promise<void> {
+  const names = STATISTICS.map(([name, ...others]) => `| ${[name, ...others.slice(0, 3)].join(' | ')} |`);
+  const formulas = STATISTICS.map(([name, , , , formula]) => `- ${name}: $${formula}$`);
+  const parts = [
+    'The *standard deviation* says how far the values lie apart, the *standard error* how far their mean may be off.',
+    formulas.join('\n'),
+    'With four times the samples, the standard error halves, and the standard deviation stays.',
+    ['| English | 日本語 | 中文 | 한국어 |', '| --- | --- | --- | --- |', ...names].join('\n'),
+  ];
+  for (const part of parts) await writeLikeModel(turn, `${part}\n\n`);
 }

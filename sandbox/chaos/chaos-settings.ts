@@ -1,6 +1,6 @@
-import { connectionUrl } from '../../src/postgres/embedded-server.ts';
 import type { AgentService } from '../agent/agent-service.ts';
 import { serviceSettings, UNLIMITED_QUOTAS } from '../bot-settings.ts';
+import { connectionUrl } from '../connection-url.ts';
 import type { SlackWorkspace } from '../slack/slack-workspace.ts';
 import type { DatabaseConnection } from './bot-database.ts';
 

@@ -90,7 +90,7 @@ async function setReadOnly(connection: EmbeddedServer['connection'], state: 'on'
 }
 
 /** How many messages people write just before a fault, and again during it. */
-const MESSAGES_PER_FAULT = 4;
+const MESSAGES_PER_FAULT = 2;
 /** How long the run waits for the answers after a fault (ms). */
 const RECOVERY_TIMEOUT_MS = 60_000;
 

@@ -1,11 +1,4 @@
-import {
-  AppManifests,
-  type CreatedApp,
-  manifestDifferences,
-  manifestProblems,
-  mergeManifests,
-  rotateConfigurationToken,
-} from '../../src/slack/app-manifest.ts';
+import { manifestDifferences, mergeManifests } from '../../src/slack/app-manifest.ts';
 import { SlackError } from '../../src/slack/errors.ts';
 import { type ManifestFile, manifestVariant } from '../manifest-file.ts';
 import { setAppIcon } from './app-icon.ts';
@@ -15,6 +8,7 @@ import {
   credentialProblem,
   REFRESH_TOKEN,
 } from './credential-shapes.ts';
+import { type CreatedApp, manifestProblems, OwnApps, rotateConfigurationToken } from './own-apps.ts';
 import { appPage, describeSlackError, type Session, SILENT_LOG, slackApiUrl } from './session.ts';
 
 /** An app that was made or brought up to date; one that existed keeps its credentials to itself. */
@@ -27,7 +21,7 @@ export type PreparedApp = Pick<CreatedApp, 'appId'> & Partial<CreatedApp>;
 export async function createApp(session: Session, publicUrl: string | undefined): Promise<PreparedApp> {
   const manifest = manifestVariant({ publicUrl });
   const token = await askConfigurationToken(session, manifest);
-  const apps = new AppManifests({ token, slackApiUrl: slackApiUrl(session), log: SILENT_LOG });
+  const apps = new OwnApps({ token, slackApiUrl: slackApiUrl(session), log: SILENT_LOG });
   const known = await findKnownApp(session, apps, manifest);
   if (known !== undefined) return known;
   const { say, interruption } = session;
@@ -62,7 +56,7 @@ async function askConfigurationToken(session: Session, manifest: ManifestFile): 
       const options = { slackApiUrl: slackApiUrl(session), log: SILENT_LOG };
       try {
         usable = shape === REFRESH_TOKEN ? (await rotateConfigurationToken(answer, options)).token : answer;
-        await new AppManifests({ token: usable, ...options }).validate(manifest);
+        await new OwnApps({ token: usable, ...options }).validate(manifest);
         return undefined;
       } catch (error) {
         const refused = manifestProblems(error);
@@ -81,7 +75,7 @@ function isRefreshToken(text: string): boolean {
 /** The app of an earlier run, with our manifest, if it still exists and is wanted. */
 async function findKnownApp(
   { questions, settings, say }: Session,
-  apps: AppManifests,
+  apps: OwnApps,
   ours: ManifestFile,
 ): Promise<PreparedApp | undefined> {
   const appId = settings.get('SLACK_APP_ID');
@@ -118,7 +112,7 @@ function undefinedIfRefused(error: unknown): undefined {
 
 async function createAndSave(
   { settings, secretPlace }: Session,
-  apps: AppManifests,
+  apps: OwnApps,
   manifest: ManifestFile,
   needsSigningSecret: boolean,
 ): Promise<CreatedApp> {
@@ -134,7 +128,7 @@ async function createAndSave(
   return created;
 }
 
-async function create(apps: AppManifests, manifest: ManifestFile): Promise<CreatedApp> {
+async function create(apps: OwnApps, manifest: ManifestFile): Promise<CreatedApp> {
   try {
     return await apps.create(manifest);
   } catch (error) {

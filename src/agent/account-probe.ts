@@ -10,7 +10,6 @@ const PROBE_TIMEOUT_MS = 10_000;
 /** The result of a probe. `no_service`: the address accepts any key, so it is not the service. */
 export type ProbeResult = 'good' | 'bad_key' | 'no_service';
 
-/** The address and key to probe. */
 export type ProbeOptions = Pick<
   AgentClientOptions,
   'baseUrl' | 'apiKey' | 'serviceOptions' | 'allowedHosts' | 'responseLimits' | 'responseMemory' | 'lookup'

@@ -47,7 +47,6 @@ const FILE_PATH = `${FILES_PATH}/{file_id}`;
  */
 export class AgentClient {
   readonly serviceOptions: ServiceOptions;
-  /** Memory that multipart uploads share. */
   readonly uploadMemory: UploadMemory;
   readonly #timeouts: AgentTimeouts;
   readonly #responseReader: ResponseReader;
@@ -174,7 +173,7 @@ export class AgentClient {
   async cancelTask(
     taskId: string,
     { force, signal }: AgentCallOptions & { readonly force?: boolean } = {},
-  ): Promise<schemas.TaskStatus> {
+  ): Promise<schemas.Status> {
     const details = { ids: { task_id: taskId }, body: force === true ? { force } : undefined, signal };
     return await this.#http.call('POST', `${TASK_PATH}/cancel`, schemas.statusSchema, details);
   }
@@ -269,7 +268,7 @@ export class AgentClient {
     taskId: string,
     messageId: string,
     { force, signal }: AgentCallOptions & { readonly force?: boolean } = {},
-  ): Promise<schemas.MessageStatus> {
+  ): Promise<schemas.Status> {
     const ids = { task_id: taskId, message_id: messageId };
     const details = { ids, body: force === true ? { force } : undefined, signal };
     return await this.#http.call('POST', `${MESSAGE_PATH}/cancel`, schemas.statusSchema, details);

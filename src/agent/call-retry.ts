@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AgentAbortedError, AgentError, AgentTransientError } from './errors.ts';
+import { AgentAbortedError, AgentError } from './errors.ts';
 
-/** How often and for how long a call is retried. */
 export const DEFAULT_RETRY_POLICY = {
   maxAttempts: 5,
   /** Milliseconds from the first attempt after which no other starts. */
@@ -58,7 +57,7 @@ export async function retryCall<T>(
       return await once(attempt);
     } catch (error) {
       if (error instanceof AgentError) error.attempts = attempt;
-      if (!(error instanceof AgentTransientError) || attempt >= policy.maxAttempts) throw error;
+      if (!isTransient(error) || attempt >= policy.maxAttempts) throw error;
       if (error.status !== undefined && !policy.retryStatuses.includes(error.status)) throw error;
       const pause = retryDelay(attempt, error.retryAfterMs, policy);
       if (performance.now() - start + pause > policy.maxTotalMs) throw error;
@@ -77,4 +76,8 @@ async function wait(ms: number, signal: AbortSignal | undefined, lastError: Agen
       cause,
     });
   }
+}
+
+function isTransient(error: unknown): error is AgentError {
+  return error instanceof AgentError && (error.code === 'rate_limited' || error.code === 'unavailable');
 }

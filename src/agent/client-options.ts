@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import type { Logger } from 'pino';
 import type { Dispatcher } from 'undici';
 import type { RetryPolicy } from './call-retry.ts';
-import type { AgentKeyError } from './errors.ts';
+import type { AgentError } from './errors.ts';
 import type { ResponseLimits } from './response-limits.ts';
 import type { ResponseMemoryShare } from './response-memory.ts';
 import type { ServiceOptions } from './service-options.ts';
@@ -28,7 +28,6 @@ export const DEFAULT_TIMEOUTS = {
 
 export type AgentTimeouts = Readonly<typeof DEFAULT_TIMEOUTS>;
 
-/** One attempt of a call to the service, for metrics. */
 export interface CallAttempt {
   /** Method and path template, such as `GET /experimental/tasks/{task_id}`. */
   readonly call: string;
@@ -51,11 +50,10 @@ export interface LeaseGuard {
 export interface ApiKeyGate {
   /** Called before each call; throws if the call must not be made. */
   enter(): void;
-  refused(error: AgentKeyError): void;
+  refused(error: AgentError): void;
   accepted(): void;
 }
 
-/** The service's address and key, and optional settings. */
 export interface AgentClientOptions {
   /** With the version, for example `https://host/v1`. */
   readonly baseUrl: string;
@@ -67,7 +65,6 @@ export interface AgentClientOptions {
   /** Hosts (names without port) that may have a private address or plain http: the service's, and those of links. */
   readonly allowedHosts?: readonly string[];
   readonly log?: Logger;
-  /** Called after each attempt of a call. */
   readonly onAttempt?: ((made: CallAttempt) => void) | undefined;
   /** Awaited before each GET: the place to wait for a read rate. */
   readonly beforeRead?: (signal: AbortSignal) => Promise<void>;
@@ -86,7 +83,6 @@ export interface AgentClientOptions {
   readonly dispatcher?: Dispatcher;
 }
 
-/** Options of any call. */
 export interface AgentCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
@@ -96,7 +92,6 @@ export interface GuardedCallOptions extends AgentCallOptions {
   readonly guard?: LeaseGuard | undefined;
 }
 
-/** A task to start. */
 export interface NewTask {
   readonly projectId: string;
   readonly title: string;
@@ -110,7 +105,6 @@ export interface NewTask {
   readonly planMode?: boolean | undefined;
 }
 
-/** A message to send to a task. */
 export interface NewMessage {
   readonly content: string;
   /** Finalized files of the task's project. */
@@ -121,7 +115,6 @@ export interface NewMessage {
   readonly model?: string | undefined;
 }
 
-/** A file to upload into a project. */
 export interface NewFile {
   readonly projectId: string;
   readonly filename: string;

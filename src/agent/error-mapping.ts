@@ -5,20 +5,15 @@ import {
   AgentBusyError,
   type AgentCallOutcome,
   AgentError,
+  type AgentErrorCode,
   type AgentErrorDetails,
-  AgentKeyError,
-  AgentLeaseError,
   AgentNotFoundError,
-  AgentRateLimitError,
   AgentRejectedError,
-  AgentResponseError,
   AgentResponseSizeError,
-  AgentUnavailableError,
 } from './errors.ts';
 import { BrokenRequestError, type HttpResponse, readText } from './http-request.ts';
 import type { ServiceOptions } from './service-options.ts';
 
-/** Bytes of an error body that are read. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
 /** What a call is called in error sentences and logs, and where it goes. */
@@ -40,37 +35,30 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
   const publicReason = context.redact(reasonInBody(text, serviceOptions.errorWords) ?? '');
   const said = publicReason === '' ? '' : ` It said: ${publicReason}`;
   const about = `(${context.name}, status ${status})`;
+  const mayPass = status === 429 || status >= 500;
   const details = (sentence: string): AgentErrorDetails => ({
     ...responseDetails(context, response, outcomeOf(status)),
     sentence: `${serverName(target)} ${sentence}${said}`,
+    retryAfterMs: mayPass ? parseRetryAfter(response.header('retry-after')) : undefined,
   });
-  const wait = { retryAfterMs: parseRetryAfter(response.header('retry-after')) };
+  const fail = (code: AgentErrorCode, sentence: string) => new AgentError(code, details(sentence));
 
   if (status < 400) {
-    return new AgentResponseError(
-      details(`responded with a redirect, which the client does not follow ${about}. Check AGENT_BASE_URL.`),
-    );
+    const sentence = `responded with a redirect, which the client does not follow ${about}. Check AGENT_BASE_URL.`;
+    return fail('not_understood', sentence);
   }
   if (target === 'service') {
-    if (serviceOptions.badKeyStatuses.includes(status)) {
-      return new AgentKeyError(
-        details(`rejected the API key ${about}. An administrator must set a valid AGENT_API_KEY.`),
+    if (serviceOptions.badKeyStatuses.includes(status))
+      return fail(
+        'bad_key',
+        `rejected the API key ${about}. An administrator must set a valid AGENT_API_KEY.`,
       );
-    }
     if (status === 404) return new AgentNotFoundError(details(`could not find the requested item ${about}.`));
-    if (serviceOptions.busyStatuses.includes(status)) {
+    if (serviceOptions.busyStatuses.includes(status))
       return new AgentBusyError(details(`is busy with this item ${about}. Try again when it has finished.`));
-    }
   }
-  if (status === 429) {
-    return new AgentRateLimitError({
-      ...details(`received too many calls ${about}. Try again later.`),
-      ...wait,
-    });
-  }
-  if (status >= 500) {
-    return new AgentUnavailableError({ ...details(`has a problem ${about}. Try again later.`), ...wait });
-  }
+  if (status === 429) return fail('rate_limited', `received too many calls ${about}. Try again later.`);
+  if (status >= 500) return fail('unavailable', `has a problem ${about}. Try again later.`);
   const reason = context.redact(errorText(text, serviceOptions.errorWords));
   return new AgentRejectedError({ ...details(`${rejectionSentence(status)} ${about}.`), reason });
 }
@@ -99,16 +87,16 @@ export function errorForBrokenRequest(
   if (endedBy === 'caller') return new AgentAbortedError(details(`The call was stopped (${context.name}).`));
   const server = serverName(context.target);
   if (endedBy === 'timeout') {
-    return new AgentUnavailableError(details(`${server} did not respond in time (${context.name}).`));
+    return new AgentError('unavailable', details(`${server} did not respond in time (${context.name}).`));
   }
   const connection = `${server} could not be reached, or the connection broke`;
-  return new AgentUnavailableError(details(`${connection} (${context.name}${codeOf(cause)}).`));
+  return new AgentError('unavailable', details(`${connection} (${context.name}${codeOf(cause)}).`));
 }
 
 /** The error for a call whose lease had ended. */
-export function leaseLostError(name: string, outcome: AgentCallOutcome): AgentLeaseError {
+export function leaseLostError(name: string, outcome: AgentCallOutcome): AgentError {
   const sentence = `This process stopped because another one may have taken over the thread (${name}).`;
-  return new AgentLeaseError({ sentence, outcome });
+  return new AgentError('lease_lost', { sentence, outcome });
 }
 
 /** The error for a 2xx response above the limits; `maxDescription` names them. */
@@ -128,11 +116,11 @@ export function unreadableResponseError(
   context: CallContext,
   response: HttpResponse,
   problem: string,
-): AgentResponseError {
+): AgentError {
   const sentence =
     `The agent service's response ${problem} (${context.name}, status ${response.status}). ` +
     'Check that AGENT_BASE_URL is the address of the service.';
-  return new AgentResponseError({ ...responseDetails(context, response, 'unknown'), sentence });
+  return new AgentError('not_understood', { ...responseDetails(context, response, 'unknown'), sentence });
 }
 
 /** A request's body could not be read from its source; `cause` is the source's own error. */

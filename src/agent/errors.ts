@@ -6,23 +6,27 @@
  */
 export type AgentCallOutcome = 'not_sent' | 'refused' | 'unknown';
 
-/** Every kind of failure. */
 export type AgentErrorCode =
+  /** 401 or 403: an admin must replace the key. */
   | 'bad_key'
   | 'not_found'
   | 'busy'
   | 'rejected'
+  /** 429: too many calls under this key. */
   | 'rate_limited'
+  /** 5xx, a broken connection or a timeout. */
   | 'unavailable'
+  /** A response that is not JSON or not of the documented shape, or a redirect that the client does not follow. */
   | 'not_understood'
+  /** The lease on the thread ended, so another process may have taken the thread. */
   | 'lease_lost'
   | 'aborted'
+  /** A file had more or fewer bytes than announced; nothing was finalized. */
   | 'wrong_size';
 
 /** Characters of a request id, which every logged error carries. */
 const MAX_REQUEST_ID_LENGTH = 200;
 
-/** What every AgentError carries. */
 export interface AgentErrorDetails {
   /** For people: what happened and what to do. Never contains the key or a signed link. */
   readonly sentence: string;
@@ -31,37 +35,39 @@ export interface AgentErrorDetails {
   readonly status?: number | undefined;
   /** The service's id of the request, for its support team. */
   readonly requestId?: string | undefined;
+  /** Milliseconds that the service asks us to wait, if it says so. */
+  readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
 /** Any failure of a call to the service or to one of its signed links. */
-export abstract class AgentError extends Error {
-  abstract readonly code: AgentErrorCode;
+export class AgentError extends Error {
+  readonly code: AgentErrorCode;
   readonly sentence: string;
   readonly outcome: AgentCallOutcome;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
+  readonly retryAfterMs: number | undefined;
   /** The number of attempts before the client gave up. */
   attempts = 1;
 
-  constructor(details: AgentErrorDetails) {
+  constructor(code: AgentErrorCode, details: AgentErrorDetails) {
     super(details.sentence, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = new.target.name;
+    this.code = code;
     this.sentence = details.sentence;
     this.outcome = details.outcome;
     this.status = details.status;
     this.requestId = details.requestId?.slice(0, MAX_REQUEST_ID_LENGTH);
+    this.retryAfterMs = details.retryAfterMs;
   }
-}
-
-/** 401 or 403: an admin must replace the key. */
-export class AgentKeyError extends AgentError {
-  readonly code = 'bad_key';
 }
 
 /** 404: the service does not know the id, or the skill of a message. */
 export class AgentNotFoundError extends AgentError {
-  readonly code = 'not_found';
+  constructor(details: AgentErrorDetails) {
+    super('not_found', details);
+  }
 }
 
 /** The result of a call; undefined where the service does not know what it asks for. */
@@ -76,16 +82,17 @@ export async function undefinedIfNotFound<T>(call: () => Promise<T>): Promise<T 
 
 /** 409: the task or file is in a state that does not allow this call now. */
 export class AgentBusyError extends AgentError {
-  readonly code = 'busy';
+  constructor(details: AgentErrorDetails) {
+    super('busy', details);
+  }
 }
 
 /** Any other 4xx: the service rejects this request. */
 export class AgentRejectedError extends AgentError {
-  readonly code = 'rejected';
   readonly #reason: string;
 
   constructor(details: AgentErrorDetails & { readonly reason: string }) {
-    super(details);
+    super('rejected', details);
     this.#reason = details.reason;
   }
 
@@ -95,46 +102,16 @@ export class AgentRejectedError extends AgentError {
   }
 }
 
-/** A failure after which the same call may succeed later. */
-export abstract class AgentTransientError extends AgentError {
-  /** Milliseconds that the service asks us to wait, if it says so. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(details: AgentErrorDetails & { readonly retryAfterMs?: number | undefined }) {
-    super(details);
-    this.retryAfterMs = details.retryAfterMs;
-  }
-}
-
-/** 429: too many calls under this key. */
-export class AgentRateLimitError extends AgentTransientError {
-  readonly code = 'rate_limited';
-}
-
-/** 5xx, a broken connection or a timeout. */
-export class AgentUnavailableError extends AgentTransientError {
-  readonly code = 'unavailable';
-}
-
-/** A response that is not JSON or not of the documented shape, or a redirect that the client does not follow. */
-export class AgentResponseError extends AgentError {
-  readonly code = 'not_understood';
-}
-
 /** A response above the limits of response-limits.ts. A list can be read in smaller pages. */
-export class AgentResponseSizeError extends AgentResponseError {}
-
-/** The lease on the thread ended, so another process may have taken the thread. */
-export class AgentLeaseError extends AgentError {
-  readonly code = 'lease_lost';
+export class AgentResponseSizeError extends AgentError {
+  constructor(details: AgentErrorDetails) {
+    super('not_understood', details);
+  }
 }
 
 /** The caller's signal ended the call. */
 export class AgentAbortedError extends AgentError {
-  readonly code = 'aborted';
-}
-
-/** A file had more or fewer bytes than announced; nothing was finalized. */
-export class AgentFileSizeError extends AgentError {
-  readonly code = 'wrong_size';
+  constructor(details: AgentErrorDetails) {
+    super('aborted', details);
+  }
 }

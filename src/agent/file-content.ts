@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { AgentResponseError } from './errors.ts';
+import { AgentError } from './errors.ts';
 import type { HttpResponse } from './http-request.ts';
 import { firstTextAt, parseJson } from './json-path.ts';
 import type { ServiceOptions } from './service-options.ts';
@@ -51,7 +51,7 @@ export async function openContent(response: HttpResponse, context: ContentContex
   }
   if (serviceOptions.fileContent === 'link') {
     body.destroy();
-    throw new AgentResponseError({
+    throw new AgentError('not_understood', {
       sentence:
         "The agent service's response to a request for a file's content holds no link. " +
         'Check fileContent and fileContentUrlFields in AGENT_DIALECT.',

@@ -1,13 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 
-/** One HTTP request. */
 export interface HttpRequest {
   readonly dispatcher: Dispatcher;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array | Readable | undefined;
+  readonly body?: string | Readable | undefined;
   readonly signal: AbortSignal;
   /** Milliseconds without a byte in either direction that end the request; 0 for no limit. */
   readonly idleMs: number;
@@ -45,7 +44,7 @@ export async function sendRequest(sending: HttpRequest): Promise<HttpResponse> {
       path: `${sending.url.pathname}${sending.url.search}`,
       method: sending.method,
       headers: sending.headers,
-      body: typeof sending.body === 'object' ? toUndiciBody(sending.body) : (sending.body ?? null),
+      body: sending.body ?? null,
       signal: sending.signal,
       headersTimeout: sending.idleMs,
       bodyTimeout: sending.idleMs,
@@ -100,10 +99,6 @@ export async function readText(
   }
   const read = Buffer.concat([...full, block.subarray(0, used)]);
   return { text: read.toString('utf8', 0, maxBytes), isWhole: size <= maxBytes };
-}
-
-function toUndiciBody(body: Uint8Array | Readable): Buffer | Readable {
-  return body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : body;
 }
 
 /** Only undici's handler knows when a request is about to be written. */

@@ -1,5 +1,5 @@
 import type { CursorPage } from './client-options.ts';
-import { AgentResponseError, AgentResponseSizeError } from './errors.ts';
+import { AgentError, AgentResponseSizeError } from './errors.ts';
 import type { Message, Page, ResultFile } from './service-schema.ts';
 
 /** Stop a walk through a list that never ends. */
@@ -16,7 +16,6 @@ const DEFAULT_EVENTS = 200;
 /** Events of the first page if only the last messages are wanted: each may hold a very long text. */
 const LAST_MESSAGES_EVENTS = 10;
 
-/** Which page of a task's messages to read. */
 export interface MessageCursor {
   readonly limit?: number | undefined;
   readonly beforeId?: string | undefined;
@@ -24,14 +23,12 @@ export interface MessageCursor {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Which page of a task's results to read. */
 export interface ResultCursor {
   readonly limit?: number;
   readonly after?: string | undefined;
   readonly reconcile?: boolean | undefined;
 }
 
-/** Reads one page of a task's messages. */
 export type ListMessages = (cursor: MessageCursor) => Promise<Page<Message>>;
 
 /**
@@ -161,8 +158,8 @@ export async function allResults(
   return [...found.values()];
 }
 
-function endlessListError(): AgentResponseError {
-  return new AgentResponseError({
+function endlessListError(): AgentError {
+  return new AgentError('not_understood', {
     sentence:
       "The agent service's list of messages claims to have more pages but returns no further messages. " +
       'Try another value of messagesAfter in AGENT_DIALECT.',

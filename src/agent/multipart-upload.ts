@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { UploadedPart } from './client-options.ts';
-import { AgentRejectedError, AgentResponseError } from './errors.ts';
+import { AgentError, AgentRejectedError } from './errors.ts';
 import { openSource, PartReader } from './part-reader.ts';
 import type { PartBuffer } from './upload-memory.ts';
 import { type PartPlan, partSize, planParts } from './upload-parts.ts';
@@ -144,7 +144,7 @@ export class MultipartUpload {
       signal: this.#signal,
     });
     if (etag !== undefined) return etag;
-    throw new AgentResponseError({
+    throw new AgentError('not_understood', {
       sentence: `The agent service's file storage returned no ETag for part ${number}. Upload the file again.`,
       outcome: 'unknown',
     });
@@ -168,7 +168,7 @@ export class MultipartUpload {
   #requireUrl(urls: ReadonlyMap<number, string>, number: number): string {
     const url = urls.get(number);
     if (url !== undefined) return url;
-    throw new AgentResponseError({
+    throw new AgentError('not_understood', {
       sentence: `The agent service returned no upload link for part ${number}. Upload the file again.`,
       outcome: 'refused',
     });

@@ -1,5 +1,5 @@
 import { RequestBodyError } from './error-mapping.ts';
-import { AgentFileSizeError } from './errors.ts';
+import { AgentError } from './errors.ts';
 import type { AgentUploadRequest } from './upload-request.ts';
 
 /** Opens a file at an offset; an error of its source is thrown as the cause of a RequestBodyError. */
@@ -35,7 +35,7 @@ export class PartReader {
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Fills `piece` with the next bytes. Throws AgentFileSizeError if the source ends too early. */
+  /** Fills `piece` with the next bytes. Throws an AgentError (`wrong_size`) if the source ends too early. */
   async fill(piece: Buffer): Promise<void> {
     let filled = 0;
     while (filled < piece.length) {
@@ -51,7 +51,7 @@ export class PartReader {
     while (left > 0) left -= (await this.#take(left)).length;
   }
 
-  /** Throws AgentFileSizeError if the source has more bytes. */
+  /** Throws an AgentError (`wrong_size`) if the source has more bytes. */
   async expectEnd(): Promise<void> {
     if (this.#unread.length > 0 || (await this.#more()))
       throw wrongSizeError(this.#sizeBytes, this.#sizeBytes, 'more');
@@ -119,9 +119,9 @@ export class PartReader {
   }
 }
 
-function wrongSizeError(sizeBytes: number, readBytes: number, found: 'fewer' | 'more'): AgentFileSizeError {
+function wrongSizeError(sizeBytes: number, readBytes: number, found: 'fewer' | 'more'): AgentError {
   const what = found === 'fewer' ? `ended after ${readBytes} bytes` : 'has more';
-  return new AgentFileSizeError({
+  return new AgentError('wrong_size', {
     sentence: `The file should have ${sizeBytes} bytes but ${what}, so it was not attached. Share it again.`,
     outcome: 'refused',
   });

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { AgentResponseError } from './errors.ts';
+import { AgentError } from './errors.ts';
 import { readText } from './http-request.ts';
 import { ResponseMemoryShare } from './response-memory.ts';
 import { MEBIBYTE } from './service-options.ts';
@@ -40,7 +40,6 @@ export const WORKSPACE_RESPONSE_LIMITS: ResponseLimits = {
 /** Bytes of the responses in progress of all workspaces' own services. Parsing one response takes four times its bytes. */
 export const WORKSPACES_RESPONSE_BYTES = 40 * MEBIBYTE;
 
-/** Nesting depth of lists and objects. */
 const MAX_DEPTH = 100;
 /** How much may arrive at once before reads wait (seconds of `bytesPerSecond`). */
 const BURST_SECONDS = 8;
@@ -68,7 +67,7 @@ export class ResponseReader {
     return `${Math.floor(maxBytes / MEBIBYTE)} MiB and ${maxValues} values`;
   }
 
-  /** Adds up the pages that `list` reads. Throws AgentResponseError when the whole list is too large. */
+  /** Adds up the pages that `list` reads. Throws an AgentError (`not_understood`) when the whole list is too large. */
   withListLimit<Cursor, Page extends { bytes: number }>(
     list: (cursor: Cursor) => Promise<Page>,
   ): (cursor: Cursor) => Promise<Page> {
@@ -78,7 +77,7 @@ export class ResponseReader {
       bytes += page.bytes;
       if (bytes <= this.limits.maxListBytes) return page;
       const sentence = 'A list from the agent service is too large to read. Continue in a new thread.';
-      throw new AgentResponseError({ sentence, outcome: 'refused' });
+      throw new AgentError('not_understood', { sentence, outcome: 'refused' });
     };
   }
 

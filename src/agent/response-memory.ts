@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 
-/** A response in progress. */
 export interface PendingRead {
   readonly body: Readable;
   bytes: number;

@@ -18,7 +18,7 @@ import {
   responseSizeError,
   unreadableResponseError,
 } from './error-mapping.ts';
-import { AgentKeyError, AgentRateLimitError, AgentResponseError } from './errors.ts';
+import { AgentError } from './errors.ts';
 import { BrokenRequestError, type HttpResponse, sendRequest } from './http-request.ts';
 import { parseJson } from './json-path.ts';
 import { nextCursor } from './request-bodies.ts';
@@ -26,7 +26,6 @@ import type { ResponseReader } from './response-limits.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { describeIssue, listSchema } from './service-schema.ts';
 
-/** What a call to an endpoint sends, and how it ends. */
 export interface CallDetails {
   /** Values for the `{name}`s of the path. */
   readonly ids?: Readonly<Record<string, string>>;
@@ -43,14 +42,12 @@ export interface CallDetails {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** What the client gives to its connection to the service. */
 export interface ServiceHttpOptions
   extends Pick<
     AgentClientOptions,
     'log' | 'onAttempt' | 'beforeRead' | 'onRateLimited' | 'gate' | 'dispatcher'
   > {
   readonly baseUrl: URL;
-  /** The current API key. */
   readonly apiKey: () => string;
   readonly serviceOptions: ServiceOptions;
   readonly timeouts: AgentTimeouts;
@@ -62,7 +59,6 @@ export interface ServiceHttpOptions
 
 type ReadResponse<T> = (response: HttpResponse, context: CallContext) => Promise<T>;
 
-/** One attempt of a call. */
 interface Attempt<T> extends CallDetails {
   readonly context: CallContext;
   readonly method: Method;
@@ -202,9 +198,13 @@ export class ServiceHttp {
       const ends = { lease: guard?.signal, caller: call.signal, timeout: timeout.signal };
       const endedBy = (['lease', 'caller', 'timeout'] as const).find((end) => ends[end]?.aborted);
       const failure = errorForBrokenRequest(context, error, endedBy);
-      if (failure instanceof AgentKeyError) gate?.refused(failure);
+      if (failure instanceof AgentError && failure.code === 'bad_key') gate?.refused(failure);
       else if (status !== undefined && status < 500) gate?.accepted();
-      if (failure instanceof AgentRateLimitError && failure.retryAfterMs !== undefined)
+      if (
+        failure instanceof AgentError &&
+        failure.code === 'rate_limited' &&
+        failure.retryAfterMs !== undefined
+      )
         onRateLimited?.(failure.retryAfterMs);
       throw failure;
     } finally {
@@ -242,7 +242,7 @@ export class ServiceHttp {
       const id = ids[name] ?? '';
       if (id === '' || id === '.' || id === '..') {
         const sentence = `${JSON.stringify(id)} is not a valid id (${context.name}).`;
-        throw new AgentResponseError({ sentence, outcome: 'not_sent' });
+        throw new AgentError('not_understood', { sentence, outcome: 'not_sent' });
       }
       return encodeURIComponent(id);
     });

@@ -58,7 +58,6 @@ export const serviceOptionsSchema = z.strictObject({
   busyStatuses: statusesSchema.default([409]),
 });
 
-/** The names and shapes that this client assumes. */
 export type ServiceOptions = z.output<typeof serviceOptionsSchema>;
 
 /** Which options of a new task AGENT_DIALECT has a field name for. */

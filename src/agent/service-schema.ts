@@ -27,7 +27,6 @@ function record<Fields extends z.ZodRawShape>(fields: Fields) {
   return z.object(fields).transform((wire) => camelcaseKeys(wire));
 }
 
-/** Issues reported for one item. */
 const MAX_ISSUES = 3;
 
 /** A list of `item`. Stops at the first invalid item: reporting thousands of them would take seconds. */
@@ -179,7 +178,6 @@ export const fileSchema = record({
   project_id: idSchema,
 });
 
-/** A file's metadata. */
 export type FileRecord = z.output<typeof fileSchema>;
 
 export const resultFileSchema = record({
@@ -192,14 +190,12 @@ export const resultFileSchema = record({
   download_url: nullableTextSchema,
 }).transform(({ resultId, ...file }) => ({ id: resultId, ...file }));
 
-/** A file that the agent created. */
 export type ResultFile = z.output<typeof resultFileSchema>;
 
 /** `id` and the new `status` after a cancel. */
 export const statusSchema = z.object({ id: idSchema, status: z.string() });
 
-export type TaskStatus = z.output<typeof statusSchema>;
-export type MessageStatus = z.output<typeof statusSchema>;
+export type Status = z.output<typeof statusSchema>;
 
 export const deletedSchema = z.object({ id: idSchema });
 
@@ -220,5 +216,4 @@ export function listSchema<Item extends z.ZodType>(item: Item) {
   }).transform(({ data, ...page }) => ({ items: data, ...page }));
 }
 
-/** One page of a list. */
 export type Page<Item> = z.output<ReturnType<typeof listSchema<z.ZodType<Item>>>>;

@@ -9,7 +9,7 @@ import {
   errorForResponse,
   RequestBodyError,
 } from './error-mapping.ts';
-import { AgentRejectedError, AgentResponseError } from './errors.ts';
+import { AgentError, AgentRejectedError } from './errors.ts';
 import { type HttpRequest, type HttpResponse, readText, sendRequest } from './http-request.ts';
 import { hostNameOf, isPrivateAddress } from './network-address.ts';
 import type { ServiceOptions } from './service-options.ts';
@@ -31,7 +31,6 @@ export interface SignedLinksOptions {
   readonly retry: RetryPolicy;
 }
 
-/** A request body sent to a signed link. */
 export interface LinkUpload {
   /** What the link is for, in error sentences. */
   readonly name: string;
@@ -39,7 +38,7 @@ export interface LinkUpload {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Creates a new body for each attempt. */
-  readonly body: () => Uint8Array | Readable;
+  readonly body: () => Readable;
   readonly sizeBytes: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -106,7 +105,7 @@ export class SignedLinks {
       from = url;
       to = location;
     }
-    throw new AgentResponseError({
+    throw new AgentError('not_understood', {
       sentence: `A link of the agent service redirects too often (${context.name}). Ask for a new link.`,
       outcome: 'refused',
     });

@@ -8,7 +8,6 @@ const headersSchema = z.record(z.string(), z.string());
 const MAX_UPLOAD_ID_LENGTH = 2_000;
 const sizeSchema = z.int().positive();
 
-/** The service's response to the start of an upload. */
 export interface StartedUpload {
   readonly fileId: string;
   /** Null for an upload in one piece. */

@@ -15,7 +15,7 @@ import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload
 
 /**
  * Uploads a file, in one piece or in parts as the service decides, and finalizes it. Streams, and holds no more than a
- * few parts in memory. Throws AgentFileSizeError if the number of bytes is wrong (nothing is finalized then), any other
+ * few parts in memory. Throws an AgentError (`wrong_size`) if the number of bytes is wrong (nothing is finalized then), any other
  * AgentError if a call fails, and the source's own error if reading it fails.
  */
 export async function uploadFile(client: UploadClient, request: AgentUploadRequest): Promise<FileRecord> {

@@ -1,6 +1,5 @@
 import { ByteSemaphore } from './byte-semaphore.ts';
 
-/** Memory for the parts of uploads. */
 export interface UploadMemory {
   /** The largest part that fits, in bytes. */
   readonly maxPartBytes: number;
@@ -8,7 +7,6 @@ export interface UploadMemory {
   acquire(size: number, signal: AbortSignal): Promise<PartBuffer>;
 }
 
-/** Memory for one part of an upload. */
 export interface PartBuffer {
   readonly bytes: Buffer;
   /** Gives the memory back; `reusable` only if nothing can still be reading from it. */

@@ -1,7 +1,6 @@
 import { AgentRejectedError } from './errors.ts';
 import { MEBIBYTE, type ServiceOptions } from './service-options.ts';
 
-/** How a file is split into parts. */
 export interface PartPlan {
   /** Bytes of every part but the last. */
   readonly partBytes: number;

@@ -1,7 +1,6 @@
 import type { AgentClient } from './agent-client.ts';
 import type { NewFile, UploadedPart } from './client-options.ts';
 
-/** The calls that an upload makes. */
 export type UploadClient = Pick<
   AgentClient,
   | 'serviceOptions'
@@ -27,7 +26,6 @@ export interface ResumableUpload {
   readonly finalizing?: boolean | undefined;
 }
 
-/** A file to upload, and callbacks for its progress. */
 export interface AgentUploadRequest extends NewFile {
   /** Opens the file's bytes at an offset: again for each retry or restart. */
   readonly open: (offset: number) => Promise<AsyncIterable<Uint8Array>>;

@@ -13,7 +13,6 @@ import type { ThreadQueue } from '../store/queue/thread-queue.ts';
 /** How often due work is looked for (ms): how late another process notices a stop or a change. */
 const POLL_INTERVAL_MS = 1_000;
 
-/** The parts whose work waits for a time or for another process. */
 export interface DueWorkPollerDeps {
   database: Pick<Database, 'kysely'>;
   queue: Pick<ThreadQueue, 'releaseExpired'>;

@@ -4,7 +4,7 @@ import { ChannelSettingsModal } from '../features/channel-settings/channel-setti
 import { feedbackSection } from '../features/feedback/feedback-section.ts';
 import { HomeTab } from '../features/home/home-tab.ts';
 import { QuestionPoster } from '../features/start/question-poster.ts';
-import { StartFormHandler } from '../features/start/start-form-handler.ts';
+import { StartFormSubmissions } from '../features/start/start-form-submission.ts';
 import { TaskDeleter } from '../features/tasks/task-deletion.ts';
 import { TaskFileDelivery } from '../features/tasks/task-file-delivery.ts';
 import { WorkspaceAccessSettings } from '../features/workspace-settings/workspace-access-settings.ts';
@@ -15,10 +15,8 @@ import type { MessageKey } from '../store/keys.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
 import { oauthOptions, sharedCredentials } from './options-from-config.ts';
 
-/** What the features need of the rest of the app. */
-export interface FeatureHooks extends Pick<WorkspaceAccountDeps, 'keyring' | 'redactSecret'> {
-  ownAccountOptions: WorkspaceAccountDeps['clientOptions'];
-  onAccountChanged: () => Promise<void>;
+export interface FeatureHooks {
+  account: Pick<WorkspaceAccountDeps, 'keyring' | 'redactSecret' | 'clientOptions' | 'onChanged'>;
   onProjectNameDue: () => void;
   onMessageAdded: (message: MessageKey) => void;
 }
@@ -27,24 +25,15 @@ export type Features = ReturnType<typeof createFeatures>;
 
 /** Builds the features that depend on settings, on each other or on the rest of the app. */
 export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHooks) {
-  const { keyring, redactSecret, ownAccountOptions, onAccountChanged, onProjectNameDue, onMessageAdded } =
-    hooks;
-  const isMultiWorkspace = oauthOptions(config, keyring) !== undefined;
+  const isMultiWorkspace = oauthOptions(config, hooks.account.keyring) !== undefined;
   const updateHome = (actor: WorkspaceActor) => home.show({ ...actor, state: { page: 0, channelPage: 0 } });
-  const workspaceAccount = new WorkspaceAccount({
+  const hasDefaultAccount = sharedCredentials(config) !== undefined;
+  const workspaceAccount = new WorkspaceAccount({ ...deps, ...hooks.account, hasDefaultAccount, updateHome });
+  const channelSettings = new ChannelSettingsModal({
     ...deps,
-    keyring,
-    hasDefaultAccount: sharedCredentials(config) !== undefined,
-    clientOptions: ownAccountOptions,
-    redactSecret,
-    onChanged: onAccountChanged,
-    updateHome,
+    ...hooks,
+    isSharedAccount: (account) => isMultiWorkspace && account === SETTINGS_ACCOUNT,
   });
-  const channelSettings = new ChannelSettingsModal(
-    deps,
-    (account) => isMultiWorkspace && account === SETTINGS_ACCOUNT,
-    onProjectNameDue,
-  );
   const workspaceAccess = new WorkspaceAccessSettings(deps, updateHome);
   const taskList = new TaskList(deps);
   const adminSections = [
@@ -52,7 +41,12 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
     workspaceAccount,
     { buildSection: (workspace: string) => feedbackSection(deps.store, workspace) },
   ];
-  const home = new HomeTab(deps, taskList, adminSections, (request) => channelSettings.open(request));
+  const home = new HomeTab({
+    ...deps,
+    taskList,
+    adminSections,
+    openSettings: (request) => channelSettings.open(request),
+  });
   const questionPoster = new QuestionPoster(deps);
   return {
     channelSettings,
@@ -61,7 +55,7 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
     taskList,
     home,
     questionPoster,
-    startFormHandler: new StartFormHandler(deps, questionPoster, onMessageAdded),
+    startFormHandler: new StartFormSubmissions({ ...deps, ...hooks, questionPoster }),
     taskFiles: new TaskFileDelivery(deps),
     taskDeleter: new TaskDeleter(deps),
   };

@@ -12,7 +12,6 @@ import { RESULTS_PATH } from '../relay/replies/result-links.ts';
 import type { Dispatcher } from '../relay/turns/dispatcher.ts';
 import type { Database } from '../store/database.ts';
 
-/** What the endpoints report on, and serve. */
 export interface HttpEndpointsDeps {
   config: Config;
   log: Logger;
@@ -33,7 +32,6 @@ export interface HttpEndpointsDeps {
 export class HttpEndpoints {
   /** The port, once started. */
   port = 0;
-  /** Whether the process is handing its turns over. */
   draining = false;
   readonly #deps: HttpEndpointsDeps;
   readonly #servers = new AsyncDisposableStack();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
 /** A part that runs from the app's start to its stop. */
@@ -28,14 +29,9 @@ export function withStopTimeout(part: Lifecycle, log: Logger): Lifecycle {
   return {
     start: () => part.start?.(),
     stop: async () => {
-      const { promise: late, resolve } = Promise.withResolvers<'late'>();
-      const timer = setTimeout(() => resolve('late'), STOP_TIMEOUT_MS);
-      try {
-        if ((await Promise.race([part.stop(), late])) === 'late')
-          log.warn({ part: part.constructor.name }, 'a part did not stop in time; its work will be repeated');
-      } finally {
-        clearTimeout(timer);
-      }
+      const late = sleep(STOP_TIMEOUT_MS, 'late' as const, { ref: false });
+      if ((await Promise.race([part.stop(), late])) === 'late')
+        log.warn({ part: part.constructor.name }, 'a part did not stop in time; its work will be repeated');
     },
   };
 }

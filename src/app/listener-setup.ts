@@ -2,7 +2,7 @@ import { listChannelTasks } from '../features/commands/channel-tasks.ts';
 import { listRunningTasks } from '../features/commands/running-tasks.ts';
 import type { DirectMessages } from '../features/direct-messages/direct-messages.ts';
 import { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
-import { StartModal } from '../features/start/start-modal.ts';
+import { StartFormOpener } from '../features/start/start-form-opener.ts';
 import { showSteps } from '../features/steps/steps-modal.ts';
 import { TaskModal } from '../features/tasks/task-modal.ts';
 import { registerAccountListeners } from '../listeners/account-listener.ts';
@@ -15,9 +15,8 @@ import {
 } from '../listeners/control-button-listener.ts';
 import { registerFeedbackListeners } from '../listeners/feedback-listener.ts';
 import { registerHomeListeners } from '../listeners/home-listener.ts';
-import type { SendEphemeral } from '../listeners/press.ts';
-import { registerShortcutListeners, type SendDirectMessage } from '../listeners/shortcut-listener.ts';
-import type { SlackAppDeps } from '../listeners/slack-app.ts';
+import type { ListenerContext } from '../listeners/press.ts';
+import { registerShortcutListeners } from '../listeners/shortcut-listener.ts';
 import {
   registerSlashCommandListener,
   type SlashCommandHandlers,
@@ -36,7 +35,6 @@ import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-messages.ts';
 import type { Features } from './features.ts';
 
-/** The parts of the app that carry out what people press, type and submit. */
 export interface ListenerHandlers extends Features {
   stopControl: StopControl;
   pausedMessages: PausedMessages;
@@ -46,13 +44,19 @@ export interface ListenerHandlers extends Features {
   directMessages: DirectMessages;
 }
 
-/** Every listener but the one for messages. */
-export function createListeners(deps: RelayDeps, handlers: ListenerHandlers): SlackAppDeps['listeners'] {
-  const { log } = deps;
+/** Adds every listener but the one for messages to the app. */
+export function registerListeners(
+  app: ListenerContext['app'],
+  deps: RelayDeps,
+  handlers: ListenerHandlers,
+): void {
   const { stopControl, pausedMessages, buttonActions, channelSettings, startFormHandler } = handlers;
-  const tell: SendEphemeral = (location, text) => sendEphemeral(deps, location, text);
-  const tellDirectly: SendDirectMessage = (actor, text) => sendDirectMessage(deps, actor, text);
-  const startModal = new StartModal(deps);
+  const context: ListenerContext = {
+    app,
+    log: deps.log,
+    sendEphemeral: (location, text) => sendEphemeral(deps, location, text),
+  };
+  const startModal = new StartFormOpener(deps);
   const taskModal = new TaskModal(deps);
   const buttons: ControlButtonHandlers = {
     stop: (press) => stopControl.requestStop(press),
@@ -78,18 +82,16 @@ export function createListeners(deps: RelayDeps, handlers: ListenerHandlers): Sl
     tasks: ({ workspace, channel }) => listChannelTasks(deps, handlers.taskList, workspace, channel),
     settings: (command) => channelSettings.open(command),
   };
-  return [
-    (app) => registerStepsListener(app, (press) => showSteps(deps, press), tell, log),
-    (app) => registerAccountListeners(app, handlers.workspaceAccount, log),
-    (app) => registerWorkspaceAccessListeners(app, handlers.workspaceAccess, log),
-    (app) => registerFeedbackListeners(app, new AnswerFeedback(deps), tell, log),
-    (app) => registerControlButtonListeners(app, buttons, tell, log),
-    (app) => registerMessageButtonListeners(app, messageButtons, tell, log),
-    (app) => registerSlashCommandListener(app, commands, log),
-    (app) => registerShortcutListeners(app, startModal, tell, tellDirectly, log),
-    (app) => registerStartFormListeners(app, startFormHandler, startModal, tell, log),
-    (app) => registerChannelSettingsListener(app, channelSettings, log),
-    (app) => registerHomeListeners(app, { ...handlers, taskModal }, log),
-    (app) => registerTaskDetailsListeners(app, { ...handlers, taskModal }, log),
-  ];
+  registerStepsListener(context, (press) => showSteps(deps, press));
+  registerAccountListeners(context, handlers.workspaceAccount);
+  registerWorkspaceAccessListeners(context, handlers.workspaceAccess);
+  registerFeedbackListeners(context, new AnswerFeedback(deps));
+  registerControlButtonListeners(context, buttons);
+  registerMessageButtonListeners(context, messageButtons);
+  registerSlashCommandListener(context, commands);
+  registerShortcutListeners(context, startModal, (actor, text) => sendDirectMessage(deps, actor, text));
+  registerStartFormListeners(context, startFormHandler, startModal);
+  registerChannelSettingsListener(context, channelSettings);
+  registerHomeListeners(context, { ...handlers, taskModal });
+  registerTaskDetailsListeners(context, taskModal, handlers);
 }

@@ -6,7 +6,6 @@ const stringList = z
   .default('')
   .transform((text) => text.split(/[,\s]+/).filter((word) => word !== ''));
 
-/** Hosts separated by commas. */
 export const hostList = stringList.transform((hosts) => hosts.map((host) => host.toLowerCase()));
 
 /** File extensions and MIME types separated by commas. */
@@ -34,24 +33,19 @@ export const emojiName = z
   .default('octagonal_sign')
   .transform((name) => (name === 'none' ? '' : name.replaceAll(':', '')));
 
-/** Bot ids separated by commas. */
 export const botIdList = stringList.pipe(z.array(z.string().regex(/^B[A-Z0-9]+$/)));
 
 /** Workspace and organisation ids separated by commas; `*` stands for any. */
 export const workspaceIdList = stringList.pipe(z.array(z.string().regex(/^([TE][A-Z0-9]+|\*)$/)));
 
-/** A whole number, 0 or more. */
 export const nonNegativeInteger = z.coerce.number().int().nonnegative();
 
-/** A channel's id. */
 export const channelId = z.string().regex(/^[CG][A-Z0-9]+$/);
 
-/** The address of a PostgreSQL database. */
 export const databaseUrl = z
   .string()
   .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://');
 
-/** The lowest level that is logged. */
 export const logLevel = z
   .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   .default('info');

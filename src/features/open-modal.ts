@@ -1,7 +1,7 @@
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
+import { type Modal, noticeModal } from '../render/blocks/modal.ts';
 import * as strings from '../render/strings/index.ts';
 
-/** Where a modal opens. */
 export interface ModalTrigger {
   workspace: string;
   /** Slack's; expires after 3 s. */
@@ -11,26 +11,43 @@ export interface ModalTrigger {
 /** `late`: the trigger has expired; `unknown`: the app is not installed there. */
 export type ModalOutcome = 'done' | 'late' | 'unknown';
 
+/** Error messages of a form by the ids of their inputs; empty if it was saved. */
+export type FormErrors = Readonly<Record<string, string>>;
+
+/** What a modal shows: a view, or a sentence below the modal's title. */
+export type ModalContent = Modal | string;
+
 /**
- * Opens a modal at once, before the trigger expires, and then shows the view of `fill`, which also checks permission. If
- * `fill` throws, the modal shows `failed`. `notice` renders a modal with one sentence. Throws a SlackError.
+ * Opens a modal at once, before the trigger expires, and then shows what `fill` returns, which also checks permission.
+ * If `fill` throws, the modal shows the sentence `failed`. Throws a SlackError.
  */
 export async function openAndFillModal(
   deps: Pick<RelayDeps, 'workspace' | 'log'>,
   { workspace: id, triggerId }: ModalTrigger,
-  notice: (sentence: string) => object,
+  title: string,
   failed: string,
-  fill: (workspace: WorkspaceClient) => Promise<object>,
+  fill: (workspace: WorkspaceClient) => Promise<ModalContent>,
 ): Promise<ModalOutcome> {
   const workspace = deps.workspace(id);
   if (workspace === undefined) return 'unknown';
-  const viewId = await workspace.views.open(triggerId, notice(strings.loading));
+  const viewId = await workspace.views.open(triggerId, noticeModal(title, strings.loading));
   if (viewId === undefined) return 'late';
   try {
-    await workspace.views.update(viewId, await fill(workspace));
+    await updateModal(workspace, viewId, title, await fill(workspace));
   } catch (error) {
     deps.log.warn({ workspace: id, err: error }, 'could not fill a modal');
-    await workspace.views.update(viewId, notice(failed));
+    await updateModal(workspace, viewId, title, failed);
   }
   return 'done';
+}
+
+/** Updates an open modal; false if it was closed, or the app is not installed there. Throws a SlackError. */
+export async function updateModal(
+  workspace: WorkspaceClient | undefined,
+  viewId: string,
+  title: string,
+  content: ModalContent,
+): Promise<boolean> {
+  const view = typeof content === 'string' ? noticeModal(title, content) : content;
+  return (await workspace?.views.update(viewId, view)) ?? false;
 }

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import { isEarlierTs } from '../relay/runtime/incoming-message.ts';
 import { StoreError } from '../store/errors.ts';
 
-/** An event that is to be written. */
 export interface BufferableEvent {
   /** Slack's id, the same in each delivery. */
   id: string;

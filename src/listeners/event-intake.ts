@@ -31,7 +31,6 @@ export interface HandledEvent {
   ms: number;
 }
 
-/** What the intake needs. */
 export interface EventIntakeDeps {
   inbox: Inbox;
   /** Undefined if the bot is not installed there. */
@@ -46,7 +45,6 @@ export interface EventIntakeDeps {
   onInboxOutcome: (outcome: InboxOutcome, event: ChannelActor & { ts: string }) => void;
   /** Carries out a stop; returns once it is recorded. */
   onStopTrigger: (trigger: StopTrigger) => Promise<StopOutcome>;
-  /** Called for every event, for the metrics. */
   onEventHandled?: (event: HandledEvent) => void;
   log: Logger;
 }

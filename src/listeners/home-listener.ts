@@ -1,5 +1,3 @@
-import type { App } from '@slack/bolt';
-import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { DirectMessages } from '../features/direct-messages/direct-messages.ts';
 import type { HomeTab } from '../features/home/home-tab.ts';
@@ -9,15 +7,8 @@ import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { HomeTabState } from '../relay/tasks/home-tab-state.ts';
 import * as strings from '../render/strings/index.ts';
 import { parseEnvelope } from './envelope.ts';
-import { type ButtonPress, onPress, runAfterAck } from './press.ts';
+import { type ButtonPress, type ListenerContext, onPress, runAfterAck } from './press.ts';
 import { slackId } from './slack-ids.ts';
-
-/** What the Home tab leads to. */
-export interface HomeHandlers {
-  home: Pick<HomeTab, 'show' | 'openChannelSettings'>;
-  taskModal: Pick<TaskModal, 'open'>;
-  directMessages: Pick<DirectMessages, 'suggestPrompts'>;
-}
 
 const homeOpenedSchema = z.looseObject({
   type: z.literal('app_home_opened'),
@@ -27,7 +18,6 @@ const homeOpenedSchema = z.looseObject({
   view: z.looseObject({ private_metadata: z.string().optional(), hash: z.string().optional() }).optional(),
 });
 
-/** A press in a person's Home tab. */
 interface HomePress extends WorkspaceActor {
   state: HomeTabState;
   triggerId: string;
@@ -37,11 +27,14 @@ interface HomePress extends WorkspaceActor {
 
 /** Handles the Home tab. Nothing there changes data of ours, so each press is acknowledged at once. */
 export function registerHomeListeners(
-  app: App,
-  { home, taskModal, directMessages }: HomeHandlers,
-  log: Logger,
+  context: ListenerContext,
+  {
+    home,
+    taskModal,
+    directMessages,
+  }: { home: HomeTab; taskModal: TaskModal; directMessages: DirectMessages },
 ): void {
-  app.event('app_home_opened', async ({ body }) => {
+  context.app.event('app_home_opened', async ({ body }) => {
     const envelope = parseEnvelope(body);
     const event = homeOpenedSchema.safeParse(envelope?.event);
     if (envelope === undefined || !event.success) return;
@@ -77,14 +70,14 @@ export function registerHomeListeners(
   });
 
   function onAction(actionId: string, handle: (press: HomePress) => Promise<void>): void {
-    onPress(app, actionId, log, async (press) => {
+    onPress(context, actionId, async (press) => {
       const homePress = parseHomePress(press);
       if (homePress !== undefined) await handle(homePress);
     });
   }
 
   function background(what: string, work: Promise<void>): void {
-    runAfterAck(work, log.child({ what }), 'could not update the Home tab');
+    runAfterAck(work, context.log.child({ what }), 'could not update the Home tab');
   }
 }
 

@@ -10,7 +10,6 @@ const MAX_BEHIND_SECONDS = 5 * 60;
 /** After how long a request that did not fit may be repeated (s). */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Why a request is refused. */
 interface HttpRejection {
   status: number;
   why: string;
@@ -81,7 +80,6 @@ function startsObject(text: string): boolean {
   return text.trimStart().startsWith('{');
 }
 
-/** A body that is being read. */
 interface BodyRead {
   bytes: number;
   abort(reason: 'too_large' | 'busy'): void;

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { GrantedInstallation } from '../relay/installations/installation-tokens.ts';
 import { InstallRefused } from '../relay/installations/oauth-installations.ts';
-import { createBoltLogger } from './bolt-logger.ts';
+import { createSlackLogger } from '../slack/slack-logger.ts';
 import { OAuthStateRejected, OAuthStateStore } from './oauth-state-store.ts';
 
 const INSTALL_PATH = '/slack/install';
@@ -12,11 +12,9 @@ const REDIRECT_PATH = '/slack/oauth_redirect';
 /** How long Slack may take to exchange a code for tokens (ms). */
 const TOKEN_EXCHANGE_TIMEOUT_MS = 10_000;
 
-/** What the OAuth pages need. */
 export interface OAuthPagesDeps {
   clientId: string;
   clientSecret: string;
-  /** The scopes of the bot. */
   scopes: readonly string[];
   /** Where browsers reach this process. */
   publicUrl: string;
@@ -99,7 +97,7 @@ export function createOAuthPages(
     signingSecret: '',
     signatureVerification: false,
     endpoints: [],
-    logger: createBoltLogger(log),
+    logger: createSlackLogger(log),
   });
   return (request, response) => {
     const path = URL.parse(request.url ?? '/', 'http://localhost')?.pathname;

@@ -7,7 +7,6 @@ const STATE_LIFETIME_MS = 10 * 60_000;
 
 const claimsSchema = z.tuple([z.string(), z.number()]);
 
-/** What OAuth states need. */
 export interface OAuthStateStoreDeps {
   /** The first one signs; all verify. */
   secretKeys: readonly string[];
@@ -20,24 +19,23 @@ export interface OAuthStateStoreDeps {
 
 /** The `state` parameter of OAuth: signed, valid for ten minutes and once. Bolt also compares it with a cookie. */
 export class OAuthStateStore implements StateStore {
+  readonly #deps: OAuthStateStoreDeps;
   readonly #keys: readonly Buffer[];
-  readonly #options: InstallURLOptions;
-  readonly #markUsed: OAuthStateStoreDeps['markUsed'];
-  readonly #now: () => number;
 
-  constructor({ secretKeys, options, markUsed, now = Date.now }: OAuthStateStoreDeps) {
-    this.#keys = secretKeys.map((secret) =>
+  constructor(deps: OAuthStateStoreDeps) {
+    this.#deps = deps;
+    this.#keys = deps.secretKeys.map((secret) =>
       Buffer.from(hkdfSync('sha256', secret, '', 'taskthread install states', 32)),
     );
-    this.#options = options;
-    this.#markUsed = markUsed;
-    this.#now = now;
   }
 
   generateStateParam: StateStore['generateStateParam'] = async () => {
     const [key] = this.#keys;
     if (key === undefined) throw new TypeError('States need a key.');
-    const claimed = [randomBytes(16).toString('base64url'), this.#now() + STATE_LIFETIME_MS];
+    const claimed = [
+      randomBytes(16).toString('base64url'),
+      (this.#deps.now ?? Date.now)() + STATE_LIFETIME_MS,
+    ];
     const text = Buffer.from(JSON.stringify(claimed)).toString('base64url');
     return `${text}.${sign(text, key)}`;
   };
@@ -48,14 +46,13 @@ export class OAuthStateStore implements StateStore {
     if (more.length > 0 || !this.#keys.some((key) => isEqual(signature, sign(text, key))))
       throw new OAuthStateRejected('forged');
     const [, until] = claimsSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString()));
-    if (this.#now() >= until) throw new OAuthStateRejected('old');
+    if ((this.#deps.now ?? Date.now)() >= until) throw new OAuthStateRejected('old');
     const spent = createHash('sha256').update(state).digest('base64url');
-    if (!(await this.#markUsed(spent))) throw new OAuthStateRejected('used');
-    return this.#options;
+    if (!(await this.#deps.markUsed(spent))) throw new OAuthStateRejected('used');
+    return this.#deps.options;
   };
 }
 
-/** An installation returned with an invalid state. */
 export class OAuthStateRejected extends Error {
   readonly code = 'state_refused';
   readonly reason: 'forged' | 'old' | 'used';

@@ -1,20 +1,24 @@
 import type { App, RespondFn, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import type { FormErrors, ModalOutcome } from '../features/open-modal.ts';
 import type { ChannelActor, WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { ControlOutcome } from '../relay/runtime/control-types.ts';
 import { noticeModal } from '../render/blocks/modal.ts';
 import * as strings from '../render/strings/index.ts';
 import { StoreError } from '../store/errors.ts';
 
-/** Where a button was pressed, and by whom. */
 export interface PressLocation extends ChannelActor {
-  /** The thread of the button's message. */
   threadTs: string | undefined;
 }
 
-/** Sends one person an ephemeral message. */
-export type SendEphemeral = (location: PressLocation, text: string) => Promise<void>;
+/** What every listener works with. */
+export interface ListenerContext {
+  app: App;
+  log: Logger;
+  /** Sends one person a message that only they see. */
+  sendEphemeral: (location: PressLocation, text: string) => Promise<void>;
+}
 
 /** A press of a button or a choice from a list. */
 export interface ButtonPress {
@@ -34,13 +38,31 @@ export interface ButtonPress {
   view: { id: string; metadata: string; hash: string | undefined } | undefined;
 }
 
-/** A submitted form; `Values` are the view's inputs by block and action id. */
-export interface FormSubmission<Values> {
+export interface FormSubmission {
   actor: WorkspaceActor;
   viewId: string;
   metadata: string;
-  values: Values;
+  /** What was put into the input of this id, which its block and its element share; undefined if the form had none. */
+  input: (id: string) => InputState | undefined;
 }
+
+/** The input of a form; an empty field is null. */
+const inputStateSchema = z.looseObject({
+  value: z.string().nullish(),
+  selected_option: z.looseObject({ value: z.string() }).nullish(),
+  selected_options: z.array(z.looseObject({ value: z.string() })).nullish(),
+  selected_conversation: z.string().nullish(),
+  files: z.array(z.unknown()).nullish(),
+});
+type InputState = z.output<typeof inputStateSchema>;
+
+const formSchema = z.looseObject({
+  view: z.looseObject({
+    id: z.string(),
+    private_metadata: z.string().default(''),
+    state: z.looseObject({ values: z.record(z.string(), z.record(z.string(), inputStateSchema)) }),
+  }),
+});
 
 const actorSchema = z.looseObject({
   type: z.string().optional(),
@@ -120,21 +142,13 @@ export function parsePress(body: unknown): ButtonPress | undefined {
   };
 }
 
-/** Reads a submitted form with these values; undefined for anything else. */
-export function parseForm<Values>(
-  body: unknown,
-  valuesSchema: z.ZodType<Values>,
-): FormSubmission<Values> | undefined {
+/** Reads a submitted form; undefined for anything else. */
+export function parseForm(body: unknown): FormSubmission | undefined {
   const actor = parseActor(body);
-  const view = z.looseObject({
-    id: z.string(),
-    private_metadata: z.string().default(''),
-    state: z.looseObject({ values: valuesSchema }),
-  });
-  const parsed = z.looseObject({ view }).safeParse(body);
+  const parsed = formSchema.safeParse(body);
   if (actor === undefined || !parsed.success) return undefined;
   const { id: viewId, private_metadata: metadata, state } = parsed.data.view;
-  return { actor, viewId, metadata, values: state.values };
+  return { actor, viewId, metadata, input: (id) => state.values[id]?.[id] };
 }
 
 /** Lets work continue that the response to Slack must not wait for: over HTTP that is sent when the listener returns. */
@@ -147,22 +161,27 @@ export async function askToTryAgain(respond: RespondFn): Promise<void> {
   await respond({ response_type: 'ephemeral', replace_original: false, text: strings.command.unavailable });
 }
 
-/** Handles presses of buttons that record nothing: each is acknowledged at once. */
+/**
+ * Handles presses of buttons that record nothing: each is acknowledged at once. The person is told of an outcome that
+ * they do not see.
+ */
 export function onPress(
-  app: App,
+  { app, log, sendEphemeral }: ListenerContext,
   actionId: string | RegExp,
-  log: Logger,
-  handle: (press: ButtonPress) => Promise<void>,
+  // biome-ignore lint/suspicious/noConfusingVoidType: most handlers return nothing.
+  handle: (press: ButtonPress) => Promise<ControlOutcome | ModalOutcome | void>,
 ): void {
   const actionLog = log.child({ action: String(actionId) });
   app.action(actionId, async ({ ack, body, respond }) => {
     await ack();
     const press = parsePress(body);
     if (press === undefined) return actionLog.debug('ignored a press that is not for this app');
-    const work = handle(press).catch(async (error: unknown) => {
-      if (error instanceof StoreError && press.location !== undefined) await askToTryAgain(respond);
-      throw error;
-    });
+    const work = handle(press)
+      .then((outcome) => explainOutcome(sendEphemeral, press.location, outcome ?? 'done'))
+      .catch(async (error: unknown) => {
+        if (error instanceof StoreError && press.location !== undefined) await askToTryAgain(respond);
+        throw error;
+      });
     runAfterAck(work, actionLog, 'could not answer a press');
   });
 }
@@ -171,15 +190,13 @@ export function onPress(
  * Handles a submitted form; `handle` returns what Slack shows then, or undefined to close the form. Without the database
  * the form stays open, with a request to try again.
  */
-export function onForm<Values>(
-  app: App,
+export function onForm(
+  { app, log }: ListenerContext,
   callbackId: string,
-  valuesSchema: z.ZodType<Values>,
-  log: Logger,
-  handle: (form: FormSubmission<Values>) => Promise<ViewResponseAction | undefined>,
+  handle: (form: FormSubmission) => Promise<ViewResponseAction | undefined>,
 ): void {
   app.view(callbackId, async ({ ack, body }) => {
-    const form = parseForm(body, valuesSchema);
+    const form = parseForm(body);
     if (form === undefined) log.warn({ form: callbackId }, 'ignored a form that cannot be read');
     const [firstInput] = Object.keys(body.view.state.values);
     const response =
@@ -194,20 +211,20 @@ export function onForm<Values>(
 }
 
 /** Shows errors in a form, by block; undefined if there are none. */
-export function formErrors(errors: object): ViewResponseAction | undefined {
+export function formErrors(errors: FormErrors): ViewResponseAction | undefined {
   return Object.keys(errors).length === 0 ? undefined : { response_action: 'errors', errors: { ...errors } };
 }
 
 /** Shows errors in a form with settings, by block; without any, that it is saved. */
-export function savedOrErrors(errors: object, title: string): ViewResponseAction {
+export function savedOrErrors(errors: FormErrors, title: string): ViewResponseAction {
   return formErrors(errors) ?? { response_action: 'update', view: noticeModal(title, strings.settingsSaved) };
 }
 
 /** Tells a person what their press did, unless they see it anyway. */
 export async function explainOutcome(
-  sendEphemeral: SendEphemeral,
+  sendEphemeral: ListenerContext['sendEphemeral'],
   location: PressLocation | undefined,
-  outcome: ControlOutcome | 'late',
+  outcome: ControlOutcome | ModalOutcome,
 ): Promise<void> {
   if (location === undefined || outcome === 'done' || outcome === 'refused') return;
   await sendEphemeral(location, strings.controlFailed[outcome]);

@@ -1,14 +1,8 @@
-import type { App } from '@slack/bolt';
-import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { StartFormRequest, StartModal } from '../features/start/start-modal.ts';
+import type { StartFormOpener, StartFormRequest } from '../features/start/start-form-opener.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import * as strings from '../render/strings/index.ts';
-import { parseActor, runAfterAck, type SendEphemeral } from './press.ts';
-import { explainUnopened } from './start-form-listener.ts';
-
-/** Sends a person a direct message. */
-export type SendDirectMessage = (actor: WorkspaceActor, text: string) => Promise<void>;
+import { type ListenerContext, parseActor, runAfterAck } from './press.ts';
 
 const globalShortcutSchema = z.looseObject({ trigger_id: z.string() });
 const messageShortcutSchema = globalShortcutSchema.extend({
@@ -19,11 +13,9 @@ const messageShortcutSchema = globalShortcutSchema.extend({
 
 /** Handles the shortcuts of the manifest: a new task, and a question about a message. */
 export function registerShortcutListeners(
-  app: App,
-  startModal: Pick<StartModal, 'openBlank' | 'openAboutMessage'>,
-  sendEphemeral: SendEphemeral,
-  sendDirectMessage: SendDirectMessage,
-  log: Logger,
+  { app, log, sendEphemeral }: ListenerContext,
+  startModal: StartFormOpener,
+  sendDirectMessage: (actor: WorkspaceActor, text: string) => Promise<void>,
 ): void {
   const background = (work: Promise<void>) => runAfterAck(work, log, 'could not show the start form');
 
@@ -50,7 +42,11 @@ export function registerShortcutListeners(
     background(
       startModal
         .openAboutMessage(request, { channel, thread_ts: threadTs, ts, message })
-        .then((opened) => explainUnopened(sendEphemeral, { workspace, person, channel, threadTs }, opened)),
+        .then(async (opened) => {
+          if (opened === 'done') return;
+          const why = opened === 'late' ? strings.command.tooLate : strings.controlFailed.unknown;
+          await sendEphemeral({ workspace, person, channel, threadTs }, why);
+        }),
     );
   });
 }

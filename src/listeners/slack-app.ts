@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { App, type Authorize, HTTPModuleFunctions, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
 import type { Logger } from 'pino';
+import { createSlackLogger } from '../slack/slack-logger.ts';
 import { StoreError } from '../store/errors.ts';
-import { createBoltLogger } from './bolt-logger.ts';
 import type { EventIntake } from './event-intake.ts';
 import { MAX_BODY_BYTES, withRequestValidation } from './http-request-validation.ts';
 import { createOAuthPages, type OAuthPagesDeps } from './oauth-pages.ts';
@@ -13,12 +13,11 @@ export type EventTransport =
   | { kind: 'socket'; appToken: string; socketLease: SocketLease }
   | { kind: 'http'; signingSecret: string };
 
-/** What the Bolt app needs. */
 export interface SlackAppDeps {
   transport: EventTransport;
   eventIntake: EventIntake;
-  /** Each adds its listeners for presses, commands and forms to the app. */
-  listeners: readonly ((app: App) => void)[];
+  /** Adds the listeners for presses, commands and forms to the app. */
+  listen: (app: App) => void;
   authorize: Authorize<boolean>;
   /** How workspaces install the app by OAuth; left out if the token comes from the settings. */
   oauthPages?: OAuthPagesDeps | undefined;
@@ -66,7 +65,7 @@ export class SlackApp {
 
   constructor(deps: SlackAppDeps) {
     const { transport, slackApiUrl, log } = deps;
-    const logger = createBoltLogger(log);
+    const logger = createSlackLogger(log);
     let events: RequestListener | undefined;
     let receiver: SocketModePool | HTTPReceiver;
     if (transport.kind === 'http') {
@@ -93,7 +92,7 @@ export class SlackApp {
     });
     app.eventIntake = deps.eventIntake;
     app.log = log;
-    for (const listen of deps.listeners) listen(app);
+    deps.listen(app);
     app.error(async (error) => {
       log.error({ err: error }, 'a listener failed');
     });
@@ -132,7 +131,7 @@ export class SlackApp {
 }
 
 function httpReceiver(signingSecret: string, { log }: SlackAppDeps): HTTPReceiver {
-  const logger = createBoltLogger(log);
+  const logger = createSlackLogger(log);
   return new HTTPReceiver({
     signingSecret,
     logger,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** A message's ts. */
 export const slackTs = z.string().regex(/^\d{1,10}\.\d{6}$/);
 
 /** An id of Slack's; they are stored as they come. */

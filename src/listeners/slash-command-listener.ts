@@ -1,5 +1,4 @@
-import type { App, RespondFn } from '@slack/bolt';
-import type { Logger } from 'pino';
+import type { RespondFn } from '@slack/bolt';
 import { z } from 'zod';
 import type { ModalOutcome } from '../features/open-modal.ts';
 import type { ChannelActor } from '../relay/runtime/actors.ts';
@@ -7,9 +6,8 @@ import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../render/markdown/pings.ts';
 import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text/graphemes.ts';
-import { runAfterAck } from './press.ts';
+import { type ListenerContext, runAfterAck } from './press.ts';
 
-/** A use of `/agent`. */
 export interface SlashCommand extends ChannelActor {
   /** Opens a modal; expires after 3 s. */
   triggerId: string;
@@ -18,7 +16,6 @@ export interface SlashCommand extends ChannelActor {
 /** Handles one subcommand: with an ephemeral message, or a modal that it opened. */
 export type SlashCommandHandler = (command: SlashCommand) => Promise<RenderedMessage | ModalOutcome>;
 
-/** The subcommands of `/agent`. */
 export type SlashCommandHandlers = Readonly<
   Record<'new' | 'status' | 'stop' | 'tasks' | 'settings', SlashCommandHandler>
 >;
@@ -32,7 +29,10 @@ const commandSchema = z.looseObject({
 });
 
 /** Handles `/agent`. Without a subcommand, and after an unknown one, it shows the help. */
-export function registerSlashCommandListener(app: App, handlers: SlashCommandHandlers, log: Logger): void {
+export function registerSlashCommandListener(
+  { app, log }: ListenerContext,
+  handlers: SlashCommandHandlers,
+): void {
   app.command('/agent', async ({ ack, body, respond }) => {
     const parsed = commandSchema.safeParse(body);
     const subcommand = parsed.success ? subcommandOf(parsed.data.text) : '';
@@ -46,34 +46,24 @@ export function registerSlashCommandListener(app: App, handlers: SlashCommandHan
     }
     await ack();
     const { team_id: workspace, channel_id: channel, user_id, trigger_id: triggerId } = parsed.data;
-    const work = respondTo(respond, () =>
-      handlers[subcommand]({ workspace, channel, person: user_id, triggerId }),
-    );
+    const work = respondTo(respond, handlers[subcommand]({ workspace, channel, person: user_id, triggerId }));
     runAfterAck(work, log.child({ subcommand }), 'could not answer a command');
   });
-
-  async function respondTo(
-    respond: RespondFn,
-    handle: () => Promise<RenderedMessage | ModalOutcome>,
-  ): Promise<void> {
-    let result: RenderedMessage | ModalOutcome;
-    try {
-      result = await handle();
-    } catch (error) {
-      await sendResponse(respond, { text: strings.command.unavailable, blocks: [] });
-      throw error;
-    }
-    if (result === 'done') return;
-    if (typeof result === 'string')
-      await sendResponse(respond, { text: strings.command.tooLate, blocks: [] });
-    else await sendResponse(respond, result);
-  }
 }
 
 /** By response_url: works without the bot in the channel, and outside the rate limits of its calls. */
-async function sendResponse(respond: RespondFn, { text, blocks }: RenderedMessage): Promise<void> {
-  const shown = blocks.length === 0 ? {} : { blocks: [...blocks] };
-  await respond({ response_type: 'ephemeral', text, ...shown });
+async function respondTo(respond: RespondFn, handled: ReturnType<SlashCommandHandler>): Promise<void> {
+  const send = async (text: string, blocks: RenderedMessage['blocks'] = []) => {
+    const shown = blocks.length === 0 ? {} : { blocks };
+    await respond({ response_type: 'ephemeral', text, ...shown });
+  };
+  const result = await handled.catch(async (error: unknown) => {
+    await send(strings.command.unavailable);
+    throw error;
+  });
+  if (result === 'done') return;
+  if (typeof result === 'string') await send(strings.command.tooLate);
+  else await send(result.text, result.blocks);
 }
 
 function subcommandOf(text: string): string {

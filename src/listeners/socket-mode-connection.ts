@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { backoffMs } from '../relay/runtime/retry.ts';
 import { MAX_RETRY_AFTER_MS } from '../slack/errors.ts';
 import { tryParseJson } from '../slack/safe-json.ts';
-import { createQuietBoltLogger } from './bolt-logger.ts';
+import { createQuietSlackLogger } from '../slack/slack-logger.ts';
 
 /** How long Slack may take to return an address, and then to say hello (ms). */
 const API_TIMEOUT_MS = 10_000;
@@ -15,17 +15,14 @@ const STABLE_CONNECTION_MS = 5_000;
 /** How long a close waits for Slack to close too (ms). */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** What one connection needs. */
 export interface SocketModeConnectionDeps {
   app: App;
   appToken: string;
   slackApiUrl: string;
-  /** Called when the connection is open. */
   onConnected: () => void;
   log: Logger;
 }
 
-/** Slack rejects the app-level token. */
 export class AppTokenRejected extends Error {
   readonly code = 'app_token_refused';
 
@@ -171,7 +168,7 @@ export class SocketModeConnection {
     const receiver = new SocketModeReceiver({
       appToken,
       autoReconnectEnabled: false,
-      logger: createQuietBoltLogger(log),
+      logger: createQuietSlackLogger(log),
       installerOptions: {
         clientOptions: {
           slackApiUrl,
@@ -223,7 +220,10 @@ function dropMalformedFrames(client: SocketModeClient, log: Logger): void {
   client.on('ws_message', (data: unknown, isBinary: unknown) => {
     const frame = tryParseJson(String(data));
     if (frameSchema.safeParse(frame).success) {
-      for (const listener of listeners) void callListener(listener, client, [data, isBinary], log);
+      for (const listener of listeners)
+        (async () => listener.apply(client, [data, isBinary]))().catch((error: unknown) =>
+          log.error({ err: error }, 'could not handle a Socket Mode frame'),
+        );
       return;
     }
     log.warn(
@@ -231,17 +231,4 @@ function dropMalformedFrames(client: SocketModeClient, log: Logger): void {
       'dropped a Socket Mode frame of unknown content',
     );
   });
-}
-
-async function callListener(
-  listener: (...args: unknown[]) => unknown,
-  client: SocketModeClient,
-  args: unknown[],
-  log: Logger,
-): Promise<void> {
-  try {
-    await listener.apply(client, args);
-  } catch (error) {
-    log.error({ err: error }, 'could not handle a Socket Mode frame');
-  }
 }

@@ -9,26 +9,21 @@ import { SocketModeConnection } from './socket-mode-connection.ts';
 export interface SocketLease {
   /** Reports how many are open here; returns how many may be, for `leaseMs` from now. Throws a StoreError. */
   renew(open: number): Promise<{ allowed: number; processes: number }>;
-  /** Gives this process's connections back. */
   release(): Promise<void>;
   readonly leaseMs: number;
 }
 
-/** What the pool needs. */
 export interface SocketModePoolDeps {
   appToken: string;
   slackApiUrl: string;
   socketLease: SocketLease;
-  /** Called when a connection is open. */
   onConnected: () => void;
   log: Logger;
   /** How often the lease is renewed (ms); by default a quarter of its time. */
   renewIntervalMs?: number;
 }
 
-/** The state of the pool, for /readyz. */
 export interface SocketModePoolState {
-  /** Open connections of this process. */
   live: number;
   /** Connections that it may have; 0 if other processes hold them all. */
   allowed: number;

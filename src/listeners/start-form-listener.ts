@@ -1,24 +1,10 @@
-import type { App } from '@slack/bolt';
-import type { Logger } from 'pino';
+import type { ViewResponseAction } from '@slack/bolt';
 import { z } from 'zod';
-import type { ModalOutcome } from '../features/open-modal.ts';
-import type { StartFormValues } from '../features/start/start-form-content.ts';
-import type { StartFormAnswer, StartFormHandler } from '../features/start/start-form-handler.ts';
-import type { StartModal } from '../features/start/start-modal.ts';
-import { parseStartFormMetadata, START_CALLBACK } from '../features/start/start-view.ts';
-import * as strings from '../render/strings/index.ts';
-import { onPress, type PressLocation, parseForm, type SendEphemeral } from './press.ts';
-
-const inputStateSchema = z.looseObject({
-  value: z.string().nullish(),
-  selected_option: z.looseObject({ value: z.string() }).nullish(),
-  selected_options: z.array(z.looseObject({ value: z.string() })).nullish(),
-  selected_conversation: z.string().nullish(),
-  files: z.array(z.unknown()).nullish(),
-});
-type InputState = z.output<typeof inputStateSchema>;
-
-const formValues = z.record(z.string(), z.record(z.string(), inputStateSchema));
+import type { StartFormValues } from '../features/start/start-form-message.ts';
+import type { StartFormOpener } from '../features/start/start-form-opener.ts';
+import type { StartFormAnswer, StartFormSubmissions } from '../features/start/start-form-submission.ts';
+import { parseStartFormMetadata, START_CALLBACK } from '../features/start/start-form-view.ts';
+import { type FormSubmission, formErrors, type ListenerContext, onPress, parseForm } from './press.ts';
 
 const blocksSchema = z.looseObject({
   view: z.looseObject({
@@ -28,56 +14,37 @@ const blocksSchema = z.looseObject({
 
 /** Handles the form that starts tasks, and the buttons that open it again for an earlier question. */
 export function registerStartFormListeners(
-  app: App,
-  formHandler: Pick<StartFormHandler, 'submit'>,
-  startModal: Pick<StartModal, 'openAgain'>,
-  sendEphemeral: SendEphemeral,
-  log: Logger,
+  context: ListenerContext,
+  formHandler: StartFormSubmissions,
+  startModal: StartFormOpener,
 ): void {
-  app.view(START_CALLBACK, async ({ ack, body }) => {
-    const form = parseForm(body, formValues);
+  context.app.view(START_CALLBACK, async ({ ack, body }) => {
+    const form = parseForm(body);
     const metadata = form && parseStartFormMetadata(form.metadata);
     if (form === undefined || metadata === undefined) {
-      log.warn('ignored a start form that cannot be read');
-      await ack();
-      return;
+      context.log.warn('ignored a start form that cannot be read');
+      return ack();
     }
-    const { actor, viewId, values } = form;
-    const submission = { ...metadata, ...actor, viewId, values: toStartFormValues(values) };
-    await ack(viewResponse(await formHandler.submit(submission), firstInputId(body)));
+    const { actor, viewId } = form;
+    const submission = { ...metadata, ...actor, viewId, values: startFormValues(form) };
+    const response = viewResponse(await formHandler.submit(submission), firstInputId(body));
+    await (response === undefined ? ack() : ack(response));
   });
   for (const [id, where] of [
     ['choose_again', 'thread'],
     ['new_thread', 'channel'],
   ] as const) {
-    onPress(app, id, log, async ({ actor, location, turnId, triggerId, ts }) => {
-      if (location === undefined || turnId === undefined) return;
+    onPress(context, id, async ({ actor, location, turnId, triggerId, ts }) => {
+      if (location === undefined || turnId === undefined) return undefined;
       const question = { turnId, channel: location.channel, ts, where };
-      const opened = await startModal.openAgain({ ...actor, triggerId }, question);
-      await explainUnopened(sendEphemeral, location, opened);
+      return startModal.openAgain({ ...actor, triggerId }, question);
     });
   }
 }
 
-/** Tells a person why no modal opened. */
-export async function explainUnopened(
-  sendEphemeral: SendEphemeral,
-  location: PressLocation,
-  opened: ModalOutcome,
-): Promise<void> {
-  if (opened === 'done') return;
-  await sendEphemeral(location, opened === 'late' ? strings.command.tooLate : strings.controlFailed.unknown);
-}
-
-function viewResponse(answer: StartFormAnswer, errorBlockId: string) {
-  switch (answer.do) {
-    case 'close':
-      return undefined;
-    case 'show_error':
-      return { response_action: 'errors' as const, errors: { [errorBlockId]: answer.sentence } };
-    case 'show_view':
-      return { response_action: 'update' as const, view: answer.view };
-  }
+function viewResponse(answer: StartFormAnswer, errorBlockId: string): ViewResponseAction | undefined {
+  if (typeof answer === 'string') return formErrors({ [errorBlockId]: answer });
+  return answer && { response_action: 'update', view: answer };
 }
 
 /** Slack shows errors at an input: the first one is the channel's, or else the question's. */
@@ -86,8 +53,7 @@ function firstInputId(body: unknown): string {
   return blocks.find(({ type }) => type === 'input')?.block_id ?? 'skill';
 }
 
-function toStartFormValues(values: z.output<typeof formValues>): StartFormValues {
-  const input = (id: string): InputState | undefined => values[id]?.[id];
+function startFormValues({ input }: FormSubmission): StartFormValues {
   const question = input('question');
   const model = input('model')?.selected_option?.value;
   const mode = input('mode')?.selected_option?.value;

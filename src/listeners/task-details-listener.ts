@@ -1,21 +1,10 @@
-import type { App } from '@slack/bolt';
-import type { Logger } from 'pino';
 import type { HomeTab } from '../features/home/home-tab.ts';
 import type { TaskDeleter } from '../features/tasks/task-deletion.ts';
 import type { TaskFileDelivery } from '../features/tasks/task-file-delivery.ts';
 import type { TaskModal, TaskModalRequest } from '../features/tasks/task-modal.ts';
 import { parseFilesPage, parseTaskMetadata } from '../features/tasks/task-view.ts';
-import { type ButtonPress, onPress } from './press.ts';
+import { type ButtonPress, type ListenerContext, onPress } from './press.ts';
 
-/** What the buttons in a task's details need. */
-export interface TaskDetailsHandlers {
-  taskModal: Pick<TaskModal, 'update' | 'showNotice'>;
-  taskFiles: Pick<TaskFileDelivery, 'deliver'>;
-  taskDeleter: Pick<TaskDeleter, 'delete'>;
-  home: Pick<HomeTab, 'show'>;
-}
-
-/** A press in the details of a task. */
 interface TaskPress {
   viewId: string;
   request: TaskModalRequest;
@@ -26,9 +15,9 @@ interface TaskPress {
 
 /** Handles the buttons in a task's details. Each press is acknowledged at once, and the modal shows the outcome. */
 export function registerTaskDetailsListeners(
-  app: App,
-  { taskModal, taskFiles, taskDeleter, home }: TaskDetailsHandlers,
-  log: Logger,
+  context: ListenerContext,
+  taskModal: TaskModal,
+  { taskFiles, taskDeleter, home }: { taskFiles: TaskFileDelivery; taskDeleter: TaskDeleter; home: HomeTab },
 ): void {
   for (const id of ['task_files_back', 'task_files_more']) {
     onAction(id, async ({ viewId, request, value }) => {
@@ -48,7 +37,7 @@ export function registerTaskDetailsListeners(
   });
 
   function onAction(actionId: string, handle: (press: TaskPress) => Promise<void>): void {
-    onPress(app, actionId, log, async (press) => {
+    onPress(context, actionId, async (press) => {
       const taskPress = parseTaskPress(press);
       if (taskPress !== undefined) await handle(taskPress);
     });

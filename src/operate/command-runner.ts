@@ -1,12 +1,19 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { describeErrors, UsageError } from './error-messages.ts';
 
-/**
- * Runs an operator's command and exits: 2 for a wrong command line, 1 for any other failure, with its message. `--help`
- * only prints the help.
- */
+const EXIT_CODES = 'Exit code: 0 if all went well, 1 if something failed, 2 if the command line is wrong.';
+
+/** How an operator's command is called here: by npm in a clone, by its file in the image. */
+export function commandLine(command: string, options = ''): string {
+  const inClone = `npm run ${command}${options === '' ? '' : ` -- ${options}`}`;
+  return import.meta.filename.endsWith('.ts')
+    ? inClone
+    : `node dist/operate/${command}.js ${options}`.trimEnd();
+}
+
+/** Runs an operator's command and exits; a failure prints its message. `--help` only prints the help. */
 export async function runCommand(help: string, work: () => Promise<number>): Promise<never> {
-  exitIfHelpIsAsked(help);
+  exitIfHelpIsAsked(`${help}\n\n${EXIT_CODES}`);
   try {
     process.exit(await work());
   } catch (error) {

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 
-/** Which credential a gate guards, and how. */
 export interface CredentialGateOptions {
   /** The setting with the credential, for the log. */
   setting: string;

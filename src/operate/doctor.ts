@@ -9,7 +9,7 @@ import { checkDatabase } from './checks/database-check.ts';
 import { checkEventAddress, checkInstallPage, checkResultLinks } from './checks/public-url-checks.ts';
 import { checkApp } from './checks/slack-app-check.ts';
 import { checkOAuth, checkSocketMode, checkToken } from './checks/slack-checks.ts';
-import { parseOptions, runCommand } from './command-runner.ts';
+import { commandLine, parseOptions, runCommand } from './command-runner.ts';
 import { Redactor } from './redaction.ts';
 
 const CHECKS: readonly (readonly [string, Check])[] = [
@@ -61,7 +61,6 @@ export async function runChecks(
   return allPassed;
 }
 
-/** Columns before the message. */
 const INDENT = 24;
 
 /** A result for people: its message is wrapped at the terminal's width (columns), where there is one. */
@@ -84,10 +83,10 @@ async function freeBytes(folder: string): Promise<number> {
   }
 }
 
-const USAGE = 'npm run doctor -- [--mend] [--json]';
+const USAGE = commandLine('doctor', '[--mend] [--json]');
 const HELP = `Usage: ${USAGE}
 
-Checks everything that a start needs. Exits with 0 if all is well, and with 1 if something is not.
+Checks everything that a start needs.
 
   --mend   updates the app at Slack to this release's manifest (needs SLACK_CONFIG_TOKEN)
   --json   prints one line of JSON for each check: {"what", "ok", "message"}`;

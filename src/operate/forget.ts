@@ -2,12 +2,12 @@ import { readCommandConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import type { StartedTask } from '../store/tasks/task-records.ts';
 import { AgentAccountClients } from './agent-account-clients.ts';
-import { parseOptions, runCommand } from './command-runner.ts';
+import { commandLine, parseOptions, runCommand } from './command-runner.ts';
 import { UsageError } from './error-messages.ts';
 import { withOperatorStore } from './operator-store.ts';
 
 const USAGE =
-  'npm run forget -- --workspace T0123 (--user U0123 [--tasks] | --everything)\n' +
+  `${commandLine('forget', '--workspace T0123 (--user U0123 [--tasks] | --everything)')}\n` +
   '  --user U0123   erases the data kept about one person\n' +
   '  --tasks        also deletes their tasks at the agent service, unless others wrote in them\n' +
   '  --everything   deletes every row of the workspace';
@@ -16,7 +16,6 @@ const HELP = `Erases what this database holds about a person or a workspace. It 
 /** The command reports its progress each time it has deleted this many rows. */
 const PROGRESS_ROWS = 100_000;
 
-/** What to erase. */
 export type ForgetRequest =
   | { workspace: string; user: string; tasks: boolean }
   | { workspace: string; everything: true };
@@ -73,10 +72,12 @@ export async function forget(
     throw new Error(`There is nothing of ${request.user} in ${workspace}. Check both IDs.`);
   const tasks = await store.tasks.startedBy(workspace, request.user);
   const ownTasks = request.tasks ? tasks.filter(({ alone }) => alone) : [];
-  for (const task of ownTasks) await deleteTask(task);
+  for (const [index, task] of ownTasks.entries()) {
+    await deleteTask(task);
+    print(`Deleted task ${task.task_id} at the agent service (${index + 1} of ${ownTasks.length}).`);
+  }
   const messages = await store.erasure.eraseUser(workspace, request.user);
   print(`Erased ${messages} messages of ${request.user} and all other data kept about them.`);
-  if (ownTasks.length > 0) print(`Deleted ${ownTasks.length} tasks at the agent service.`);
   const remaining = tasks.filter((task) => !ownTasks.includes(task));
   if (remaining.length > 0)
     print(

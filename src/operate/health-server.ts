@@ -1,17 +1,14 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the server reports and serves. */
 export interface HealthServerDeps {
   /** Why the database is of no use now; undefined if it works. Must not hang. */
   findTrouble(): Promise<string | undefined>;
-  /** Whether the process is handing its turns over. */
   draining(): boolean;
   /** Further fields of /readyz; they do not affect its status. */
   report(): Record<string, unknown>;
   /** The body of /metrics; 404 if left out. */
   metrics?: (() => Promise<{ type: string; text: string }>) | undefined;
-  /** Serves all other paths. */
   fallback: RequestListener | undefined;
 }
 

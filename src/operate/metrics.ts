@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { z } from 'zod';
 import type { CallAttempt } from '../agent/client-options.ts';
 import type { PermitStore } from '../slack/permit-queue.ts';
 import type { SlackCallRecord } from '../slack/slack-client.ts';
@@ -7,18 +9,18 @@ import type { Turn } from '../store/schema.ts';
 import type { Stats } from '../store/stats.ts';
 import type { TurnStep } from '../store/threads/turn-steps.ts';
 import { TURN_STATES } from '../store/threads/turn-steps.ts';
+import { metricHelp } from './metric-help.ts';
+
+type MetricName = keyof typeof metricHelp;
 
 /** Values that are read only on a scrape. */
 export interface MetricSources {
   /** Counts over all processes. */
   stats(): Promise<Stats>;
-  /** Threads that this process works on. */
   heldThreads(): number;
-  /** The settings whose token or key is rejected. */
   rejectedSettings(): readonly string[];
   /** Workspaces whose events do not arrive, as far as this process knows. */
   deafWorkspaces(): number;
-  /** How many of the workspaces' own tokens and keys are rejected. */
   rejectedWorkspaceCredentials(): { token: number; key: number };
 }
 
@@ -38,108 +40,64 @@ const FAST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 const MEDIUM_BUCKETS = [0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120];
 const SLOW_BUCKETS = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600];
 
+const packageSchema = z.looseObject({ version: z.string() });
+
+/** The release that runs; the image has the package's file beside its code, as a clone does. */
+function readVersion(): string {
+  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return packageSchema.parse(JSON.parse(file)).version;
+}
+
 /** The metrics. No label names a workspace, a person or a thread, because their number is unbounded. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #sources: MetricSources;
   #stats: { at: number; read: Promise<Stats | undefined> } | undefined;
 
-  readonly #events = this.#counter('events_total', 'Events from Slack', ['kind', 'outcome']);
-  readonly #eventSeconds = this.#histogram(
-    'event_seconds',
-    'From the arrival of an event until it may be acknowledged',
-    FAST_BUCKETS,
-    ['kind'],
-  );
-  readonly #turnsEnded = this.#counter('turns_ended_total', 'Finished turns', ['outcome']);
-  readonly #firstVisibleSeconds = this.#histogram(
-    'first_visible_seconds',
-    'From a message in Slack to the first reply that people see',
-    MEDIUM_BUCKETS,
-  );
-  readonly #turnSeconds = this.#histogram(
-    'turn_seconds',
-    'From a message in Slack to the end of its turn',
-    SLOW_BUCKETS,
-    ['outcome'],
-  );
-  readonly #permits = this.#counter('slack_permits_total', 'Requests for a rate limit permit', [
-    'lane',
-    'outcome',
-  ]);
-  readonly #unseenTextSeconds = this.#histogram(
-    'unseen_text_seconds',
-    'Age of the oldest text that an edit first shows',
-    MEDIUM_BUCKETS,
-  );
-  readonly #slackCalls = this.#counter('slack_calls_total', 'Calls to Slack', ['method', 'outcome']);
-  readonly #slackSeconds = this.#histogram('slack_call_seconds', 'Calls to Slack', FAST_BUCKETS, ['method']);
-  readonly #slackThrottled = this.#counter('slack_throttled_total', "Slack's rate limit responses (429)", [
-    'method',
-  ]);
-  readonly #refusedBlocks = this.#counter(
-    'degraded_sends_total',
-    'Messages sent again without a block that Slack refused; it is then left out in the workspace for 6 hours',
-    ['block'],
-  );
-  readonly #serviceCalls = this.#counter('service_calls_total', 'Attempts of calls to the agent service', [
-    'endpoint',
-    'status',
-    'account',
-  ]);
-  readonly #serviceSeconds = this.#histogram(
-    'service_call_seconds',
-    'Calls to the agent service',
-    MEDIUM_BUCKETS,
-    ['endpoint', 'account'],
-  );
-  readonly #serviceRetries = this.#counter('service_retries_total', 'Attempts after the first', [
-    'endpoint',
-    'account',
-  ]);
-  readonly #bytes = this.#counter('http_bytes_total', 'Bytes of request and response bodies, by peer', [
-    'peer',
-    'direction',
-  ]);
+  readonly #events = this.#counter('events_total', ['kind', 'outcome']);
+  readonly #eventSeconds = this.#histogram('event_seconds', FAST_BUCKETS, ['kind']);
+  readonly #turnsEnded = this.#counter('turns_ended_total', ['outcome']);
+  readonly #firstVisibleSeconds = this.#histogram('first_visible_seconds', MEDIUM_BUCKETS);
+  readonly #turnSeconds = this.#histogram('turn_seconds', SLOW_BUCKETS, ['outcome']);
+  readonly #permits = this.#counter('slack_permits_total', ['lane', 'outcome']);
+  readonly #unseenTextSeconds = this.#histogram('unseen_text_seconds', MEDIUM_BUCKETS);
+  readonly #slackCalls = this.#counter('slack_calls_total', ['method', 'outcome']);
+  readonly #slackSeconds = this.#histogram('slack_call_seconds', FAST_BUCKETS, ['method']);
+  readonly #slackThrottled = this.#counter('slack_throttled_total', ['method']);
+  readonly #refusedBlocks = this.#counter('degraded_sends_total', ['block']);
+  readonly #serviceCalls = this.#counter('service_calls_total', ['endpoint', 'status', 'account']);
+  readonly #serviceSeconds = this.#histogram('service_call_seconds', MEDIUM_BUCKETS, ['endpoint', 'account']);
+  readonly #serviceRetries = this.#counter('service_retries_total', ['endpoint', 'account']);
+  readonly #bytes = this.#counter('http_bytes_total', ['peer', 'direction']);
 
   constructor(sources: MetricSources) {
     this.#sources = sources;
     collectDefaultMetrics({ register: this.#registry });
-    this.#gauge('threads_held', 'Threads that this process works on', [], (gauge) =>
-      gauge.set(this.#sources.heldThreads()),
-    );
-    this.#gauge('credential_refused', 'Settings whose credential is rejected', ['setting'], (gauge) => {
+    const version = readVersion();
+    this.#gauge('build_info', ['version'], (gauge) => gauge.set({ version }, 1));
+    this.#gauge('threads_held', [], (gauge) => gauge.set(this.#sources.heldThreads()));
+    this.#gauge('credential_refused', ['setting'], (gauge) => {
       gauge.reset();
       for (const setting of this.#sources.rejectedSettings()) gauge.set({ setting }, 1);
     });
-    this.#gauge('own_credentials_refused', 'Rejected tokens and keys of workspaces', ['kind'], (gauge) => {
+    this.#gauge('own_credentials_refused', ['kind'], (gauge) => {
       const { token, key } = this.#sources.rejectedWorkspaceCredentials();
       gauge.set({ kind: 'token' }, token);
       gauge.set({ kind: 'key' }, key);
     });
-    this.#gauge('deaf_workspaces', 'Workspaces whose posts do not come back as events', [], (gauge) =>
-      gauge.set(this.#sources.deafWorkspaces()),
-    );
-    this.#gauge('database_up', 'Whether the figures from the database could be read', [], async (gauge) =>
+    this.#gauge('deaf_workspaces', [], (gauge) => gauge.set(this.#sources.deafWorkspaces()));
+    this.#gauge('database_up', [], async (gauge) =>
       gauge.set((await this.#readStats()) === undefined ? 0 : 1),
     );
-    this.#statsGauge(
-      'messages_waiting',
-      'Messages waiting for their turn, over all processes',
-      [],
-      (gauge, { waiting }) => gauge.set(waiting),
+    this.#statsGauge('messages_waiting', [], (gauge, { waiting }) => gauge.set(waiting));
+    this.#statsGauge('oldest_waiting_seconds', [], (gauge, { oldestWaitingSeconds }) =>
+      gauge.set(oldestWaitingSeconds),
     );
-    this.#statsGauge(
-      'oldest_waiting_seconds',
-      'Age of the oldest waiting message',
-      [],
-      (gauge, { oldestWaitingSeconds }) => gauge.set(oldestWaitingSeconds),
-    );
-    this.#statsGauge('feedback', 'Thumbs of the last 24 hours', ['thumb'], (gauge, { feedback }) => {
+    this.#statsGauge('feedback', ['thumb'], (gauge, { feedback }) => {
       gauge.set({ thumb: 'good' }, feedback.good);
       gauge.set({ thumb: 'bad' }, feedback.bad);
     });
-    this.#statsGauge('turns', 'Unfinished turns, over all processes', ['state'], (gauge, { turns }) => {
+    this.#statsGauge('turns', ['state'], (gauge, { turns }) => {
       for (const state of TURN_STATES) gauge.set({ state }, turns[state] ?? 0);
     });
   }
@@ -212,33 +170,25 @@ export class Metrics {
     return this.#stats.read;
   }
 
-  #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
-    return new Counter({ name: `taskthread_${name}`, help, labelNames, registers: [this.#registry] });
+  #counter<Label extends string>(name: MetricName, labelNames: Label[]): Counter<Label> {
+    return new Counter(this.#describe(name, labelNames));
   }
 
   #histogram<Label extends string>(
-    name: string,
-    help: string,
+    name: MetricName,
     buckets: number[],
     labelNames: Label[] = [],
   ): Histogram<Label> {
-    return new Histogram({
-      name: `taskthread_${name}`,
-      help: `${help}, in seconds`,
-      buckets,
-      labelNames,
-      registers: [this.#registry],
-    });
+    return new Histogram({ ...this.#describe(name, labelNames), buckets });
   }
 
   /** A figure from the database; left out if that does not answer, rather than stale. */
   #statsGauge<Label extends string>(
-    name: string,
-    help: string,
+    name: MetricName,
     labelNames: Label[],
     set: (gauge: Gauge<Label>, stats: Stats) => void,
   ): void {
-    this.#gauge(name, help, labelNames, async (gauge) => {
+    this.#gauge(name, labelNames, async (gauge) => {
       const stats = await this.#readStats();
       gauge.reset();
       if (stats !== undefined) set(gauge, stats);
@@ -247,20 +197,20 @@ export class Metrics {
   }
 
   #gauge<Label extends string>(
-    name: string,
-    help: string,
+    name: MetricName,
     labelNames: Label[],
     set: (gauge: Gauge<Label>) => void | Promise<void>,
   ): void {
     new Gauge({
-      name: `taskthread_${name}`,
-      help,
-      labelNames,
-      registers: [this.#registry],
+      ...this.#describe(name, labelNames),
       async collect() {
         await set(this);
       },
     });
+  }
+
+  #describe<Label extends string>(name: MetricName, labelNames: Label[]) {
+    return { name: `taskthread_${name}`, help: metricHelp[name], labelNames, registers: [this.#registry] };
   }
 }
 

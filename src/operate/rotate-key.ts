@@ -1,12 +1,15 @@
 import { type Config, readCommandConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import { DecryptionError, encryptionContext, Keyring } from '../store/workspaces/keyring.ts';
-import { runCommand } from './command-runner.ts';
+import { commandLine, parseOptions, runCommand } from './command-runner.ts';
 import { UsageError } from './error-messages.ts';
 import { withOperatorStore } from './operator-store.ts';
 
-const USAGE = 'npm run rotate-key, with SECRET_KEY=<new>,<old>';
+const USAGE = `${commandLine('rotate-key')}, with SECRET_KEY=<new>,<old>`;
 const HELP = `Encrypts all tokens and keys again with the first key.\n\nUsage: ${USAGE}`;
+
+/** The command reports its progress each time it has looked at this many rows. */
+const PROGRESS_ROWS = 1_000;
 
 /**
  * Encrypts all tokens and keys again with the first key of SECRET_KEY. Safe while the app runs with the same keys, and
@@ -16,15 +19,19 @@ const HELP = `Encrypts all tokens and keys again with the first key.\n\nUsage: $
 export async function rotateKey(
   store: Pick<Store, 'installations' | 'accounts'>,
   keyring: Keyring,
+  print: (line: string) => void,
 ): Promise<{ reencrypted: number; changed: number; unreadable: string[] }> {
   const unreadable: string[] = [];
   const result = { reencrypted: 0, changed: 0, unreadable };
+  let rows = 0;
   const reencrypt = async (
     what: string,
     encrypted: string,
     context: readonly string[],
     put: (encrypted: string) => Promise<boolean>,
   ): Promise<void> => {
+    rows += 1;
+    if (rows % PROGRESS_ROWS === 0) print(`Looked at ${rows} rows so far.`);
     if (keyring.usesCurrentKey(encrypted)) return;
     let text: string;
     try {
@@ -63,10 +70,11 @@ function requireKeyring({ SECRET_KEY }: Config): Keyring {
 
 if (import.meta.main) {
   await runCommand(HELP, async () => {
+    parseOptions(USAGE, process.argv.slice(2), {});
     const config = readCommandConfig(process.env);
     const keyring = requireKeyring(config);
     const { reencrypted, changed, unreadable } = await withOperatorStore(config, (store) =>
-      rotateKey(store, keyring),
+      rotateKey(store, keyring, (line) => console.log(line)),
     );
     console.log(`Encrypted ${reencrypted} rows again with the first key.`);
     if (changed > 0) {

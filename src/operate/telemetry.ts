@@ -3,10 +3,8 @@ import type { CallAttempt } from '../agent/client-options.ts';
 import type { Turn } from '../store/schema.ts';
 import type { OnStep, TurnStep } from '../store/threads/turn-steps.ts';
 import { countHttpTraffic } from './http-traffic.ts';
-import { Liveness } from './liveness.ts';
 import { type MetricSources, Metrics } from './metrics.ts';
 
-/** What telemetry needs. */
 export interface TelemetryDeps extends MetricSources {
   log: Logger;
   /** The addresses of Slack and of the service in the settings. */
@@ -16,7 +14,10 @@ export interface TelemetryDeps extends MetricSources {
 /** Feeds the hooks of the parts below to the metrics, to /readyz and to the log lines of turn steps. */
 export class Telemetry {
   readonly metrics: Metrics;
-  readonly #liveness = new Liveness();
+  #lastEventAt: Date | undefined;
+  /** The last attempt of a call to the service of the settings; `status` is undefined if there was no response. */
+  #lastAttempt: { status: number | undefined } | undefined;
+  #lastAnswerAt: Date | undefined;
   readonly #sources: MetricSources;
   readonly #log: Logger;
   readonly #stopCounting: () => void;
@@ -34,13 +35,14 @@ export class Telemetry {
   };
 
   readonly onEventHandled = (event: { kind: string; outcome: string; ms: number }): void => {
-    this.#liveness.recordEvent();
+    this.#lastEventAt = new Date();
     this.metrics.event(event);
   };
 
   /** An attempt of a call to the service of the settings. */
   readonly onServiceAttempt = (attempt: CallAttempt): void => {
-    this.#liveness.recordServiceAttempt(attempt);
+    if (attempt.status !== undefined) this.#lastAnswerAt = new Date();
+    this.#lastAttempt = attempt;
     this.metrics.serviceAttempt(attempt, 'settings');
   };
 
@@ -48,17 +50,28 @@ export class Telemetry {
   readonly onWorkspaceServiceAttempt = (attempt: CallAttempt): void =>
     this.metrics.serviceAttempt(attempt, 'own');
 
-  /** Fields of /readyz. */
+  /** Fields of /readyz, which itself makes no calls; `ok` is null before the first attempt. */
   report(): Record<string, unknown> {
-    const deafWorkspaces = this.#sources.deafWorkspaces();
-    const ownRefused = this.#sources.rejectedWorkspaceCredentials();
-    return { ...this.#liveness.report(), deafWorkspaces, ownRefused };
+    const status = this.#lastAttempt?.status;
+    const ok = status !== undefined && status < 500 && !REJECTED_STATUSES.has(status);
+    return {
+      lastEventAt: this.#lastEventAt ?? null,
+      service: {
+        ok: this.#lastAttempt === undefined ? null : ok,
+        lastAnswerAt: this.#lastAnswerAt ?? null,
+        lastStatus: status ?? null,
+      },
+      deafWorkspaces: this.#sources.deafWorkspaces(),
+      ownRefused: this.#sources.rejectedWorkspaceCredentials(),
+    };
   }
 
   close(): void {
     this.#stopCounting();
   }
 }
+
+const REJECTED_STATUSES = new Set([401, 403]);
 
 /** Logs a line for a step of a turn, with its ids in Slack, at the service and in the database. */
 function logStep(log: Logger, turn: Turn, step: TurnStep, task: string | null): void {

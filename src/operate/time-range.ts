@@ -1,7 +1,7 @@
 import { readCommandConfig } from '../config.ts';
 import type { AuditRange } from '../store/audit/audit-trail.ts';
 import type { Store } from '../store/store.ts';
-import { parseOptions, runCommand } from './command-runner.ts';
+import { commandLine, parseOptions, runCommand } from './command-runner.ts';
 import { UsageError } from './error-messages.ts';
 import { withOperatorStore } from './operator-store.ts';
 
@@ -22,7 +22,7 @@ export async function runRangeCommand(
 }
 
 function rangeUsage(command: string): string {
-  return `npm run ${command} -- --since 2026-11-01 [--until 2026-12-01] [--workspace T0123]`;
+  return commandLine(command, '--since 2026-11-01 [--until 2026-12-01] [--workspace T0123]');
 }
 
 /** Reads the time and the workspace of such a command. Throws UsageError. */

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { EmbeddedServerError, errorCode } from './errors.ts';
+import { EmbeddedServerError, valueForCodes } from './errors.ts';
 import type { ServerBinaries } from './server-binaries.ts';
 import { type OsUser, runProgram } from './server-process.ts';
 
@@ -33,10 +33,7 @@ export async function prepareDataFolder(
   const data = path.join(path.resolve(folder), 'postgres');
   try {
     await mkdir(path.dirname(data), { recursive: true });
-    const found = await stat(data).catch((error: unknown) => {
-      if (errorCode(error) === 'ENOENT') return undefined;
-      throw error;
-    });
+    const found = await stat(data).catch(valueForCodes(undefined, 'ENOENT'));
     const osUser = process.getuid?.() === 0 ? osUserFor(found) : undefined;
     await checkReachable(path.dirname(data), osUser);
     if (found === undefined) {
@@ -74,7 +71,7 @@ export async function readPassword(data: string): Promise<string> {
 }
 
 /** The user that the server runs as if we are root: the owner of the files, or nobody. */
-function osUserFor(found: { uid: number; gid: number } | undefined): OsUser {
+export function osUserFor(found: { uid: number; gid: number } | undefined): OsUser {
   return found === undefined || found.uid === 0 ? NOBODY : { uid: found.uid, gid: found.gid };
 }
 
@@ -123,10 +120,8 @@ async function createDataFolder(
     ];
     await runProgram(binaries.initdb, fsync ? args : [...args, '--no-sync'], osUser);
     await rename(password, path.join(draft, PASSWORD_FILE));
-    await rename(draft, data).catch((error: unknown) => {
-      // Another process was faster; its files are just as good.
-      if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
-    });
+    // Another process may have been faster; its files are just as good.
+    await rename(draft, data).catch(valueForCodes(undefined, 'ENOTEMPTY', 'EEXIST'));
   } finally {
     for (const file of [draft, password]) await rm(file, { recursive: true, force: true });
   }
@@ -144,10 +139,8 @@ async function removeOldDrafts(data: string): Promise<void> {
 }
 
 async function checkVersion(data: string, binaries: ServerBinaries): Promise<void> {
-  const version = await readFile(path.join(data, 'PG_VERSION'), 'utf8').catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+  const file = path.join(data, 'PG_VERSION');
+  const version = await readFile(file, 'utf8').catch(valueForCodes(undefined, 'ENOENT'));
   if (version === undefined) {
     const names = await readdir(data);
     throw new EmbeddedServerError(
@@ -162,9 +155,9 @@ async function checkVersion(data: string, binaries: ServerBinaries): Promise<voi
     `${data} was written by PostgreSQL ${major}, and this release runs ${binaries.major}. Set PGPASSWORD to the content of ` +
       `${path.join(data, PASSWORD_FILE)}. With the programs of PostgreSQL ${major}: "pg_ctl -D ${data} -o '-k /tmp -h \\"\\"' start", ` +
       `"pg_dump -h /tmp -U ${DATABASE_NAME} -Fc -f taskthread.dump ${DATABASE_NAME}", "pg_ctl -D ${data} stop". ` +
-      `Then move ${data} away, start this release once, set PGPASSWORD anew, and while it runs: ` +
-      `"pg_restore -h <the socket's folder in ${data}/postmaster.pid, line 5> -U ${DATABASE_NAME} --clean --if-exists ` +
-      `-d ${DATABASE_NAME} taskthread.dump".`,
+      `Then move ${data} away, start this release, and set PGPASSWORD anew, PGUSER to ${DATABASE_NAME}, and PGHOST to line 5 ` +
+      `of ${data}/postmaster.pid. While it runs: "dropdb --force ${DATABASE_NAME}", "createdb ${DATABASE_NAME}", ` +
+      `"pg_restore --exit-on-error -d ${DATABASE_NAME} taskthread.dump". Then restart it.`,
   );
 }
 

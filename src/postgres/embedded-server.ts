@@ -122,11 +122,6 @@ export async function findRunningServer(folder: string): Promise<ServerConnectio
   return (await hasOwner(connection)) === true ? connection : undefined;
 }
 
-/** The DATABASE_URL of a database of the server. */
-export function connectionUrl({ host, port, user, password, database }: ServerConnection): string {
-  return `postgres://${user}:${password}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
-}
-
 async function makeSocketFolder(osUser: OsUser | undefined): Promise<string> {
   const room = MAX_SOCKET_PATH_BYTES - Buffer.byteLength(`/${SOCKET_FOLDER_PREFIX}XXXXXX/.s.PGSQL.5432`);
   const parent = Buffer.byteLength(tmpdir()) <= room ? tmpdir() : '/tmp';

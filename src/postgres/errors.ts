@@ -27,3 +27,11 @@ export function errorCode(error: unknown): string | undefined {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
   return undefined;
 }
+
+/** For `catch`: the value that stands for an error with one of these codes. Throws any other error. */
+export function valueForCodes<T>(value: T, ...codes: readonly string[]): (error: unknown) => T {
+  return (error) => {
+    if (codes.includes(errorCode(error) ?? '')) return value;
+    throw error;
+  };
+}

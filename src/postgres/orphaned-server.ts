@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { DataFolder, ServerConnection } from './data-folder.ts';
-import { EmbeddedServerError, errorCode } from './errors.ts';
+import { EmbeddedServerError, errorCode, valueForCodes } from './errors.ts';
 import { connectionTo, hasOwner, seizeLock } from './owner-lock.ts';
 
 /** What a server has written about itself into `postmaster.pid`. */
@@ -59,7 +59,6 @@ export async function clearOrphanedServer({ path: data, password }: DataFolder, 
   }
 }
 
-/** The prefix of the names of our socket folders. */
 export const SOCKET_FOLDER_PREFIX = 'tt-pg-';
 
 /** The error of a second start on the same folder. */
@@ -78,10 +77,7 @@ export async function isServerReady(data: string, socketFolder: string): Promise
 }
 
 async function readLines(data: string): Promise<string[] | undefined> {
-  const text = await readFile(pidFile(data), 'utf8').catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+  const text = await readFile(pidFile(data), 'utf8').catch(valueForCodes(undefined, 'ENOENT'));
   return text?.split('\n');
 }
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import { EmbeddedServerError, errorCode } from './errors.ts';
+import { EmbeddedServerError, errorCode, valueForCodes } from './errors.ts';
 import { runProgram } from './server-process.ts';
 
 /** The server's programs, in a folder that any user can read. */
@@ -129,34 +129,22 @@ async function copyPrograms(native: string, draft: string): Promise<void> {
 
 async function createSymlinks(source: string, draft: string): Promise<void> {
   const list = path.join(source, 'native', 'pg-symlinks.json');
-  const text = await readFile(list, 'utf8').catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return '[]';
-    throw error;
-  });
+  const text = await readFile(list, 'utf8').catch(valueForCodes('[]', 'ENOENT'));
   for (const link of linksSchema.parse(JSON.parse(text))) {
     const linkPath = path.join(draft, path.relative('native', link.target));
     const linkTarget = path.relative(path.dirname(link.target), link.source);
-    await symlink(linkTarget, linkPath).catch((error: unknown) => {
-      if (errorCode(error) !== 'EEXIST') throw error;
-    });
+    await symlink(linkTarget, linkPath).catch(valueForCodes(undefined, 'EEXIST'));
   }
 }
 
 /** Moves the finished folder into place in one step; another process may have been faster. */
 async function moveIntoPlace(draft: string, target: string, files: ProgramFile[]): Promise<void> {
   for (;;) {
-    try {
-      await rename(draft, target);
-      return;
-    } catch (error) {
-      const code = errorCode(error);
-      if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
-    }
+    const moved = rename(draft, target).then(() => true);
+    if (await moved.catch(valueForCodes(false, 'ENOTEMPTY', 'EEXIST'))) return;
     if (await isComplete(target, files)) return;
     const broken = `${draft}.old`;
-    await rename(target, broken).catch((error: unknown) => {
-      if (errorCode(error) !== 'ENOENT') throw error;
-    });
+    await rename(target, broken).catch(valueForCodes(undefined, 'ENOENT'));
     await rm(broken, { recursive: true, force: true });
   }
 }

@@ -8,11 +8,6 @@ const MAX_WAIT_MS = 2_000;
 /** Slack's errors if the app is not declared as an agent, or the workspace lacks the feature. */
 const LASTING_CODES = new Set(['not_authorized', 'feature_disabled', 'missing_scope', 'unknown_method']);
 
-export interface SessionThread {
-  channel: string;
-  threadTs: string;
-}
-
 /**
  * Slack's own status of a working agent, with its stop button (https://docs.slack.dev/ai/agent-sessions). Never throws
  * a SlackError. After a lasting refusal it sends nothing more.
@@ -28,7 +23,10 @@ export class AgentSessions {
   }
 
   /** Slack shows `processing` for an hour at most. */
-  async setStatus({ channel, threadTs }: SessionThread, status: 'processing' | 'active'): Promise<void> {
+  async setStatus(
+    { channel, threadTs }: { channel: string; threadTs: string },
+    status: 'processing' | 'active',
+  ): Promise<void> {
     if (this.#isRefused) return;
     const args = { channel_id: channel, thread_ts: threadTs, status };
     try {

@@ -82,7 +82,6 @@ const TRANSIENT_CODES = new Set([
   'update_failed',
 ]);
 
-/** What Slack's response holds beside the error code. */
 export interface SlackErrorResponse {
   /** From the `Retry-After` header, in ms. */
   retryAfterMs?: number | undefined;

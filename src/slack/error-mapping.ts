@@ -10,7 +10,6 @@ import {
 } from './errors.ts';
 import type { LeaseGuard } from './lease-guard.ts';
 
-/** A request in progress. */
 export interface InFlightRequest {
   method: string;
   guard: LeaseGuard | undefined;

@@ -4,7 +4,6 @@
  */
 export type SlackCallOutcome = 'none' | 'unknown';
 
-/** The call that failed. */
 export interface SlackErrorDetails {
   /** Slack's method, such as `chat.update`. */
   method: string;

@@ -16,7 +16,6 @@ import {
 } from './shared-file.ts';
 import { mayReceiveToken } from './token-hosts.ts';
 
-/** The client to download with, and the limits of a download. */
 export interface FileDownloadsOptions {
   client: RateLimitedClient;
   /** Larger files are refused, in bytes. */
@@ -34,13 +33,11 @@ export interface OpenFile {
   stream: AsyncIterable<Uint8Array>;
   /** Of the whole file, in bytes; undefined if neither Slack's file object nor its response says. */
   sizeBytes: number | undefined;
-  mime: string | undefined;
   /** The file's ETag, or when it was last modified. */
   version: string | undefined;
   release(): void;
 }
 
-/** A shared file after files.info. */
 export interface ResolvedFile {
   file: SlackFile;
   decision: Exclude<FileDecision, { do: 'ask' }>;
@@ -211,7 +208,6 @@ export class FileDownloads {
       return {
         stream,
         sizeBytes: total,
-        mime: file.mimetype ?? undefined,
         version: versionOf(response),
         release: () => discard(response.body),
       };

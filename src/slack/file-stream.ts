@@ -1,6 +1,5 @@
 import { FileRefusedError } from './shared-file.ts';
 
-/** The expected size of a stream. */
 export interface SizeCheck {
   fileId: string;
   /** Where the stream starts in the file, in bytes. */

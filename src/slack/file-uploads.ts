@@ -16,7 +16,6 @@ import { slackFileSchema } from './shared-file.ts';
 import { anyResponseSchema } from './slack-client.ts';
 import { mayReceiveToken } from './token-hosts.ts';
 
-/** A file to upload to Slack. */
 export interface StagedFile {
   name: string;
   /** For screen readers; 1,000 characters at most. */
@@ -30,7 +29,6 @@ export interface StagedFile {
   guard?: LeaseGuard | undefined;
 }
 
-/** Where a file is shared. */
 export interface SharePlace {
   channel: string;
   threadTs?: string | undefined;
@@ -42,7 +40,6 @@ export interface ShareRequest extends SharePlace {
   guard?: LeaseGuard | undefined;
 }
 
-/** A single file to share in a thread. */
 export type SlackUploadRequest = StagedFile & SharePlace & { title?: string | undefined };
 
 const uploadUrlSchema = z.looseObject({ upload_url: z.string(), file_id: z.string() });

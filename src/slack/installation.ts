@@ -1,4 +1,3 @@
-/** An installation of the app in a workspace. */
 export interface Installation {
   /** The workspace's id (`T…`). */
   workspace: string;

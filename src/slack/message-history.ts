@@ -31,7 +31,6 @@ const pageSchema = z.looseObject({
   response_metadata: z.looseObject({ next_cursor: z.string().optional() }).optional(),
 });
 
-/** Which messages to read. */
 export interface HistoryRequest {
   channel: string;
   /** The thread's root; without it, the channel itself is read. */

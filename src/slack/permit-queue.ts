@@ -284,7 +284,6 @@ export class PermitQueue {
   }
 }
 
-/** The signal that withdrew the request. */
 function abortedSignal({ signal, leaseSignal }: PermitRequest): AbortSignal | undefined {
   return [signal, leaseSignal].find((one) => one?.aborted === true);
 }

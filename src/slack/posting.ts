@@ -6,7 +6,6 @@ import {
   isLastingRefusal,
   MessageGoneError,
   SlackError,
-  SlackLeaseError,
   SlackUnavailableError,
 } from './errors.ts';
 import type { LeaseGuard } from './lease-guard.ts';
@@ -25,7 +24,6 @@ export function isAcceptedPost({ method, outcome }: SlackCallRecord): boolean {
   return outcome === 'ok' && (method === 'chat.postMessage' || method === 'chat.update');
 }
 
-/** A message to post. */
 export interface PostRequest {
   channel: string;
   threadTs?: string | undefined;
@@ -49,14 +47,12 @@ export interface EditState {
   unseenSinceMs: number;
 }
 
-/** A call about an existing message. */
 export interface MessageRequest {
   channel: string;
   ts: string;
   guard?: LeaseGuard | undefined;
 }
 
-/** A change of one of the bot's messages. */
 export interface EditRequest extends MessageRequest {
   /** Called with the permit, so that the latest state is sent. Undefined: nothing to change; the permit is returned. */
   render: () => SlackMessage | undefined | Promise<SlackMessage | undefined>;
@@ -65,6 +61,13 @@ export interface EditRequest extends MessageRequest {
   maxWaitMs?: number | undefined;
   /** Withdraws a waiting edit, which then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
+}
+
+export interface ReactionRequest {
+  channel: string;
+  ts: string;
+  /** Without colons. */
+  name: string;
 }
 
 /**
@@ -82,7 +85,6 @@ const postedSchema = z.looseObject({
   ts: z.string(),
   message: z.looseObject({ thread_ts: z.string().optional() }).optional(),
 });
-const ephemeralPostedSchema = z.looseObject({ message_ts: z.string() });
 const openedDmSchema = z.looseObject({ channel: z.looseObject({ id: z.string() }) });
 const permalinkSchema = z.looseObject({ permalink: z.string() });
 
@@ -187,26 +189,21 @@ export class Posting {
     user: string;
     threadTs?: string | undefined;
     message: SlackMessage;
-    guard?: LeaseGuard | undefined;
-  }): Promise<{ ts: string }> {
-    const { channel, user, guard } = request;
-    const thread = request.threadTs === undefined ? {} : { thread_ts: request.threadTs };
-    const response = await this.#client.call(
-      'chat.postEphemeral',
-      { channel, user, ...thread, ...messageArguments(request.message) },
-      { schema: ephemeralPostedSchema, guard },
-    );
-    return { ts: response.message_ts };
+  }): Promise<void> {
+    const { channel, user, threadTs } = request;
+    const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
+    const args = { channel, user, ...thread, ...messageArguments(request.message) };
+    await this.#client.call('chat.postEphemeral', args, { schema: anyResponseSchema });
   }
 
-  /** Adds a reaction such as `eyes`. False if it was skipped, for whatever reason. */
-  async addReaction(request: MessageRequest & { name: string }): Promise<boolean> {
+  /** Adds a reaction such as `eyes`. */
+  async addReaction(request: ReactionRequest): Promise<ReactionOutcome> {
     const isThere = (error: SlackError) => error.slackCode === 'already_reacted';
-    return (await this.#runOptionalReaction('reactions.add', request, isThere)) === 'done';
+    return await this.#runOptionalReaction('reactions.add', request, isThere);
   }
 
   /** Removes one of the bot's reactions. Succeeds if the message or the channel is gone. */
-  async removeReaction(request: MessageRequest & { name: string }): Promise<ReactionOutcome> {
+  async removeReaction(request: ReactionRequest): Promise<ReactionOutcome> {
     const isGone = (error: SlackError) =>
       error.slackCode === 'no_reaction' ||
       error instanceof MessageGoneError ||
@@ -215,24 +212,15 @@ export class Posting {
   }
 
   /** The message's web address. */
-  async getPermalink(request: MessageRequest): Promise<string> {
-    const { channel, ts, guard } = request;
-    const response = await this.#client.call(
-      'chat.getPermalink',
-      { channel, message_ts: ts },
-      { schema: permalinkSchema, guard },
-    );
-    return response.permalink;
+  async getPermalink({ channel, ts }: { channel: string; ts: string }): Promise<string> {
+    const args = { channel, message_ts: ts };
+    return (await this.#client.call('chat.getPermalink', args, { schema: permalinkSchema })).permalink;
   }
 
   /** The id of the direct message channel with a person. */
   async openDm(user: string, guard?: LeaseGuard): Promise<string> {
-    const response = await this.#client.call(
-      'conversations.open',
-      { users: user },
-      { schema: openedDmSchema, guard },
-    );
-    return response.channel.id;
+    const options = { schema: openedDmSchema, guard };
+    return (await this.#client.call('conversations.open', { users: user }, options)).channel.id;
   }
 
   /** Deletes even without the lease: nobody else knows of the message. */
@@ -249,19 +237,16 @@ export class Posting {
 
   async #runOptionalReaction(
     method: 'reactions.add' | 'reactions.remove',
-    request: MessageRequest & { name: string },
+    { channel, ts, name }: ReactionRequest,
     isNothingToDo: (error: SlackError) => boolean,
   ): Promise<ReactionOutcome> {
-    const { channel, ts, name, guard } = request;
     try {
       const args = { channel, timestamp: ts, name };
-      const response = await this.#client.tryCall(OPTIONAL_CALL_MAX_WAIT_MS, method, args, {
-        schema: anyResponseSchema,
-        guard,
-      });
+      const options = { schema: anyResponseSchema };
+      const response = await this.#client.tryCall(OPTIONAL_CALL_MAX_WAIT_MS, method, args, options);
       return response === undefined ? 'later' : 'done';
     } catch (error) {
-      if (!(error instanceof SlackError) || error instanceof SlackLeaseError) throw error;
+      if (!(error instanceof SlackError)) throw error;
       if (isNothingToDo(error)) return 'done';
       this.#log.debug({ err: error }, 'changing a reaction failed');
       return isLastingRefusal(error) ? 'refused' : 'later';

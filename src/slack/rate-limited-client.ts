@@ -7,16 +7,13 @@ import type { RateLimiter, ScopedPermitRequest } from './rate-limiter.ts';
 import type { RateLimitName } from './rate-limits.ts';
 import type { SlackCallOptions, SlackClient } from './slack-client.ts';
 
-/** A method with a rate limit. */
 export type RateLimitedMethod = Exclude<RateLimitName, 'chat.postMessage.channel'>;
 
-/** How a call waits for its permit. */
 interface RateLimitedRequest extends PermitRequest {
   guard?: LeaseGuard | undefined;
   channel?: string | undefined;
 }
 
-/** The schema and lease of a call, and how it waits for its permit. */
 type RateLimitedCallOptions<S extends z.ZodType> = PermitRequest & SlackCallOptions<S>;
 
 /** Slack's Web API under its rate limits: waits for a permit of the method, then calls. */
@@ -37,10 +34,9 @@ export class RateLimitedClient {
   async call<S extends z.ZodType>(
     method: RateLimitedMethod,
     args: Record<string, unknown>,
-    options: RateLimitedCallOptions<S>,
+    options: Omit<RateLimitedCallOptions<S>, 'maxWaitMs'>,
   ): Promise<z.infer<S>> {
-    const { maxWaitMs: _, ...unlimited } = options;
-    return await this.runRequired(method, unlimited, () => this.slackClient.call(method, args, options));
+    return await this.runRequired(method, options, () => this.slackClient.call(method, args, options));
   }
 
   /** Like `call`, for an optional call: undefined if there is no permit within `maxWaitMs`. */

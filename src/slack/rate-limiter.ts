@@ -3,7 +3,6 @@ import { SlackRateLimitError } from './errors.ts';
 import { type Permit, PermitQueue, type PermitRequest, type PermitStore } from './permit-queue.ts';
 import type { RateLimitName, RateLimitTable } from './rate-limits.ts';
 
-/** A request for a permit of one rate limit. */
 export interface ScopedPermitRequest extends PermitRequest {
   workspace: string;
   limit: RateLimitName;
@@ -37,7 +36,7 @@ export class RateLimiter {
   }
 
   /**
-   * Makes a call when all of its rate limits allow it; the first is the method's own, the tightest comes last. If Slack
+   * Makes a call when all of its rate limits allow it; the first is the method's own. If Slack
    * still refuses the call, the method's limit is paused and slowed down, and the call is retried. With `maxWaitMs` the
    * call is optional: it is not retried, and undefined means that it was skipped.
    */
@@ -73,25 +72,18 @@ export class RateLimiter {
     void this.#shareBackOff(workspace, key, ms);
   }
 
+  /** Asks for all of them at once: the store answers both in one statement. */
   async #permitForAll(requests: readonly ScopedPermitRequest[]): Promise<Permit | undefined> {
-    const permits: Permit[] = [];
+    const answers = await Promise.allSettled(requests.map((request) => this.permit(request)));
+    const permits = answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value) || []);
     const release = () => {
       for (const permit of permits) permit.release();
     };
-    try {
-      for (const request of requests) {
-        const permit = await this.permit(request);
-        if (permit === undefined) {
-          release();
-          return undefined;
-        }
-        permits.push(permit);
-      }
-    } catch (error) {
-      release();
-      throw error;
-    }
-    return { release };
+    if (permits.length === requests.length) return { release };
+    release();
+    const failed = answers.find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+    return undefined;
   }
 
   async #shareBackOff(workspace: string, key: string, ms: number): Promise<void> {

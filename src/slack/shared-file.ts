@@ -40,10 +40,8 @@ const FILE_REFUSAL_SENTENCES = {
     "The file's address does not belong to Slack, so the token was not sent there; check SLACK_API_URL.",
 };
 
-/** Why a shared file cannot be read. */
 export type FileRefusalReason = keyof typeof FILE_REFUSAL_SENTENCES;
 
-/** A shared file that cannot be read, and why. */
 export class FileRefusedError extends SlackError {
   readonly code = 'file_refused';
   readonly reason: FileRefusalReason;
@@ -59,7 +57,6 @@ export class FileRefusedError extends SlackError {
   }
 }
 
-/** What to do with a shared file. */
 export type FileDecision =
   | {
       do: 'download';

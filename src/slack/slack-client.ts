@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type FetchFunction, LogLevel, type Logger as SlackLogger, WebClient } from '@slack/web-api';
+import { type FetchFunction, WebClient } from '@slack/web-api';
 import type { Logger } from 'pino';
 import { fetch } from 'undici';
 import { z } from 'zod';
@@ -8,13 +8,13 @@ import { type InFlightRequest, parseRetryAfter, toSlackError, unreadableResponse
 import { SlackAuthError } from './errors.ts';
 import type { Installation } from './installation.ts';
 import { assertLeaseHeld, type LeaseGuard } from './lease-guard.ts';
+import { createQuietSlackLogger } from './slack-logger.ts';
 
 export const SLACK_API_URL = 'https://slack.com/api/';
 
 /** Time limit of one call (ms): shorter than a lease, so that a lost lease is noticed in time. */
 export const CALL_TIMEOUT_MS = 5_000;
 
-/** Matches any successful response. */
 export const anyResponseSchema = z.looseObject({});
 
 /** Stops calls with a token that Slack refused. */
@@ -25,7 +25,6 @@ export interface TokenGate {
   accepted(): void;
 }
 
-/** A finished call, for metrics. */
 export interface SlackCallRecord {
   workspace: string;
   method: string;
@@ -41,7 +40,6 @@ export interface SlackClientOptions {
   /** Another address, for tests and the sandbox. */
   slackApiUrl?: string | undefined;
   timeoutMs?: number | undefined;
-  /** Called after every call. */
   onCall?: ((call: SlackCallRecord) => void) | undefined;
 }
 
@@ -69,7 +67,6 @@ export class SlackClient {
     return this.installation.workspace;
   }
 
-  /** The WebClient for the current token. */
   #webClientForToken(): WebClient {
     const { installation, slackApiUrl, log } = this.#options;
     const { token } = installation;
@@ -80,7 +77,7 @@ export class SlackClient {
         rejectRateLimitedCalls: true,
         retryConfig: { retries: 0 },
         maxRequestConcurrency: Number.POSITIVE_INFINITY,
-        logger: quietLogger(log),
+        logger: createQuietSlackLogger(log),
         fetch: this.#fetch,
         ...(installation.isOrgToken === true ? { teamId: installation.workspace } : {}),
       });
@@ -154,20 +151,5 @@ export class SlackClient {
     request.status = response.status;
     request.retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
     return response;
-  };
-}
-
-/** Drops WebClient's debug lines, which contain people's words. */
-function quietLogger(log: Logger): SlackLogger {
-  const drop = () => undefined;
-  const note = (...parts: unknown[]) => log.debug({ parts: parts.map(String) }, 'Slack WebClient');
-  return {
-    debug: drop,
-    info: drop,
-    warn: note,
-    error: note,
-    setLevel: drop,
-    setName: drop,
-    getLevel: () => LogLevel.WARN,
   };
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { KnownBlock } from '@slack/types';
+import { v5 as uuidV5 } from 'uuid';
 
 /** The contents of a message: blocks, and a text for notifications and screen readers (4,000 bytes at most). */
 export interface SlackMessage {
@@ -11,12 +11,9 @@ export interface SlackMessage {
 export const METADATA_TYPE = 'taskthread_post';
 
 /** Any fixed UUID works, but it must never change: Slack would take every message for a new one. */
-const CLIENT_MSG_ID_NAMESPACE = Buffer.from('5b0a4c3e9d6f4f0e8a51c2d7e4b96f13', 'hex');
+const CLIENT_MSG_ID_NAMESPACE = '5b0a4c3e-9d6f-4f0e-8a51-c2d7e4b96f13';
 
-/** The `client_msg_id` of a post: the same for the same key (UUID version 5). */
+/** The `client_msg_id` of a post: the same for the same key. */
 export function clientMsgId(key: string): string {
-  const hash = createHash('sha1').update(CLIENT_MSG_ID_NAMESPACE).update(key).digest().subarray(0, 16);
-  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x50, 6);
-  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
-  return hash.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return uuidV5(key, CLIENT_MSG_ID_NAMESPACE);
 }

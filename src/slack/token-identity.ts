@@ -4,10 +4,8 @@ import { SlackAuthError, SlackRateLimitError, SlackUnavailableError } from './er
 import { type Installation, tokenOnlyInstallation } from './installation.ts';
 import { anyResponseSchema, SlackClient, type SlackClientOptions } from './slack-client.ts';
 
-/** A token to check, and how to call Slack. */
 export type TokenOptions = Omit<SlackClientOptions, 'installation'> & { token: string };
 
-/** The installation of a token. */
 export interface TokenIdentity {
   installation: Installation;
   /** The workspace's name and web address. */

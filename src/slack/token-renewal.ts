@@ -10,7 +10,6 @@ const tokenResponseSchema = z.looseObject({
   expires_in: z.number().positive(),
 });
 
-/** A token that replaces an expiring one. */
 export interface RenewedToken {
   token: string;
   /** Valid once, for the next renewal. */

@@ -61,10 +61,7 @@ export function toStoreError(error: unknown): unknown {
   const storeError = (kind: StoreErrorCode, message: string) =>
     new StoreError(kind, message, { cause: error });
   if (DISK_FULL_CODES.test(code))
-    return storeError(
-      'disk_full',
-      'The disk of the database is full: free some space. Work continues automatically.',
-    );
+    return storeError('disk_full', 'The disk of the database is full: free some space.');
   if (ACCESS_DENIED_SQLSTATES.test(code))
     return storeError(
       'denied',
@@ -93,7 +90,7 @@ export function toStoreError(error: unknown): unknown {
   )
     return storeError(
       'unavailable',
-      `The database is unavailable (${reason}). Work continues automatically once it is back.`,
+      `The database is unavailable (${reason}): check that it runs and accepts connections.`,
     );
   return error;
 }

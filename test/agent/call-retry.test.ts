@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_RETRY_POLICY, parseRetryAfter, retryCall, retryDelay } from '../../src/agent/call-retry.ts';
-import { AgentAbortedError, AgentRejectedError, AgentUnavailableError } from '../../src/agent/errors.ts';
+import { AgentAbortedError, AgentError, AgentRejectedError } from '../../src/agent/errors.ts';
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const attempts = fc.integer({ min: 1, max: 2000 });
@@ -67,7 +67,7 @@ describe('parseRetryAfter', () => {
 describe('retryCall', () => {
   const quick = { ...DEFAULT_RETRY_POLICY, maxAttempts: 4, baseDelayMs: 1, maxDelayMs: 2 };
   const unavailable = (status?: number, retryAfterMs?: number) =>
-    new AgentUnavailableError({ sentence: 'No', outcome: 'unknown', status, retryAfterMs });
+    new AgentError('unavailable', { sentence: 'No', outcome: 'unknown', status, retryAfterMs });
 
   it('retries until the call succeeds', async () => {
     const tries: number[] = [];

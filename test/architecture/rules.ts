@@ -55,7 +55,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/store': { uses: ['src/postgres'] },
   'src/postgres': { uses: [] },
   'src/config': { uses: ['src/agent'] },
-  setup: { uses: ['src/config', 'src/slack', 'src/agent', 'src/operate'] },
+  setup: { uses: ['src/config', 'src/slack', 'src/agent', 'src/operate', 'src/postgres'] },
   sandbox: {
     uses: ['src/config', 'src/app', 'src/operate', 'src/store', 'src/postgres'],
     typesOf: ['src/listeners', 'src/features', ...RELAY, 'src/slack', 'src/agent', 'src/render'],

@@ -1,8 +1,8 @@
 import { App } from '@slack/bolt';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type SlackWorkspace, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
-import { createBoltLogger } from '../../src/listeners/bolt-logger.ts';
 import { SocketModePool, slackAppIdOf } from '../../src/listeners/socket-mode-pool.ts';
+import { createSlackLogger } from '../../src/slack/slack-logger.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 const open: SlackWorkspace[] = [];
@@ -31,7 +31,7 @@ async function connect(answer: (open: number) => Promise<number>) {
     onConnected: () => undefined,
     log: silentLog,
   });
-  new App({ receiver: connections, authorize: async () => ({}), logger: createBoltLogger(silentLog) });
+  new App({ receiver: connections, authorize: async () => ({}), logger: createSlackLogger(silentLog) });
   onTestFinished(() => connections.stop());
   await connections.start();
   return { slack, connections, heard, left: () => left };

@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { HealthServer, type HealthServerDeps } from '../../src/operate/health-server.ts';
-import { Liveness } from '../../src/operate/liveness.ts';
+import { Telemetry } from '../../src/operate/telemetry.ts';
+import { silentLog } from '../support/silent-log.ts';
 
 async function serve(deps: Partial<HealthServerDeps> = {}): Promise<string> {
   const server = new HealthServer({
@@ -36,11 +37,20 @@ describe('the HTTP server', () => {
   });
 
   test('/readyz stays 200 and reports when the service rejects the key', async () => {
-    const pulse = new Liveness();
-    pulse.recordEvent();
-    pulse.recordServiceAttempt({ status: 200 });
-    pulse.recordServiceAttempt({ status: 401 });
-    const answer = await fetch(`${await serve({ report: () => ({ ...pulse.report() }) })}/readyz`);
+    const telemetry = new Telemetry({
+      log: silentLog,
+      origins: { slack: 'https://slack.com/api/', service: undefined },
+      stats: () => Promise.reject(new Error('no database here')),
+      heldThreads: () => 0,
+      rejectedSettings: () => [],
+      deafWorkspaces: () => 0,
+      rejectedWorkspaceCredentials: () => ({ token: 0, key: 0 }),
+    });
+    onTestFinished(() => telemetry.close());
+    telemetry.onEventHandled({ kind: 'message', outcome: 'admitted', ms: 1 });
+    for (const status of [200, 401])
+      telemetry.onServiceAttempt({ call: 'GET /tasks', status, attempt: 1, durationMs: 1 });
+    const answer = await fetch(`${await serve({ report: () => telemetry.report() })}/readyz`);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({
       ready: true,
@@ -48,6 +58,8 @@ describe('the HTTP server', () => {
       draining: false,
       lastEventAt: expect.stringMatching(/^\d{4}-/),
       service: { ok: false, lastAnswerAt: expect.stringMatching(/^\d{4}-/), lastStatus: 401 },
+      deafWorkspaces: 0,
+      ownRefused: { token: 0, key: 0 },
     });
   });
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Metrics } from '../../src/operate/metrics.ts';
 
@@ -39,6 +40,12 @@ test('the metrics report waiting messages, running threads, refused permits and 
     'own_credentials_refused{kind="key"} 2',
   ])
     expect(text).toContain(`taskthread_${line}\n`);
+});
+
+test('the metrics name the release that runs', async () => {
+  const { text } = await new Metrics(sources).scrape();
+  const [, version] = /"version": "(.+)"/.exec(readFileSync('package.json', 'utf8')) ?? [];
+  expect(text).toContain(`taskthread_build_info{version="${version}"} 1\n`);
 });
 
 test('the calls of a service have few series, whatever it responds', async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { rotateKey } from '../../src/operate/rotate-key.ts';
 import { Store } from '../../src/store/store.ts';
 import { encryptionContext, Keyring } from '../../src/store/workspaces/keyring.ts';
@@ -9,6 +9,8 @@ const store = new Store(kysely);
 const [old, fresh] = ['k'.repeat(32), 'n'.repeat(32)];
 const before = new Keyring([old]);
 const both = new Keyring([fresh, old]);
+const lines: string[] = [];
+const rotate = () => rotateKey(store, both, (line) => lines.push(line));
 
 async function install(workspace: string, ring: Keyring): Promise<void> {
   await store.installations.put({
@@ -33,19 +35,27 @@ test('after a change of SECRET_KEY everything is encrypted with the new key, and
     set_by: 'U9',
     encrypted_api_key: sealed,
   });
-  expect(await rotateKey(store, both)).toEqual({ reencrypted: 2, changed: 0, unreadable: [] });
+  expect(await rotate()).toEqual({ reencrypted: 2, changed: 0, unreadable: [] });
   const alone = new Keyring([fresh]);
   const row = await store.installations.get('T1');
   expect(alone.decrypt(row?.encrypted_tokens ?? '', encryptionContext.installation('T1'))).toBe('the tokens');
   const account = await store.accounts.get(key);
   expect(alone.decrypt(account?.encrypted_api_key ?? '', encryptionContext.account(key))).toBe('an api key');
-  expect(await rotateKey(store, both)).toEqual({ reencrypted: 0, changed: 0, unreadable: [] });
+  expect(await rotate()).toEqual({ reencrypted: 0, changed: 0, unreadable: [] });
 });
 
 test('a row that no key can decrypt is reported, and the others are encrypted again', async () => {
   await install('T2', new Keyring(['x'.repeat(32)]));
   await install('T3', before);
-  const { reencrypted, unreadable } = await rotateKey(store, both);
+  const { reencrypted, unreadable } = await rotate();
   expect(reencrypted).toBe(1);
   expect(unreadable).toEqual([expect.stringMatching(/^the tokens of T2: .*SECRET_KEY/)]);
+});
+
+test('a rotation of many rows reports its progress', async () => {
+  const encrypted = both.encrypt('the tokens', encryptionContext.installation('T4'));
+  const many = Array.from({ length: 2_000 }, (_, index) => ({ workspace: `T4${index}`, encrypted }));
+  vi.spyOn(store.installations, 'allEncrypted').mockResolvedValue(many);
+  await rotate();
+  expect(lines).toEqual(['Looked at 1000 rows so far.', 'Looked at 2000 rows so far.']);
 });

@@ -7,6 +7,7 @@ import { startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { type ManifestFile, manifestVariant } from '../../setup/manifest-file.ts';
 import { readConfig } from '../../src/config.ts';
 import { checkApp } from '../../src/operate/checks/slack-app-check.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 const slack = await startSlackWorkspace({ limits: 'off' });
@@ -57,7 +58,7 @@ test('what the app lacks is named, and added with --mend; what only Slack has st
   });
   const [failure = ''] = await check(withToken);
   expect(failure).toMatch(
-    /^FAIL The app at Slack differs: settings\.event_subscriptions\.bot_events: app_home_opened, .*; settings\.interactivity\.is_enabled: true\. Run npm run doctor -- --mend/,
+    /^FAIL The app at Slack differs: settings\.event_subscriptions\.bot_events: app_home_opened, .*; settings\.interactivity\.is_enabled: true\. Run the doctor with --mend/,
   );
   expect(await check(withToken, true)).toEqual([expect.stringMatching(/^OK updated at Slack: settings\./)]);
   expect(await check(withToken)).toEqual(["OK has everything of this release's manifest"]);
@@ -93,7 +94,8 @@ test('for HTTP, the addresses are compared too', async () => {
 
 test('the doctor prints lines of JSON for machines, and refuses unknown options', async () => {
   const doctor = fileURLToPath(new URL('../../src/operate/doctor.ts', import.meta.url));
-  const run = (...args: string[]) => promisify(execFile)(process.execPath, [doctor, ...args], { env: {} });
+  const run = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [doctor, ...args], { env: compileCache() });
   await expect(run('--json')).rejects.toMatchObject({
     code: 1,
     stdout: expect.stringMatching(

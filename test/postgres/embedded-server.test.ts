@@ -1,27 +1,39 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  connectionUrl,
-  type EmbeddedServer,
-  startEmbeddedServer,
-} from '../../src/postgres/embedded-server.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { connectionUrl } from '../../sandbox/connection-url.ts';
+import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
 import { unpackBinaries } from '../../src/postgres/server-binaries.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let folder = '';
+/** Files of a server that ran once: creating them takes many times as long as copying them. */
+let usedFiles = '';
 const running: EmbeddedServer[] = [];
 const children: ChildProcess[] = [];
 
+async function makeFolder(): Promise<string> {
+  const made = await mkdtemp(path.join(tmpdir(), 'taskthread-embedded-'));
+  await chmod(made, 0o755);
+  return made;
+}
+
+beforeAll(async () => {
+  usedFiles = await makeFolder();
+  await (await startEmbeddedServer({ folder: usedFiles, log: silentLog, fsync: false })).stop();
+});
+
+afterAll(() => rm(usedFiles, { recursive: true, force: true }));
+
 beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'taskthread-embedded-'));
-  await chmod(folder, 0o755);
+  folder = await makeFolder();
 });
 
 afterEach(async () => {
@@ -30,6 +42,11 @@ afterEach(async () => {
   // The server of an owner that was killed may still be on its way out.
   await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
+
+/** The folder has been in use, with the files' own user. */
+async function useFolder(): Promise<void> {
+  await promisify(execFile)('cp', ['-a', path.join(usedFiles, 'postgres'), folder]);
+}
 
 async function start(where = folder): Promise<EmbeddedServer> {
   const server = await startEmbeddedServer({ folder: where, log: silentLog, fsync: false });
@@ -114,6 +131,7 @@ describe('one start after the other', () => {
   });
 
   test('only the password in a private file opens the database', async () => {
+    await useFolder();
     const { connection } = await start();
     const file = path.join(folder, 'postgres', 'taskthread.password');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -126,7 +144,7 @@ describe('one start after the other', () => {
   });
 
   test('a leftover pid of another process does not block the start', async () => {
-    await (await start()).stop();
+    await useFolder();
     const sleeper = spawn('sleep', ['60']);
     children.push(sleeper);
     const pidFile = path.join(folder, 'postgres', 'postmaster.pid');
@@ -149,6 +167,7 @@ describe('one start after the other', () => {
 
 describe('two processes on the same folder', () => {
   test('the second start is rejected, and the first keeps running', async () => {
+    await useFolder();
     const first = await start();
     await expect(start()).rejects.toMatchObject({ code: 'already_running' });
     expect(await ask(first, 'select 1 as one')).toEqual([{ one: 1 }]);
@@ -164,6 +183,8 @@ describe('two processes on the same folder', () => {
 });
 
 describe('an owner that is killed', () => {
+  beforeEach(useFolder);
+
   test('takes its server with it', async () => {
     const owner = await startOwner();
     const pid = await serverPid();
@@ -207,6 +228,8 @@ async function siblingOf(pid: number, parent: number): Promise<number> {
 }
 
 describe('a server that fails while we live', () => {
+  beforeEach(useFolder);
+
   test('a crash of one of its processes is survived, and the folder stays ours', async () => {
     const server = await start();
     const walwriter = () =>
@@ -227,7 +250,7 @@ describe('a server that fails while we live', () => {
 
 describe('a folder that cannot be used is rejected with a remedy', () => {
   test('with data of another major version', async () => {
-    await (await start()).stop();
+    await useFolder();
     await writeFile(path.join(folder, 'postgres', 'PG_VERSION'), '17\n');
     await expect(start()).rejects.toMatchObject({
       code: 'other_version',

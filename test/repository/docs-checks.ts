@@ -61,7 +61,7 @@ export function commandsOf(text: string): string[] {
 
 /** What is wrong with a command; none that no check knows is good. */
 export function commandComplaints(command: string, repository: Repository): string[] {
-  const words = command.split(/\s+/);
+  const words = command.replace(/^sudo /, '').split(/\s+/);
   const found: string[] = [];
   while (/^[A-Z_]+=/.test(words[0] ?? '')) {
     const [name = ''] = (words.shift() ?? '').split('=');
@@ -74,6 +74,9 @@ export function commandComplaints(command: string, repository: Repository): stri
     found.push(`nothing is known of ${program}`);
   return found.map((complaint) => `${command}: ${complaint}`);
 }
+
+/** The name of deploy/taskthread.service. */
+const UNIT = 'taskthread';
 
 type Check = (words: readonly string[], repository: Repository) => string[];
 
@@ -99,6 +102,14 @@ const programs: Readonly<Record<string, Check>> = {
     const named = rest.flatMap((word) => (word.startsWith('-') ? [] : [word.split(':')[0] ?? '']));
     return named.some((name) => services.has(name)) ? [] : ['it names no service of compose.yaml'];
   },
+  cp: ([file = ''], { exists }) => (exists(file) ? [] : [`${file} is not there`]),
+  createdb: () => [],
+  dropdb: () => [],
+  journalctl: () => [],
+  pg_dump: (words, { settings }) => variablesIn(words, settings),
+  pg_restore: (words, { settings }) => variablesIn(words, settings),
+  systemctl: (words) => (words.at(-1) === UNIT ? [] : [`the unit is ${UNIT}`]),
+  useradd: () => [],
   kubectl: (words, { exists }) => {
     const file = words[words.indexOf('-f') + 1] ?? '';
     return words[0] !== 'apply' || exists(file) ? [] : [`${file} is not there`];
@@ -107,6 +118,11 @@ const programs: Readonly<Record<string, Check>> = {
 
 function settingsIn(words: readonly string[], settings: ReadonlySet<string>): string[] {
   const names = words.flatMap((word) => /^([A-Z_]+)=/.exec(word)?.[1] ?? []);
+  return names.filter((name) => !settings.has(name)).map((name) => `${name} is no setting`);
+}
+
+function variablesIn(words: readonly string[], settings: ReadonlySet<string>): string[] {
+  const names = words.flatMap((word) => /\$([A-Z_]+)/.exec(word)?.[1] ?? []);
   return names.filter((name) => !settings.has(name)).map((name) => `${name} is no setting`);
 }
 

@@ -53,14 +53,6 @@ test('docs/troubleshooting.md quotes only sentences that the program says', () =
   expect(quotes.filter((quote) => !source.includes(quote))).toEqual([]);
 });
 
-test('docs/operations.md names only metrics that the program has', () => {
-  const source = readSource();
-  const text = pages.get('docs/operations.md') ?? '';
-  const metrics = [...text.matchAll(/\btaskthread_(\w+)/g)].map(([, name]) => name);
-  expect(metrics.length).toBeGreaterThan(5);
-  expect(metrics.filter((name) => !source.includes(`'${name}'`))).toEqual([]);
-});
-
 describe('the checks of the pages', () => {
   test('read the commands of a block, without its comments', () => {
     const block = '1. Start\n\n   ```sh\n   npm ci && npm run demo # all of it\n   ```\n\n```json\n{}\n```\n';

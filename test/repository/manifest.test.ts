@@ -51,15 +51,11 @@ const methods: Readonly<Record<string, readonly string[]>> = {
 const besides = [
   'agents.sessions.setStatus',
   'apps.connections.open',
-  'apps.manifest.create',
-  'apps.manifest.delete',
   'apps.manifest.export',
   'apps.manifest.update',
-  'apps.manifest.validate',
   'assistant.threads.setSuggestedPrompts',
   'assistant.threads.setTitle',
   'auth.revoke',
-  'tooling.tokens.rotate',
   'usergroups.list',
 ];
 

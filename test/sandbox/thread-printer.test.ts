@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { ThreadPrinter } from '../../sandbox/thread-printer.ts';
 import { client, workspace } from '../support/slack-workspace-fixture.ts';
@@ -8,7 +9,9 @@ async function printedWorkspace() {
   const channel = slack.createChannel({ name: 'lab' });
   slack.createChannel({ name: 'reading-club' });
   const lines: string[] = [];
-  const printer = new ThreadPrinter(slack, performance.now(), (line) => lines.push(line));
+  const printer = new ThreadPrinter(slack, performance.now(), (line) =>
+    lines.push(stripVTControlCharacters(line)),
+  );
   return { slack, ada, channel, lines, printer, output: () => lines.join('\n') };
 }
 
@@ -22,7 +25,7 @@ test('people and channels appear by name, never by id', async () => {
   const text1 = '@Taskthread ask @Ada in #reading-club about a < b';
   expect(output().split(text1)).toHaveLength(3);
   expect(output().split('@Ada, see #lab')).toHaveLength(3);
-  expect(output()).toContain('#lab  Ada posts');
+  expect(output()).toMatch(/#lab +Ada +posts/);
   expect(output()).not.toMatch(/<[@#]/);
 });
 
@@ -56,7 +59,7 @@ test('buttons appear in brackets, those of a row on one line', async () => {
   expect(lines.slice(-4)).toEqual(['\nTaskthread:', '  chart', '  [Download]', '  [Stop] [Retry]']);
 });
 
-test('an edit prints only the lines it changed', async () => {
+test('an edit prints one line, the first that it changed, and how many more it changed', async () => {
   const { slack, ada, channel, lines } = await printedWorkspace();
   const root = slack.say({ person: ada, channel, text: 'hello' });
   const bot = client(slack);
@@ -66,7 +69,22 @@ test('an edit prints only the lines it changed', async () => {
     text: 'first\nsecond',
   });
   lines.splice(0);
-  await bot.chat.update({ channel: channel.id, ts, text: 'first\nsecond and third' });
+  await bot.chat.update({ channel: channel.id, ts, text: 'first\nsecond and third\nfourth\nfifth' });
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toMatch(/#lab {2}Taskthread edits +│ second and third$/);
+  expect(lines[0]).toMatch(/#lab +Taskthread edits │ second and third \(\+2 lines\)$/);
+});
+
+test('a line is as wide as the terminal at most, wide characters included', async () => {
+  const { slack, ada, channel, lines } = await printedWorkspace();
+  slack.say({ person: ada, channel, text: '標準偏差 '.repeat(40) });
+  const line = lines.at(-1) ?? '';
+  const columns = Array.from(line).reduce((sum, one) => sum + (/\p{Script=Han}/u.test(one) ? 2 : 1), 0);
+  expect(line).toMatch(/差?…$/);
+  expect([columns > 110, columns <= 120]).toEqual([true, true]);
+});
+
+test('what happens outside the threads is a line of its own', async () => {
+  const { lines, printer } = await printedWorkspace();
+  printer.printEvent('kill -9 42');
+  expect(lines.at(-1)).toMatch(/^ +0\.\d s {2}▶ kill -9 42$/);
 });

@@ -7,10 +7,11 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { stringify } from 'yaml';
+import { connectionUrl } from '../../sandbox/connection-url.ts';
 import { appLevelToken, botToken, configurationTokens } from '../../sandbox/slack/token-shapes.ts';
 import { manifestVariant } from '../../setup/manifest-file.ts';
-import { connectionUrl } from '../../src/postgres/embedded-server.ts';
 import { AppManifests } from '../../src/slack/app-manifest.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { CONNECT, startConnectScene } from '../support/connect-scene.ts';
 import { copyTemplateDatabase } from '../support/fresh-database.ts';
 import { silentLog } from '../support/silent-log.ts';
@@ -243,7 +244,7 @@ test('an app that exists is connected from an answer file, which can also lack a
   const { slack, agent, folder, settings } = await scene({});
   const run = async (answers: string) => {
     await writeFile(path.join(folder, 'answers.yaml'), answers);
-    const env = { PATH: process.env.PATH, SLACK_API_URL: slack.apiUrl };
+    const env = { PATH: process.env.PATH, SLACK_API_URL: slack.apiUrl, ...compileCache() };
     const options = { cwd: folder, env };
     const args = [CONNECT, '--from', 'answers.yaml'];
     return promisify(execFile)(process.execPath, args, options).catch((error: unknown) => error);

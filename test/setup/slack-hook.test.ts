@@ -6,10 +6,11 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { connectionUrl } from '../../sandbox/connection-url.ts';
 import { startSandboxServices } from '../../sandbox/sandbox-services.ts';
 import { manifestProblems } from '../../sandbox/slack/manifest-schema.ts';
 import { readManifestFile } from '../../setup/manifest-file.ts';
-import { connectionUrl } from '../../src/postgres/embedded-server.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { copyTemplateDatabase } from '../support/fresh-database.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -27,7 +28,7 @@ const defaultsSchema = hooksSchema.extend({
 function callHook(command: string, args: string[] = [], env: NodeJS.ProcessEnv = {}): ChildProcess {
   const child = spawn('sh', ['-c', [command, ...args].join(' ')], {
     cwd: `${root}docs`,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...compileCache(), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
     // The CLI and its hooks are one group, to which the terminal sends Ctrl+C.
     detached: true,

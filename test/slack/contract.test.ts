@@ -69,8 +69,8 @@ describe('messages', () => {
     expect(slack.message(channel, ts)).toMatchObject({ text: 'Done', threadTs: root.ts });
     expect(slack.message(channel, ts).metadata).toMatchObject({ event_payload: { key: 'turn-1/0' } });
     const mark = { channel: channel.id, ts: root.ts, name: 'eyes' };
-    expect(await posting.addReaction(mark)).toBe(true);
-    expect(await posting.addReaction(mark)).toBe(true);
+    expect(await posting.addReaction(mark)).toBe('done');
+    expect(await posting.addReaction(mark)).toBe('done');
     expect(await posting.removeReaction(mark)).toBe('done');
     expect(await posting.removeReaction(mark)).toBe('done');
     expect(await posting.getPermalink(where)).toContain(channel.id);

@@ -91,7 +91,11 @@ describe('outages', () => {
 
   test('a database that cannot be reached is unavailable, and one that does not exist is denied', async () => {
     const gone = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', log: silentLog });
-    await expect(gone).rejects.toMatchObject({ code: 'unavailable' });
+    // A start that fails exits: it must not promise to continue.
+    await expect(gone).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.not.stringContaining('automatically'),
+    });
     const connection = { ...server, database: 'nowhere' };
     const unknown = openDatabase({ embedded: { connection }, log: silentLog });
     await expect(unknown).rejects.toMatchObject({ code: 'denied' });

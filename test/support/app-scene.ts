@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { afterAll } from 'vitest';
 import { textOf } from '../../sandbox/agent/records.ts';
+import { connectionUrl } from '../../sandbox/connection-url.ts';
 import {
   type InProcessSandbox,
   type InProcessSandboxOptions,
   startInProcessSandbox,
 } from '../../sandbox/in-process-sandbox.ts';
 import type { Channel, Message, Person, SlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
-import { connectionUrl } from '../../src/postgres/embedded-server.ts';
 import { copyTemplateDatabase, dropDatabase } from './fresh-database.ts';
 
 /** Far more than it takes, for machines that are busy. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startSandboxServices } from '../../sandbox/sandbox-services.ts';
 import type { SlackWorkspaceOptions } from '../../sandbox/slack/slack-workspace.ts';
+import { compileCache } from './compile-cache.ts';
 import { Terminal } from './terminal.ts';
 
 /** The program of `npm run connect`. */
@@ -16,7 +17,7 @@ export async function startConnectScene(slackOptions: SlackWorkspaceOptions, und
   undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
   await chmod(folder, 0o711);
   const { PATH = '', HOME = '' } = process.env;
-  const env = { PATH, HOME, SLACK_API_URL: slack.apiUrl, PORT: '0', HOST: '127.0.0.1' };
+  const env = { PATH, HOME, SLACK_API_URL: slack.apiUrl, PORT: '0', HOST: '127.0.0.1', ...compileCache() };
   const open = (args: string[] = [], more: Record<string, string> = {}): Terminal => {
     const terminal = new Terminal(process.execPath, [CONNECT, ...args], {
       cwd: folder,

@@ -99,7 +99,11 @@ export async function openHttpReceiver(
       onStopTrigger: async () => 'ignored',
       log: silentLog,
     }),
-    listeners: [(app) => registerControlButtonListeners(app, listeners, async () => undefined, silentLog)],
+    listen: (app) =>
+      registerControlButtonListeners(
+        { app, log: silentLog, sendEphemeral: async () => undefined },
+        listeners,
+      ),
     authorize: async () => ({ botToken: 'xoxb-nobody', botUserId: 'U0', botId: 'B0' }),
     slackApiUrl: 'http://127.0.0.1:9/',
     onConnected: () => undefined,

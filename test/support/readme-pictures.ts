@@ -6,8 +6,10 @@ import { type InteractiveSandbox, startInteractiveSandbox } from '../../sandbox/
 import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
 import { startBrowser } from './chromium.ts';
 import { Recording } from './recording.ts';
+import { recordTerminal } from './terminal-recording.ts';
 
-const folder = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const folder = `${root}docs/pictures/`;
 const viewport = { width: 1180, height: 760 };
 const still = { viewport, deviceScaleFactor: 1.35, locale: 'en-GB' };
 /** Narrow enough that the page hides its panel. */
@@ -17,7 +19,7 @@ const wideViewport = { width: 1280, height: 730 };
 /** Makes the pictures of the README and the docs, in both colour schemes. Look at them before they are committed. */
 async function takePictures(): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const sandbox = await startInteractiveSandbox({ agent: { pace: 12 }, slack: { retryScale: 0.05 } });
+  const sandbox = await startInteractiveSandbox({ agent: { writingPace: 8 }, slack: { retryScale: 0.05 } });
   const browser = await startBrowser();
   try {
     chat(sandbox.slack);
@@ -52,6 +54,19 @@ async function takePictures(): Promise<void> {
   } finally {
     await browser.close();
     await sandbox.stop();
+  }
+}
+
+/** The demo in a terminal. */
+async function recordDemo(): Promise<void> {
+  const browser = await startBrowser();
+  try {
+    const page = await browser.newPage({ viewport: { width: 980, height: 674 } });
+    const { gif, exitCode } = await recordTerminal(page, ['sandbox/demo.ts'], root);
+    if (exitCode !== 0) throw new Error('The demo failed: run it by itself to see why.');
+    await writeFile(`${folder}demo.gif`, gif);
+  } finally {
+    await browser.close();
   }
 }
 
@@ -171,3 +186,4 @@ async function take(page: Page, name: string): Promise<void> {
 
 exitIfHelpIsAsked('Usage: npm run pictures\n\nTakes the pictures of the docs again, in the sandbox.');
 await takePictures();
+await recordDemo();

@@ -15,8 +15,12 @@ export class Terminal {
   #seen = 0;
   #hasEnded = false;
 
-  constructor(program: string, args: string[], options: { cwd: string; env: Record<string, string> }) {
-    this.#pty = spawn(program, args, { ...options, cols: COLUMNS, rows: 50, name: 'xterm-256color' });
+  constructor(
+    program: string,
+    args: string[],
+    { columns = COLUMNS, ...options }: { cwd: string; env: Record<string, string>; columns?: number },
+  ) {
+    this.#pty = spawn(program, args, { ...options, cols: columns, rows: 50, name: 'xterm-256color' });
     this.#pty.onData((data) => {
       this.#output += data;
       this.#wake();
@@ -31,6 +35,11 @@ export class Terminal {
   /** The exit code, once the program has ended. */
   get ended(): Promise<number> {
     return this.#exit.promise;
+  }
+
+  /** Everything that was printed so far, as it came. */
+  get output(): string {
+    return this.#output;
   }
 
   /** Everything on the screen so far, without colours and cursor movements. */

@@ -18,7 +18,7 @@ const [slackGivesUp, serviceGivesUp, long] = [6_000, 8_500, 1_500];
 const TASKS_PATH = '/experimental/tasks';
 
 /** The steps of a turn with a file and results, by the calls that they make. */
-export const TURN_STEP_CALLS: readonly TurnStepCall[] = [
+const TURN_STEP_CALLS: readonly TurnStepCall[] = [
   { step: 'first reply', place: 'slack', name: 'chat.postMessage', slowMs: slackGivesUp },
   { step: 'project', place: 'agent', name: 'POST /projects', slowMs: serviceGivesUp },
   { step: 'task', place: 'agent', name: `POST ${TASKS_PATH}`, slowMs: serviceGivesUp },
@@ -56,9 +56,13 @@ export const TURN_STEP_CALLS: readonly TurnStepCall[] = [
   },
 ];
 
+/** The calls, for four turns of which each meets its faults one after the other, at steps far apart. */
+export const TURN_STEP_GROUPS: readonly (readonly TurnStepCall[])[] = [0, 1, 2, 3].map((group) =>
+  TURN_STEP_CALLS.filter((_, index) => index % 4 === group),
+);
+
 /** One message with its file, one reply, and its results once. */
-export const COMPLETE_TRACE: TurnTrace = {
-  faults: 1,
+export const COMPLETE_TRACE: Omit<TurnTrace, 'faults'> = {
   told: ['as asked'],
   files: [1],
   results: 2,

@@ -56,17 +56,19 @@ export class TurnStepScene {
     }
   }
 
-  /** Somebody asks something with a table; the first such call of its turn meets the fault. */
-  begin(step: TurnStepCall, fault: Fault): FaultCase {
+  /** Somebody asks something with a table; the first of each of these calls of its turn meets a fault. */
+  begin(calls: readonly TurnStepCall[], faultOf: (call: TurnStepCall) => Fault): FaultCase {
     const { slack } = this.scene;
-    const name = `case-${step.step.replaceAll(' ', '-')}`;
+    const name = `case-${calls[0]?.step.replaceAll(' ', '-')}`;
     const person = slack.createPerson({ name: `asker of ${name}`, realName: 'Asker' });
     const channel = this.scene.channel(name);
     this.#about.set(channel.id, name);
     this.#about.set(person.id, name);
-    const escaped = step.name.replaceAll(/[.{}]/g, '\\$&');
-    const call = new RegExp(`^(?:${escaped}) ${name} .*${step.says ?? ''}`, 's');
-    this.#faults[step.place].add({ call, fault, times: 1 });
+    for (const call of calls) {
+      const escaped = call.name.replaceAll(/[.{}]/g, '\\$&');
+      const pattern = new RegExp(`^(?:${escaped}) ${name} .*${call.says ?? ''}`, 's');
+      this.#faults[call.place].add({ call: pattern, fault: faultOf(call), times: 1 });
+    }
     const files = [{ name: 'table.csv', mime: 'text/csv', bytes: 'name,value\nA1,12\nA2,14\n' }];
     const root = this.scene.ask(channel, `summarise ${name}`, { person, files });
     for (const file of root.fileIds) this.#about.set(file, name);

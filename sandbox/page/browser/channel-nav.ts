@@ -10,9 +10,10 @@ const groups: { name: string; kinds: ChannelModel['kind'][] }[] = [
   { name: 'Direct messages', kinds: ['im', 'mpim'] },
 ];
 
-/** Draws the list of conversations. `onSelect` is called after a selection. */
+/** Draws the list of conversations: one stop for Tab, arrow keys move in it. `onSelect` is called after a selection. */
 export function drawNav(onSelect: () => void): void {
   const nav = byId('nav');
+  nav.addEventListener('keydown', moveFocus);
   state.on(['workspace', 'place', 'messages'], () =>
     keepingFocus(nav, () =>
       fill(
@@ -50,6 +51,7 @@ function row(channel: ChannelModel, onSelect: () => void): HTMLElement {
         class: unread > 0 ? 'place unread' : 'place',
         'aria-current': channel.id === state.channel ? 'page' : undefined,
         'data-key': channel.id,
+        tabindex: channel.id === state.channel ? 0 : -1,
         onclick: go,
       },
       picture(channel),
@@ -58,6 +60,21 @@ function row(channel: ChannelModel, onSelect: () => void): HTMLElement {
         h('span', { class: 'count' }, String(unread), h('span', { class: 'visually-hidden' }, ' unread')),
     ),
   );
+}
+
+function moveFocus(event: KeyboardEvent): void {
+  const places = [...byId('nav').querySelectorAll('.place')];
+  const at = document.activeElement === null ? -1 : places.indexOf(document.activeElement);
+  const steps: Record<string, Element | undefined> = {
+    ArrowDown: places[at + 1],
+    ArrowUp: places[at - 1],
+    Home: places[0],
+    End: places.at(-1),
+  };
+  const next = steps[event.key];
+  if (at === -1 || !(next instanceof HTMLElement)) return;
+  event.preventDefault();
+  next.focus();
 }
 
 function picture({ kind, members }: ChannelModel): Child {

@@ -15,7 +15,7 @@ export class Composer {
   readonly #send: HTMLButtonElement;
   readonly #broadcast: HTMLInputElement | undefined;
   readonly #suggestions: Suggestions;
-  readonly #drafts = new Map<string, { text: string; files: File[] }>();
+  readonly #unsentFiles = new Map<string, File[]>();
   #files: File[] = [];
   #place: { channel: string; thread?: string } = { channel: '' };
 
@@ -91,23 +91,22 @@ export class Composer {
       ),
     );
     this.#field.addEventListener('keydown', (event) => this.#key(event));
-    this.#field.addEventListener('input', () => this.#fit());
+    this.#field.addEventListener('input', () => this.#keepAndFit());
     this.#field.addEventListener('paste', ({ clipboardData }) =>
       this.attach([...(clipboardData?.files ?? [])]),
     );
   }
 
-  /** Switches to another channel or thread; each keeps its own draft. */
+  /** Switches to another channel or thread. Each keeps its own draft; its text survives a reload, its files do not. */
   at(place: { channel: string; thread?: string }, label: string): void {
     const [before, now] = [keyOf(this.#place), keyOf(place)];
     this.#field.placeholder = label;
     this.#field.setAttribute('aria-label', label);
     if (before === now) return;
-    this.#drafts.set(before, { text: this.#field.value, files: this.#files });
-    const draft = this.#drafts.get(now) ?? { text: '', files: [] };
+    this.#unsentFiles.set(before, this.#files);
     this.#place = place;
-    this.#field.value = draft.text;
-    this.#files = draft.files;
+    this.#field.value = sessionStorage.getItem(now) ?? '';
+    this.#files = this.#unsentFiles.get(now) ?? [];
     this.#suggestions.close();
     this.#draw();
   }
@@ -201,17 +200,19 @@ export class Composer {
       ),
     );
     this.#chips.hidden = this.#files.length === 0;
-    this.#fit();
+    this.#keepAndFit();
   }
 
-  #fit(): void {
+  /** After every change: keeps the draft and fits the field to it. */
+  #keepAndFit(): void {
+    sessionStorage.setItem(keyOf(this.#place), this.#field.value);
     this.#field.style.height = 'auto';
     this.#field.style.height = `${Math.min(200, this.#field.scrollHeight)}px`;
   }
 }
 
 function keyOf({ channel, thread = '' }: { channel: string; thread?: string }): string {
-  return `${channel} ${thread}`;
+  return `draft ${channel} ${thread}`;
 }
 
 function shortcuts() {

@@ -80,7 +80,7 @@ export class Panel {
           h(
             'p',
             { class: 'soft' },
-            'Unacknowledged events are sent again after 3 s and 15 s (at Slack, after 1 and 5 minutes).',
+            'Slack sends unacknowledged events again after 1 and 5 minutes; with --speed, sooner.',
           ),
       ),
     );

@@ -78,10 +78,11 @@ state.onArrival(({ channel: where, user, text, thread: root, ephemeral }) => {
   announce(`${state.nameOf(user)}${root === undefined ? '' : ' replied'}${place}: ${text.slice(0, 120)}`);
 });
 
-// The bot's first reply opens the thread of the person's latest message, unless another thread is open.
+// The bot's first reply opens the thread of the person's latest message, unless the person has opened another thread.
 state.onArrival(({ channel: where, user, thread: root }) => {
   const asked = state.roots(where).findLast((one) => one.user === state.me);
   const isOwnThread = root !== undefined && user === state.workspace.bot && asked?.ts === root;
-  if (isOwnThread && where === state.channel && state.thread === undefined && !narrow.matches)
+  const isFree = state.thread === undefined || state.openedAutomatically;
+  if (isOwnThread && where === state.channel && isFree && state.thread !== root && !narrow.matches)
     state.go(where, root, true);
 });

@@ -7,8 +7,8 @@ import type { PaneName } from './page-state.ts';
 const NEAR_END_PX = 80;
 
 /**
- * A list of messages. One message is reachable with Tab, arrow keys move between messages. The list follows new
- * messages while people are at its end, and otherwise keeps its position.
+ * A list of messages. One message is reachable with Tab, with its buttons and links; arrow keys move between messages.
+ * The list follows new messages while people are at its end, and otherwise keeps its position.
  */
 export class MessageList {
   readonly element: HTMLElement;
@@ -43,6 +43,7 @@ export class MessageList {
       this.#views.clear();
       this.#list.replaceChildren();
       this.#atEnd = true;
+      this.element.scrollTop = 0;
     }
     const wanted = new Set(messages.map(({ ts }) => ts));
     for (const [ts, view] of this.#views) {
@@ -59,10 +60,8 @@ export class MessageList {
       }
       before = element;
     }
-    if (this.#list.querySelector('[tabindex="0"].message') === null) {
-      const last = this.#list.lastElementChild;
-      if (last instanceof HTMLElement) last.tabIndex = 0;
-    }
+    const current = this.#list.querySelector('.message:focus-within') ?? this.#list.lastElementChild;
+    if (current instanceof HTMLElement) this.#takeTab(current);
     this.#follow();
   }
 
@@ -96,7 +95,7 @@ export class MessageList {
   }
 
   #takeTab(article: HTMLElement): void {
-    for (const { element } of this.#views.values()) element.tabIndex = element === article ? 0 : -1;
+    for (const { element } of this.#views.values()) setTabStops(element, element === article);
   }
 
   #move(event: KeyboardEvent): void {
@@ -113,5 +112,18 @@ export class MessageList {
     this.#takeTab(next);
     next.focus();
     next.scrollIntoView({ block: 'nearest' });
+  }
+}
+
+/** Puts a message and its controls into the tab order, or takes them out of it. */
+function setTabStops(article: HTMLElement, isCurrent: boolean): void {
+  article.tabIndex = isCurrent ? 0 : -1;
+  const changed = isCurrent
+    ? '[data-skipped]'
+    : 'a[href]:not([tabindex]), :is(button, input, select, summary):not([tabindex])';
+  for (const control of article.querySelectorAll<HTMLElement>(changed)) {
+    control.toggleAttribute('data-skipped', !isCurrent);
+    if (isCurrent) control.removeAttribute('tabindex');
+    else control.tabIndex = -1;
   }
 }

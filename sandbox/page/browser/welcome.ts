@@ -22,6 +22,16 @@ const EXAMPLES: Example[] = [
   },
   { title: 'Write something long', text: 'Write the long version.\n/long 6000', withSample: false },
   {
+    title: 'Show me formulas and four languages in a table',
+    text: 'What is the difference between a standard deviation and a standard error?',
+    withSample: false,
+  },
+  {
+    title: 'Stop at the length limit, so that I can press Continue',
+    text: 'Report on the plates.\n/lengthcut',
+    withSample: false,
+  },
+  {
     title: 'Work for a minute, so that I can press Stop',
     text: 'Take a minute for this.\n/slow 60',
     withSample: false,
@@ -32,7 +42,8 @@ const HINTS = [
   'The bot replies at once with a short note, then edits that message every few seconds as the answer grows.',
   'A message that you send meanwhile waits, marked with an hourglass. After Stop it waits until you release it.',
   'Result files come back as working links in the thread.',
-  'Under “Behind the scenes”, kill the bot in the middle of an answer: it continues in the same message.',
+  'Under “Behind the scenes”, kill the bot in the middle of an answer and start it again: the answer continues in the same message.',
+  'What you write while the bot is down arrives when Slack repeats it, up to a minute later.',
 ];
 
 /** The sample table as a file. */
@@ -48,7 +59,7 @@ function mention(): string {
   return state.channel === state.botDm?.id ? '' : '@taskthread ';
 }
 
-/** The introduction for newcomers: what this is, three examples, and what to watch for. */
+/** The introduction for newcomers: what this is, some examples, and what to watch for. */
 export class Welcome {
   readonly element = h('details', { class: 'welcome', open: true });
   readonly #composer: Composer;
@@ -88,16 +99,15 @@ export class Welcome {
       h(
         'p',
         { class: 'lead' },
-        'This is a small Slack workspace on your own machine, with the real Taskthread bot in it. ',
+        'This is a small Slack workspace on your own machine',
+        state.bot === undefined
+          ? '. Connect your bot to it: the terminal shows the settings. '
+          : ', with the real Taskthread bot in it. ',
         'Mention it in a channel or message it directly, and its answer grows in the thread. ',
         'Nothing leaves this computer.',
       ),
       chip,
-      h(
-        'ul',
-        { class: 'tries', 'aria-label': 'Three things to try' },
-        ...EXAMPLES.map((one) => this.#tryRow(one)),
-      ),
+      h('ul', { class: 'tries', 'aria-label': 'Things to try' }, ...EXAMPLES.map((one) => this.#tryRow(one))),
       this.#places,
       h(
         'details',

@@ -7,10 +7,9 @@ import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import * as strings from '../../render/strings/index.ts';
 import { encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
-import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
-import { type AccountSummary, accountFormView, accountNoticeView, accountSection } from './account-view.ts';
+import { type ModalOutcome, openAndFillModal, updateModal } from '../open-modal.ts';
+import { type AccountSummary, accountFormView, accountSection } from './account-view.ts';
 
-/** What changing accounts needs. */
 export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'store' | 'log'> {
   /** Undefined without SECRET_KEY: then no workspace can have an account of its own. */
   keyring: Keyring | undefined;
@@ -22,7 +21,6 @@ export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'sto
   redactSecret: (secret: string) => () => void;
   /** Called after an account was set or removed. */
   onChanged: () => Promise<void>;
-  /** Updates the Home tab of the person who changed the account. */
   updateHome: (actor: WorkspaceActor) => Promise<void>;
 }
 
@@ -54,11 +52,17 @@ export class WorkspaceAccount {
   async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
     const { workspace } = actor;
     const trigger = { workspace, triggerId };
-    return openAndFillModal(this.#deps, trigger, accountNoticeView, strings.modalUnavailable, async () => {
-      const mayOpen = this.#deps.keyring !== undefined && (await isAdminNow(this.#deps, actor));
-      if (!mayOpen) return accountNoticeView(strings.account.refused.not_admin);
-      return accountFormView(await this.#summary(workspace));
-    });
+    return openAndFillModal(
+      this.#deps,
+      trigger,
+      strings.account.title,
+      strings.modalUnavailable,
+      async () => {
+        const mayOpen = this.#deps.keyring !== undefined && (await isAdminNow(this.#deps, actor));
+        if (!mayOpen) return strings.account.refused.not_admin;
+        return accountFormView(await this.#summary(workspace));
+      },
+    );
   }
 
   /** Tries the credentials, saves them if they work, and shows the outcome in the modal. Throws a SlackError. */
@@ -68,7 +72,7 @@ export class WorkspaceAccount {
       this.#deps.log.error({ workspace, err: error }, 'could not save a service account');
       return strings.account.refused.failed;
     });
-    await this.#deps.workspace(workspace)?.views.update(viewId, accountNoticeView(sentence));
+    await updateModal(this.#deps.workspace(workspace), viewId, strings.account.title, sentence);
     await this.#deps.updateHome(actor);
   }
 

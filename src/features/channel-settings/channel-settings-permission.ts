@@ -60,13 +60,12 @@ async function refusalReason(
  * account (`isSharedAccount`). Throws a SlackError where membership cannot be read.
  */
 export async function mayUseProject(
-  deps: RelayDeps,
+  deps: RelayDeps & { isSharedAccount: (account: string) => boolean },
   { workspace, person }: ChannelActor,
   projectId: string,
-  isSharedAccount: (account: string) => boolean,
 ): Promise<boolean> {
   const channels = await deps.store.projects.channelsUsing(projectId);
-  if (channels.length === 0) return !isSharedAccount(deps.accountOf(workspace));
+  if (channels.length === 0) return !deps.isSharedAccount(deps.accountOf(workspace));
   const membership = deps.workspace(workspace)?.membership;
   for (const { workspace: home, channel } of channels) {
     if (home === workspace && (await membership?.statusOf(channel, person)) === 'member') return true;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Project } from '../../agent/service-schema.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
@@ -36,11 +37,9 @@ export interface ChannelSettingsValues {
   /** As typed. */
   bots: string | undefined;
   controls: string | undefined;
-  /** The ticked boxes. */
   more: readonly string[];
 }
 
-/** What was changed in a form. */
 export interface ChannelSettingsChange {
   settings: Partial<ChannelSettings>;
   /** The id of another project to use. */
@@ -86,14 +85,13 @@ export function changesSince(
     sync_project_name: more.includes('follows_name'),
   });
   if (!wanted.success) return undefined;
-  const settings: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(wanted.data)) {
-    if (Object.entries(snapshot.settings).some(([known, before]) => known === name && !isSame(before, value)))
-      settings[name] = value;
-  }
+  const before = new Map<string, unknown>(Object.entries(snapshot.settings));
+  const changed = Object.entries(wanted.data).filter(
+    ([id, value]) => !isDeepStrictEqual(before.get(id), value),
+  );
   const project = values.project.trim();
   return {
-    settings,
+    settings: Object.fromEntries(changed),
     project: project === '' ? undefined : project,
     texts: {
       ...textChange('title', values.title, snapshot.title),
@@ -107,10 +105,6 @@ function textChange(name: 'title' | 'description', text: string | undefined, dig
   // A text that was not shown can be replaced, but an empty field does not clear it.
   const changed = digestBefore === null ? text !== '' : digest(text) !== digestBefore;
   return changed ? { [name]: text } : {};
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function nullIfUsual(value: string): string | null {

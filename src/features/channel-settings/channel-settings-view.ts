@@ -1,18 +1,17 @@
 import {
   botsInput,
+  checkboxesInput,
+  choiceInput,
   type FormOption,
-  type FormView,
   formOption,
-  type InputBlock,
-  inputBlock,
+  textInput,
 } from '../../render/blocks/form-inputs.ts';
-import { noticeModal } from '../../render/blocks/modal.ts';
+import type { Modal, ViewBlock } from '../../render/blocks/modal.ts';
 import { plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import type { ChannelSettings } from '../../store/projects/channel-settings-store.ts';
 
-/** The form's callback id. */
 export const CHANNEL_SETTINGS_CALLBACK = 'channel_settings';
 
 /** The settings that the form shows; null means the app's own setting. */
@@ -21,7 +20,6 @@ export interface ChannelSettingsFields extends Omit<ChannelSettings, 'allowed_bo
   allowed_bots: string;
 }
 
-/** The content of the form. */
 export interface ChannelSettingsFormContent {
   /** At most 3,000 characters. */
   metadata: string;
@@ -40,7 +38,7 @@ const MAX_ID_CHARACTERS = 200;
 const labels = strings.channelSettings;
 
 /** The form with a channel's settings. */
-export function channelSettingsView(form: ChannelSettingsFormContent): FormView {
+export function channelSettingsView(form: ChannelSettingsFormContent): Modal {
   const { settings, project } = form;
   const about = project === undefined ? labels.noProject : strings.projectOfChannel(project);
   return {
@@ -53,27 +51,23 @@ export function channelSettingsView(form: ChannelSettingsFormContent): FormView 
     blocks: [
       sectionBlock(about),
       ...(project === undefined ? [] : projectFields(project)),
-      inputBlock(
-        { type: 'plain_text_input', action_id: 'channel_project', max_length: MAX_ID_CHARACTERS },
+      textInput(
+        'channel_project',
         { label: labels.useProject, hint: labels.useProjectHint, optional: true },
+        { maxLength: MAX_ID_CHARACTERS },
       ),
-      choiceInput('model', settings.model ?? 'usual'),
+      settingInput('model', settings.model),
       ...(form.isDirect
         ? []
         : [
-            choiceInput('listens', settings.listen_mode ?? 'usual', 'radio_buttons'),
-            choiceInput('admits', settings.allowed_users ?? 'usual'),
+            settingInput('listens', settings.listen_mode, 'radio_buttons'),
+            settingInput('admits', settings.allowed_users),
             botsInput('channel_bots', settings.allowed_bots),
-            choiceInput('controls', settings.task_control ?? 'usual'),
+            settingInput('controls', settings.task_control),
           ]),
-      checkboxesInput(settings, form.isDirect),
+      otherSettings(settings, form.isDirect),
     ],
   };
-}
-
-/** The modal with one sentence: while the settings load, or in place of them. */
-export function channelSettingsNoticeView(sentence: string): FormView {
-  return noticeModal(labels.title, sentence);
 }
 
 /** A text, shortened to what its field shows. */
@@ -81,63 +75,37 @@ export function asFieldText(text: string): string {
   return shorten(text, MAX_FIELD_CHARACTERS);
 }
 
-function projectFields(project: NonNullable<ChannelSettingsFormContent['project']>): InputBlock[] {
+function projectFields(project: NonNullable<ChannelSettingsFormContent['project']>): ViewBlock[] {
   const { title, description } = project;
   const unread = title === undefined;
   const kept = unread ? labels.unreadHint : undefined;
   return [
-    inputBlock(
-      {
-        type: 'plain_text_input',
-        action_id: 'channel_title',
-        max_length: MAX_TITLE_CHARACTERS,
-        ...initialValue(title === undefined ? undefined : shorten(title, MAX_TITLE_CHARACTERS)),
-      },
+    textInput(
+      'channel_title',
       { label: labels.projectTitle, hint: kept, optional: unread },
+      { initial: title, maxLength: MAX_TITLE_CHARACTERS },
     ),
-    inputBlock(
-      {
-        type: 'plain_text_input',
-        action_id: 'channel_description',
-        multiline: true,
-        max_length: MAX_FIELD_CHARACTERS,
-        ...initialValue(description === undefined ? undefined : asFieldText(description)),
-      },
+    textInput(
+      'channel_description',
       { label: labels.description, hint: kept ?? labels.descriptionHint, optional: true },
+      { initial: description, maxLength: MAX_FIELD_CHARACTERS, multiline: true },
     ),
   ];
 }
 
-function initialValue(value: string | undefined): { initial_value?: string } {
-  return value === undefined || value === '' ? {} : { initial_value: value };
-}
-
 type ChoiceField = 'model' | 'listens' | 'admits' | 'controls';
 
-function choiceInput(
-  id: ChoiceField,
-  chosen: string,
-  type: 'static_select' | 'radio_buttons' = 'static_select',
-): InputBlock {
-  const options = optionsOf(id);
-  const current = options.find(({ value }) => value === chosen) ?? options[0];
-  const first = current === undefined ? {} : { initial_option: current };
-  return inputBlock(
-    { type, action_id: `channel_${id}`, options, ...first },
-    { label: labels[id], optional: false },
-  );
+function settingInput(id: ChoiceField, chosen: string | null, type?: 'radio_buttons'): ViewBlock {
+  return choiceInput(`channel_${id}`, { label: labels[id] }, optionsOf(id), chosen ?? 'usual', type);
 }
 
-function checkboxesInput(settings: ChannelSettingsFields, isDirect: boolean): InputBlock {
+function otherSettings(
+  { show_steps, sync_project_name }: ChannelSettingsFields,
+  isDirect: boolean,
+): ViewBlock {
   const options = optionsOf('more').filter(({ value }) => !(isDirect && value === 'follows_name'));
-  const ticked = options.filter(({ value }) =>
-    value === 'show_steps' ? settings.show_steps : settings.sync_project_name,
-  );
-  const first = ticked.length === 0 ? {} : { initial_options: ticked };
-  return inputBlock(
-    { type: 'checkboxes', action_id: 'channel_more', options, ...first },
-    { label: labels.more, optional: true },
-  );
+  const ticked = [...(show_steps ? ['show_steps'] : []), ...(sync_project_name ? ['follows_name'] : [])];
+  return checkboxesInput('channel_more', labels.more, options, ticked);
 }
 
 function optionsOf(id: ChoiceField | 'more'): FormOption[] {

@@ -4,10 +4,15 @@ import type { Project } from '../../agent/service-schema.ts';
 import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import type { FormView } from '../../render/blocks/form-inputs.ts';
 import * as strings from '../../render/strings/index.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
-import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
+import {
+  type FormErrors,
+  type ModalContent,
+  type ModalOutcome,
+  type ModalTrigger,
+  openAndFillModal,
+} from '../open-modal.ts';
 import { mayUseProject, settingsRefusal } from './channel-settings-permission.ts';
 import {
   type ChannelSettingsChange,
@@ -16,46 +21,35 @@ import {
   encodeSnapshot,
   parseSnapshot,
 } from './channel-settings-snapshot.ts';
-import { channelSettingsNoticeView, channelSettingsView } from './channel-settings-view.ts';
+import { channelSettingsView } from './channel-settings-view.ts';
 
 /** Longest attempt to save (ms): Slack waits 3 s for the response to a form. */
 const SAVE_TIMEOUT_MS = 2_300;
 
-/** A submitted form. */
-export interface ChannelSettingsSubmission extends WorkspaceActor {
-  metadata: string;
-  values: ChannelSettingsValues;
+export interface ChannelSettingsDeps extends RelayDeps {
+  /** Whether workspaces of different owners use this account, so that an unused project may be anyone's. */
+  isSharedAccount: (account: string) => boolean;
+  /** Called when a project is to take its channel's name. */
+  onProjectNameDue: () => void;
 }
 
-/** Error messages by the id of their field; empty if the form was saved. */
-export type ChannelSettingsErrors = Readonly<Record<string, string>>;
-
-/** The modal with the settings of a channel. */
 export class ChannelSettingsModal {
-  readonly #deps: RelayDeps;
-  readonly #isSharedAccount: (account: string) => boolean;
-  readonly #onProjectNameDue: () => void;
+  readonly #deps: ChannelSettingsDeps;
 
-  /**
-   * `isSharedAccount`: workspaces of different owners use this account, so an unused project may be anyone's.
-   * `onProjectNameDue` is called when a project is to take its channel's name.
-   */
-  constructor(deps: RelayDeps, isSharedAccount: (account: string) => boolean, onProjectNameDue: () => void) {
+  constructor(deps: ChannelSettingsDeps) {
     this.#deps = deps;
-    this.#isSharedAccount = isSharedAccount;
-    this.#onProjectNameDue = onProjectNameDue;
   }
 
   /** Opens the modal, or one that says why the person may not change the settings. Throws a SlackError. */
   async open(actor: ChannelActor & ModalTrigger): Promise<ModalOutcome> {
-    const { unavailable } = strings.channelSettings;
-    return openAndFillModal(this.#deps, actor, channelSettingsNoticeView, unavailable, () =>
-      this.#renderView(actor),
-    );
+    const { title, unavailable } = strings.channelSettings;
+    return openAndFillModal(this.#deps, actor, title, unavailable, () => this.#renderView(actor));
   }
 
   /** Saves what was changed: the service first, then our own tables. Throws a StoreError or a SlackError. */
-  async save(submission: ChannelSettingsSubmission): Promise<ChannelSettingsErrors> {
+  async save(
+    submission: WorkspaceActor & { metadata: string; values: ChannelSettingsValues },
+  ): Promise<FormErrors> {
     if (parseBotList(submission.values.bots ?? '') === undefined)
       return { channel_bots: strings.botsInvalid };
     const snapshot = parseSnapshot(submission.metadata);
@@ -76,9 +70,9 @@ export class ChannelSettingsModal {
     }
   }
 
-  async #renderView(actor: ChannelActor): Promise<FormView> {
+  async #renderView(actor: ChannelActor): Promise<ModalContent> {
     const refusal = await settingsRefusal(this.#deps, actor);
-    if (refusal !== undefined) return channelSettingsNoticeView(strings.channelSettingsRefused[refusal]);
+    if (refusal !== undefined) return strings.channelSettingsRefused[refusal];
     const { workspace, channel } = actor;
     const settings = await this.#deps.store.channelSettings.get(workspace, channel);
     const id = await this.#deps.store.projects.projectIdOf(this.#projectKey(actor));
@@ -106,7 +100,7 @@ export class ChannelSettingsModal {
     actor: ChannelActor,
     change: ChannelSettingsChange,
     signal: AbortSignal,
-  ): Promise<ChannelSettingsErrors> {
+  ): Promise<FormErrors> {
     const { workspace, channel, person } = actor;
     const { store } = this.#deps;
     const refusal = await settingsRefusal(this.#deps, actor, signal);
@@ -133,7 +127,7 @@ export class ChannelSettingsModal {
       return mayBeDue && (await tx.projectNames.markDue(workspace, channel));
     });
     this.#deps.log.info({ ...actor, changed: Object.keys(details) }, 'channel settings changed');
-    if (isDue) this.#onProjectNameDue();
+    if (isDue) this.#deps.onProjectNameDue();
     return {};
   }
 
@@ -142,14 +136,14 @@ export class ChannelSettingsModal {
     actor: ChannelActor,
     { project, texts }: ChannelSettingsChange,
     signal: AbortSignal,
-  ): Promise<ChannelSettingsErrors | undefined> {
+  ): Promise<FormErrors | undefined> {
     const unknown = { channel_project: strings.channelSettingsFailed.unknownProject };
     const target = project ?? (await this.#deps.store.projects.projectIdOf(this.#projectKey(actor)));
     if (target === undefined) return undefined;
     try {
       const agent = this.#agentClient(actor.workspace);
       if (project !== undefined) {
-        if (!(await mayUseProject(this.#deps, actor, project, this.#isSharedAccount))) return unknown;
+        if (!(await mayUseProject(this.#deps, actor, project))) return unknown;
         await agent.readProject(project, signal);
       }
       if (Object.keys(texts).length > 0) await agent.updateProject(target, texts, { signal });

@@ -1,10 +1,16 @@
 import type { ChannelActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { threadPermalink } from '../../relay/tasks/task-list.ts';
-import { plainText, type RenderedMessage, type SectionBlock } from '../../render/blocks/slack-blocks.ts';
-import { escapeMrkdwn } from '../../render/markdown/pings.ts';
+import {
+  buttonElement,
+  contextLineBlock,
+  mrkdwnSection,
+  type RenderedMessage,
+  type SectionBlock,
+  sectionBlock,
+} from '../../render/blocks/slack-blocks.ts';
+import { formatTitle, linkedTitle } from '../../render/blocks/task-lines.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten } from '../../render/text/graphemes.ts';
 
 /** Most tasks in the message. */
 const MAX_RUNNING_ROWS = 20;
@@ -24,28 +30,17 @@ export function runningTasksMessage(rows: readonly RunningTaskRow[], otherCount:
   const footer = otherCount > 0 ? [strings.command.othersRunning(otherCount)] : [];
   if (rows.length === 0) return { text: [strings.command.noneOfYours, ...footer].join(' '), blocks: [] };
   const more = rows.length > MAX_RUNNING_ROWS ? [strings.command.more] : [];
-  const blocks: SectionBlock[] = rows.slice(0, MAX_RUNNING_ROWS).map((row) => {
+  const blocks = rows.slice(0, MAX_RUNNING_ROWS).map((row): SectionBlock => {
     const state = row.isStopping ? strings.command.stopping : strings.command.since(row.runningMs);
-    const text = `${linkedTitle(row.title, row.url)} · ${state}`;
-    const section: SectionBlock = { type: 'section', text: { type: 'mrkdwn', text } };
+    const title = linkedTitle(formatTitle(row.title, strings.command.untitled), row.url);
+    const section = mrkdwnSection(`${title} · ${state}`);
     if (row.isStopping) return section;
-    const button = { type: 'button', action_id: 'stop', text: plainText(strings.buttons.stop) } as const;
-    return { ...section, accessory: { ...button, value: row.turnId } };
+    return { ...section, accessory: buttonElement('stop', strings.buttons.stop, row.turnId) };
   });
-  return listMessage(strings.command.yourTasks, blocks, [...more, ...footer]);
-}
-
-function listMessage(heading: string, blocks: SectionBlock[], below: string[]): RenderedMessage {
-  const above: SectionBlock = { type: 'section', text: plainText(heading) };
-  if (below.length === 0) return { text: heading, blocks: [above, ...blocks] };
-  const note = { type: 'context' as const, elements: [plainText(below.join(' '))] };
-  return { text: heading, blocks: [above, ...blocks, note] };
-}
-
-function linkedTitle(title: string | null, url: string | undefined): string {
-  const label = shorten((title ?? strings.command.untitled).replace(/\s+/g, ' ').trim(), 150);
-  const shown = escapeMrkdwn(label || strings.command.untitled);
-  return url === undefined ? shown : `<${url}|${shown.replaceAll('|', '¦')}>`;
+  const below = [...more, ...footer];
+  const note = below.length === 0 ? [] : [contextLineBlock(below.join(' '))];
+  const heading = strings.command.yourTasks;
+  return { text: heading, blocks: [sectionBlock(heading), ...blocks, ...note] };
 }
 
 /**

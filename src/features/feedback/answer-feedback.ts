@@ -3,8 +3,8 @@ import { controlRefusal, permittedTurn, useOnTurn } from '../../relay/access/con
 import { type ControlOutcome, type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { trySendEphemeral } from '../../relay/runtime/private-messages.ts';
-import { type FormView, inputBlock } from '../../render/blocks/form-inputs.ts';
-import { createModal, noticeModal } from '../../render/blocks/modal.ts';
+import { textInput } from '../../render/blocks/form-inputs.ts';
+import { createModal, type Modal } from '../../render/blocks/modal.ts';
 import {
   contextLineBlock,
   mrkdwnSection,
@@ -17,9 +17,8 @@ import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import type { FeedbackKey } from '../../store/audit/feedback-ratings.ts';
 import type { Turn } from '../../store/schema.ts';
-import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
+import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
 
-/** The control's name in the audit trail. */
 const CONTROL = 'feedback';
 
 /** Feedback on answers: one thumb per person and answer, and an optional comment. */
@@ -44,20 +43,21 @@ export class AnswerFeedback {
 
   /** Opens the form for a comment, or a modal that says why not. Throws a SlackError. */
   async openCommentForm(request: ControlRequest & ModalTrigger): Promise<ModalOutcome> {
-    return openAndFillModal(this.#deps, request, commentNoticeView, strings.command.unavailable, () =>
+    const { feedback, command } = strings;
+    return openAndFillModal(this.#deps, request, feedback.title, command.unavailable, () =>
       this.#renderView(request),
     );
   }
 
-  async #renderView(request: ControlRequest): Promise<object> {
+  async #renderView(request: ControlRequest): Promise<ModalContent> {
     const { workspace, turnId, person } = request;
     const turn = await turnOf(this.#deps.store, request);
-    if (turn === undefined) return commentNoticeView(strings.controlFailed.unknown);
+    if (turn === undefined) return strings.controlFailed.unknown;
     const refusal = await controlRefusal(this.#deps, {
       ...useOnTurn(turn, person, CONTROL),
       isReadOnly: true,
     });
-    if (refusal !== undefined) return commentNoticeView(refusal);
+    if (refusal !== undefined) return refusal;
     const given = await this.#deps.store.feedback.get({ workspace, turn_id: turnId, user_id: person });
     return commentView(turnId, given?.comment ?? null);
   }
@@ -106,25 +106,12 @@ export class AnswerFeedback {
 /** The most that a plain-text input takes. */
 export const MAX_COMMENT_CHARACTERS = 3_000;
 
-/** The modal with one sentence: while the form loads, or in place of it. */
-function commentNoticeView(sentence: string): FormView {
-  return noticeModal(strings.feedback.title, sentence);
-}
-
 /** The form for a comment on a turn's answer; `written` is the person's earlier comment. */
-export function commentView(turnId: string, written: string | null): FormView {
-  const comment = inputBlock(
-    {
-      type: 'plain_text_input',
-      action_id: 'comment',
-      multiline: true,
-      max_length: MAX_COMMENT_CHARACTERS,
-      ...(written === null ? {} : { initial_value: written }),
-    },
-    { label: strings.feedback.label, hint: strings.feedback.hint, optional: false },
-  );
+export function commentView(turnId: string, written: string | null): Modal {
+  const { title, label, hint } = strings.feedback;
+  const field = { initial: written, maxLength: MAX_COMMENT_CHARACTERS, multiline: true };
   return {
-    ...createModal(strings.feedback.title, [comment]),
+    ...createModal(title, [textInput('comment', { label, hint }, field)]),
     callback_id: 'feedback_comment',
     private_metadata: turnId,
     submit: plainText(strings.buttons.send),

@@ -1,3 +1,4 @@
+import type { ViewBlock } from '../../render/blocks/modal.ts';
 import {
   contextLineBlock,
   mrkdwnSection,
@@ -5,7 +6,6 @@ import {
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
 import { formatChannel, formatPerson } from '../../render/blocks/task-lines.ts';
-import type { ViewBlock } from '../../render/blocks/view-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { formatAge } from '../../render/text/duration.ts';
 import { shorten } from '../../render/text/graphemes.ts';

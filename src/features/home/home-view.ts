@@ -1,4 +1,5 @@
 import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/home-tab-state.ts';
+import type { ViewBlock } from '../../render/blocks/modal.ts';
 import {
   actionsBlock,
   buttonElement,
@@ -7,11 +8,9 @@ import {
   plainText,
 } from '../../render/blocks/slack-blocks.ts';
 import { type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
-import type { ChannelSelectBlock, ViewBlock } from '../../render/blocks/view-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
 
-/** Tasks per page of a list. */
 export const HOME_PAGE_SIZE = 10;
 /** https://docs.slack.dev/reference/views/home-tab-views */
 const MAX_BLOCKS = 100;
@@ -25,7 +24,6 @@ export interface HomeTaskList {
 /** The chosen channel's tasks, or why they are not shown. */
 export type HomeChannelTasks = HomeTaskList | { refusal: string };
 
-/** What a Home tab shows. */
 export interface HomeContent {
   state: HomeTabState;
   ownTasks: HomeTaskList;
@@ -38,15 +36,8 @@ export interface HomeContent {
   now: number;
 }
 
-/** https://docs.slack.dev/reference/views/home-tab-views */
-export interface HomeView {
-  type: 'home';
-  private_metadata: string;
-  blocks: ViewBlock[];
-}
-
 /** A person's Home tab. */
-export function homeView(content: HomeContent): HomeView {
+export function homeView(content: HomeContent) {
   const { state, ownTasks, channelTasks, note, sections, now } = content;
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(strings.home.title) },
@@ -55,7 +46,7 @@ export function homeView(content: HomeContent): HomeView {
     actionsBlock([buttonElement('home_refresh', strings.buttons.refresh, 'refresh')]),
     ...(note === undefined ? [] : [contextLineBlock(note)]),
     { type: 'header', text: plainText(strings.home.yourTasks) },
-    ...listBlocks('own', ownTasks, state.page, 'channel', now, strings.home.noneOfYours),
+    ...listBlocks('own', ownTasks, state.page, now),
     { type: 'divider' },
     { type: 'header', text: plainText(strings.home.ofChannel) },
     channelSelect(state.channel),
@@ -63,7 +54,7 @@ export function homeView(content: HomeContent): HomeView {
   ];
   const room = MAX_BLOCKS - blocks.length;
   return {
-    type: 'home',
+    type: 'home' as const,
     private_metadata: JSON.stringify(state),
     blocks: [...blocks, ...sections.slice(0, room)],
   };
@@ -92,14 +83,7 @@ export function parseTaskButton(value: string): { channel: string; thread_ts: st
 function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabState, now: number): ViewBlock[] {
   if (channel === undefined) return [];
   if ('refusal' in channel) return [mrkdwnSection(channel.refusal)];
-  const blocks = listBlocks(
-    'channel',
-    channel,
-    state.channelPage,
-    'starter',
-    now,
-    strings.home.noneOfChannel,
-  );
+  const blocks = listBlocks('channel', channel, state.channelPage, now);
   if (state.channel === undefined) return blocks;
   return [
     actionsBlock([buttonElement('home_settings', strings.buttons.channelSettings, state.channel)]),
@@ -111,14 +95,14 @@ function listBlocks(
   list: 'own' | 'channel',
   { tasks, count }: HomeTaskList,
   page: number,
-  beside: 'channel' | 'starter',
   now: number,
-  emptyText: string,
 ): ViewBlock[] {
-  if (tasks.length === 0 && page === 0) return [mrkdwnSection(emptyText)];
+  const { noneOfYours, noneOfChannel } = strings.home;
+  const isOwn = list === 'own';
+  if (tasks.length === 0 && page === 0) return [mrkdwnSection(isOwn ? noneOfYours : noneOfChannel)];
   const from = page * HOME_PAGE_SIZE;
   const blocks: ViewBlock[] = tasks.slice(0, HOME_PAGE_SIZE).map((task) => ({
-    ...mrkdwnSection(taskLine(task, now, beside)),
+    ...mrkdwnSection(taskLine(task, now, isOwn ? 'channel' : 'starter')),
     accessory: buttonElement('task_details', strings.buttons.details, `${task.channel}/${task.root}`),
   }));
   if (count <= HOME_PAGE_SIZE && page === 0) return blocks;
@@ -132,7 +116,7 @@ function listBlocks(
   return blocks;
 }
 
-function channelSelect(chosen: string | undefined): ChannelSelectBlock {
+function channelSelect(chosen: string | undefined): ViewBlock {
   return {
     type: 'section',
     // Slack keeps a person's choice in a block of the same id, and would not show ours.

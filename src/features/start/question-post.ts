@@ -1,27 +1,13 @@
-import { type ContextBlock, plainText } from '../../render/blocks/slack-blocks.ts';
+import type { ViewBlock } from '../../render/blocks/modal.ts';
+import { contextLineBlock } from '../../render/blocks/slack-blocks.ts';
 import { truncateBytes } from '../../render/markdown/fallback-text.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 
-type QuotationInline = { type: 'text'; text: string } | { type: 'user'; user_id: string };
-
-/** Who asks, and the question verbatim. */
-interface QuotationBlock {
-  type: 'rich_text';
-  elements: { type: 'rich_text_section' | 'rich_text_quote'; elements: QuotationInline[] }[];
-}
-
-/** The post whose thread a task starts in. */
-export interface QuestionPost {
-  text: string;
-  blocks: (QuotationBlock | ContextBlock)[];
-}
-
 const MAX_QUESTION_CHARACTERS = 6_000;
 const MAX_QUOTE_CHARACTERS = 1_500;
 
-/** The content of the post. */
 export interface QuestionPostContent {
   /** Slack's id of who asks. */
   person: string;
@@ -33,30 +19,31 @@ export interface QuestionPostContent {
   files: readonly string[];
 }
 
-/** A question from a form, for everyone in the channel to see. */
-export function questionPost({ person, question, quote, choices, files }: QuestionPostContent): QuestionPost {
-  const elements: QuotationBlock['elements'] = [];
+/** The post whose thread a task starts in: a question from a form, verbatim, for everyone in the channel to see. */
+export function questionPost({ person, question, quote = '', choices, files }: QuestionPostContent) {
   const asks = question === '' ? strings.asksAbout : strings.asks;
-  elements.push({
-    type: 'rich_text_section',
-    elements: [
-      { type: 'user', user_id: person },
-      { type: 'text', text: ` ${asks}` },
-    ],
-  });
-  for (const [text, most] of [
-    [question, MAX_QUESTION_CHARACTERS],
-    [quote ?? '', MAX_QUOTE_CHARACTERS],
-  ] as const) {
-    if (/\S/.test(text))
-      elements.push({
-        type: 'rich_text_quote',
-        elements: [{ type: 'text', text: shorten(neutralizePings(text.trim()), most) }],
-      });
-  }
-  const blocks: QuestionPost['blocks'] = [{ type: 'rich_text', elements }];
+  const asker = [
+    { type: 'user', user_id: person },
+    { type: 'text', text: ` ${asks}` },
+  ] as const;
+  const quotations = [
+    { text: question, most: MAX_QUESTION_CHARACTERS },
+    { text: quote, most: MAX_QUOTE_CHARACTERS },
+  ].filter(({ text }) => /\S/.test(text));
+  const blocks: ViewBlock[] = [
+    {
+      type: 'rich_text',
+      elements: [
+        { type: 'rich_text_section', elements: [...asker] },
+        ...quotations.map(({ text, most }) => quotation(shorten(neutralizePings(text.trim()), most))),
+      ],
+    },
+  ];
   const chosen = strings.chosenOptions(choices, files);
-  if (chosen !== '')
-    blocks.push({ type: 'context', elements: [plainText(shorten(neutralizePings(chosen), 900))] });
-  return { text: `<@${person}> ${truncateBytes(`${asks} ${question || (quote ?? '')}`, 3_500)}`, blocks };
+  if (chosen !== '') blocks.push(contextLineBlock(shorten(chosen, 900)));
+  return { text: `<@${person}> ${truncateBytes(`${asks} ${question || quote}`, 3_500)}`, blocks };
+}
+
+function quotation(text: string) {
+  return { type: 'rich_text_quote' as const, elements: [{ type: 'text' as const, text }] };
 }

@@ -24,7 +24,6 @@ const MAX_CONCURRENT_QUESTIONS = 20;
 /** A question that cannot be posted for this long (ms) goes back to its asker. */
 const GIVE_UP_AFTER_MS = 60 * 60_000;
 
-/** The outcome of posting a question. */
 export type PostOutcome =
   | 'posted'
   /** The bot is not in the channel. */

@@ -44,7 +44,6 @@ async function personRefusal(
   return exceeded && { why: 'limit', exceeded };
 }
 
-/** The channel that a form's question is for, and who asks. */
 export interface StartChannel {
   channel: string;
   person: string;

@@ -3,14 +3,11 @@ import { controlRefusal, useOnTurn } from '../../relay/access/control-permission
 import { toReplyBlock } from '../../relay/replies/reply-blocks.ts';
 import { type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { createModal, type Modal, noticeModal } from '../../render/blocks/modal.ts';
+import { createModal, type ViewBlock } from '../../render/blocks/modal.ts';
 import {
-  type ActionsBlock,
   actionsBlock,
   buttonElement,
-  type ContextBlock,
   contextLineBlock,
-  type SectionBlock,
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
@@ -18,9 +15,8 @@ import { type ToolStep, toolSteps } from '../../render/messages/tool-steps.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
-import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
+import { type ModalContent, type ModalOutcome, openAndFillModal, updateModal } from '../open-modal.ts';
 
-/** A press on a button that shows a turn's steps. */
 export interface StepsPress extends ControlRequest {
   /** From 0. */
   page: number;
@@ -37,56 +33,42 @@ export async function showSteps(deps: RelayDeps, press: StepsPress): Promise<Mod
   const render = () => renderView(deps, press);
   if ('triggerId' in modal) {
     const trigger = { workspace, triggerId: modal.triggerId };
-    return openAndFillModal(deps, trigger, stepsNoticeView, strings.stepsUnavailable, render);
+    return openAndFillModal(deps, trigger, strings.buttons.steps, strings.stepsUnavailable, render);
   }
-  const views = deps.workspace(workspace)?.views;
-  if (views === undefined) return 'unknown';
-  await views.update(modal.viewId, await render());
+  const slack = deps.workspace(workspace);
+  if (slack === undefined) return 'unknown';
+  await updateModal(slack, modal.viewId, strings.buttons.steps, await render());
   return 'done';
 }
 
-async function renderView(deps: RelayDeps, press: StepsPress): Promise<StepsView> {
+async function renderView(deps: RelayDeps, press: StepsPress): Promise<ModalContent> {
   const { turnId, person, page } = press;
   const turn = await turnOf(deps.store, press);
-  if (turn === undefined) return stepsNoticeView(strings.stepsNotFound);
+  if (turn === undefined) return strings.stepsNotFound;
   const use = { ...useOnTurn(turn, person, 'steps'), isReadOnly: true };
   const refusal = await controlRefusal(deps, use);
-  if (refusal !== undefined) return stepsNoticeView(refusal);
+  if (refusal !== undefined) return refusal;
   const thread = await deps.store.threads.getOrThrow(turn);
   const taskId = taskIdOf(turn, thread);
   const replyId = turn.assistant_message_id;
-  if (taskId === null || replyId === null) return stepsNoticeView(strings.stepsNotFound);
+  if (taskId === null || replyId === null) return strings.stepsNotFound;
   try {
     const message = await deps.agent(thread.account_id).getMessage(taskId, replyId);
     return stepsView(toolSteps(message.content.map(toReplyBlock)), turnId, page);
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
-    if (error instanceof AgentNotFoundError) return stepsNoticeView(strings.stepsNotFound);
+    if (error instanceof AgentNotFoundError) return strings.stepsNotFound;
     deps.log.warn({ err: error, turn: turnId }, "could not read a turn's steps");
-    return stepsNoticeView(strings.stepsUnavailable);
+    return strings.stepsUnavailable;
   }
 }
-
-/** Text shown verbatim (https://docs.slack.dev/reference/block-kit/blocks/rich-text-block). */
-interface VerbatimBlock {
-  type: 'rich_text';
-  elements: { type: 'rich_text_preformatted'; elements: { type: 'text'; text: string }[] }[];
-}
-
-/** A modal with steps. */
-type StepsView = Modal<SectionBlock | ContextBlock | ActionsBlock | VerbatimBlock>;
 
 /** Steps per page: at most five blocks each, so that a modal's 100 are never reached. */
 const STEPS_PER_PAGE = 10;
 
-/** The modal with one sentence: while the steps load, or in place of them. */
-export function stepsNoticeView(sentence: string): StepsView {
-  return noticeModal(strings.buttons.steps, sentence);
-}
-
 /** A page of a turn's steps, from 0, with `steps_page` buttons to the others; their value is turn and page. */
-export function stepsView(steps: readonly ToolStep[], turnId: string, wantedPage: number): StepsView {
-  if (steps.length === 0) return stepsNoticeView(strings.noSteps);
+export function stepsView(steps: readonly ToolStep[], turnId: string, wantedPage: number): ModalContent {
+  if (steps.length === 0) return strings.noSteps;
   const pages = Math.ceil(steps.length / STEPS_PER_PAGE);
   const page = Math.min(Math.max(0, wantedPage), pages - 1);
   const from = page * STEPS_PER_PAGE;
@@ -105,9 +87,9 @@ export function parseStepsPage(value: string): { turnId: string; page: number } 
   return match?.[1] === undefined ? undefined : { turnId: match[1], page: Number(match[2]) };
 }
 
-function stepBlocks(step: ToolStep, number: number): StepsView['blocks'] {
+function stepBlocks(step: ToolStep, number: number): ViewBlock[] {
   const about = step.summary === '' ? '' : `: ${step.summary}`;
-  const blocks: StepsView['blocks'] = [
+  const blocks: ViewBlock[] = [
     sectionBlock(shorten(neutralizePings(`${number}. ${step.name}${about}`), 300)),
   ];
   if (/\S/.test(step.input)) blocks.push(contextLineBlock(strings.stepInput), verbatimBlock(step.input));
@@ -117,7 +99,7 @@ function stepBlocks(step: ToolStep, number: number): StepsView['blocks'] {
   return blocks;
 }
 
-function pageButtons(turnId: string, page: number, pages: number): ActionsBlock {
+function pageButtons(turnId: string, page: number, pages: number): ViewBlock {
   const { earlierSteps, laterSteps } = strings.buttons;
   // Slack requires action ids that are unique within a block.
   const elements = [];
@@ -126,7 +108,8 @@ function pageButtons(turnId: string, page: number, pages: number): ActionsBlock 
   return actionsBlock(elements);
 }
 
-function verbatimBlock(text: string): VerbatimBlock {
+/** https://docs.slack.dev/reference/block-kit/blocks/rich-text-block */
+function verbatimBlock(text: string): ViewBlock {
   return {
     type: 'rich_text',
     elements: [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text }] }],

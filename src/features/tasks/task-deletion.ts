@@ -19,13 +19,6 @@ const SERVICE_TIMEOUT_MS = 30_000;
 /** A deletion that is not finished and announced after this long (ms) is given up. */
 const GIVE_UP_AFTER_MS = 7 * 24 * 60 * 60_000;
 
-/** A person has confirmed the deletion of a thread's task. */
-export interface TaskDeletionRequest extends ThreadKey {
-  /** The service's id: the thread may have another task by now. */
-  task: string;
-  person: string;
-}
-
 /** Deletes tasks at the service: recorded first, announced once in the thread, resumed after a crash. */
 export class TaskDeleter {
   readonly #deps: RelayDeps;
@@ -39,8 +32,11 @@ export class TaskDeleter {
     });
   }
 
-  /** Deletes a task and returns a sentence about the outcome. Throws a StoreError. */
-  async delete({ task, person, ...thread }: TaskDeletionRequest): Promise<string> {
+  /**
+   * Deletes a thread's task for a person who has confirmed it, and returns a sentence about the outcome. `task` is the
+   * service's id: the thread may have another one by now. Throws a StoreError.
+   */
+  async delete({ task, person, ...thread }: ThreadKey & { task: string; person: string }): Promise<string> {
     const { workspace: id } = thread;
     const workspace = this.#deps.workspace(id);
     const row = await this.#deps.store.tasks.get(thread);

@@ -9,7 +9,6 @@ import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { withExactSize } from '../../slack/file-stream.ts';
 
-/** A person wants a file back that was sent with a task's messages. */
 export interface TaskFileRequest extends ChannelActor {
   thread_ts: string;
   /** The service's id. */
@@ -35,7 +34,7 @@ export class TaskFileDelivery {
     request: TaskFileRequest,
     showInModal: (sentence: string) => Promise<boolean>,
   ): Promise<void> {
-    const key = deliveryKey(request);
+    const key = `${request.workspace}/${request.person}/${request.fileId}`;
     if (this.#inProgress.has(key)) return;
     const delivery = this.#deliverAndReport(request, showInModal).finally(() => this.#inProgress.delete(key));
     this.#inProgress.set(key, delivery);
@@ -114,8 +113,4 @@ export class TaskFileDelivery {
     const { body } = await agent.openFileContent(id, { signal: this.#closing.signal });
     yield* withExactSize(body, sizeBytes, filename);
   }
-}
-
-function deliveryKey({ workspace, person, fileId }: TaskFileRequest): string {
-  return `${workspace}/${person}/${fileId}`;
 }

@@ -7,17 +7,9 @@ import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import { savedPermalink, taskSummary } from '../../relay/tasks/task-list.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { TaskRow } from '../../store/tasks/task-records.ts';
-import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
-import {
-  FILES_PER_PAGE,
-  type TaskDetails,
-  type TaskFile,
-  type TaskView,
-  taskNoticeView,
-  taskView,
-} from './task-view.ts';
+import { type ModalContent, type ModalOutcome, openAndFillModal, updateModal } from '../open-modal.ts';
+import { FILES_PER_PAGE, type TaskDetails, type TaskFile, taskView } from './task-view.ts';
 
-/** A person who looks at a task's details. */
 export interface TaskModalRequest extends ChannelActor {
   thread_ts: string;
   /** The page of its files, from 0. */
@@ -28,7 +20,6 @@ export interface TaskModalRequest extends ChannelActor {
   note?: string | undefined;
 }
 
-/** The modal with a task's details. */
 export class TaskModal {
   readonly #deps: RelayDeps;
 
@@ -39,8 +30,12 @@ export class TaskModal {
   /** Opens the modal. Throws a SlackError. */
   async open(triggerId: string, request: TaskModalRequest): Promise<ModalOutcome> {
     const location = { workspace: request.workspace, triggerId };
-    return openAndFillModal(this.#deps, location, taskNoticeView, strings.modalUnavailable, (workspace) =>
-      this.#renderView(workspace, request),
+    return openAndFillModal(
+      this.#deps,
+      location,
+      strings.tasks.title,
+      strings.modalUnavailable,
+      (workspace) => this.#renderView(workspace, request),
     );
   }
 
@@ -48,21 +43,21 @@ export class TaskModal {
   async update(viewId: string, request: TaskModalRequest): Promise<boolean> {
     const workspace = this.#deps.workspace(request.workspace);
     if (workspace === undefined) return false;
-    return workspace.views.update(viewId, await this.#renderView(workspace, request));
+    return updateModal(workspace, viewId, strings.tasks.title, await this.#renderView(workspace, request));
   }
 
   /** Shows a sentence in place of the task. Throws a SlackError. */
   async showNotice(viewId: string, workspace: string, sentence: string): Promise<void> {
-    await this.#deps.workspace(workspace)?.views.update(viewId, taskNoticeView(sentence));
+    await updateModal(this.#deps.workspace(workspace), viewId, strings.tasks.title, sentence);
   }
 
-  async #renderView(workspace: WorkspaceClient, request: TaskModalRequest): Promise<TaskView> {
+  async #renderView(workspace: WorkspaceClient, request: TaskModalRequest): Promise<ModalContent> {
     const { channel, thread_ts, person, home, note } = request;
     const key = { workspace: request.workspace, channel, thread_ts };
     const row = await this.#deps.store.tasks.get(key);
-    if (row === undefined) return taskNoticeView(strings.tasks.notFound);
+    if (row === undefined) return strings.tasks.notFound;
     const refusal = await taskRefusal(workspace, row, person);
-    if (refusal !== undefined) return taskNoticeView(refusal);
+    if (refusal !== undefined) return refusal;
     const [{ state, page }, url] = await Promise.all([
       readTaskDetails(this.#deps, row, request.page),
       savedPermalink(this.#deps, row),

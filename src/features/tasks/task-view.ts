@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/home-tab-state.ts';
-import { createModal, type Modal, noticeModal } from '../../render/blocks/modal.ts';
+import { createModal, type Modal, type ViewBlock } from '../../render/blocks/modal.ts';
 import {
   actionsBlock,
   type ButtonElement,
   buttonElement,
   contextLineBlock,
-  plainText,
+  dangerButton,
+  linkButton,
+  mrkdwnSection,
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
 import {
@@ -17,7 +19,6 @@ import {
   formatTitle,
   type TaskSummary,
 } from '../../render/blocks/task-lines.ts';
-import type { ViewBlock } from '../../render/blocks/view-blocks.ts';
 import { displayedFileName, MAX_BUTTON_URL_LENGTH, safeWebUrl } from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
 import { formatAge } from '../../render/text/duration.ts';
@@ -25,10 +26,8 @@ import { formatSize } from '../../render/text/file-size.ts';
 import { shortenMiddle } from '../../render/text/graphemes.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
 
-/** Files per page. */
 export const FILES_PER_PAGE = 15;
 
-/** A file of a task. */
 export type TaskFile =
   /** Sent with a message: it can be sent back. */
   | { kind: 'input'; id: string; name: string; sizeBytes: number }
@@ -37,7 +36,6 @@ export type TaskFile =
   /** The service no longer has it. */
   | { kind: 'gone' };
 
-/** The content of a task's details. */
 export interface TaskDetails {
   task: TaskSummary;
   /** The service's id of the task. */
@@ -54,42 +52,23 @@ export interface TaskDetails {
   now: number;
 }
 
-/** A modal about a task. */
-export interface TaskView extends Modal<ViewBlock> {
-  private_metadata?: string;
-}
-
-/** Which task the modal shows; kept in its metadata. */
-export interface TaskModalState {
-  channel: string;
-  thread_ts: string;
-  /** The service's id: the thread may have another task by now. */
-  task: string;
-  page: number;
-  /** What the Home tab behind the modal shows. */
-  home: HomeTabState;
-}
-
+/** Which task the modal shows, and what the Home tab behind it shows; kept in its metadata. */
 const stateSchema = z.looseObject({
   channel: z.string().regex(/^[A-Z0-9]{1,30}$/),
   thread_ts: z.string().regex(/^\d{1,10}\.\d{6}$/),
+  /** The service's id: the thread may have another task by now. */
   task: z.string().min(1),
   page: z.int().min(0).max(10_000),
   home: z.unknown().transform(parseHomeTabState),
 });
 
 /** Reads the metadata of a task's modal; undefined for anything else. */
-export function parseTaskMetadata(metadata: string): TaskModalState | undefined {
+export function parseTaskMetadata(metadata: string): z.output<typeof stateSchema> | undefined {
   return stateSchema.safeParse(tryParseJson(metadata)).data;
 }
 
-/** The modal with one sentence. */
-export function taskNoticeView(sentence: string): TaskView {
-  return noticeModal(strings.tasks.title, sentence);
-}
-
 /** The details of a task, with a page of its files. */
-export function taskView(details: TaskDetails): TaskView {
+export function taskView(details: TaskDetails): Modal {
   const { task, files, note, now } = details;
   const facts = [
     formatState(task.state),
@@ -98,7 +77,7 @@ export function taskView(details: TaskDetails): TaskView {
     formatChannel(task.channel),
     formatPerson(task.starter),
   ];
-  const state: TaskModalState = {
+  const state: z.output<typeof stateSchema> = {
     channel: task.channel,
     thread_ts: task.root,
     task: details.id,
@@ -107,12 +86,12 @@ export function taskView(details: TaskDetails): TaskView {
   };
   const blocks: ViewBlock[] = [
     ...(note === undefined ? [] : [plainSection(note)]),
-    { type: 'section', text: { type: 'mrkdwn', text: formatTitle(task) } },
+    mrkdwnSection(formatTitle(task.title)),
     {
       type: 'context',
       elements: [{ type: 'mrkdwn', text: facts.filter((fact) => fact !== '').join(' · ') }],
     },
-    { type: 'actions', elements: [...openButton(task.url), deleteButton(details.id)] },
+    actionsBlock([...openButton(task.url), deleteButton(details.id)]),
     { type: 'divider' },
     ...(files === undefined ? [plainSection(strings.tasks.filesUnavailable)] : fileBlocks(details, files)),
   ];
@@ -144,38 +123,24 @@ function fileBlock(file: TaskFile): ViewBlock {
   const about = [displayedFileName(file.name), `${formatSize(file.sizeBytes)} · ${strings.tasks[file.kind]}`];
   if (file.kind === 'input') {
     const sent = buttonElement('task_file', strings.buttons.sendToMe, file.id);
-    return { type: 'section', text: plainText(about.join('\n')), accessory: sent };
+    return { ...sectionBlock(about.join('\n')), accessory: sent };
   }
   const url = safeWebUrl(file.url);
   if (url === undefined || url.length > MAX_BUTTON_URL_LENGTH) {
     return plainSection(`${about.join('\n')} · ${strings.noLink}`);
   }
-  const link: ButtonElement = {
-    type: 'button',
-    action_id: 'open_result',
-    text: plainText(strings.buttons.download),
-    url,
-  };
-  return { type: 'section', text: plainText(about.join('\n')), accessory: link };
+  const link = linkButton('open_result', strings.buttons.download, url);
+  return { ...sectionBlock(about.join('\n')), accessory: link };
 }
 
 function openButton(url: string | null): ButtonElement[] {
-  if (url === null) return [];
-  return [{ type: 'button', action_id: 'open_thread', text: plainText(strings.buttons.openThread), url }];
+  return url === null ? [] : [linkButton('open_thread', strings.buttons.openThread, url)];
 }
 
 function deleteButton(id: string): ButtonElement {
-  return {
-    ...buttonElement('task_delete', strings.buttons.deleteTask, id),
-    style: 'danger',
-    confirm: {
-      title: plainText(strings.tasks.deleteTitle),
-      text: plainText(strings.tasks.deleteText),
-      confirm: plainText(strings.buttons.deleteTask),
-      deny: plainText(strings.buttons.keepTask),
-      style: 'danger',
-    },
-  };
+  const { deleteTitle: title, deleteText: text } = strings.tasks;
+  const { deleteTask: yes, keepTask: no } = strings.buttons;
+  return dangerButton(buttonElement('task_delete', yes, id), { title, text, yes, no });
 }
 
 function plainSection(text: string): ViewBlock {

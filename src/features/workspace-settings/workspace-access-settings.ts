@@ -1,39 +1,22 @@
 import { isAdminNow } from '../../relay/access/admins.ts';
 import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import {
-  botsInput,
-  type FormOption,
-  type FormView,
-  formOption,
-  type InputBlock,
-  inputBlock,
-} from '../../render/blocks/form-inputs.ts';
-import { createModal, noticeModal } from '../../render/blocks/modal.ts';
-import {
-  type ActionsBlock,
-  plainText,
-  type SectionBlock,
-  sectionBlock,
-} from '../../render/blocks/slack-blocks.ts';
-import type { HeaderBlock } from '../../render/blocks/view-blocks.ts';
+import { botsInput, choiceInput, formOption } from '../../render/blocks/form-inputs.ts';
+import { createModal, type Modal, type ViewBlock } from '../../render/blocks/modal.ts';
+import { actionsBlock, buttonElement, plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { AllowedUsers, ListenMode } from '../../store/schema.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
-import { type ModalOutcome, openAndFillModal } from '../open-modal.ts';
+import { type FormErrors, type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 
 /** Longest lookup of the sender (ms): Slack waits 3 s for the response to a form. */
 const ADMIN_CHECK_TIMEOUT_MS = 2_000;
 
-/** The values of the form. */
 export interface WorkspaceAccessInput {
   admits: AllowedUsers | null;
   bots: string;
   listens: ListenMode | null;
 }
-
-/** Error messages by the id of their field; empty if the form was saved. */
-export type WorkspaceAccessErrors = Readonly<Record<string, string>>;
 
 /** Who may use the agent in a workspace: admins see it in the Home tab, and change it in a modal. */
 export class WorkspaceAccessSettings {
@@ -54,16 +37,18 @@ export class WorkspaceAccessSettings {
   /** Opens the form. Throws a SlackError. */
   async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
     const trigger = { workspace: actor.workspace, triggerId };
-    return openAndFillModal(this.#deps, trigger, workspaceAccessNoticeView, strings.modalUnavailable, () =>
-      this.#buildForm(actor),
-    );
+    const { title, notAdmin } = strings.workspaceAccess;
+    return openAndFillModal(this.#deps, trigger, title, strings.modalUnavailable, async () => {
+      if (!(await isAdminNow(this.#deps, actor))) return notAdmin;
+      return workspaceAccessFormView(await this.#currentSettings(actor.workspace));
+    });
   }
 
   /** Saves the form of an admin. */
   async save(
     actor: WorkspaceActor,
     { admits, bots: botsInput, listens }: WorkspaceAccessInput,
-  ): Promise<WorkspaceAccessErrors> {
+  ): Promise<FormErrors> {
     const { store, log } = this.#deps;
     const { workspace, person } = actor;
     const bots = parseBotList(botsInput);
@@ -92,12 +77,6 @@ export class WorkspaceAccessSettings {
     return {};
   }
 
-  async #buildForm(actor: WorkspaceActor): Promise<FormView> {
-    if (!(await isAdminNow(this.#deps, actor)))
-      return workspaceAccessNoticeView(strings.workspaceAccess.notAdmin);
-    return workspaceAccessFormView(await this.#currentSettings(actor.workspace));
-  }
-
   async #currentSettings(workspace: string): Promise<WorkspaceAccessFields> {
     const { settings, store } = this.#deps;
     const { allowed_users, allowed_bots, listen_mode } = await store.workspaceSettings.get(workspace);
@@ -107,7 +86,6 @@ export class WorkspaceAccessSettings {
   }
 }
 
-/** The action and callback ids. */
 export const WORKSPACE_ACCESS_ACTION_IDS = { change: 'door_change', form: 'door_form' } as const;
 
 type AdmittedPeople = Exclude<keyof typeof strings.channelChoices.admits, 'usual'>;
@@ -122,12 +100,7 @@ interface WorkspaceAccessFields {
 }
 
 /** The access settings in an admin's Home tab. */
-export function workspaceAccessSection({
-  admits,
-  bots,
-  listens,
-  usual,
-}: WorkspaceAccessFields): (HeaderBlock | SectionBlock | ActionsBlock)[] {
+export function workspaceAccessSection({ admits, bots, listens, usual }: WorkspaceAccessFields): ViewBlock[] {
   const people = strings.channelChoices.admits[admits ?? usual.admits][0];
   const text = strings.workspaceAccessSummary({
     people,
@@ -135,59 +108,33 @@ export function workspaceAccessSection({
     bots: bots === '' ? usual.bots : bots,
     replies: strings.channelChoices.listens[listens ?? usual.listens][0],
   });
-  const change = {
-    type: 'button',
-    text: plainText(strings.workspaceAccess.change),
-    action_id: WORKSPACE_ACCESS_ACTION_IDS.change,
-  } as const;
+  const change = buttonElement(WORKSPACE_ACCESS_ACTION_IDS.change, strings.workspaceAccess.change, 'change');
   return [
     { type: 'header', text: plainText(strings.workspaceAccess.heading) },
     sectionBlock(text),
-    { type: 'actions', elements: [change] },
+    actionsBlock([change]),
   ];
 }
 
 /** The form with the access settings. */
-export function workspaceAccessFormView({ admits, bots, listens, usual }: WorkspaceAccessFields): FormView {
+export function workspaceAccessFormView({ admits, bots, listens, usual }: WorkspaceAccessFields): Modal {
   const { channelChoices: choices, workspaceAccess: labels } = strings;
-  const people = choiceInput('door_admits', labels.admits, admits, [
-    ['usual', strings.appDefault(choices.admits[usual.admits][0])],
-    ['members', choices.admits.members[0]],
-    ['guests', choices.admits.guests[0]],
-    ['everyone', choices.admits.everyone[0]],
-  ]);
-  const replies = choiceInput('door_listens', labels.listens, listens, [
-    ['usual', strings.appDefault(choices.listens[usual.listens][0])],
-    ['mentions', choices.listens.mentions[0]],
-    ['conversation', choices.listens.conversation[0]],
-    ['replies', choices.listens.replies[0]],
-  ]);
+  const people = [
+    formOption('usual', strings.appDefault(choices.admits[usual.admits][0])),
+    ...(['members', 'guests', 'everyone'] as const).map((id) => formOption(id, choices.admits[id][0])),
+  ];
+  const replies = [
+    formOption('usual', strings.appDefault(choices.listens[usual.listens][0])),
+    ...(['mentions', 'conversation', 'replies'] as const).map((id) => formOption(id, choices.listens[id][0])),
+  ];
   return {
-    ...createModal(strings.workspaceAccess.title, [
-      sectionBlock(strings.workspaceAccess.about),
-      people,
+    ...createModal(labels.title, [
+      sectionBlock(labels.about),
+      choiceInput('door_admits', { label: labels.admits }, people, admits ?? 'usual'),
       botsInput('door_bots', bots),
-      replies,
+      choiceInput('door_listens', { label: labels.listens }, replies, listens ?? 'usual'),
     ]),
     callback_id: WORKSPACE_ACCESS_ACTION_IDS.form,
-    submit: plainText(strings.workspaceAccess.save),
+    submit: plainText(labels.save),
   };
-}
-
-/** A list of options; null chooses `usual`. */
-function choiceInput(
-  id: string,
-  label: string,
-  chosen: string | null,
-  choices: readonly [string, string][],
-): InputBlock {
-  const options = choices.map(([value, text]): FormOption => formOption(value, text));
-  const current = options.find(({ value }) => value === (chosen ?? 'usual'));
-  const first = current === undefined ? {} : { initial_option: current };
-  return inputBlock({ type: 'static_select', action_id: id, options, ...first }, { label, optional: false });
-}
-
-/** The modal with one sentence, in place of the form. */
-function workspaceAccessNoticeView(sentence: string): FormView {
-  return noticeModal(strings.workspaceAccess.title, sentence);
 }

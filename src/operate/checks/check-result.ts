@@ -1,16 +1,13 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config.ts';
 
-/** One line of the doctor. */
 export interface CheckResult {
-  /** What was checked. */
   what: string;
   ok: boolean;
   /** How it is; for a failure, what is wrong and what to do, with the name of the setting. */
   message: string;
 }
 
-/** What the checks need. */
 export interface CheckTools {
   log: Logger;
   /** Our clock (ms since 1970). */

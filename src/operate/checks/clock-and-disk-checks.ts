@@ -6,7 +6,6 @@ const MAX_CLOCK_SKEW_MS = 30_000;
 const MIN_FREE_BYTES = 1024 ** 3;
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Compares our clock with Slack's. */
 export const checkClock: Check = async function* (config, { now }) {
   const before = now();
   const response = await fetch(new URL('api.test', config.SLACK_API_URL), {
@@ -27,7 +26,6 @@ export const checkClock: Check = async function* (config, { now }) {
   throw new CheckFailed(message);
 };
 
-/** Checks the free space for the embedded database. */
 export const checkDisk: Check = async function* (config, { freeBytes }) {
   if (config.DATABASE_URL !== undefined)
     return yield 'not needed: the data is in the database of DATABASE_URL';

@@ -26,7 +26,7 @@ export const checkApp: Check = async function* (config, { log, mend }) {
   if (differences === '') yield "has everything of this release's manifest";
   else if (!mend)
     throw new CheckFailed(
-      `The app at Slack differs: ${differences}. Run npm run doctor -- --mend to update it.`,
+      `The app at Slack differs: ${differences}. Run the doctor with --mend to update it.`,
     );
   else if (await apps.update(appId, mergeManifests(atSlack, ours)))
     throw new CheckFailed(

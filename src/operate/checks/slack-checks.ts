@@ -15,7 +15,6 @@ const helloSchema = z.looseObject({ type: z.literal('hello') });
 /** Slack checks the app's credentials before the code, so the error shows which of them is wrong. */
 const INVALID_CODE = { code: 'no-such-code' };
 
-/** Checks the app's OAuth credentials. */
 export const checkOAuth: Check = async function* (config, tools) {
   const { SLACK_CLIENT_ID: client_id, SLACK_CLIENT_SECRET: client_secret } = config;
   if (client_id === undefined) return;
@@ -31,7 +30,6 @@ export const checkOAuth: Check = async function* (config, tools) {
   yield 'SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are accepted';
 };
 
-/** Checks the bot token and its scopes. */
 export const checkToken: Check = async function* ({ SLACK_BOT_TOKEN: token, SLACK_API_URL }, { log }) {
   if (token === undefined) return;
   const identified = identifyToken({ token, slackApiUrl: SLACK_API_URL, log });
@@ -47,12 +45,11 @@ export const checkToken: Check = async function* ({ SLACK_BOT_TOKEN: token, SLAC
   else {
     const message =
       `SLACK_BOT_TOKEN lacks ${missing.join(', ')}. Add them under "OAuth & Permissions" ` +
-      'or by npm run doctor -- --mend, then reinstall the app.';
+      'or by the doctor with --mend, then reinstall the app.';
     yield { what, ok: false, message };
   }
 };
 
-/** Checks whether events can arrive by Socket Mode. */
 export const checkSocketMode: Check = async function* (config, tools) {
   if (config.SLACK_APP_TOKEN === undefined) return;
   const client = slackClient(config, tools, config.SLACK_APP_TOKEN);

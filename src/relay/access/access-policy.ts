@@ -4,7 +4,6 @@ import type { WorkspaceSettingsStore } from '../../store/workspaces/workspace-se
 import type { ChannelActor } from '../runtime/actors.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
 
-/** Why a person may not use the agent. */
 export type AccessDenial = Exclude<PersonKind, 'member'>;
 
 /** What the access rules need; RelayDeps fits. */

@@ -122,7 +122,6 @@ async function refusalReason(
   return isKindAllowed(admits, person.kind) ? undefined : 'stranger';
 }
 
-/** Whether the thread, or the turn, is the person's own. */
 async function isOwnThreadOrTurn({ store }: ControlPermissionDeps, use: ControlUse): Promise<boolean> {
   const { workspace, channel, thread_ts, turn, person } = use;
   if (turn?.asked_by === person) return true;

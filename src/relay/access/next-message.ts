@@ -9,14 +9,6 @@ import { type WaitCause, withRetry } from '../runtime/retry.ts';
 import { accessDenialFor } from './access-policy.ts';
 import { notifyWriter, refuseMessage } from './refusals.ts';
 
-/** Which message is looked for, and how. */
-export interface NextMessageOptions {
-  /** Only a message with a lower ts than this one. */
-  before?: string;
-  /** Throws where Slack does not say who a person is, instead of waiting. */
-  failFast?: boolean;
-}
-
 /** The thread's next message: of those that wait, the one with the lowest ts; with `before`, only a lower one than that. */
 export async function nextMessage(
   { messages }: Pick<Store, 'messages'>,
@@ -30,12 +22,12 @@ export async function nextMessage(
 
 /**
  * The thread's next message whose writer may use the agent; refuses the ones before it whose writers may not. Waits
- * while Slack does not say who a person is. Throws HandOver, or the lease's reason.
+ * while Slack does not say who a person is, or throws then with `failFast`. Throws HandOver, or the lease's reason.
  */
 export async function nextAllowedMessage(
   { deps, workspace, lease }: ThreadWork,
   thread: ThreadKey,
-  { before, failFast = false }: NextMessageOptions = {},
+  { before, failFast = false }: { before?: string; failFast?: boolean } = {},
 ): Promise<WaitingMessage | undefined> {
   for (;;) {
     const message = await nextMessage(deps.store, thread, before);

@@ -1,13 +1,15 @@
+import type { Transaction } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { pausedNotice, pauseEndedNotice } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
-import type { Turn, TurnOutcome } from '../../store/schema.ts';
+import type { Tables, Turn, TurnOutcome } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
-import type { ThreadPosts } from '../replies/thread-posts.ts';
+import type { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ControlOutcome, Press } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
@@ -151,7 +153,7 @@ export class PausedMessages {
 /** Posts once in a stopped turn's thread how many messages are paused there; nothing if none is. */
 async function postPausedNotice(
   deps: NoticeDeps,
-  posts: Pick<ThreadPosts, 'post'>,
+  posts: Pick<IdempotentPosts, 'post'>,
   turn: Turn,
 ): Promise<void> {
   if ((await deps.store.pausedThreads.pausedBy(turn)) !== turn.id) return;
@@ -161,25 +163,33 @@ async function postPausedNotice(
   await posts.post(NOTICE_PART, message, 'notice');
 }
 
+/** How a turn ends. `onFinished` is called in the same transaction, under the thread's lock. */
+interface TurnEnding {
+  outcome: TurnOutcome;
+  last: LastStep;
+  onFinished?: (store: Store, trx: Transaction<Tables>) => Promise<void>;
+}
+
 /** Finishes a turn, after the notice of what is paused behind it: a pause may begin until the turn is finished. */
 export async function postPausedNoticeAndFinish(
   deps: NoticeDeps,
-  posts: Pick<ThreadPosts, 'post'>,
+  posts: Pick<IdempotentPosts, 'post'>,
   turn: Turn,
-  outcome: TurnOutcome,
-  last: LastStep,
+  { outcome, last, onFinished }: TurnEnding,
 ): Promise<void> {
   for (let finished = false; !finished; ) {
-    finished = await deps.store.transaction(async (store) => {
+    finished = await deps.store.transaction(async (store, trx) => {
       await store.threads.lock(turn);
-      if (await store.turns.finishUnlessPausing(turn, outcome, last)) return true;
-      const isPaused =
-        (await store.pausedThreads.pausedBy(turn)) === turn.id &&
-        (await store.pausedThreads.waitingMessages(turn)).length > 0;
-      // After a crash the notice may be in Slack without our knowing: posting it finds out.
-      const notice = (await store.posts.ofTurn(turn)).get(NOTICE_PART);
-      if (isPaused && (notice === undefined || notice.state === 'intended')) return false;
-      await store.turns.finish(turn, outcome, last);
+      if (!(await store.turns.finishUnlessPausing(turn, outcome, last))) {
+        const isPaused =
+          (await store.pausedThreads.pausedBy(turn)) === turn.id &&
+          (await store.pausedThreads.waitingMessages(turn)).length > 0;
+        // After a crash the notice may be in Slack without our knowing: posting it finds out.
+        const notice = (await store.posts.ofTurn(turn)).get(NOTICE_PART);
+        if (isPaused && (notice === undefined || notice.state === 'intended')) return false;
+        await store.turns.finish(turn, outcome, last);
+      }
+      await onFinished?.(store, trx);
       return true;
     });
     if (!finished) await postPausedNotice(deps, posts, turn);

@@ -42,6 +42,8 @@ export class WaitingReactions {
   /** Workspaces that had the most reactions a moment ago. */
   readonly #fullWorkspaces = new Set<string>();
   readonly #failures = new Map<string, FailedRemoval>();
+  /** Messages that are about to get the reaction: it can only be removed afterwards. */
+  readonly #adding = new Set<string>();
 
   constructor(deps: WaitingReactionsDeps) {
     this.#deps = deps;
@@ -51,9 +53,8 @@ export class WaitingReactions {
     });
   }
 
-  /** Adds the reaction to a message that has to wait, and removes it from one that was deleted. */
+  /** Adds the reaction to a message that has to wait. */
   onInboxOutcome(outcome: InboxOutcome, message: MessageKey): void {
-    if (outcome.kind === 'withdrawn') this.cleanUp();
     if (outcome.kind !== 'admitted' || !outcome.isQueued) return;
     this.#add(message).catch((error: unknown) =>
       this.#deps.log.debug({ err: error }, 'could not add a waiting reaction'),
@@ -85,9 +86,10 @@ export class WaitingReactions {
     await sleep(CLEAN_UP_PAUSE_MS, undefined, { ref: false });
   }
 
-  /** True if the reaction is gone, given up, or left to maintenance. */
+  /** True if the reaction is gone, given up, or left to whoever adds it or to maintenance. */
   async #remove(key: MessageKey): Promise<boolean> {
     const name = nameOf(key);
+    if (this.#adding.has(name)) return true;
     const failure = this.#failures.get(name);
     const now = Date.now();
     const isStuckNow = failure !== undefined && isStuck(failure);
@@ -122,17 +124,16 @@ export class WaitingReactions {
   }
 
   #stuckIn(workspace: string): number {
-    return [...this.#failures.values()].filter(
-      (failure) => failure.workspace === workspace && isStuck(failure),
-    ).length;
+    const failures = [...this.#failures.values()];
+    return failures.filter((failure) => failure.workspace === workspace && isStuck(failure)).length;
   }
 
-  async #add({ workspace, channel, ts }: MessageKey): Promise<void> {
-    const key = { workspace, channel, ts };
+  async #add(key: MessageKey): Promise<void> {
     const { messages, turns } = this.#deps.store;
-    const posting = this.#deps.workspace(workspace)?.posting;
+    const posting = this.#deps.workspace(key.workspace)?.posting;
     if (posting === undefined || !(await this.#reserve(key))) return;
-    await posting.addReaction({ channel, ts, name: WAITING_EMOJI });
+    const adding = posting.addReaction({ channel: key.channel, ts: key.ts, name: WAITING_EMOJI });
+    await adding.finally(() => this.#adding.delete(nameOf(key)));
     const message = await messages.get(key);
     if (message?.state === 'waiting' && (await turns.ofMessage(key)) === undefined) return;
     // Its turn has begun meanwhile, perhaps before there was a reaction to remove.
@@ -143,19 +144,17 @@ export class WaitingReactions {
   /** Records a reaction before it is added, so that the process that begins the turn removes it. False if there are enough. */
   async #reserve(key: MessageKey): Promise<boolean> {
     const { messages } = this.#deps.store;
-    if (this.#fullWorkspaces.has(key.workspace)) return false;
     // One at a time, so that the count is right.
     const reserved = this.#reserving.then(async () => {
       if (this.#fullWorkspaces.has(key.workspace)) return false;
-      if (
-        (await messages.countWaitingReactions(key.workspace)) - this.#stuckIn(key.workspace) >=
-        MAX_WAITING_REACTIONS
-      ) {
+      const count = (await messages.countWaitingReactions(key.workspace)) - this.#stuckIn(key.workspace);
+      if (count >= MAX_WAITING_REACTIONS) {
         this.#fullWorkspaces.add(key.workspace);
         setTimeout(() => this.#fullWorkspaces.delete(key.workspace), FULL_RECHECK_MS).unref();
         return false;
       }
       await messages.setWaitingReaction(key, true);
+      this.#adding.add(nameOf(key));
       return true;
     });
     this.#reserving = reserved.catch(() => undefined);

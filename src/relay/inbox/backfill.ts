@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { CHANNEL_LEVEL, type PendingBackfill } from '../../store/slack/backfill-queue.ts';
 import { isUserMessageSubtype } from '../reading/message-parser.ts';
+import type { ChannelActor } from '../runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import {
   type InboxOutcome,
@@ -22,16 +23,12 @@ const GIVE_UP_AFTER_MS = 3 * 24 * 60 * 60_000;
 /** Reading for a lost post, or for the messages before a question, goes first. */
 const LOWEST_PRIORITY = { order: 9, since: 0 };
 
-/** What the backfill needs. */
 export interface BackfillDeps {
   deps: RelayDeps;
   inbox: Pick<Inbox, 'accept'>;
   workspaces(): readonly string[];
   /** Called with each message's outcome, as for a message that Slack delivered. */
-  onOutcome: (
-    outcome: InboxOutcome,
-    event: { workspace: string; channel: string; ts: string; person: string },
-  ) => void;
+  onOutcome: (outcome: InboxOutcome, event: ChannelActor & { ts: string }) => void;
 }
 
 /**
@@ -169,18 +166,11 @@ function toIncomingMessage(
   read: ThreadMessage,
 ): IncomingMessage | undefined {
   const { ts, user, bot_id, subtype } = read;
-  if (
-    user === undefined ||
-    user === workspace.bot.userId ||
-    bot_id !== undefined ||
-    !isUserMessageSubtype(subtype)
-  ) {
-    return undefined;
-  }
+  const isPersons = user !== workspace.bot.userId && bot_id === undefined && isUserMessageSubtype(subtype);
+  if (user === undefined || !isPersons) return undefined;
   return {
     workspace: workspace.id,
     channel,
-
     ts,
     thread_ts: read.thread_ts ?? ts,
     person: user,

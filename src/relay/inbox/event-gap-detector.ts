@@ -15,7 +15,6 @@ const NOT_RECEIVED =
 const DEAF =
   "none of the app's posts comes back as an event: reconnecting, and reading back what may be missing; if this stays, check the event subscriptions and scopes, and whether another program uses the tokens";
 
-/** What detecting gaps needs. */
 export interface EventGapDetectorDeps {
   store: Store;
   workspaces(): readonly string[];

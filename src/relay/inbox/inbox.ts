@@ -14,7 +14,6 @@ import {
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
 
-/** What the inbox needs. */
 export interface InboxDeps {
   store: Store;
   /** Which replies in threads that people began are for the agent, where no workspace or channel says so. */
@@ -267,6 +266,8 @@ export class Inbox {
         await store.earlyEdits.record(key, deletion);
         return { kind: 'ignored', why: 'a deletion of a message that we do not have' };
       }
+      // In Slack, its reactions are gone with it.
+      await store.messages.setWaitingReaction(key, false);
       if (await store.messages.withdraw(key)) return { kind: 'withdrawn' };
       if (known.state === 'withdrawn' || known.state === 'refused') return { kind: 'known' };
       // Applied if the service rejects the message and it waits again. It may have been frozen since it was read.

@@ -6,10 +6,8 @@ const tokensSchema = z.object({
   user: z.object({ id: z.string(), token: z.string().min(1) }).optional(),
 });
 
-/** The tokens of an installation. */
 export type InstallationTokens = z.output<typeof tokensSchema>;
 
-/** An installation that Slack has granted. */
 export interface GrantedInstallation {
   /** The workspace (`T…`), or the organisation (`E…`). */
   workspace: string;
@@ -19,7 +17,6 @@ export interface GrantedInstallation {
   botUser: string;
   botId: string;
   tokens: InstallationTokens;
-  /** The person who installed it. */
   installer: string;
   /** When the bot token expires; undefined: never. */
   expiresAt: Date | undefined;

@@ -6,32 +6,30 @@ import type { Store } from '../../store/store.ts';
 import type { InstalledWorkspace } from '../../store/workspaces/installations.ts';
 import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
+import type { CredentialStatus } from './credential-status.ts';
 import { decryptTokens } from './installation-tokens.ts';
-import type { ObservedGate } from './observed-gate.ts';
 import type { BotAuthorization, InstallationQuery, WorkspaceRegistry } from './workspace-registry.ts';
 
-/** What the installed workspaces need. */
 export interface InstalledWorkspacesDeps {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
   organisations: Pick<OrganisationWorkspaces, 'includes'>;
-  tokenGateFor: (installation: string) => ObservedGate;
+  tokenGateFor: (installation: string) => CredentialStatus;
   /** Creates the calls of a workspace. `uninstalled` is aborted when the app is uninstalled there. */
   createWorkspace: (
     installation: Installation,
-    gate: ObservedGate,
+    gate: CredentialStatus,
     uninstalled: AbortSignal,
   ) => WorkspaceClient;
   log: Logger;
 }
 
-/** A workspace as this process knows it. */
 interface WorkspaceEntry {
   row: InstalledWorkspace;
   /** Undefined once the app is uninstalled. */
   token: string | undefined;
   installation: Installation;
-  gate: ObservedGate;
+  gate: CredentialStatus;
   uninstalled: AbortController;
   /** Created at its first use; undefined again when nobody has asked for it for an hour. */
   workspace: WorkspaceClient | undefined;
@@ -218,7 +216,6 @@ function installationOf(row: InstalledWorkspace, currentToken: () => string | un
   };
 }
 
-/** What looking up an organisation's workspaces needs. */
 interface OrganisationWorkspacesDeps {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;

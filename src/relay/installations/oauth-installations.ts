@@ -1,28 +1,29 @@
-import type { Logger } from 'pino';
 import { isTokenValid, revokeToken, workspacesOfToken } from '../../slack/token-identity.ts';
-import { renewToken, type TokenRenewalOptions } from '../../slack/token-renewal.ts';
+import { renewToken } from '../../slack/token-renewal.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
+import type { CredentialStatus } from './credential-status.ts';
 import { encryptTokens, type GrantedInstallation } from './installation-tokens.ts';
-import {
-  InstalledWorkspaces,
-  type InstalledWorkspacesDeps,
-  OrganisationWorkspaces,
-} from './installed-workspaces.ts';
+import { InstalledWorkspaces, OrganisationWorkspaces } from './installed-workspaces.ts';
 import { TokenRotation } from './token-rotation.ts';
 import { UninstallEvents } from './uninstall-events.ts';
+import { createWorkspaceClient, type WorkspaceClientOptions } from './workspace-client.ts';
 
-/** What OAuth installations need. */
-export interface OAuthInstallationsDeps
-  extends Pick<InstalledWorkspacesDeps, 'createWorkspace' | 'tokenGateFor'> {
+export interface OAuthInstallationsDeps {
   store: Store;
-  keyring: Keyring;
-  tokenRenewal: TokenRenewalOptions;
-  /** The workspaces (T…) and organisations (E…) that may install the app; empty: all. */
-  mayInstall: readonly string[];
-  /** See UninstallEventsDeps. */
+  /** The app's own credentials, and the keys that encrypt the tokens. */
+  oauth: {
+    clientId: string;
+    clientSecret: string;
+    keyring: Keyring;
+    /** The workspaces (T…) and organisations (E…) that may install the app; empty: all. */
+    mayInstall: readonly string[];
+  };
+  workspaceOptions: WorkspaceClientOptions;
+  /** The gate of a workspace's token; undefined: of the token in the settings. */
+  tokenGateFor: (workspace: string | undefined) => CredentialStatus;
+  /** The time between the two refusals of a token that end its installation (ms). */
   confirmAfterMs?: number | undefined;
-  log: Logger;
 }
 
 /** The workspaces that install the app by OAuth: their registry, token rotation and uninstallation. */
@@ -33,15 +34,24 @@ export class OAuthInstallations {
   readonly #deps: OAuthInstallationsDeps;
 
   constructor(deps: OAuthInstallationsDeps) {
-    const { store, keyring, tokenRenewal, log } = deps;
-    const { slackApiUrl } = tokenRenewal;
+    const { store, oauth, workspaceOptions, tokenGateFor } = deps;
+    const { keyring } = oauth;
+    const { slackApiUrl, log } = workspaceOptions;
     this.#deps = deps;
     const organisations = new OrganisationWorkspaces({
       store,
       keyring,
       workspacesOfToken: (token) => workspacesOfToken({ token, slackApiUrl, log }),
     });
-    const workspaces = new InstalledWorkspaces({ ...deps, organisations });
+    const workspaces = new InstalledWorkspaces({
+      store,
+      keyring,
+      organisations,
+      tokenGateFor,
+      createWorkspace: (installation, gate, uninstalled) =>
+        createWorkspaceClient(installation, workspaceOptions, gate, uninstalled),
+      log,
+    });
     this.workspaces = workspaces;
     this.uninstallEvents = new UninstallEvents({
       store,
@@ -54,7 +64,7 @@ export class OAuthInstallations {
     this.tokenRotation = new TokenRotation({
       store,
       keyring,
-      renew: (refreshToken) => renewToken(tokenRenewal, refreshToken),
+      renew: (refreshToken) => renewToken({ ...oauth, slackApiUrl, log }, refreshToken),
       onRenewed: () => workspaces.refresh(),
       log,
     });
@@ -65,8 +75,8 @@ export class OAuthInstallations {
    * may not install the app.
    */
   async install(granted: GrantedInstallation): Promise<void> {
-    const { store, keyring, log } = this.#deps;
-    if (!isInstallAllowed(granted, this.#deps.mayInstall)) return this.#refuse(granted);
+    const { store, oauth, workspaceOptions } = this.#deps;
+    if (!isInstallAllowed(granted, oauth.mayInstall)) return this.#refuse(granted);
     const { workspace, organisation, name } = granted;
     await store.installations.put({
       workspace,
@@ -75,19 +85,19 @@ export class OAuthInstallations {
       enterprise_id: granted.enterprise ?? null,
       bot_user_id: granted.botUser,
       bot_id: granted.botId,
-      encrypted_tokens: encryptTokens(keyring, workspace, granted.tokens),
+      encrypted_tokens: encryptTokens(oauth.keyring, workspace, granted.tokens),
       token_expires_at: granted.expiresAt ?? null,
     });
     const details = { setting: 'installation', installed: true };
     await store.audit.add({ workspace, kind: 'setting', user_id: granted.installer, details });
-    log.info({ workspace, organisation }, 'app installed');
+    workspaceOptions.log.info({ workspace, organisation }, 'app installed');
     await this.workspaces.refresh();
   }
 
   /** Revokes the tokens that Slack has already granted, except those of an installation that is in use. */
   async #refuse({ workspace, enterprise, tokens }: GrantedInstallation): Promise<never> {
-    const { store, tokenRenewal, log } = this.#deps;
-    const { slackApiUrl } = tokenRenewal;
+    const { store, workspaceOptions } = this.#deps;
+    const { slackApiUrl, log } = workspaceOptions;
     log.warn(
       { workspace, enterprise },
       'refused an installation: INSTALL_WORKSPACES does not list the workspace',

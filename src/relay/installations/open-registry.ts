@@ -1,27 +1,16 @@
 import type { Installation } from '../../slack/installation.ts';
 import type { TokenIdentity } from '../../slack/token-identity.ts';
-import type { Store } from '../../store/store.ts';
-import type { Keyring } from '../../store/workspaces/keyring.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
-import { OAuthInstallations } from './oauth-installations.ts';
-import type { ObservedGate } from './observed-gate.ts';
-import { createWorkspaceClient, type WorkspaceClientOptions } from './workspace-client.ts';
+import type { CredentialStatus } from './credential-status.ts';
+import { OAuthInstallations, type OAuthInstallationsDeps } from './oauth-installations.ts';
+import { createWorkspaceClient } from './workspace-client.ts';
 import type { WorkspaceRegistry } from './workspace-registry.ts';
 
 /** Where tokens come from: one from the settings, or each workspace's own by OAuth. */
-export interface RegistrySources {
-  store: Store;
+export interface RegistrySources extends Omit<OAuthInstallationsDeps, 'oauth'> {
+  oauth: OAuthInstallationsDeps['oauth'] | undefined;
   /** The identity of the token in the settings. */
   identity: TokenIdentity | undefined;
-  /** The app's own credentials, and the keys that encrypt the tokens. */
-  oauth:
-    | { clientId: string; clientSecret: string; keyring: Keyring; mayInstall: readonly string[] }
-    | undefined;
-  workspaceOptions: WorkspaceClientOptions;
-  /** See UninstallEventsDeps. */
-  confirmAfterMs?: number | undefined;
-  /** The gate of a workspace's token; undefined: of the token in the settings. */
-  tokenGateFor: (workspace: string | undefined) => ObservedGate;
 }
 
 /** Opens the registry of workspaces, with `oauthInstallations` where the app is installed by OAuth. Throws StoreError. */
@@ -30,19 +19,7 @@ export async function openRegistry(
 ): Promise<{ registry: WorkspaceRegistry; oauthInstallations: OAuthInstallations | undefined }> {
   const { store, identity, oauth, workspaceOptions, tokenGateFor } = sources;
   if (oauth !== undefined) {
-    const { keyring, clientId, clientSecret, mayInstall } = oauth;
-    const { slackApiUrl, log } = workspaceOptions;
-    const oauthInstallations = new OAuthInstallations({
-      store,
-      keyring,
-      mayInstall,
-      tokenRenewal: { clientId, clientSecret, slackApiUrl, log },
-      tokenGateFor,
-      confirmAfterMs: sources.confirmAfterMs,
-      createWorkspace: (installation, gate, uninstalled) =>
-        createWorkspaceClient(installation, workspaceOptions, gate, uninstalled),
-      log,
-    });
+    const oauthInstallations = new OAuthInstallations({ ...sources, oauth });
     return { registry: oauthInstallations.workspaces, oauthInstallations };
   }
   if (identity === undefined) throw new TypeError('Neither a token nor OAuth is set.');
@@ -58,7 +35,7 @@ export async function openRegistry(
 function singleWorkspace(
   { workspace: id, token, botUser, botId }: Installation,
   client: WorkspaceClient,
-  gate: ObservedGate,
+  gate: CredentialStatus,
 ): WorkspaceRegistry {
   const workspace = (asked: string) => (asked === id ? client : undefined);
   return {

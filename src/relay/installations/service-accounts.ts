@@ -14,7 +14,7 @@ import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
 import { ReadRate } from '../runtime/read-rate.ts';
 import { AccountGone } from './account-check.ts';
-import type { ObservedGate } from './observed-gate.ts';
+import type { CredentialStatus } from './credential-status.ts';
 import {
   createServiceClient,
   type ServiceClient,
@@ -22,7 +22,6 @@ import {
   type ServiceCredentials,
 } from './service-client.ts';
 
-/** What the service accounts need. */
 export interface ServiceAccountsDeps {
   store: Pick<Store, 'accounts'>;
   /** Undefined without SECRET_KEY: workspaces with accounts of their own then have no account at all. */
@@ -33,13 +32,12 @@ export interface ServiceAccountsDeps {
   /** For workspaces' own accounts, these override `clientOptions`. */
   ownAccountOptions: Pick<ServiceClientOptions, 'allowedHosts' | 'responseLimits' | 'lookup' | 'onAttempt'>;
   /** The gate of a workspace's account; undefined: of the operator's. */
-  keyGateFor: (workspace: string | undefined) => ObservedGate;
+  keyGateFor: (workspace: string | undefined) => CredentialStatus;
   /** Keeps a key out of the logs until the returned function is called. */
   redactSecret: (secret: string) => () => void;
   log: Logger;
 }
 
-/** An account as this process knows it. */
 interface AccountEntry {
   row: AccountRow;
   /** Undefined once the key is deleted. */
@@ -61,7 +59,6 @@ export class ServiceAccounts {
   >();
   readonly #defaultClient: ServiceClient | undefined;
   readonly #entries = new Map<string, AccountEntry>();
-  /** The id of each workspace's own account. */
   readonly #currentByWorkspace = new Map<string, string>();
   #lastSequence = 0;
   #refreshing: Promise<void> | undefined;
@@ -217,7 +214,7 @@ function requireKey({ apiKey }: AccountEntry): string {
 }
 
 /** A gate that also throws AccountGone once the key is deleted, for turns that still have the client. */
-function gateWhileKeyExists(entry: AccountEntry, gate: ObservedGate): ObservedGate {
+function gateWhileKeyExists(entry: AccountEntry, gate: CredentialStatus): CredentialStatus {
   return {
     enter: () => {
       requireKey(entry);

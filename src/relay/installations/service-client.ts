@@ -1,9 +1,8 @@
 import { AgentClient } from '../../agent/agent-client.ts';
 import type { AgentClientOptions } from '../../agent/client-options.ts';
 import { ReadRate } from '../runtime/read-rate.ts';
-import type { ObservedGate } from './observed-gate.ts';
+import type { CredentialStatus } from './credential-status.ts';
 
-/** What the clients of all accounts share. */
 export interface ServiceClientOptions
   extends Pick<
     AgentClientOptions,
@@ -19,11 +18,10 @@ export interface ServiceClientOptions
   readsPerSecond: number;
 }
 
-/** The client of one account. */
 export interface ServiceClient {
   readonly agent: AgentClient;
   readonly readRate: ReadRate;
-  readonly gate: ObservedGate;
+  readonly gate: CredentialStatus;
 }
 
 /** An account's address and key. The key is read before each call. */
@@ -36,7 +34,7 @@ export interface ServiceCredentials {
 export function createServiceClient(
   credentials: ServiceCredentials,
   { readsPerSecond, ...clientOptions }: ServiceClientOptions,
-  gate: ObservedGate,
+  gate: CredentialStatus,
 ): ServiceClient {
   const readRate = new ReadRate(readsPerSecond);
   const agent = new AgentClient({

@@ -7,14 +7,11 @@ import { decryptTokens, encryptTokens } from './installation-tokens.ts';
 
 /** A token lasts twelve hours. It is renewed when this much is left (ms). */
 const RENEW_AHEAD_MS = 2 * 60 * 60_000;
-/** Each renewal uses one database connection while Slack answers, and a second one then. */
-const MAX_CONCURRENT_RENEWALS = 3;
 /** How often expiring tokens are looked for (ms). */
 const POLL_INTERVAL_MS = 60_000;
 /** The longest pause after repeated failures of one token (ms). Meanwhile the others are renewed. */
 const MAX_PAUSE_MS = 60 * 60_000;
 
-/** What renewing tokens needs. */
 export interface TokenRotationDeps {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
@@ -62,14 +59,11 @@ export class TokenRotation {
     const paused = [...this.#failures].flatMap(([workspace, { until }]) => (until > now ? [workspace] : []));
     const due = await store.installations.expiringWithin(RENEW_AHEAD_MS, paused);
     let renewedCount = 0;
-    const queue = due.values();
-    const worker = async () => {
-      for (const workspace of queue) {
-        if (this.#poller.signal.aborted) return;
-        if (await this.#renew(workspace)) renewedCount += 1;
-      }
-    };
-    await Promise.all(Array.from({ length: MAX_CONCURRENT_RENEWALS }, worker));
+    // One at a time: each holds one of a few database connections while Slack answers, and needs a second one then.
+    for (const workspace of due) {
+      if (this.#poller.signal.aborted) break;
+      if (await this.#renew(workspace)) renewedCount += 1;
+    }
     if (renewedCount === 0) return;
     log.info({ tokens: renewedCount }, 'tokens renewed');
     await onRenewed();

@@ -24,7 +24,6 @@ export type UninstallEvent = {
 
 type InstallationEndEvent = Extract<UninstallEvent, { kind: 'uninstalled' | 'revoked' }>;
 
-/** What handling uninstall events needs. */
 export interface UninstallEventsDeps {
   store: Pick<Store, 'installations' | 'audit'>;
   keyring: Keyring;

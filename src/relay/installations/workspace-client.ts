@@ -16,7 +16,6 @@ import { SlackClient, type SlackClientOptions, type TokenGate } from '../../slac
 import { Views } from '../../slack/views.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 
-/** What all workspaces' calls to Slack share. */
 export interface WorkspaceClientOptions extends Pick<SlackClientOptions, 'onCall'> {
   slackApiUrl: string;
   rateLimitStore: PermitStore;

@@ -1,6 +1,5 @@
 import type { WorkspaceClient } from '../runtime/deps.ts';
 
-/** Where an event or a press happened, according to Slack. */
 export interface InstallationQuery {
   workspace: string;
   /** The organisation (`E…`) whose installation it is for; left out for the workspace's own. */

@@ -2,7 +2,7 @@ import type { SlackDirectory } from '../../slack/directory.ts';
 import type { WorkspaceActor } from '../runtime/actors.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
-import { inlinesOf } from './parsed-blocks.ts';
+import { inlinesOf, type SlackReference } from './parsed-blocks.ts';
 
 /** Names that were looked up; undefined for a name that was not found. */
 export interface DisplayNames {
@@ -18,12 +18,8 @@ export const NO_NAMES: DisplayNames = {
   usergroup: () => undefined,
 };
 
-/** The ids whose names are needed to read messages: each once, writers included. */
-export interface IdsToResolve {
-  readonly people: string[];
-  readonly channels: string[];
-  readonly usergroups: string[];
-}
+/** The ids whose names are needed to read messages, writers included. */
+export type IdsToResolve = Readonly<Record<SlackReference['kind'], ReadonlySet<string>>>;
 
 /** Which names to look up before `readableText` or `buildTranscript`. */
 export function idsToResolve(...messages: readonly ParsedMessage[]): IdsToResolve {
@@ -34,7 +30,7 @@ export function idsToResolve(...messages: readonly ParsedMessage[]): IdsToResolv
       if (piece.kind !== 'text' && piece.kind !== 'link') found[piece.kind].add(piece.id);
     }
   }
-  return { people: [...found.person], channels: [...found.channel], usergroups: [...found.usergroup] };
+  return found;
 }
 
 /** The name of a person for a notice; '' if there is none, or the app is not installed there. */
@@ -52,9 +48,9 @@ export async function lookUpNames(
   ids: IdsToResolve,
 ): Promise<DisplayNames> {
   const [persons, channels, usergroups] = await Promise.all([
-    lookUpAll(ids.people, (id) => people.personName(id)),
-    lookUpAll(ids.channels, async (id) => (await people.channel(id)).name),
-    lookUpAll(ids.usergroups, (id) => people.groupName(id)),
+    lookUpAll(ids.person, (id) => people.personName(id)),
+    lookUpAll(ids.channel, async (id) => (await people.channel(id)).name),
+    lookUpAll(ids.usergroup, (id) => people.groupName(id)),
   ]);
   return {
     person: (id) => persons.get(id),
@@ -64,8 +60,8 @@ export async function lookUpNames(
 }
 
 async function lookUpAll(
-  ids: readonly string[],
+  ids: ReadonlySet<string>,
   lookUp: (id: string) => Promise<string | undefined>,
 ): Promise<Map<string, string | undefined>> {
-  return new Map(await Promise.all(ids.map(async (id) => [id, await lookUp(id)] as const)));
+  return new Map(await Promise.all([...ids].map(async (id) => [id, await lookUp(id)] as const)));
 }

@@ -1,7 +1,6 @@
 import { authoredBlocksOf, blocksOf, type ParsedMessage } from './message-parser.ts';
 import { inlinesOf, type ParsedBlock, type ParsedInline } from './parsed-blocks.ts';
 
-/** Whom a message mentions. */
 export interface Mentions {
   /** The bot is mentioned outside code. */
   readonly mentionsBot: boolean;

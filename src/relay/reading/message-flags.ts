@@ -1,15 +1,9 @@
+import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
 import { NO_NAMES } from './display-names.ts';
 import { parseMessage } from './message-parser.ts';
 import { readableText, toSingleLine } from './readable-text.ts';
-
-/** Which flags without a value are supported; the others are text. */
-export interface SupportedFlags {
-  readonly noFallback: boolean;
-  readonly autoMode: boolean;
-  readonly planMode: boolean;
-}
 
 /** Longer titles, and longer values of other flags, are cut (UTF-16 units). */
 const MAX_TITLE_CHARACTERS = 300;
@@ -24,7 +18,10 @@ const VALUE_PATTERN =
  * The choices at the beginning of a message (`--model max --skill name --title "..."`), and the text after them. Quotes
  * and dashes may be curly. Anything that is not a flag, or a flag without its value, is text.
  */
-export function parseFlags(text: string, supported: SupportedFlags): { choices: TaskChoices; text: string } {
+export function parseFlags(
+  text: string,
+  supported: SupportedTaskOptions,
+): { choices: TaskChoices; text: string } {
   const choices: TaskChoices = {};
   let rest = text;
   for (;;) {
@@ -51,13 +48,13 @@ export function parseFlags(text: string, supported: SupportedFlags): { choices: 
 export function choicesIn(
   content: MessageContent,
   botUserId: string,
-  supported: SupportedFlags,
+  supported: SupportedTaskOptions,
 ): TaskChoices {
   if (content.choices !== undefined) return content.choices;
   return parseFlags(readableText(parseMessage(content), NO_NAMES, botUserId), supported).choices;
 }
 
-function choiceWithoutValue(name: string, supported: SupportedFlags): TaskChoices | undefined {
+function choiceWithoutValue(name: string, supported: SupportedTaskOptions): TaskChoices | undefined {
   if (name === 'no-fallback' && supported.noFallback) return { noFallback: true };
   if (name === 'auto' && supported.autoMode) return { mode: 'auto' };
   if (name === 'plan' && supported.planMode) return { mode: 'plan' };

@@ -5,7 +5,6 @@ import type { DisplayNames } from './display-names.ts';
 import { fileNamesOf, type ParsedMessage } from './message-parser.ts';
 import { readableText, toSingleLine } from './readable-text.ts';
 
-/** What a transcript is made of. */
 export interface TranscriptOptions {
   /** The thread's messages before the question, in any order. */
   readonly messages: readonly ParsedMessage[];
@@ -15,8 +14,6 @@ export interface TranscriptOptions {
   readonly maxMessages: number;
   /** The longest transcript, in UTF-16 units, including its heading. */
   readonly maxCharacters: number;
-  /** An IANA time zone for the messages' times; UTC where it is left out or unknown. */
-  readonly timeZone?: string | undefined;
 }
 
 /**
@@ -25,25 +22,24 @@ export interface TranscriptOptions {
  * single message.
  */
 export function buildTranscript(options: TranscriptOptions): string {
-  const clock = clockFor(options.timeZone);
   const newestFirst = [...options.messages]
     .sort((one, other) => compareTs(other.ts ?? '', one.ts ?? ''))
     .filter((message) => hasContent(message, options));
   const kept: string[] = [];
-  const length = () => withHeading(kept, newestFirst.length, clock.zone).length;
+  const length = () => withHeading(kept, newestFirst.length).length;
   for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages))) {
-    kept.unshift(transcriptEntry(message, options, clock));
+    kept.unshift(transcriptEntry(message, options));
     if (length() <= options.maxCharacters) continue;
     const only = kept.shift();
     if (kept.length === 0 && only !== undefined) {
-      const frame = withHeading([''], newestFirst.length, clock.zone).length;
+      const frame = withHeading([''], newestFirst.length).length;
       const shortened = shortenedTo(options.maxCharacters - frame, only);
       if (shortened.length < MIN_ENTRY_CHARACTERS) return '';
       kept.push(shortened);
     }
     break;
   }
-  return kept.length === 0 ? '' : withHeading(kept, newestFirst.length, clock.zone);
+  return kept.length === 0 ? '' : withHeading(kept, newestFirst.length);
 }
 
 /** The message for the agent: the transcript, then the question under a heading of its own. */
@@ -61,23 +57,23 @@ function shortenedTo(maxCharacters: number, text: string): string {
 /** A shorter excerpt of a message is not worth sending (UTF-16 units). */
 const MIN_ENTRY_CHARACTERS = 60;
 
-function withHeading(entries: readonly string[], all: number, zone: string): string {
+function withHeading(entries: readonly string[], all: number): string {
   const left = all - entries.length;
   const count = entries.length === 1 ? 'the newest message' : `the newest ${entries.length} messages`;
   const rest =
     left === 0 ? '' : left === 1 ? ', 1 older message left out' : `, ${left} older messages left out`;
   const what = left === 0 && entries.length > 1 ? `all ${entries.length} messages` : count;
-  return `Earlier in this Slack thread (quoted: ${what}${rest}; times in ${zone}):\n\n${entries.join('\n>\n')}`;
+  return `Earlier in this Slack thread (quoted: ${what}${rest}; times in UTC):\n\n${entries.join('\n>\n')}`;
 }
 
 function hasContent(message: ParsedMessage, { names, botUserId }: TranscriptOptions): boolean {
   return message.files.length > 0 || readableText(message, names, botUserId) !== '';
 }
 
-function transcriptEntry(message: ParsedMessage, options: TranscriptOptions, clock: TranscriptClock): string {
+function transcriptEntry(message: ParsedMessage, options: TranscriptOptions): string {
   const text = readableText(message, options.names, options.botUserId);
   const files = fileNamesOf(message).map(toSingleLine).join(', ');
-  const heading = [`**${writerName(message, options)}**`, clock.format(message.ts)]
+  const heading = [`**${writerName(message, options)}**`, timeOf(message.ts ?? '')]
     .filter((part) => part !== '')
     .join(', ');
   const parts = [`${heading}:`, text, files === '' ? '' : `[files: ${files}]`];
@@ -91,39 +87,8 @@ function writerName(message: ParsedMessage, { names, botUserId }: TranscriptOpti
   return message.bot_id === undefined ? toSingleLine(name) : `${toSingleLine(name)} (app)`;
 }
 
-interface TranscriptClock {
-  readonly zone: string;
-  /** A Slack ts as `2026-11-21 09:14`; empty where it is not a time. */
-  format(ts: string | undefined): string;
-}
-
-function clockFor(timeZone: string | undefined): TranscriptClock {
-  const format = dateFormatFor(timeZone ?? 'UTC') ?? dateFormatFor('UTC');
-  return {
-    zone: format?.resolvedOptions().timeZone ?? 'UTC',
-    format(ts) {
-      const date = new Date(Number(ts) * 1000);
-      if (ts === undefined || ts === '' || Number.isNaN(date.getTime()) || format === undefined) return '';
-      const parts = new Map(format.formatToParts(date).map(({ type, value }) => [type, value]));
-      const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? '';
-      return `${part('year')}-${part('month')}-${part('day')} ${part('hour')}:${part('minute')}`;
-    },
-  };
-}
-
-function dateFormatFor(timeZone: string): Intl.DateTimeFormat | undefined {
-  const two = '2-digit';
-  try {
-    return new Intl.DateTimeFormat('en', {
-      timeZone,
-      year: 'numeric',
-      month: two,
-      day: two,
-      hour: two,
-      minute: two,
-      hourCycle: 'h23',
-    });
-  } catch {
-    return undefined;
-  }
+/** A Slack ts as `2026-11-21 09:14` in UTC; empty where it is not a time. */
+function timeOf(ts: string): string {
+  const date = new Date(Number(ts) * 1000);
+  return ts === '' || Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 16).replace('T', ' ');
 }

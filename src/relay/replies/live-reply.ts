@@ -13,11 +13,11 @@ import {
   withRetry,
 } from '../runtime/retry.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
+import { IdempotentPosts } from './idempotent-posts.ts';
 import { ReplyMessages } from './reply-messages.ts';
 import type { ReplyReader } from './reply-reader.ts';
 import type { ReplyState } from './reply-state.ts';
 import { ThreadFiles } from './thread-files.ts';
-import { ThreadPosts } from './thread-posts.ts';
 
 /** A final edit that gets no permit within this time (ms) is left out: the text continues in a new message. */
 const FINAL_EDIT_TIMEOUT_MS = 1_500;
@@ -33,7 +33,7 @@ export class LiveReply {
   readonly #turn: TurnLocation;
   readonly #state: ReplyState;
   /** The reply's messages in Slack. */
-  readonly posts: ThreadPosts;
+  readonly posts: IdempotentPosts;
   readonly #messages: ReplyMessages;
   readonly #files: ThreadFiles;
   /** Withdraws the edits that wait for a permit. */
@@ -51,12 +51,12 @@ export class LiveReply {
   /** Why Slack has no place for the reply, once that is known. */
   unreachable: SlackError | undefined;
 
-  /** `isNew`: no process has shown anything of it. */
-  constructor(work: ThreadWork, turn: TurnLocation, state: ReplyState, isNew: boolean) {
+  /** `begunAt`: when the turn began here (`performance.now()`). */
+  constructor(work: ThreadWork, turn: TurnLocation, state: ReplyState, begunAt: number | undefined) {
     this.#work = work;
     this.#turn = turn;
     this.#state = state;
-    this.posts = new ThreadPosts(work, turn, isNew);
+    this.posts = new IdempotentPosts(work, turn, begunAt);
     this.#messages = new ReplyMessages(state, this.posts);
     this.#files = new ThreadFiles(work, turn);
     this.#changes = new Poller({
@@ -71,7 +71,7 @@ export class LiveReply {
    */
   async open(): Promise<void> {
     if (this.#isOpen) return;
-    await this.#messages.load();
+    await this.posts.load();
     if (!this.#messages.has(0)) await this.#messages.post(0, 'first');
     this.#isOpen = true;
     if (this.#unseenSince !== undefined) this.#changes.pollNow();
@@ -146,6 +146,7 @@ export class LiveReply {
     await this.close(({ posts = [], edits = 0 }) =>
       this.#work.deps.store.turns.recordShown(this.#turn, posts, edits),
     );
+    await this.posts.withdrawIntent();
   }
 
   /** Deletes the reply from the thread: its message was withdrawn before it was sent. */

@@ -192,7 +192,7 @@ export class ReplyState {
   }
 
   /** A message could not be forwarded: the service accepts none while the agent works. */
-  onPutBack(): void {
+  onRequeued(): void {
     this.#sentence = strings.messageWaits;
     this.#notifyChanged();
   }

@@ -9,8 +9,8 @@ import type { Turn } from '../../store/schema.ts';
 import type { ResultLinkTarget, SettledTurnContext } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
+import { IdempotentPosts } from './idempotent-posts.ts';
 import { type FileToShare, ThreadFiles } from './thread-files.ts';
-import { ThreadPosts } from './thread-posts.ts';
 
 /** The group of the results that a turn's task made after the turn. */
 const LATER = 'later';
@@ -117,7 +117,7 @@ async function putList(
   const listed = results.map((result) => ({ ...toListedResult(result, link), note: notes.get(result.id) }));
   const message = resultList(listed, { turnId: turn.id, isLater: batch !== '' });
   const part = `results:${batch === '' ? '0' : batch}`;
-  await new ThreadPosts(context, turn).put(part, message, 'result', RESULT_FORMS);
+  await new IdempotentPosts(context, turn).put(part, message, 'result', RESULT_FORMS);
 }
 
 function linkTarget({ workspace, channel, thread_ts }: Turn, resultId: string): ResultLinkTarget {

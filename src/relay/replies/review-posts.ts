@@ -11,11 +11,11 @@ import {
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import type { SettledTurnContext } from '../runtime/deps.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
+import { IdempotentPosts } from './idempotent-posts.ts';
 import { textDigest } from './message-digest.ts';
 import { toReplyBlock } from './reply-blocks.ts';
 import { postingTurn } from './result-posts.ts';
 import { ThreadFiles } from './thread-files.ts';
-import { ThreadPosts } from './thread-posts.ts';
 
 /** Statuses of a message that is still being written. */
 const UNFINISHED_STATUSES: readonly (string | null)[] = ['pending', 'streaming', 'cancelling'];
@@ -82,7 +82,7 @@ async function renderReview(
 }
 
 async function postReview(context: SettledTurnContext, key: string, review: DisplayedReview): Promise<void> {
-  const posts = new ThreadPosts(context, context.turn);
+  const posts = new IdempotentPosts(context, context.turn);
   const part = `review:${key}`;
   for (const [index, message] of review.messages.entries()) {
     await posts.post(`${part}:${index}`, message, 'result', REVIEW_FORMS);

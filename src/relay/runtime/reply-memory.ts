@@ -1,4 +1,4 @@
-import { AgentRateLimitError } from '../../agent/errors.ts';
+import { AgentError } from '../../agent/errors.ts';
 import type { ContentBlock } from '../../agent/service-schema.ts';
 
 /** Bytes of the replies that the running turns of all workspaces' own accounts keep. */
@@ -17,7 +17,7 @@ export class ReplyMemory {
     this.#maxBytes = maxBytes;
   }
 
-  /** A turn keeps this content instead of what it kept. Throws AgentRateLimitError where there is no room for it. */
+  /** A turn keeps this content instead of what it kept. Throws an AgentError (`rate_limited`) where there is no room for it. */
   keep(turn: { workspace: string; id: string }, content: readonly ContentBlock[]): void {
     const turns = this.#workspaces.get(turn.workspace) ?? new Map<string, number>();
     this.#workspaces.set(turn.workspace, turns);
@@ -26,7 +26,7 @@ export class ReplyMemory {
     if (growth > 0 && this.#isFull(growth) && !this.#isWithinShare(turns, growth)) {
       const sentence =
         "The replies of this workspace's agent take too much memory; they continue when others end.";
-      throw new AgentRateLimitError({ sentence, outcome: 'refused', retryAfterMs: RETRY_AFTER_MS });
+      throw new AgentError('rate_limited', { sentence, outcome: 'refused', retryAfterMs: RETRY_AFTER_MS });
     }
     turns.set(turn.id, bytes);
   }

@@ -4,8 +4,10 @@ import { sleepWithLease } from './retry.ts';
 
 /** How long (ms) a request may travel. */
 const NETWORK_MARGIN_MS = 2_000;
+/** How long before its call (ms) an intent may be recorded; a call that leaves later records it again. */
+export const INTENT_MAX_AGE_MS = 1_000;
 /** How long after its intent (ms) a call to Slack has surely ended: the longest call, and the network. */
-export const SLACK_CALL_LIFETIME_MS = CALL_TIMEOUT_MS + NETWORK_MARGIN_MS;
+export const SLACK_CALL_LIFETIME_MS = INTENT_MAX_AGE_MS + CALL_TIMEOUT_MS + NETWORK_MARGIN_MS;
 /** How often the service is searched (ms), unless it settles sooner. */
 const SEARCH_INTERVAL_MS = 5_000;
 

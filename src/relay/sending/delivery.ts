@@ -1,8 +1,9 @@
-import { AgentAbortedError, AgentError, AgentUnavailableError } from '../../agent/errors.ts';
+import type { AgentClient } from '../../agent/agent-client.ts';
+import { AgentAbortedError, AgentError } from '../../agent/errors.ts';
 import { type Message as AgentMessage, messageText, type SendResult } from '../../agent/service-schema.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import type { RelayDeps, TaskWork } from '../runtime/deps.ts';
+import type { TaskWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 import { lockedIfForwarded, unlessStopped } from './stop-check.ts';
@@ -19,9 +20,16 @@ export interface DeliveredMessage {
   reply: AgentMessage | null;
 }
 
+/** The id of a task's last message; '' without any. */
+export async function lastMessageId(agent: AgentClient, taskId: string): Promise<string> {
+  const [last] = await agent.lastMessages(taskId, 1);
+  return last?.id ?? '';
+}
+
 /**
  * Sends a turn's message exactly once. The intent records the task's last message before the call. After an unknown
- * outcome, ours is the user message after that one with the same content that is bound to no other turn.
+ * outcome, ours is the user message after that one with the same content that is bound to no other turn. `isIntended`:
+ * the intent was recorded just before, and nothing was sent since.
  *
  * Throws AgentError; after an error whose outcome is `unknown`, call it again: it looks before it sends. A message that
  * was certainly not sent is not sent after a stop: throws the reason of `stopSignal`, or TurnEnded or MessagesPaused for
@@ -31,19 +39,17 @@ export async function deliverOnce(
   task: TaskWork,
   turn: Turn,
   stopSignal: AbortSignal,
+  isIntended: boolean,
 ): Promise<DeliveredMessage> {
   const { deps, agent, taskId, lease } = task;
   // An earlier attempt may have recorded it although the commit's answer was lost.
   if (turn.user_message_id !== null) return { turn, reply: null };
-  if (turn.send_intended_at !== null) {
+  if (turn.send_intended_at !== null && !isIntended) {
     const look = () => lookForMessage(task, turn);
     const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
     if (found !== undefined) return { turn: await recordDelivery(task, turn, found, null), reply: null };
   }
-  const [last] = await agent.lastMessages(taskId, 1);
-  stopSignal.throwIfAborted();
-  const skill = turn.skill ?? deps.settings.skill;
-  const intended = await recordIntent(deps, turn, last?.id ?? '', skill);
+  const intended = isIntended ? turn : await recordIntent(task, turn, stopSignal);
   const abort = new AbortController();
   const stopPolling = new AbortController();
   const signal = AbortSignal.any([abort.signal, lease.signal]);
@@ -52,7 +58,7 @@ export async function deliverOnce(
     {
       content: intended.prompt ?? '',
       fileIds: intended.attached_file_ids ?? [],
-      ...(skill === undefined ? {} : { skill }),
+      ...(intended.skill === null ? {} : { skill: intended.skill }),
     },
     { guard: lease, signal },
   );
@@ -82,10 +88,10 @@ export async function deliverOnce(
   }
 }
 
-function notListedError(cause: Error): AgentUnavailableError {
+function notListedError(cause: Error): AgentError {
   const sentence =
     'The service accepted the message but does not list it. It is looked up again before it is resent.';
-  return new AgentUnavailableError({ sentence, outcome: 'unknown', cause });
+  return new AgentError('unavailable', { sentence, outcome: 'unknown', cause });
 }
 
 function readSendResult(first: SendResult | string): { id: string | undefined; reply: AgentMessage | null } {
@@ -118,13 +124,14 @@ async function pollUntilListed(
  * the content was erased.
  */
 async function recordIntent(
-  deps: RelayDeps,
+  { deps, agent, taskId }: TaskWork,
   turn: Turn,
-  lastMessageId: string,
-  skill: string | undefined,
+  stopSignal: AbortSignal,
 ): Promise<Turn> {
+  const last = await lastMessageId(agent, taskId);
+  stopSignal.throwIfAborted();
   const intend = async (store: Store) => {
-    const values = { sent_after_message_id: lastMessageId, skill: skill ?? null };
+    const values = { sent_after_message_id: last, skill: turn.skill ?? deps.settings.skill ?? null };
     const intended = await store.turns.intendToSend(turn, values);
     if (intended !== undefined) return intended;
     await unlessStopped(store, turn);
@@ -139,8 +146,7 @@ async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Pr
   for await (const message of agent.messagesAfter(taskId, turn.sent_after_message_id || null)) {
     listing = message.id;
     if (message.role !== 'user' || messageText(message) !== turn.prompt) continue;
-    if (!(await deps.store.turns.isUserMessageBound(turn.workspace, message.id)))
-      return { found: message.id, listing };
+    if (!(await deps.store.turns.isUserMessageBound(turn, message.id))) return { found: message.id, listing };
   }
   return { found: undefined, listing };
 }

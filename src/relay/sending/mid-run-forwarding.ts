@@ -7,7 +7,7 @@ import { isEmptyMessage } from '../reading/empty-message.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { withRetry } from '../runtime/retry.ts';
 import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
-import { closeMessage, putBack } from './put-back.ts';
+import { closeMessage, requeueMessage } from './message-requeue.ts';
 import { Sender, type SenderOptions } from './sender.ts';
 
 /** The running turn's stop signal, and what it learns about forwarded messages. */
@@ -17,7 +17,7 @@ export interface ForwardingOptions {
   /** Called when a message is at the service, with its writer's name and the notes on its files. */
   onForwarded(writer: string, notes: readonly FileNote[]): void;
   /** Called when the service takes no message while the agent works: the message waits again. */
-  onPutBack(): void;
+  onRequeued(): void;
 }
 
 /**
@@ -83,7 +83,7 @@ export class MidRunForwarding {
     await this.#forwarding;
   }
 
-  /** Forwards one message; true if it was sent or put back: the agent gets no other in the same pause. */
+  /** Forwards one message; true if it was sent or waits again: the agent gets no other in the same pause. */
   async #forward(ended: AbortSignal): Promise<boolean> {
     const turn = await this.#nextTurn();
     if (turn === undefined) return false;
@@ -104,7 +104,7 @@ export class MidRunForwarding {
       // Without the lease the turn may belong to the process that has the thread now.
       if (this.#work.lease.remainingMs() <= 0) throw error;
       if (error instanceof RunNotAccepting) {
-        await this.#putBack(turn);
+        await this.#requeueMessage(turn);
         return true;
       }
       if (!(error instanceof TurnEnded) || error.sentence !== null) throw error;
@@ -115,9 +115,9 @@ export class MidRunForwarding {
     return true;
   }
 
-  async #putBack(turn: Turn): Promise<void> {
-    const isWaiting = await putBack(this.#work.deps, turn);
-    if (isWaiting && !this.#isStopped) this.#options.onPutBack();
+  async #requeueMessage(turn: Turn): Promise<void> {
+    const isWaiting = await requeueMessage(this.#work.deps, turn);
+    if (isWaiting && !this.#isStopped) this.#options.onRequeued();
   }
 
   /** The turn that an earlier process began to forward, or a new one for the thread's next message. */
@@ -139,6 +139,7 @@ export class MidRunForwarding {
       channelModel: null,
       onStep: () => undefined,
       stopSignal: ended,
+      recordTaskIntent: (intent) => this.#work.deps.store.threads.intendTask(turn, intent),
       onUploadProgress: () => undefined,
       withRetry: (step) =>
         withRetry(

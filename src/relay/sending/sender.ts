@@ -7,6 +7,7 @@ import {
 import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Message, TaskChoices, Thread, Turn } from '../../store/schema.ts';
+import type { TaskIntent } from '../../store/threads/threads.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
 import { choicesIn } from '../reading/message-flags.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
@@ -14,14 +15,14 @@ import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
-import { type DeliveredMessage, deliverOnce } from './delivery.ts';
-import { freezeMessage } from './message-freeze.ts';
+import { type DeliveredMessage, deliverOnce, lastMessageId } from './delivery.ts';
 import {
   filesOfQuotedMessages,
   findResentMessage,
   messageOfTurn,
   readOutgoingMessage,
 } from './outgoing-message.ts';
+import { recordSentContent } from './sent-content.ts';
 import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
 
 /** The service's status for a value that it does not know. */
@@ -38,6 +39,8 @@ export interface SenderOptions {
   onUploadProgress: UploadProgressListener;
   onFileNotes(notes: readonly FileNote[]): void;
   onStep(step: 'uploading' | 'working'): void;
+  /** Records that the thread's task is about to be started. */
+  recordTaskIntent(intent: TaskIntent): Promise<void>;
   /** Aborted where the message must not be sent. Its reason is thrown. */
   stopSignal: AbortSignal;
   /** Runs a step, and retries it after transient errors. */
@@ -54,6 +57,10 @@ export class Sender {
   /** Whether the turn has been read since the last attempt to deliver it. */
   #isTurnRead = true;
   #message: Message | undefined;
+  /** The task that this run has started, until it is recorded. */
+  #startedTaskId: string | null = null;
+  /** Whether the intent to send was recorded just now, and nothing was sent since. */
+  #isIntended = false;
   /** Set once this run has left the thread's task or project, so that a service that contradicts itself causes no loop. */
   #hasLeftTask = false;
   #hasForgottenProject = false;
@@ -73,11 +80,9 @@ export class Sender {
       const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
       while (this.#turn.prompt === null) {
         const attachments = await this.#uploadFiles();
-        this.#turn = await this.#beforeSending((thread) =>
-          freezeMessage(this.#work, thread, this.#turn, attachments, this.#message),
-        );
-        if (this.#turn.prompt === null) this.#forget();
+        await this.#beforeSending((thread) => this.#freeze(thread, taskId, attachments));
       }
+      await this.#recordTask();
       if (isFresh && wasTaskStarted) await this.#notifyFixedOptions();
       this.#options.onStep('working');
       const delivered = await this.#options.withRetry(() => this.#deliver(taskId));
@@ -106,9 +111,31 @@ export class Sender {
         return await step(await this.#threadUnderAccount(this.#turn));
       } catch (error) {
         this.#forget();
+        await this.#recordTask();
         throw error;
       }
     });
+  }
+
+  async #recordTask(): Promise<void> {
+    if (this.#startedTaskId === null) return;
+    await this.#work.deps.store.threads.bindTask(this.#turn, this.#startedTaskId);
+    this.#startedTaskId = null;
+  }
+
+  async #freeze(thread: Thread, taskId: string, attachments: Attachments): Promise<void> {
+    // Delivery reads it again where it cannot be read now.
+    const read = () => lastMessageId(this.#work.deps.agent(thread.account_id), taskId).catch(() => undefined);
+    const frozen = await recordSentContent(this.#work, thread, this.#turn, {
+      attachments,
+      known: this.#message,
+      lastMessageId: this.#startedTaskId === null ? await read() : '',
+      startedTaskId: this.#startedTaskId,
+    });
+    this.#turn = frozen.turn;
+    if (frozen.isFrozenHere) this.#startedTaskId = null;
+    this.#isIntended = frozen.isFrozenHere && frozen.turn.send_intended_at !== null;
+    if (this.#turn.prompt === null) this.#forget();
   }
 
   #forget(): void {
@@ -127,7 +154,10 @@ export class Sender {
     const outgoing = await readOutgoingMessage(this.#work, thread, await this.#currentMessage());
     const taskOptions = this.#newTaskOptions(outgoing);
     try {
-      const task_id = await ensureThreadTask(this.#work, thread, projectId, taskOptions);
+      const record = (intent: TaskIntent) => this.#options.recordTaskIntent(intent);
+      const task = await ensureThreadTask(this.#work, thread, projectId, taskOptions, record);
+      const { taskId: task_id, isRecorded } = task;
+      if (!isRecorded) this.#startedTaskId = task_id;
       this.#thread = { ...thread, project_id: projectId, task_id, task_intended_at: null };
       return task_id;
     } catch (error) {
@@ -184,6 +214,7 @@ export class Sender {
     const quoted = await this.#beforeSending((thread) => filesOfQuotedMessages(this.#work, thread, message));
     const content = { ...message.content, files: [...(message.content.files ?? []), ...quoted] };
     if (content.files.length === 0) return NO_ATTACHMENTS;
+    await this.#recordTask();
     this.#options.onStep('uploading');
     const attachments = await this.#beforeSending(async (thread) => {
       const projectId = await ensureThreadProject(this.#work, thread, this.#turn.id);
@@ -216,7 +247,9 @@ export class Sender {
     }
     const agent = this.#work.deps.agent((await this.#threadUnderAccount(turn)).account_id);
     try {
-      return await deliverOnce({ ...this.#work, agent, taskId }, turn, this.#options.stopSignal);
+      const isIntended = this.#isIntended;
+      this.#isIntended = false;
+      return await deliverOnce({ ...this.#work, agent, taskId }, turn, this.#options.stopSignal, isIntended);
     } catch (error) {
       if (error instanceof AgentBusyError) {
         const { status } = await agent.getTask(taskId);

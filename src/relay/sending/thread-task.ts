@@ -1,6 +1,7 @@
 import type { NewTask } from '../../agent/client-options.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { Thread } from '../../store/schema.ts';
+import type { TaskIntent } from '../../store/threads/threads.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
 
@@ -11,17 +12,18 @@ export type TaskOptions = Omit<NewTask, 'projectId'>;
 const MAX_CLOCK_SKEW_MS = 2_000;
 
 /**
- * The thread's task, started if it has none. After a start with an unknown outcome the service is searched first. A task
+ * Starts the task of a thread without one. After a start with an unknown outcome the service is searched first. A task
  * is adopted only if it was created after the intent, is idle, has the intent's title and belongs to no thread, and no
- * other thread of the project is searching for a task like it.
+ * other thread of the project is searching for a task like it. A task that was started here is not recorded yet: the
+ * caller does that with its next step.
  */
 export async function ensureThreadTask(
   { deps, lease }: Pick<ThreadWork, 'deps' | 'lease'>,
   thread: Thread,
   projectId: string,
   options: TaskOptions,
-): Promise<string> {
-  if (thread.task_id !== null) return thread.task_id;
+  recordIntent: (intent: TaskIntent) => Promise<void>,
+): Promise<{ taskId: string; isRecorded: boolean }> {
   const { store, log } = deps;
   const agent = deps.agent(thread.account_id);
   if (thread.task_intended_at !== null) {
@@ -29,21 +31,19 @@ export async function ensureThreadTask(
     const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
     if (found !== undefined) {
       log.info({ task: found }, 'task adopted after a lost response');
-      return store.threads.bindTask(thread, found);
+      return { taskId: await store.threads.bindTask(thread, found), isRecorded: true };
     }
     log.warn(
       { code: 'orphaned_task' },
       'the response to starting a task was lost; the service may have an unused task',
     );
   }
-  await store.threads.intendTask(thread, projectId, options);
+  await recordIntent({ projectId, ...options });
   try {
     const task = await agent.startTask({ projectId, ...options }, { guard: lease });
-    // If this process was suspended meanwhile, the thread may have another task now.
-    const bound = await store.threads.bindTask(thread, task.id);
     log.info({ task: task.id }, 'task started');
     deps.onTaskStarted?.(thread, options.title);
-    return bound;
+    return { taskId: task.id, isRecorded: false };
   } catch (error) {
     if (error instanceof AgentError && error.outcome !== 'unknown' && lease.remainingMs() > 0)
       await store.threads.forgetTaskIntent(thread);

@@ -1,12 +1,6 @@
 import { z } from 'zod';
 
 /** What a Home tab shows: the pages of its two lists, from 0, and the chosen channel. Kept in the view's metadata. */
-export interface HomeTabState {
-  page: number;
-  channel?: string | undefined;
-  channelPage: number;
-}
-
 const schema = z.object({
   page: z.int().min(0).max(100_000),
   channel: z
@@ -15,6 +9,7 @@ const schema = z.object({
     .optional(),
   channelPage: z.int().min(0).max(100_000),
 });
+export type HomeTabState = z.output<typeof schema>;
 
 /** Reads the state from a view's parsed metadata; the first pages for anything else. */
 export function parseHomeTabState(value: unknown): HomeTabState {

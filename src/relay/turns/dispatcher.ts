@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { ThreadJob, ThreadQueue } from '../../store/queue/thread-queue.ts';
+import type { Tables } from '../../store/schema.ts';
 import {
   type ClockReading,
   type Clocks,
@@ -20,7 +22,7 @@ export type JobSource = Pick<ThreadQueue, 'claim' | 'renew' | 'complete' | 'rele
 export interface DispatcherOptions {
   queue: JobSource;
   /** Does one thread's work; returns early when `lease.draining` is aborted. */
-  run(thread: ThreadKey, lease: Lease): Promise<void>;
+  run(thread: ThreadKey, lease: Lease, completion: JobCompletion): Promise<void>;
   log: Logger;
   /** Most threads that this process works on at a time; 5,000 by default. */
   maxConcurrentThreads?: number;
@@ -32,6 +34,13 @@ export interface DispatcherOptions {
   /** After this time a run is asked to hand over: the queue ends every attempt after 24 h. */
   maxRunMs?: number;
   clocks?: Clocks;
+}
+
+/** Completes a run's job together with its last writing. */
+export interface JobCompletion {
+  complete(trx: Transaction<Tables>): Promise<void>;
+  /** Whether that transaction was committed. */
+  isCommitted: boolean;
 }
 
 interface HeldJob {
@@ -159,9 +168,10 @@ export class Dispatcher {
 
   async #runJob(held: HeldJob): Promise<void> {
     const { lease, job } = held;
-    const { run, log, retryDelayMs } = this.#options;
+    const { queue, run, log, retryDelayMs, maxConcurrentThreads } = this.#options;
+    const completion: JobCompletion = { complete: (trx) => queue.complete([job], trx), isCommitted: false };
     try {
-      await run(job.thread, lease);
+      await run(job.thread, lease, completion);
     } catch (error) {
       if (!lease.signal.aborted) {
         log.error({ err: error, thread: job.thread }, 'a run failed; its job will be retried');
@@ -170,10 +180,21 @@ export class Dispatcher {
       this.#enqueueResult(this.#toRelease, held);
       return;
     }
+    if (completion.isCommitted) {
+      const wasFull = this.#heldJobs.size >= maxConcurrentThreads;
+      this.#forget(held);
+      if (wasFull) this.#claims.pollNow();
+      return;
+    }
     this.#enqueueResult(
       lease.draining.aborted || lease.signal.aborted ? this.#toRelease : this.#toComplete,
       held,
     );
+  }
+
+  #forget(held: HeldJob): void {
+    // The same job may have come back to this process meanwhile.
+    if (this.#heldJobs.get(held.job.id) === held) this.#heldJobs.delete(held.job.id);
   }
 
   /** Adds a job to those to be completed or released, which are sent in batches. */
@@ -197,8 +218,7 @@ export class Dispatcher {
     await settle(heldJobs.map(({ job }) => job));
     for (const held of heldJobs) {
       batch.delete(held);
-      // The same job may have come back to this process meanwhile.
-      if (this.#heldJobs.get(held.job.id) === held) this.#heldJobs.delete(held.job.id);
+      this.#forget(held);
     }
     this.#claims.pollNow();
   }

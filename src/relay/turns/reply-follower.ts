@@ -27,7 +27,7 @@ export async function followReply(context: TurnContext): Promise<void> {
       state.onForwarded(writer, notes);
       context.waitingReactions.cleanUp();
     },
-    onPutBack: () => state.onPutBack(),
+    onRequeued: () => state.onRequeued(),
   });
   context.passOn = (isAsked) => {
     const pause = isAsked ? `asked, ${forwarding.forwardedCount}` : state.pauseAfter(deps.settings.passOnMs);
@@ -95,7 +95,7 @@ async function showSettledReply(
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   if (turn.settled_at === null)
-    await context.record({ settled_at: new Date(), outcome, tool_counts: countTools(reply) }, true);
+    context.recordSoon({ settled_at: new Date(), outcome, tool_counts: countTools(reply) });
 }
 
 /** Characters of a note below the answer: more than a message shows of all. */

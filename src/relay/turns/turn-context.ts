@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import type { Message, Thread, Turn } from '../../store/schema.ts';
-import type { PostOutcome } from '../../store/threads/posts.ts';
+import type { TaskIntent } from '../../store/threads/threads.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
@@ -16,12 +16,18 @@ import type { ReadRate } from '../runtime/read-rate.ts';
 import { withRetry } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { messageOfTurn } from '../sending/outgoing-message.ts';
+import type { JobCompletion } from './dispatcher.ts';
 
 /** What a turn began with. */
 export interface BegunWork {
   message: Message;
   thread: Thread;
+  /** When (`performance.now()`). */
+  begunAt: number;
 }
+
+/** How long (ms) a step may wait to be recorded with the next one. */
+const RECORD_DELAY_MS = 250;
 
 /** What the steps of one turn share. */
 export class TurnContext implements ThreadWork {
@@ -35,6 +41,8 @@ export class TurnContext implements ThreadWork {
   turn: Turn;
   /** The reply, where it is known before it is followed. */
   knownReply: AgentMessage | null = null;
+  /** Completes the job of the run. */
+  completion: JobCompletion | undefined;
   /** Offers the thread's next message to the run, while one is followed; false where it was not offered. */
   passOn: (isAsked: boolean) => boolean = () => false;
   readonly #readRateFor: (account: string) => ReadRate;
@@ -45,6 +53,9 @@ export class TurnContext implements ThreadWork {
   resendsTurnId: string | null | undefined;
   /** The task that the message was sent to: it stays the same. */
   knownTask: { account_id: string; taskId: string } | undefined;
+  /** What waits to be recorded. */
+  #unrecorded: TurnUpdate | undefined;
+  #recordTimer: NodeJS.Timeout | undefined;
 
   constructor(
     { deps, workspace, lease }: ThreadWork,
@@ -60,7 +71,7 @@ export class TurnContext implements ThreadWork {
     this.waitingReactions = waitingReactions;
     this.#readRateFor = readRateFor;
     this.state = new ReplyState(turn, deps.settings, () => this.reply.onChanged());
-    this.reply = new LiveReply(this, turnLocationOf(turn), this.state, begun !== undefined);
+    this.reply = new LiveReply(this, turnLocationOf(turn), this.state, begun?.begunAt);
     this.begun = begun;
     this.resendsTurnId = begun?.message.resends_turn_id;
   }
@@ -95,17 +106,48 @@ export class TurnContext implements ThreadWork {
     return withRetry(this.lease, step, onWait, { wake: this.stopSignal });
   }
 
-  /** Records a step; `isShown`: with what the reply's messages show, which stays. */
-  async record(values: TurnUpdate, isShown = false): Promise<void> {
+  /** Records a step, and what waits to be recorded. */
+  async record(values: TurnUpdate, taskIntent?: TaskIntent): Promise<void> {
+    const all = { ...this.takeUnrecorded(), ...values };
     const { turns } = this.deps.store;
-    const record = (posts: readonly PostOutcome[]) => turns.record(this.turn, values, posts);
-    this.turn = await this.reply.posts.recordWith(record, isShown);
+    this.turn = await this.reply.posts.recordWith((posts) =>
+      turns.record(this.turn, all, { posts, taskIntent }),
+    );
+  }
+
+  /** Records a step with the next one, or in a moment. What it is about can be found out again until then. */
+  recordSoon(values: TurnUpdate): void {
+    this.turn = { ...this.turn, ...values };
+    this.#unrecorded = { ...this.#unrecorded, ...values };
+    this.#recordTimer ??= setTimeout(() => void this.#recordNow(), RECORD_DELAY_MS);
+  }
+
+  /** What waits to be recorded, for a caller that records it. */
+  takeUnrecorded(): TurnUpdate {
+    clearTimeout(this.#recordTimer);
+    this.#recordTimer = undefined;
+    const values = this.#unrecorded ?? {};
+    this.#unrecorded = undefined;
+    return values;
+  }
+
+  async #recordNow(): Promise<void> {
+    const values = this.takeUnrecorded();
+    if (this.lease.remainingMs() <= 0) return;
+    try {
+      const { turns } = this.deps.store;
+      await this.reply.posts.recordWith((posts) => turns.record(this.turn, values, { posts }));
+    } catch (error) {
+      this.deps.log.debug({ err: error, turn: this.turn.id }, 'the next step records this one, too');
+      this.#unrecorded = { ...values, ...this.#unrecorded };
+    }
   }
 
   /** Posts the first reply, before any call to the service. */
   async openReply(): Promise<void> {
     await this.withRetry(() => this.reply.open());
-    if (this.turn.first_visible_at === null) await this.record({ first_visible_at: new Date() });
+    if (this.turn.first_visible_at === null && this.#unrecorded === undefined)
+      this.recordSoon({ first_visible_at: new Date() });
   }
 
   /** The turn's message: as it was when the turn began here, or as it is. Throws TurnEnded where it is gone. */

@@ -1,3 +1,4 @@
+import type { Transaction } from 'kysely';
 import {
   AgentError,
   AgentNotFoundError,
@@ -6,16 +7,17 @@ import {
 } from '../../agent/errors.ts';
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { TurnOutcome } from '../../store/schema.ts';
-import type { LastStep } from '../../store/threads/turn-steps.ts';
+import type { Tables, TurnOutcome } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
+import type { FollowUpTimes } from '../../store/tasks/follow-up-schedule.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/account-check.ts';
+import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import { postResults } from '../replies/result-posts.ts';
-import { ThreadPosts } from '../replies/thread-posts.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { EmptyMessage } from '../sending/empty-turn.ts';
-import { closeIfUnchanged, closeMessage, putBack } from '../sending/put-back.ts';
+import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/message-requeue.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
@@ -23,15 +25,13 @@ const LONG_TURN_MS = 120_000;
 
 /** Ends a turn whose reply has settled: posts its results, and brings its reply into its final form. */
 export async function endSettledTurn(context: TurnContext): Promise<void> {
-  const isDue = context.turn.results_posted_at === null;
-  const count = isDue ? await postResultsOrEndLine(context) : 0;
-  if (count > 0) await context.record({ results_posted_at: new Date() });
+  if (context.turn.results_posted_at === null) {
+    await postResultsOrEndLine(context);
+    context.recordSoon({ results_posted_at: new Date() });
+  }
   await context.reply.finalize();
   const { followUpMs: forMs, followUpIntervalMs: firstMs } = context.deps.settings.results;
-  await closeTurn(context, 'completed', {
-    ...(isDue && count === 0 && { values: { results_posted_at: new Date() } }),
-    ...(forMs > 0 && { followUp: { firstMs, forMs } }),
-  });
+  await closeTurn(context, 'completed', forMs > 0 ? { firstMs, forMs } : undefined);
 }
 
 /** Ends a turn before its reply has settled; the thread shows why. */
@@ -58,24 +58,35 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
   await closeTurn(context, end.outcome);
 }
 
-/** Ends a turn with nothing left to show; `end` is recorded with it. */
+/** Ends a turn with nothing left to show; `followUp`: when to look for what its task makes later. */
 export async function closeTurn(
   context: TurnContext,
   outcome: TurnOutcome,
-  end: Pick<LastStep, 'values' | 'followUp'> = {},
+  followUp?: FollowUpTimes,
 ): Promise<void> {
-  const { deps, turn, reply } = context;
-  const posts = new ThreadPosts(context, turn);
+  const { deps, turn, reply, completion } = context;
+  const posts = new IdempotentPosts(context, turn);
+  const values = context.takeUnrecorded();
+  let isCompleted = false;
+  const onFinished = async (store: Store, trx: Transaction<Tables>) => {
+    // Under the thread's lock: a message that comes later queues the thread again.
+    isCompleted = completion !== undefined && !(await store.threads.hasWorkAfter(turn));
+    if (isCompleted) await completion?.complete(trx);
+  };
   await context.withRetry(() =>
-    reply.close((last) => postPausedNoticeAndFinish(deps, posts, turn, outcome, { ...last, ...end })),
+    reply.close((shown) => {
+      const last = { ...shown, values, followUp };
+      return postPausedNoticeAndFinish(deps, posts, turn, { outcome, last, onFinished });
+    }),
   );
+  if (completion !== undefined) completion.isCommitted = isCompleted;
 }
 
 /** An empty message was edited or withdrawn meanwhile: removes the notice about it, and lets an edited one wait again. */
 async function retractNotice(context: TurnContext, read: 'changed' | 'withdrawn'): Promise<void> {
   const { deps, turn, reply } = context;
   if (read === 'changed') {
-    await context.withRetry(() => putBack(deps, turn, reply));
+    await context.withRetry(() => requeueMessage(deps, turn, reply));
     return;
   }
   await context.withRetry(() => reply.remove());
@@ -84,13 +95,13 @@ async function retractNotice(context: TurnContext, read: 'changed' | 'withdrawn'
 
 /**
  * Posts the turn's results; after a long turn without any, a line that mentions the asker. Where the results cannot be
- * read, the thread says so and follow-ups look for them. Returns how many there are.
+ * read, the thread says so and follow-ups look for them.
  */
-async function postResultsOrEndLine(context: TurnContext): Promise<number> {
+async function postResultsOrEndLine(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   const { agent, taskId } = await context.task();
   const settled = { deps, workspace, agent, turn, taskId, lease };
-  const posts = new ThreadPosts(context, turn);
+  const posts = new IdempotentPosts(context, turn);
   const count = await context
     .withRetry(() => postResults(settled, context.state.answer))
     .catch(async (error: unknown) => {
@@ -100,12 +111,11 @@ async function postResultsOrEndLine(context: TurnContext): Promise<number> {
       return 0;
     });
   const durationMs = Date.now() - turn.started_at.getTime();
-  if (count > 0 || durationMs <= LONG_TURN_MS) return count;
+  if (count > 0 || durationMs <= LONG_TURN_MS) return;
   // A bot is not mentioned: it has no user.
   const asker = isDirectChannel(turn.channel) || isBotId(turn.asked_by) ? undefined : turn.asked_by;
   const line = strings.endMention(asker, endLineOutcome(turn.outcome), durationMs);
   await context.withRetry(() => posts.postNotice('end', line));
-  return 0;
 }
 
 /** How the line at the end of a long turn names its outcome. */

@@ -12,6 +12,7 @@ import { drainOnUninstall, type Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
 import { HandOver } from '../runtime/turn-interruptions.ts';
 import { withAgentSession } from './agent-session.ts';
+import type { JobCompletion } from './dispatcher.ts';
 import { countTakeover, isPoisoned, runAndMarkStable } from './poison-turn.ts';
 import { abandonTurn, runTurn } from './turn.ts';
 import { TurnContext } from './turn-context.ts';
@@ -56,7 +57,7 @@ export class TurnRunner {
   }
 
   /** Continues the thread's open turn, or begins one for the waiting message with the lowest ts. */
-  async run(thread: ThreadKey, jobLease: Lease): Promise<void> {
+  async run(thread: ThreadKey, jobLease: Lease, completion: JobCompletion): Promise<void> {
     const workspace = await this.#options.findWorkspace(thread.workspace);
     if (workspace === undefined) {
       this.#deps.log.warn({ ...thread }, 'the app is not installed in this workspace; the turn waits');
@@ -66,6 +67,7 @@ export class TurnRunner {
     try {
       const context = await this.#nextTurn({ deps: this.#deps, workspace, lease }, thread);
       if (context === undefined) return;
+      context.completion = completion;
       const turn = turnLocationOf(context.turn);
       this.#running.set(turn.id, context);
       try {
@@ -82,7 +84,8 @@ export class TurnRunner {
         }
       }
       // Many messages share a job. A turn that stays open is left to `Maintenance`, so that it does not run over and over.
-      if (await this.#deps.store.threads.hasWorkAfter(turn)) await this.#options.requeue(thread);
+      if (!completion.isCommitted && (await this.#deps.store.threads.hasWorkAfter(turn)))
+        await this.#options.requeue(thread);
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;
@@ -114,8 +117,9 @@ export class TurnRunner {
     for (;;) {
       const message = await nextAllowedMessage(work, thread);
       if (message === undefined) return undefined;
+      const begunAt = performance.now();
       const turn = await beginTurnOrRefuse(work, nextTurnId(), message);
-      if (turn !== undefined) return { turn, message };
+      if (turn !== undefined) return { turn, message, begunAt };
     }
   }
 }

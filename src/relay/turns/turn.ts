@@ -2,12 +2,12 @@ import * as strings from '../../render/strings/index.ts';
 import { ChannelGoneError, isLastingRefusal } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import { sendStop } from '../controls/stop-delivery.ts';
+import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import { SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
-import { ThreadPosts } from '../replies/thread-posts.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-turn.ts';
-import { closeMessage, putBack } from '../sending/put-back.ts';
+import { closeMessage, requeueMessage } from '../sending/message-requeue.ts';
 import { Sender } from '../sending/sender.ts';
 import { followReply } from './reply-follower.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -67,7 +67,7 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
   if (error instanceof HandOver || error instanceof StoreError || lease.remainingMs() <= 0) throw error;
   if (isThreadUnreachable(error)) throw error;
   if (!(error instanceof MessagesPaused)) return endEarly(context, error);
-  await context.withRetry(() => putBack(deps, turn, reply));
+  await context.withRetry(() => requeueMessage(deps, turn, reply));
 }
 
 async function takeSteps(context: TurnContext): Promise<void> {
@@ -109,6 +109,7 @@ function createSender(context: TurnContext, channelModel: string | null): Sender
     onStep: (step) => state.setStep(step),
     onUploadProgress: (progress) => state.setUploadProgress(progress),
     onFileNotes: (notes) => state.setFileNotes(notes),
+    recordTaskIntent: (intent) => context.record({}, intent),
     stopSignal,
     withRetry: (step) => context.withRetry(step),
   });
@@ -138,5 +139,5 @@ async function postSharedChannelNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   const channel = await workspace.people.requireChannel(turn.channel, lease.signal);
   if (channel.isExtShared !== true || !(await deps.store.oneTimeNotices.claimForTurn(turn, 'shared'))) return;
-  await new ThreadPosts(context, turn).postNotice('notice:shared', strings.sharedChannel);
+  await new IdempotentPosts(context, turn).postNotice('notice:shared', strings.sharedChannel);
 }

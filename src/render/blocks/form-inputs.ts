@@ -1,43 +1,83 @@
-import type * as types from '@slack/types';
-import type { InputBlockElement, PlainTextOption } from '@slack/types';
+import type { InputBlock, InputBlockElement, PlainTextOption } from '@slack/types';
 import * as strings from '../strings/index.ts';
-import type { Modal } from './modal.ts';
-import { type ContextBlock, type PlainText, plainText, type SectionBlock } from './slack-blocks.ts';
+import { shorten } from '../text/graphemes.ts';
+import { plainText } from './slack-blocks.ts';
 
 /** An option; its text and description have at most 75 characters, its value 150. */
 export interface FormOption extends PlainTextOption {
   value: string;
 }
 
-/** An element that people fill in; a text has at most 3,000 characters. */
-export type FormElement = InputBlockElement & { action_id: string };
-
-/** One labelled input of a form. */
-export interface InputBlock extends types.InputBlock {
-  block_id: string;
-  element: FormElement;
-}
-
-/** A modal with inputs; `submit` has at most 24 characters, `private_metadata` 3,000. */
-export interface FormView extends Modal<SectionBlock | ContextBlock | InputBlock> {
-  callback_id?: string;
-  private_metadata?: string;
-  submit?: PlainText;
+/** What an input says; people must fill it in unless it is optional. */
+interface InputTexts {
+  label: string;
+  hint?: string | undefined;
+  placeholder?: string;
+  optional?: boolean;
 }
 
 /** An input whose block and element share an id. */
 export function inputBlock(
-  element: FormElement,
-  texts: { label: string; hint?: string | undefined; optional: boolean },
-): InputBlock {
+  element: InputBlockElement & { action_id: string },
+  { label, hint, optional = false }: InputTexts,
+): InputBlock & { block_id: string } {
   return {
     type: 'input',
     block_id: element.action_id,
-    label: plainText(texts.label),
-    ...(texts.hint === undefined ? {} : { hint: plainText(texts.hint) }),
-    optional: texts.optional,
+    label: plainText(label),
+    ...(hint === undefined ? {} : { hint: plainText(hint) }),
+    optional,
     element,
   };
+}
+
+/** A text of at most `maxLength` (up to 3,000) characters; it begins with `initial`, shortened to that. */
+export function textInput(
+  id: string,
+  texts: InputTexts,
+  {
+    initial,
+    maxLength,
+    multiline = false,
+  }: { initial?: string | null | undefined; maxLength: number; multiline?: boolean },
+): InputBlock {
+  const text = shorten(initial ?? '', maxLength);
+  return inputBlock(
+    {
+      type: 'plain_text_input',
+      action_id: id,
+      max_length: maxLength,
+      multiline,
+      ...(texts.placeholder === undefined ? {} : { placeholder: plainText(texts.placeholder) }),
+      ...(/\S/.test(text) ? { initial_value: text } : {}),
+    },
+    texts,
+  );
+}
+
+/** A choice of one option, by default as a list: `chosen`, or the first. */
+export function choiceInput(
+  id: string,
+  texts: InputTexts,
+  options: FormOption[],
+  chosen: string,
+  type: 'static_select' | 'radio_buttons' = 'static_select',
+): InputBlock {
+  const initial = options.find(({ value }) => value === chosen) ?? options[0];
+  const first = initial === undefined ? {} : { initial_option: initial };
+  return inputBlock({ type, action_id: id, options, ...first }, texts);
+}
+
+/** Options of which any number is `ticked`. */
+export function checkboxesInput(
+  id: string,
+  label: string,
+  options: FormOption[],
+  ticked: readonly string[],
+): InputBlock {
+  const initial = options.filter(({ value }) => ticked.includes(value));
+  const first = initial.length === 0 ? {} : { initial_options: initial };
+  return inputBlock({ type: 'checkboxes', action_id: id, options, ...first }, { label, optional: true });
 }
 
 /** An option, with or without a description. */
@@ -48,13 +88,6 @@ export function formOption(value: string, text: string, description?: string): F
 
 /** The input for allowed bots and workflows; `set` is its value: ids between commas, "none", or ''. */
 export function botsInput(id: string, set: string): InputBlock {
-  return inputBlock(
-    {
-      type: 'plain_text_input',
-      action_id: id,
-      max_length: 1_000,
-      ...(set === '' ? {} : { initial_value: set }),
-    },
-    { label: strings.botsLabel, hint: strings.botsHint, optional: true },
-  );
+  const texts = { label: strings.botsLabel, hint: strings.botsHint, optional: true };
+  return textInput(id, texts, { initial: set, maxLength: 1_000 });
 }

@@ -55,7 +55,6 @@ export type SlackBlock =
   | PlanBlock
   | DataTableBlock;
 
-/** The content of a message that is posted or updated. */
 export interface RenderedMessage {
   /** For notifications and screen readers; mrkdwn, under 4,000 UTF-8 bytes (chat.update refuses more). */
   text: string;
@@ -112,6 +111,26 @@ export function contextLineBlock(text: string): ContextBlock {
 /** A button; its value comes back with the press. */
 export function buttonElement(actionId: string, label: string, value: string): ButtonElement {
   return { type: 'button', action_id: actionId, text: plainText(label), value };
+}
+
+/** A button that opens a web address, of at most 3,000 characters. */
+export function linkButton(actionId: string, label: string, url: string): ButtonElement {
+  return { type: 'button', action_id: actionId, text: plainText(label), url };
+}
+
+/** A button for what cannot be undone: Slack asks first. */
+export function dangerButton(
+  button: ButtonElement,
+  ask: { title: string; text: string; yes: string; no: string },
+): ButtonElement {
+  const confirm = {
+    title: plainText(ask.title),
+    text: plainText(ask.text),
+    confirm: plainText(ask.yes),
+    deny: plainText(ask.no),
+    style: 'danger' as const,
+  };
+  return { ...button, style: 'danger', confirm };
 }
 
 /** A row of buttons. */

@@ -26,7 +26,7 @@ const MAX_TITLE_CHARACTERS = 150;
 
 /** A task as two lines of mrkdwn; the second names its channel or who began it. */
 export function taskLine(task: TaskSummary, now: number, beside: 'channel' | 'starter'): string {
-  const title = formatTitle(task);
+  const title = formatTitle(task.title);
   const facts = [
     formatState(task.state),
     formatModel(task.model),
@@ -37,9 +37,9 @@ export function taskLine(task: TaskSummary, now: number, beside: 'channel' | 'st
 }
 
 /** A title as one line, shortened and escaped. */
-export function formatTitle({ title }: Pick<TaskSummary, 'title'>): string {
+export function formatTitle(title: string | null, untitled: string = strings.tasks.untitled): string {
   const clean = toOneLine(title ?? '');
-  return clean === '' ? strings.tasks.untitled : escapeMrkdwn(shorten(clean, MAX_TITLE_CHARACTERS));
+  return clean === '' ? untitled : escapeMrkdwn(shorten(clean, MAX_TITLE_CHARACTERS));
 }
 
 /** A task's state in words. */
@@ -62,8 +62,9 @@ export function formatPerson(person: string): string {
   return person === '' ? '' : `<@${person}>`;
 }
 
-function linkedTitle(title: string, url: string | null): string {
-  return url !== null && /^https?:\/\/[^\s|<>]{1,1000}$/.test(url)
+/** A formatted title that leads to a thread, if its address is known. */
+export function linkedTitle(title: string, url: string | null | undefined): string {
+  return url != null && /^https?:\/\/[^\s|<>]{1,1000}$/.test(url)
     ? `<${url}|${title.replaceAll('|', '¦')}>`
     : title;
 }

@@ -6,7 +6,6 @@ export interface MarkdownNode {
   children: MarkdownNode[];
 }
 
-/** The types of blocks that hold other blocks. */
 export const CONTAINER_TYPES = /^(?:list|listItem|blockquote)$/;
 
 /** The nodes that hold this offset strictly inside, outermost first. */

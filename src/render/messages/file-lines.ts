@@ -3,7 +3,6 @@ import * as strings from '../strings/index.ts';
 import { formatSize } from '../text/file-size.ts';
 import { quotedName } from '../text/one-line.ts';
 
-/** The outcome of one file of a message. */
 export interface FileOutcome {
   /** Untrusted; any characters. */
   readonly name: string;

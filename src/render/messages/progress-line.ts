@@ -5,7 +5,6 @@ import { shorten } from '../text/graphemes.ts';
 import type { ReplyBlock } from './answer-text.ts';
 import { callTitle, toolCalls } from './tool-steps.ts';
 
-/** Characters of a whole progress line. */
 const MAX_LINE_LENGTH = 180;
 
 /** The line below a growing reply. */

@@ -1,6 +1,5 @@
 import { shorten } from '../text/graphemes.ts';
 
-/** Limits of a table of records. */
 const MAX_ROWS = 20;
 const MAX_CELL_LENGTH = 30;
 

@@ -21,7 +21,6 @@ import { feedbackButtons } from './feedback-buttons.ts';
 import { planBlock } from './plan-block.ts';
 import { doneLine, progressLine, progressText } from './progress-line.ts';
 
-/** Everything that a reply shows. */
 export interface DisplayedReply {
   turnId: string;
   phase: ReplyPhase;
@@ -35,7 +34,6 @@ export interface DisplayedReply {
   breaks?: readonly number[] | undefined;
   /** It may be a plan that waits for approval: offers to answer it. */
   asksApproval?: boolean | undefined;
-  /** Hides the agent's tool calls. */
   hideSteps?: boolean | undefined;
   /** Most messages of the answer; the rest becomes a file. */
   maxMessages: number;
@@ -55,14 +53,7 @@ const MAX_SENTENCE_LENGTH = 2_000;
 const MAX_PLAN_TEXT = 800;
 const MAX_TEXT_BELOW_PLAN = 3_000;
 
-const ENDED_PHASES: ReadonlySet<ReplyPhase> = new Set([
-  'done',
-  'cancelled',
-  'failed',
-  'length',
-  'background',
-]);
-/** The phases with feedback buttons. */
+const ENDED_PHASES = new Set<ReplyPhase>(['done', 'cancelled', 'failed', 'length', 'background']);
 const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
 /** The sentence of each phase, unless there is a better one. */
 const DEFAULT_SENTENCES = {
@@ -262,7 +253,6 @@ function blocksBelowAnswer(
   return blocks;
 }
 
-/** The blocks whose tool calls are shown. */
 function shownToolBlocks(state: DisplayedReply): readonly ReplyBlock[] {
   return state.hideSteps === true ? [] : state.blocks;
 }
@@ -302,7 +292,6 @@ function actionButtons(state: DisplayedReply, hasAnswer: boolean): ActionsBlock 
   );
 }
 
-/** The key of a button's label. */
 function buttonLabel(action: ReplyAction, phase: ReplyPhase): keyof typeof strings.buttons {
   if (action === 'choose_again') return 'chooseAgain';
   if (action === 'go_ahead') return 'goAhead';

@@ -3,8 +3,8 @@ import {
   blockTextLength,
   buttonElement,
   contextLineBlock,
+  linkButton,
   MAX_MESSAGE_BLOCKS,
-  plainText,
   type RenderedMessage,
   type SlackBlock,
   sectionBlock,
@@ -16,7 +16,6 @@ import { formatSize } from '../text/file-size.ts';
 import { shortenMiddle } from '../text/graphemes.ts';
 import { toOneLine } from '../text/one-line.ts';
 
-/** A file that the agent made. */
 export interface ListedResult {
   /** Untrusted; any characters. */
   name: string;
@@ -103,10 +102,8 @@ function resultBlocks(result: ListedResult): SlackBlock[] {
   const url = safeWebUrl(result.url);
   const section = (more: string) => sectionBlock(`${name}\n${about}${more}`);
   if (url === undefined) return [section(` · ${strings.noLink}`)];
-  if (url.length <= MAX_BUTTON_URL_LENGTH) {
-    const text = plainText(strings.buttons.download);
-    return [{ ...section(''), accessory: { type: 'button', action_id: 'open_result', text, url } }];
-  }
+  if (url.length <= MAX_BUTTON_URL_LENGTH)
+    return [{ ...section(''), accessory: linkButton('open_result', strings.buttons.download, url) }];
   if (url.length > MAX_MARKDOWN_URL_LENGTH) return [section(` · ${strings.linkTooLong}`)];
   return [section(''), { type: 'markdown', text: `[${strings.buttons.download}](<${url}>)` }];
 }

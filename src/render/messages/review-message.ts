@@ -5,7 +5,6 @@ import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import * as strings from '../strings/index.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
 
-/** A review's findings as messages. */
 export interface DisplayedReview {
   /** At most as many as were asked for. */
   messages: RenderedMessage[];

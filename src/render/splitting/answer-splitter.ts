@@ -2,7 +2,7 @@ import type { MarkdownBlock } from '@slack/types';
 import { fallbackText } from '../markdown/fallback-text.ts';
 import { lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
-import { neutralizePings, restorePings } from '../markdown/pings.ts';
+import { neutralizePings } from '../markdown/pings.ts';
 import { graphemeStart } from '../text/graphemes.ts';
 import { type CutPoint, crowdedPrefixes, cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
 import { fenceAround } from './fences-and-tables.ts';
@@ -32,7 +32,6 @@ export interface PartOptions {
 interface ClosedPart {
   part: AnswerPart;
   end: number;
-  /** Opens the next part. */
   nextOpener: string;
   /** Characters of the answer that were read to close it. */
   readTo: number;
@@ -51,7 +50,6 @@ const EMPTY_PART_MARK = '…';
  * so every process gets the same ones.
  */
 export class AnswerSplitter {
-  /** Characters parsed so far. */
   readonly parsed: ParseCounter = { characters: 0 };
   #text = '';
   #final = false;
@@ -153,7 +151,6 @@ export class AnswerSplitter {
     return true;
   }
 
-  /** The part that ends at a break. */
   #closeAtBreak(text: string, at: number): ClosedPart {
     const { start, opener } = this.#open;
     const body = opener + text.slice(start, at);
@@ -161,10 +158,8 @@ export class AnswerSplitter {
     const segments = segmentsOf({
       text: body,
       tree,
-      from: 0,
       sourceFrom: opener.length,
       to: body.length,
-      closer: '',
     });
     return { part: makePart(segments, [start, at], true), end: at, nextOpener: '', readTo: at };
   }
@@ -194,7 +189,6 @@ export class AnswerSplitter {
     const segments = segmentsOf({
       text: early.text,
       tree,
-      from: 0,
       sourceFrom: opener.length,
       to: cut.at,
       closer: cut.closer,
@@ -219,11 +213,6 @@ export class AnswerSplitter {
   }
 }
 
-/** Splits a whole text at once. */
-export function splitAnswer(text: string, options: { final: boolean } = { final: true }): AnswerPart[] {
-  return new AnswerSplitter().parts(text, options);
-}
-
 /** A text as code, verbatim, for when its Markdown cannot be rendered; at most one part more than `most`. */
 export function verbatimParts(text: string, most: number): AnswerPart[] {
   const fence = fenceAround(text);
@@ -239,14 +228,6 @@ export function verbatimParts(text: string, most: number): AnswerPart[] {
     at = end;
   }
   return parts.length > most ? parts.map(withVisibleText) : withoutBlankEnd(parts);
-}
-
-/** The characters of the answer that the parts show, without what the renderer added and with pings restored. */
-export function displayedText(parts: readonly AnswerPart[]): string {
-  return parts
-    .flatMap((part) => part.segments)
-    .map((segment) => (segment.isAdded ? '' : restorePings(segment.text)))
-    .join('');
 }
 
 function makePart(made: Segment[], source: [number, number], closed: boolean): AnswerPart {

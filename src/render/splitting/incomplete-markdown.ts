@@ -3,7 +3,6 @@ import { lastNodes, lineEnd, linePrefix, lineStart, type MarkdownNode } from '..
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { isFenceClosed, openingFenceOf, tableHeadEnd } from './fences-and-tables.ts';
 
-/** How much of a growing text can be shown. */
 export interface IncompleteEnd {
   /** Characters from here on are not shown yet. */
   shownTo: number;

@@ -29,7 +29,6 @@ interface ReparseBase {
   rows: number;
   /** The fence around the table that the base is in, if the table is shown as code. */
   fence: string | undefined;
-  /** The part's segments before the base. */
   segments: Segment[];
 }
 
@@ -185,7 +184,6 @@ export class OpenPart {
       from: old.at === this.start ? 0 : old.prefix.length,
       sourceFrom: old.prefix.length,
       to: at,
-      closer: '',
       fence: old.fence,
       continues: inner?.fence !== undefined,
     });

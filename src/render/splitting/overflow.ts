@@ -3,7 +3,6 @@ import type { AnswerPart } from './answer-splitter.ts';
 
 /** The rest of an answer that does not fit its messages; it becomes a file. */
 export interface AnswerRest {
-  /** The file name that people see. */
   name: string;
   title: string;
   /** Markdown: what reopens the construct that the last message ended in, and the rest as the agent wrote it. */

@@ -9,7 +9,6 @@ export interface Segment {
   isAdded: boolean;
 }
 
-/** Text that is inserted at an offset. */
 interface Insertion {
   at: number;
   text: string;
@@ -52,18 +51,18 @@ function fenceInsertions(text: string, node: MarkdownNode): Insertion[] {
 export function segmentsOf(options: {
   text: string;
   tree: MarkdownNode;
-  from: number;
+  from?: number;
   sourceFrom: number;
   to: number;
-  closer: string;
+  closer?: string;
   /** The fence that it starts in, inserted earlier. */
   fence?: string | undefined;
   /** It ends inside a fence that is closed later. */
   continues?: boolean;
 }): Segment[] {
-  const { text, to, closer } = options;
+  const { text, to, from = 0, closer = '' } = options;
   const segments: Segment[] = [];
-  let at = options.from;
+  let at = from;
   const upTo = (end: number) => {
     if (at < options.sourceFrom)
       pushSegment(segments, text.slice(at, Math.min(end, options.sourceFrom)), true);
@@ -77,7 +76,7 @@ export function segmentsOf(options: {
   let closing = closer;
   let isOpen = options.fence !== undefined;
   for (const insert of insertionsFor(text, options.tree)) {
-    if (insert.kind === 'closes' && options.fence !== undefined && at <= options.from) {
+    if (insert.kind === 'closes' && options.fence !== undefined && at <= from) {
       insert.text = insert.text.replace(/`+$/, options.fence);
     }
     if (insert.kind === 'closes' ? !isOpen : insert.at < at || insert.at >= to) continue;

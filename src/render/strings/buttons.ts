@@ -38,6 +38,5 @@ export const buttons = {
   more: 'More',
 } as const;
 
-/** What screen readers say for the thumbs. */
 export const thumbsUpLabel = 'Good answer';
 export const thumbsDownLabel = 'Bad answer';

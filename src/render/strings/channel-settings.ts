@@ -2,7 +2,6 @@ import { quotedName } from '../text/one-line.ts';
 import { models } from './start-form.ts';
 import { withReason } from './turn-errors.ts';
 
-/** The form with a channel's settings. */
 export const channelSettings = {
   title: 'Channel settings',
   save: 'Save',
@@ -60,7 +59,6 @@ export const botsHint =
 export const botsInvalid =
   "These aren't bot ids: each starts with B, as in B0123ABCD; at most 50. Or write none.";
 
-/** Why a channel's settings are not shown or not saved. */
 export const channelSettingsRefused = {
   guest: "Only full members of this workspace can change a channel's settings.",
   admins: "Only workspace admins can change this channel's settings.",
@@ -70,7 +68,6 @@ export const channelSettingsRefused = {
   unknown: "Slack can't tell me who you are right now. Please try again in a moment.",
 } as const;
 
-/** Why a channel's settings could not be saved. */
 export const channelSettingsFailed = {
   unknownProject: "The agent service has no such project, or you can't use it here. Check the id.",
   rejected: 'The agent service rejected this',

@@ -1,4 +1,3 @@
-/** Thumbs and comments on answers. */
 export const feedback = {
   thanks: 'Thanks for your feedback! To change it, press the other thumb.',
   title: 'Comment on an answer',

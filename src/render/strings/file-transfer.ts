@@ -9,7 +9,6 @@ export interface FileLimits {
   readonly maxFileBytes: number;
   /** All files of a message together, in bytes. */
   readonly maxMessageBytes: number;
-  /** Files of a message. */
   readonly maxMessageFiles: number;
   /** File extensions (`.csv`) and MIME types (`text/csv`, `image/*`) that are accepted; all if empty. */
   readonly allowedTypes: readonly string[];
@@ -17,7 +16,6 @@ export interface FileLimits {
   readonly refusedTypes: readonly string[];
 }
 
-/** Why a file was left out. */
 export type FileReason = keyof typeof FILE_REASONS;
 
 const FILE_REASONS = {

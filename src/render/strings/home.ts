@@ -1,4 +1,3 @@
-/** App Home. */
 export const home = {
   title: 'Taskthread',
   about: [
@@ -22,7 +21,6 @@ export const home = {
 
 /** In a modal that opens before its content is there. */
 export const loading = 'Loading…';
-/** After a form with settings. */
 export const settingsSaved = 'Your changes are saved.';
 export const modalUnavailable = "I can't read this right now. Close it and try again in a moment.";
 

@@ -1,4 +1,3 @@
-/** Lists and details of tasks. */
 export const tasks = {
   untitled: 'Untitled task',
   defaultModel: 'model as usual',

@@ -3,7 +3,6 @@
 /** Precedes the new text of a message that was edited after it was sent. */
 export const correctionPrefix = 'A correction to my message:';
 
-/** What a Continue button sends. */
 export const continueMessage = 'Continue.';
 
 /** What the buttons below a plan send. */

@@ -35,18 +35,12 @@ export class AuditTrail extends Queries {
   async *read({ since, until, workspace }: AuditRange): AsyncGenerator<AuditRow> {
     let after = { at: since, id: -1 };
     for (;;) {
-      const rows = await this.db
-        .selectFrom('audit_events')
-        .selectAll()
-        .where(sql<boolean>`(date_trunc('milliseconds', at), id) > (${after.at}, ${after.id})`)
-        // The index is on the whole time.
-        .where('at', '>=', after.at)
-        .$if(until !== undefined, (query) => query.where('at', '<', until ?? since))
-        .$if(workspace !== undefined, (query) => query.where('workspace', '=', workspace ?? ''))
-        .orderBy(sql`date_trunc('milliseconds', at)`)
-        .orderBy('id')
-        .limit(PAGE_SIZE)
-        .execute();
+      // The index is on the whole time.
+      const rows = await this.rows(sql<AuditRow>`
+        select * from audit_events
+        where (date_trunc('milliseconds', at), id) > (${after.at}, ${after.id}) and at >= ${after.at}
+          and at < coalesce(${until ?? null}, 'infinity'::timestamptz) and workspace = coalesce(${workspace ?? null}, workspace)
+        order by date_trunc('milliseconds', at), id limit ${PAGE_SIZE}`);
       yield* rows;
       const last = rows.at(-1);
       if (last === undefined || rows.length < PAGE_SIZE) return;

@@ -24,7 +24,7 @@ export class Erasure extends Queries {
 
   /** Whether a row of the workspace names this person. */
   async knowsPerson(workspace: string, person: string): Promise<boolean> {
-    const { rows } = await sql<{ found: boolean }>`
+    const row = await this.first(sql<{ found: boolean }>`
       select exists (
         select from messages where workspace = ${workspace}
           and ${person} in (user_id, content -> 'about' ->> 'user')
@@ -34,10 +34,8 @@ export class Erasure extends Queries {
         union all select from task_starts where workspace = ${workspace} and user_id = ${person}
         union all select from feedback where workspace = ${workspace} and user_id = ${person}
         union all select from accounts where workspace = ${workspace} and set_by = ${person}
-        union all select from audit_events where workspace = ${workspace} and user_id = ${person}) as found`.execute(
-      this.db,
-    );
-    return rows[0]?.found === true;
+        union all select from audit_events where workspace = ${workspace} and user_id = ${person}) as found`);
+    return row?.found === true;
   }
 
   /**

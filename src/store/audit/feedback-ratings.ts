@@ -1,57 +1,47 @@
-import { sql } from 'kysely';
-import { changesRow, Queries } from '../queries.ts';
+import { type Selectable, sql } from 'kysely';
+import { Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import type { AuditRange } from './audit-trail.ts';
 
 /** Identifies one person's rating of one answer. */
 export type FeedbackKey = Pick<Tables['feedback'], 'workspace' | 'turn_id' | 'user_id'>;
 
+/** A rating, and where its answer is, if that is still known. */
+type Rating = Selectable<Tables['feedback']> & Record<'channel' | 'thread_ts' | 'task_id', string | null>;
+
 /** Ratings of answers: one of each person for each answer, which they may change. */
 export class FeedbackRatings extends Queries {
   /** Records a person's rating; an existing comment stays. */
-  async rate(key: FeedbackKey, isPositive: boolean): Promise<void> {
-    await this.db
-      .insertInto('feedback')
-      .values({ ...key, is_positive: isPositive })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['workspace', 'turn_id', 'user_id'])
-          .doUpdateSet({ is_positive: isPositive, given_at: sql<Date>`now()` }),
-      )
-      .execute();
+  async rate({ workspace, turn_id, user_id }: FeedbackKey, isPositive: boolean): Promise<void> {
+    await this.changes(sql`
+      insert into feedback (workspace, turn_id, user_id, is_positive)
+      values (${workspace}, ${turn_id}, ${user_id}, ${isPositive})
+      on conflict (workspace, turn_id, user_id) do update set is_positive = excluded.is_positive, given_at = now()`);
   }
 
   /** Sets the comment of a rating; false if there is no rating. */
   async addComment(key: FeedbackKey, comment: string): Promise<boolean> {
-    return changesRow(
-      this.db
-        .updateTable('feedback')
-        .set({ comment, given_at: sql<Date>`now()` })
-        .where((row) => row.and({ workspace: key.workspace, turn_id: key.turn_id, user_id: key.user_id })),
+    return this.changes(
+      sql`update feedback set comment = ${comment}, given_at = now() where ${isRating(key)}`,
     );
   }
 
   /** Ratings and where their answers are, oldest first: from `since` on and before `until`. */
   async inRange({ since, until, workspace }: AuditRange) {
-    return this.db
-      .selectFrom('feedback')
-      .leftJoin('turns', (join) =>
-        join.onRef('turns.workspace', '=', 'feedback.workspace').onRef('turns.id', '=', 'feedback.turn_id'),
-      )
-      .select(['given_at', 'is_positive', 'comment', 'user_id', 'feedback.workspace', 'feedback.turn_id'])
-      .select(['channel', 'thread_ts', 'task_id'])
-      .where('given_at', '>=', since)
-      .$if(until !== undefined, (query) => query.where('given_at', '<', until ?? since))
-      .$if(workspace !== undefined, (query) => query.where('feedback.workspace', '=', workspace ?? ''))
-      .orderBy('given_at')
-      .execute();
+    return this.rows(sql<Rating>`
+      select given_at, is_positive, comment, user_id, rating.workspace, turn_id, channel, thread_ts, task_id
+      from feedback as rating left join turns on (turns.workspace, turns.id) = (rating.workspace, turn_id)
+      where given_at >= ${since} and given_at < coalesce(${until ?? null}, 'infinity'::timestamptz)
+        and rating.workspace = coalesce(${workspace ?? null}, rating.workspace)
+      order by given_at`);
   }
 
   async get(key: FeedbackKey): Promise<{ is_positive: boolean; comment: string | null } | undefined> {
-    return this.db
-      .selectFrom('feedback')
-      .select(['is_positive', 'comment'])
-      .where((row) => row.and({ workspace: key.workspace, turn_id: key.turn_id, user_id: key.user_id }))
-      .executeTakeFirst();
+    return this.first(sql<{ is_positive: boolean; comment: string | null }>`
+      select is_positive, comment from feedback where ${isRating(key)}`);
   }
+}
+
+function isRating({ workspace, turn_id, user_id }: FeedbackKey) {
+  return sql`(workspace, turn_id, user_id) = (${workspace}, ${turn_id}, ${user_id})`;
 }

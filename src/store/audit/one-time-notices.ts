@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { changesRow, Queries } from '../queries.ts';
+import { Queries } from '../queries.ts';
 import type { OneTimeNotice, Tables, Turn } from '../schema.ts';
 
 /** Names a notice of a channel. */
@@ -8,8 +8,10 @@ export type NoticeKey = Pick<Tables['one_time_notices'], 'workspace' | 'channel'
 /** What channels are told once. */
 export class OneTimeNotices extends Queries {
   /** True if this caller must post the notice; false for all later callers. */
-  async claim(key: NoticeKey): Promise<boolean> {
-    return this.#insert({ ...key, turn_id: null });
+  async claim({ workspace, channel, notice }: NoticeKey): Promise<boolean> {
+    return this.changes(sql`
+      insert into one_time_notices (workspace, channel, notice) values (${workspace}, ${channel}, ${notice})
+      on conflict do nothing`);
   }
 
   /** True if this turn must post the notice, however often it asks; false for all other turns. */
@@ -31,18 +33,7 @@ export class OneTimeNotices extends Queries {
 
   /** Gives a claim back: the notice was certainly not posted. */
   async release({ workspace, channel, notice }: NoticeKey): Promise<void> {
-    await this.db
-      .deleteFrom('one_time_notices')
-      .where((where) => where.and({ workspace, channel, notice }))
-      .execute();
-  }
-
-  async #insert(row: NoticeKey & { turn_id: string | null }): Promise<boolean> {
-    return changesRow(
-      this.db
-        .insertInto('one_time_notices')
-        .values(row)
-        .onConflict((conflict) => conflict.doNothing()),
-    );
+    await this.changes(sql`
+      delete from one_time_notices where (workspace, channel, notice) = (${workspace}, ${channel}, ${notice})`);
   }
 }

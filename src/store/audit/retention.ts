@@ -108,7 +108,11 @@ const LEFTOVER_DELETIONS = [
     'created_at',
   ),
   deletion('task_deletions', sql`notified_at < now() - interval '7 days'`, 'notified_at'),
-  deletion('follow_ups', sql`ends_at < now() - interval '1 day'`, 'ends_at'),
+  deletion(
+    'follow_ups',
+    sql`next_check_at < now() - interval '1 day' and ends_at < now() - interval '1 day'`,
+    'next_check_at',
+  ),
 ];
 
 const isDone = sql`state not in ('waiting', 'sending')`;

@@ -16,40 +16,24 @@ export interface ClaimedResult {
 export class PostedResults extends Queries {
   /** The claims of the thread's results, by result id. */
   async ofThread(thread: ThreadKey): Promise<Map<string, ClaimedResult>> {
-    const rows = await this.db
-      .selectFrom('posted_results')
-      .select(['result_id', 'turn_id', 'batch', 'posted_at'])
-      .where(inThread(thread))
-      .execute();
-    return new Map(
-      rows.map(({ result_id, turn_id, batch, posted_at }) => [
-        result_id,
-        { turn_id, batch, shown: posted_at !== null },
-      ]),
-    );
+    const rows = await this.rows(sql<ClaimedResult & { result_id: string }>`
+      select result_id, turn_id, batch, posted_at is not null as shown from posted_results where ${inThread(thread)}`);
+    return new Map(rows.map(({ result_id, ...claimed }) => [result_id, claimed]));
   }
 
   /** Claims results for a post; earlier claims stay. */
   async claim(turn: Turn, batch: string, resultIds: readonly string[]): Promise<void> {
-    if (resultIds.length === 0) return;
-    const { workspace, channel, thread_ts } = turn;
-    await this.db
-      .insertInto('posted_results')
-      .values(
-        resultIds.map((result_id) => ({ workspace, channel, thread_ts, result_id, turn_id: turn.id, batch })),
-      )
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+    const { workspace, channel, thread_ts, id } = turn;
+    await this.changes(sql`
+      insert into posted_results (workspace, channel, thread_ts, result_id, turn_id, batch)
+      select ${workspace}, ${channel}, ${thread_ts}, result_id, ${id}, ${batch} from unnest(${[...resultIds]}::text[]) as given (result_id)
+      on conflict do nothing`);
   }
 
   /** The post is in the thread. */
   async markPosted(turn: Turn, batch: string): Promise<void> {
-    await this.db
-      .updateTable('posted_results')
-      .set({ posted_at: sql<Date>`now()` })
-      .where(inThread(turn))
-      .where((row) => row.and({ turn_id: turn.id, batch }))
-      .execute();
+    await this.changes(sql`
+      update posted_results set posted_at = now() where ${inThread(turn)} and turn_id = ${turn.id} and batch = ${batch}`);
   }
 }
 
@@ -57,37 +41,24 @@ export class PostedResults extends Queries {
 export class PostedReviews extends Queries {
   /** The ids of the reviews that were posted in the thread. */
   async postedIn(thread: ThreadKey): Promise<Set<string>> {
-    const rows = await this.db
-      .selectFrom('posted_reviews')
-      .select('review_id')
-      .where(inThread(thread))
-      .where('posted_at', 'is not', null)
-      .execute();
+    const rows = await this.rows(sql<{ review_id: string }>`
+      select review_id from posted_reviews where ${inThread(thread)} and posted_at is not null`);
     return new Set(rows.map(({ review_id }) => review_id));
   }
 
   /** Claims a review; returns the turn that posts it: this one, or an earlier one. */
   async claim({ workspace, channel, thread_ts, id }: TurnLocation, review: string): Promise<string> {
-    const row = await this.db
-      .insertInto('posted_reviews')
-      .values({ workspace, channel, thread_ts, review_id: review, turn_id: id })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['workspace', 'channel', 'thread_ts', 'review_id'])
-          .doUpdateSet((set) => ({ turn_id: set.ref('posted_reviews.turn_id') })),
-      )
-      .returning('turn_id')
-      .executeTakeFirstOrThrow();
-    return row.turn_id;
+    const row = await this.first(sql<{ turn_id: string }>`
+      insert into posted_reviews (workspace, channel, thread_ts, review_id, turn_id)
+      values (${workspace}, ${channel}, ${thread_ts}, ${review}, ${id})
+      on conflict (workspace, channel, thread_ts, review_id) do update set turn_id = posted_reviews.turn_id
+      returning turn_id`);
+    return row?.turn_id ?? id;
   }
 
   /** The review is in the thread. */
   async markPosted(thread: ThreadKey, review: string): Promise<void> {
-    await this.db
-      .updateTable('posted_reviews')
-      .set({ posted_at: sql<Date>`now()` })
-      .where(inThread(thread))
-      .where('review_id', '=', review)
-      .execute();
+    await this.changes(sql`
+      update posted_reviews set posted_at = now() where ${inThread(thread)} and review_id = ${review}`);
   }
 }

@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { isUnclaimed } from '../filters.ts';
-import { changesRow, Queries } from '../queries.ts';
-import type { UploadKey } from '../schema.ts';
+import { Queries } from '../queries.ts';
+import type { Tables, UploadKey } from '../schema.ts';
 
 /** What is recorded of an upload that has started. */
 export interface UploadProgress {
@@ -30,34 +30,21 @@ export class ServiceUploads extends Queries {
    * was edited since and is uploaded again.
    */
   async claim(key: UploadKey, claimedBy: string, ms: number, sizeBytes: number): Promise<UploadClaim> {
-    const done = await this.db
-      .selectFrom('uploaded_files')
-      .select('file_id')
-      .where(ofUpload(key))
-      .where('size_bytes', '=', sizeBytes)
-      .executeTakeFirst();
+    const done = await this.first(sql<{ file_id: string | null }>`
+      select file_id from uploaded_files where ${ofUpload(key)} and size_bytes = ${sizeBytes}`);
     if (done?.file_id != null) return { kind: 'done', fileId: done.file_id };
-    const until = fromNow(ms);
-    const row = await this.db
-      .insertInto('uploads')
-      .values({ ...key, claimed_by: claimedBy, claimed_until: until })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['workspace', 'slack_file_id', 'project_id'])
-          .doUpdateSet({ claimed_by: claimedBy, claimed_until: until })
-          .where((where) =>
-            where.or([where('uploads.claimed_by', '=', claimedBy), isUnclaimed('uploads.claimed_until')]),
-          ),
-      )
-      .returningAll()
-      .executeTakeFirst();
+    const { workspace, slack_file_id, project_id } = key;
+    const row = await this.first(sql<Selectable<Tables['uploads']>>`
+      insert into uploads (workspace, slack_file_id, project_id, claimed_by, claimed_until)
+      values (${workspace}, ${slack_file_id}, ${project_id}, ${claimedBy}, ${fromNow(ms)})
+      on conflict (workspace, slack_file_id, project_id) do update
+        set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
+        where uploads.claimed_by = excluded.claimed_by or ${isUnclaimed('uploads.claimed_until')}
+      returning *`);
     if (row === undefined) return { kind: 'taken' };
     if (row.file_id === null) return { kind: 'ours', begun: undefined };
-    const parts = await this.db
-      .selectFrom('upload_parts')
-      .select(['number', 'etag'])
-      .where(ofUpload(key))
-      .execute();
+    const parts = await this.rows(sql<{ number: number; etag: string }>`
+      select number, etag from upload_parts where ${ofUpload(key)}`);
     const begun = {
       fileId: row.file_id,
       uploadId: row.multipart_id,
@@ -72,75 +59,48 @@ export class ServiceUploads extends Queries {
 
   /** Extends the claim to `ms` from now; false if another turn has it. */
   async renew(key: UploadKey, claimedBy: string, ms: number): Promise<boolean> {
-    return changesRow(
-      this.db
-        .updateTable('uploads')
-        .set({ claimed_until: fromNow(ms) })
-        .where(ofUpload(key))
-        .where('claimed_by', '=', claimedBy),
-    );
+    return this.changes(sql`
+      update uploads set claimed_until = ${fromNow(ms)} where ${ofUpload(key)} and claimed_by = ${claimedBy}`);
   }
 
   /** Lets somebody else take the claim at once; what was recorded stays. */
   async release(key: UploadKey, claimedBy: string): Promise<void> {
-    await this.db
-      .updateTable('uploads')
-      .set({ claimed_until: fromNow(-1_000) })
-      .where(ofUpload(key))
-      .where('claimed_by', '=', claimedBy)
-      .execute();
+    await this.renew(key, claimedBy, -1_000);
   }
 
   /** The upload has started, or started over: earlier parts are void. */
   async recordStart(key: UploadKey, begun: Omit<UploadProgress, 'parts' | 'finalizing'>): Promise<void> {
-    await this.db.transaction().execute(async (trx) => {
-      await trx.deleteFrom('upload_parts').where(ofUpload(key)).execute();
-      await trx
-        .updateTable('uploads')
-        .set({
-          file_id: begun.fileId,
-          multipart_id: begun.uploadId,
-          part_size_bytes: begun.partBytes,
-          part_headers: JSON.stringify(begun.headers),
-          size_bytes: begun.sizeBytes,
-          is_finalizing: false,
-          started_at: sql<Date>`now()`,
-        })
-        .where(ofUpload(key))
-        .execute();
-    });
+    const { fileId, uploadId, partBytes, headers, sizeBytes } = begun;
+    await this.changes(sql`
+      with voided as (delete from upload_parts where ${ofUpload(key)})
+      update uploads set file_id = ${fileId}, multipart_id = ${uploadId}, part_size_bytes = ${partBytes},
+        part_headers = ${JSON.stringify(headers)}, size_bytes = ${sizeBytes}, is_finalizing = false, started_at = now()
+      where ${ofUpload(key)}`);
   }
 
   /** The storage has a part. */
   async recordPart(key: UploadKey, part: { number: number; etag: string }): Promise<void> {
-    await this.db
-      .insertInto('upload_parts')
-      .values({ ...key, ...part })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['workspace', 'slack_file_id', 'project_id', 'number'])
-          .doUpdateSet({ etag: part.etag }),
-      )
-      .execute();
+    const { workspace, slack_file_id, project_id } = key;
+    await this.changes(sql`
+      insert into upload_parts (workspace, slack_file_id, project_id, number, etag)
+      values (${workspace}, ${slack_file_id}, ${project_id}, ${part.number}, ${part.etag})
+      on conflict (workspace, slack_file_id, project_id, number) do update set etag = excluded.etag`);
   }
 
   /** All bytes are uploaded; from now on finalizing may have taken effect. */
   async markFinalizing(key: UploadKey): Promise<void> {
-    await this.db.updateTable('uploads').set({ is_finalizing: true }).where(ofUpload(key)).execute();
+    await this.changes(sql`update uploads set is_finalizing = true where ${ofUpload(key)}`);
   }
 
   /** The file is at the service. */
   async finish(key: UploadKey, file: { file_id: string; size_bytes: number }): Promise<void> {
-    await this.db.transaction().execute(async (trx) => {
-      await trx
-        .insertInto('uploaded_files')
-        .values({ ...key, ...file })
-        .onConflict((conflict) =>
-          conflict.columns(['workspace', 'slack_file_id', 'project_id']).doUpdateSet(file),
-        )
-        .execute();
-      await trx.deleteFrom('uploads').where(ofUpload(key)).execute();
-    });
+    const { workspace, slack_file_id, project_id } = key;
+    await this.changes(sql`
+      with over as (delete from uploads where ${ofUpload(key)})
+      insert into uploaded_files (workspace, slack_file_id, project_id, file_id, size_bytes)
+      values (${workspace}, ${slack_file_id}, ${project_id}, ${file.file_id}, ${file.size_bytes})
+      on conflict (workspace, slack_file_id, project_id) do update
+        set file_id = excluded.file_id, size_bytes = excluded.size_bytes`);
   }
 }
 

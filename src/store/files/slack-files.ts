@@ -13,32 +13,26 @@ export class SlackFiles extends Queries {
 
   /** Slack has assigned an id to a part; nobody can see the file yet. */
   async begin(turn: TurnId, part: string, slackFile: string): Promise<void> {
-    const begun = { slack_file_id: slackFile, state: 'begun' } as const;
-    await this.db
-      .insertInto('slack_files')
-      .values({ workspace: turn.workspace, turn_id: turn.id, part, ...begun })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['workspace', 'turn_id', 'part'])
-          .doUpdateSet({ ...begun, intended_at: sql<Date>`clock_timestamp()` }),
-      )
-      .execute();
+    await this.changes(sql`
+      insert into slack_files (workspace, turn_id, part, slack_file_id, state)
+      values (${turn.workspace}, ${turn.id}, ${part}, ${slackFile}, 'begun')
+      on conflict (workspace, turn_id, part) do update
+        set slack_file_id = excluded.slack_file_id, state = excluded.state, intended_at = clock_timestamp()`);
   }
 
   /** Records the state of parts. */
   async setState(turn: TurnId, parts: readonly string[], state: SlackFileState): Promise<void> {
     if (parts.length === 0) return;
-    await this.db
-      .updateTable('slack_files')
-      .set({ state, intended_at: sql<Date>`clock_timestamp()` })
-      .where(ofTurn(turn))
-      .where('part', 'in', parts)
-      .execute();
+    await this.changes(sql`
+      update slack_files set state = ${state}, intended_at = clock_timestamp()
+      where ${ofTurn(turn)} and part = any(${[...parts]}::text[])`);
   }
 
   /** The parts start over. */
   async delete(turn: TurnId, parts: readonly string[]): Promise<void> {
     if (parts.length === 0) return;
-    await this.db.deleteFrom('slack_files').where(ofTurn(turn)).where('part', 'in', parts).execute();
+    await this.changes(
+      sql`delete from slack_files where ${ofTurn(turn)} and part = any(${[...parts]}::text[])`,
+    );
   }
 }

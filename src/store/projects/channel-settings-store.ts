@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { Queries } from '../queries.ts';
 import type { ChannelSettingsTable } from '../schema/projects.ts';
 
@@ -23,19 +23,9 @@ export const DEFAULT_CHANNEL_SETTINGS: ChannelSettings = {
 export class ChannelSettingsStore extends Queries {
   /** The channel's settings, or the defaults. */
   async get(workspace: string, channel: string): Promise<ChannelSettings> {
-    const row = await this.db
-      .selectFrom('channel_settings')
-      .select([
-        'model',
-        'listen_mode',
-        'allowed_users',
-        'allowed_bots',
-        'task_control',
-        'show_steps',
-        'sync_project_name',
-      ])
-      .where((row) => row.and({ workspace, channel }))
-      .executeTakeFirst();
+    const row = await this.first(sql<ChannelSettings>`
+      select model, listen_mode, allowed_users, allowed_bots, task_control, show_steps, sync_project_name
+      from channel_settings where workspace = ${workspace} and channel = ${channel}`);
     return row ?? DEFAULT_CHANNEL_SETTINGS;
   }
 

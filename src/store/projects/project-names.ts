@@ -1,7 +1,7 @@
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { isInstalled, isUnclaimed, ofProject, placeInWorkspace } from '../filters.ts';
-import { changesRow, Queries } from '../queries.ts';
+import { Queries } from '../queries.ts';
 import type { ProjectTable } from '../schema/projects.ts';
 
 /** A project that needs its channel's current name and purpose. */
@@ -14,37 +14,27 @@ export type DueProjectName = Pick<
 export class ProjectNames extends Queries {
   /** Records that the channel's name or purpose has changed; false if its project is not synced. */
   async markDue(workspace: string, channel: string): Promise<boolean> {
-    return changesRow(this.#updateSynced(workspace).where('channel', '=', channel));
+    return this.#markSynced(workspace, sql`channel = ${channel}`);
   }
 
   /** Records that any channel may have changed, after a gap in receiving. */
   async markAllDue(workspace: string): Promise<void> {
-    await this.#updateSynced(workspace).execute();
+    await this.#markSynced(workspace, sql`true`);
   }
 
-  /** Marks synced projects as due. */
-  #updateSynced(workspace: string) {
-    return this.db
-      .updateTable('projects')
-      .set({ name_sync_due_at: nowInMillis(), name_sync_claimed_until: null })
-      .where('workspace', '=', workspace)
-      .where('project_id', 'is not', null)
-      .where((where) =>
-        where.exists(
-          where
-            .selectFrom('channel_settings')
-            .select('channel_settings.channel')
-            .whereRef('channel_settings.workspace', '=', 'projects.workspace')
-            .whereRef('channel_settings.channel', '=', 'projects.channel')
-            .where('channel_settings.sync_project_name', '=', true),
-        ),
-      );
+  /** In whole milliseconds, so that the value compares as equal after it was read. */
+  async #markSynced(workspace: string, condition: RawBuilder<unknown>): Promise<boolean> {
+    return this.changes(sql`
+      update projects set name_sync_due_at = date_trunc('milliseconds', clock_timestamp()), name_sync_claimed_until = null
+      where workspace = ${workspace} and project_id is not null and ${condition} and exists (
+        select from channel_settings where channel_settings.workspace = projects.workspace
+          and channel_settings.channel = projects.channel and sync_project_name)`);
   }
 
   /** Claims due projects for `holdMs`, of each workspace some. */
   async claim(holdMs: number, limit: number): Promise<DueProjectName[]> {
     const order = sql`name_sync_claimed_until nulls first, name_sync_due_at`;
-    const { rows } = await sql<DueProjectName>`
+    return this.rows(sql<DueProjectName>`
       with due as (
         select workspace, channel, account_id, ${placeInWorkspace(order)} from projects where ${isNameSyncDue}
       )
@@ -52,35 +42,25 @@ export class ProjectNames extends Queries {
       where (workspace, channel, account_id) in (
         select workspace, channel, account_id from projects join due using (workspace, channel, account_id)
         where ${isNameSyncDue} order by place, ${order} limit ${limit} for update of projects skip locked)
-      returning workspace, channel, account_id, project_id, name_sync_due_at`.execute(this.db);
-    return rows;
+      returning workspace, channel, account_id, project_id, name_sync_due_at`);
   }
 
   /** The project has the name; it stays due if the channel changed again meanwhile. */
   async complete(due: DueProjectName): Promise<void> {
-    await this.#updateUnchanged(due).set({ name_sync_due_at: null, name_sync_claimed_until: null }).execute();
+    await this.#updateUnchanged(due, sql`name_sync_due_at = null, name_sync_claimed_until = null`);
   }
 
   /** The sync failed: the project is due again in `ms`. */
   async retryLater(due: DueProjectName, ms: number): Promise<void> {
-    await this.#updateUnchanged(due)
-      .set({ name_sync_claimed_until: fromNow(ms) })
-      .execute();
+    await this.#updateUnchanged(due, sql`name_sync_claimed_until = ${fromNow(ms)}`);
   }
 
-  #updateUnchanged(due: DueProjectName) {
-    return this.db
-      .updateTable('projects')
-      .where(ofProject(due))
-      .where('name_sync_due_at', '=', due.name_sync_due_at);
+  async #updateUnchanged(due: DueProjectName, change: RawBuilder<unknown>): Promise<void> {
+    await this.changes(sql`
+      update projects set ${change} where ${ofProject(due)} and name_sync_due_at = ${due.name_sync_due_at}`);
   }
 }
 
 /** Whether a project needs its channel's name, and no process gives it one. For the table of projects. */
 export const isNameSyncDue = sql<boolean>`name_sync_due_at <= now() and ${isInstalled}
   and ${isUnclaimed('name_sync_claimed_until')}`;
-
-/** In whole milliseconds, so that the value compares as equal after it was read. */
-function nowInMillis() {
-  return sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
-}

@@ -208,10 +208,11 @@ export class ThreadQueue {
     return jobs.filter((job) => ours.has(job.id));
   }
 
-  /** Completes jobs; those that are no longer ours are left alone. */
-  async complete(jobs: readonly ThreadJob[]): Promise<void> {
+  /** Completes jobs, in a transaction or at once; those that are no longer ours are left alone. */
+  async complete(jobs: readonly ThreadJob[], trx?: Transaction<Tables>): Promise<void> {
     if (jobs.length === 0) return;
-    await withStoreErrors(() => this.#boss.complete(QUEUE_NAME, attemptsOf(jobs)));
+    const within = trx === undefined ? {} : { db: fromKysely(trx) };
+    await withStoreErrors(() => this.#boss.complete(QUEUE_NAME, attemptsOf(jobs), undefined, within));
   }
 
   /** Gives jobs back, so that any process can claim them at once; they stay first in their threads. */

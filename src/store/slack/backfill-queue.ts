@@ -39,11 +39,10 @@ export class BackfillQueue extends Queries {
 
   /** Queues one thread, unless it is queued already. */
   async addThread(thread: ThreadKey, since: SlackTs): Promise<void> {
-    await this.db
-      .insertInto('backfills')
-      .values({ ...thread, since_ts: since, last_used_at: new Date(), claimed_until: new Date(0) })
-      .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'thread_ts']).doNothing())
-      .execute();
+    const { workspace, channel, thread_ts } = thread;
+    await this.changes(sql`
+      insert into backfills (workspace, channel, thread_ts, since_ts, last_used_at)
+      values (${workspace}, ${channel}, ${thread_ts}, ${since}, ${new Date()}) on conflict do nothing`);
   }
 
   /** The workspaces with something to read. */
@@ -54,7 +53,7 @@ export class BackfillQueue extends Queries {
 
   /** Claims the most recently used one that no process is reading, if any. */
   async claim(workspace: string, process: string, holdMs: number): Promise<PendingBackfill | undefined> {
-    const { rows } = await sql<PendingBackfill>`
+    return this.first(sql<PendingBackfill>`
       update backfills
       set claimed_by = ${process}, claimed_until = ${fromNow(holdMs)}
       where (workspace, channel, thread_ts) = (
@@ -62,26 +61,18 @@ export class BackfillQueue extends Queries {
         where workspace = ${workspace} and ${isUnclaimed()}
         order by last_used_at desc, thread_ts desc
         limit 1 for update skip locked)
-      returning workspace, channel, thread_ts, since_ts, gap_count`.execute(this.db);
-    return rows[0];
+      returning workspace, channel, thread_ts, since_ts, gap_count`);
   }
 
   /** Extends the claims of a process to `holdMs` from now; 0 releases them. */
   async renewClaims(process: string, holdMs: number): Promise<void> {
-    await this.db
-      .updateTable('backfills')
-      .set({ claimed_until: fromNow(holdMs) })
-      .where('claimed_by', '=', process)
-      .where('claimed_until', '>', sql<Date>`clock_timestamp()`)
-      .execute();
+    await this.changes(sql`
+      update backfills set claimed_until = ${fromNow(holdMs)}
+      where claimed_by = ${process} and claimed_until > clock_timestamp()`);
   }
 
   /** It was read; if a new gap came meanwhile, it is read again. */
   async complete(read: PendingBackfill): Promise<void> {
-    await this.db
-      .deleteFrom('backfills')
-      .where(inThread(read))
-      .where('gap_count', '=', read.gap_count)
-      .execute();
+    await this.changes(sql`delete from backfills where ${inThread(read)} and gap_count = ${read.gap_count}`);
   }
 }

@@ -26,37 +26,81 @@ export const BACKOFF = {
 const currentFactor = sql`least(1, greatest(${BACKOFF.minFactor}::float8, rate_limit.rate_factor + ${BACKOFF.recoveryPerMinute}::float8
   * extract(epoch from clock_timestamp() - rate_limit.rate_reduced_at)::float8 / 60))`;
 
+/** A request for a permit that the next statement takes. */
+interface PendingTake {
+  workspace: string;
+  lane: string;
+  costMs: number;
+  roomMs: number;
+  answer: PromiseWithResolvers<number>;
+}
+
 /**
  * Permits for calls that Slack limits per workspace, shared by all processes: GCRA with one row per limit, by the
  * database's clock.
  */
 export class SharedRateLimits extends Queries {
+  /** What was asked since the last statement, by limit. */
+  #pending = new Map<string, PendingTake>();
+
   /**
    * Requests one permit: 0 if it is granted, else the milliseconds until the next request is worthwhile. Callers may
    * use different rates for one limit; a larger `burst` gets permits that a smaller one does not. With a reduced rate,
-   * each permit costs more, but the burst stays that of the full rate: no caller gets ahead of the others.
+   * each permit costs more, but the burst stays that of the full rate: no caller gets ahead of the others. What is
+   * asked at one moment takes one statement.
    */
-  async take(workspace: string, lane: string, rate: PermitRate): Promise<number> {
-    const costMs = 60_000 / rate.perMinute;
-    const roomMs = costMs * (rate.burst - 1);
-    // The conflict locks the row before the decision: `where` and `set` see its newest version and read the clock after
-    // the wait for the lock. The returned wait is an estimate and may be out of date.
-    const { rows } = await sql<{ granted: boolean; waitMs: number | null }>`
-      with granted as (
+  take(workspace: string, lane: string, { perMinute, burst }: PermitRate): Promise<number> {
+    const name = `${workspace} ${lane}`;
+    if (this.#pending.size === 0 || this.#pending.has(name)) {
+      const pending = new Map<string, PendingTake>();
+      this.#pending = pending;
+      setImmediate(() => void this.#takeAll(pending));
+    }
+    const costMs = 60_000 / perMinute;
+    const answer = Promise.withResolvers<number>();
+    this.#pending.set(name, { workspace, lane, costMs, roomMs: costMs * (burst - 1), answer });
+    return answer.promise;
+  }
+
+  async #takeAll(pending: Map<string, PendingTake>): Promise<void> {
+    if (this.#pending === pending) this.#pending = new Map();
+    const takes = [...pending.values()];
+    try {
+      const answers = await this.#ask(takes);
+      for (const [index, { answer }] of takes.entries()) {
+        const { granted, waitMs } = answers[index] ?? { granted: false, waitMs: null };
+        answer.resolve(granted ? 0 : Math.max(1, Math.ceil(waitMs ?? 1)));
+      }
+    } catch (error) {
+      for (const { answer } of takes) answer.reject(error);
+    }
+  }
+
+  /**
+   * The conflict locks a row before the decision, in the same order for all processes: `where` and `set` see its newest
+   * version and read the clock after the wait for the lock. The returned wait is an estimate and may be out of date.
+   */
+  async #ask(takes: readonly PendingTake[]): Promise<{ granted: boolean; waitMs: number | null }[]> {
+    const asked = (column: 'cost' | 'room') => sql`(
+      select ${sql.ref(column)} from asked
+      where (asked.workspace, asked.limit_key) = (rate_limit.workspace, rate_limit.limit_key))`;
+    return this.rows(sql<{ granted: boolean; waitMs: number | null }>`
+      with asked as (
+        select place, workspace, limit_key, cost_ms * interval '1 ms' as cost, room_ms * interval '1 ms' as room
+        from unnest(${takes.map((take) => take.workspace)}::text[], ${takes.map(({ lane }) => lane)}::text[],
+          ${takes.map(({ costMs }) => costMs)}::float8[], ${takes.map(({ roomMs }) => roomMs)}::float8[])
+          with ordinality as given (workspace, limit_key, cost_ms, room_ms, place)),
+      granted as (
         insert into rate_limits as rate_limit (workspace, limit_key, theoretical_arrival_at)
-        values (${workspace}, ${lane}, ${fromNow(costMs)})
+        select workspace, limit_key, clock_timestamp() + cost from asked order by workspace, limit_key
         on conflict (workspace, limit_key) do update
-          set theoretical_arrival_at = greatest(rate_limit.theoretical_arrival_at, clock_timestamp()) + ${millis(costMs)} / ${currentFactor}
-          where rate_limit.theoretical_arrival_at <= ${fromNow(roomMs)} and rate_limit.blocked_until <= clock_timestamp()
-        returning theoretical_arrival_at
-      )
-      select
-        exists (select from granted) as granted,
-        (select extract(epoch from greatest(theoretical_arrival_at - ${millis(roomMs)}, blocked_until) - clock_timestamp())::float8 * 1000
-          from rate_limits where workspace = ${workspace} and limit_key = ${lane}) as "waitMs"
-    `.execute(this.db);
-    const row = rows[0];
-    return row?.granted === true ? 0 : Math.max(1, Math.ceil(row?.waitMs ?? 1));
+          set theoretical_arrival_at = greatest(rate_limit.theoretical_arrival_at, clock_timestamp()) + ${asked('cost')} / ${currentFactor}
+          where rate_limit.theoretical_arrival_at <= clock_timestamp() + ${asked('room')} and rate_limit.blocked_until <= clock_timestamp()
+        returning workspace, limit_key)
+      select granted.workspace is not null as granted,
+        extract(epoch from greatest(theoretical_arrival_at - room, blocked_until) - clock_timestamp())::float8 * 1000 as "waitMs"
+      from asked left join granted using (workspace, limit_key) left join rate_limits using (workspace, limit_key)
+      order by place`);
   }
 
   /** Slack answered 429: blocks the limit for all processes for `pauseMs`, and reduces its rate. A longer block stays. */

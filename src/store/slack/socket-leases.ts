@@ -39,16 +39,14 @@ export class SocketLeases extends Queries {
   /** Renews a lease whose share stays the same, which needs no lock; undefined if it does not. */
   async #renewUnchanged(key: SocketLeaseKey, open: number, most: number): Promise<SocketShare | undefined> {
     const { workspace, app_id, process_id } = key;
-    const { rows } = await sql<{ living: number; taken: number; sockets: number | null }>`
+    const { rows } = await sql<OtherLeases & { sockets: number | null }>`
       with renewed as (
         update socket_leases set expires_at = ${fromNow(SOCKET_LEASE_MS)}
         where (workspace, app_id, process_id) = (${workspace}, ${app_id}, ${process_id})
           -- Others may already count a lease that ends now as ended.
           and expires_at > clock_timestamp() + interval '1 s'
         returning sockets)
-      select count(*)::int as living, coalesce(sum(sockets), 0)::int as taken, (select sockets from renewed) as sockets
-      from socket_leases where workspace = ${workspace} and app_id = ${app_id} and process_id <> ${process_id}
-        and expires_at > clock_timestamp()`.execute(this.db);
+      select (select sockets from renewed) as sockets, ${countOthers(key)}`.execute(this.db);
     const [{ living, taken, sockets } = { living: 0, taken: 0, sockets: null }] = rows;
     const allowed = fairShare({ most, processes: living + 1, taken });
     return Math.max(open, allowed) === sockets ? { allowed, processes: living + 1 } : undefined;
@@ -58,25 +56,13 @@ export class SocketLeases extends Queries {
     return this.db.transaction().execute(async (trx) => {
       const name = `socket-leases/${key.workspace}/${key.app_id}`;
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
-      const others = await trx
-        .selectFrom('socket_leases')
-        .select([
-          sql<number>`count(*)::int`.as('living'),
-          sql<number>`coalesce(sum(sockets), 0)::int`.as('taken'),
-        ])
-        .where((row) => row.and({ workspace: key.workspace, app_id: key.app_id }))
-        .where('process_id', '!=', key.process_id)
-        .where('expires_at', '>', sql<Date>`clock_timestamp()`)
-        .executeTakeFirstOrThrow();
-      const processes = others.living + 1;
-      const allowed = fairShare({ most, processes, taken: others.taken });
-      const values = {
-        sockets: Math.max(open, allowed),
-        expires_at: fromNow(SOCKET_LEASE_MS),
-      };
-      await trx
-        .insertInto('socket_leases')
-        .values({ ...key, ...values })
+      const { rows } = await sql<OtherLeases>`select ${countOthers(key)}`.execute(trx);
+      const { living, taken } = rows[0] ?? { living: 0, taken: 0 };
+      const processes = living + 1;
+      const allowed = fairShare({ most, processes, taken });
+      const values = { sockets: Math.max(open, allowed), expires_at: fromNow(SOCKET_LEASE_MS) };
+      const lease = trx.insertInto('socket_leases').values({ ...key, ...values });
+      await lease
         .onConflict((conflict) => conflict.columns(['workspace', 'app_id', 'process_id']).doUpdateSet(values))
         .execute();
       return { allowed, processes };
@@ -85,14 +71,22 @@ export class SocketLeases extends Queries {
 
   /** Ends a process's lease. */
   async release(key: SocketLeaseKey): Promise<void> {
-    await this.db
-      .deleteFrom('socket_leases')
-      .where((row) => row.and({ workspace: key.workspace, app_id: key.app_id, process_id: key.process_id }))
-      .execute();
+    const { workspace, app_id, process_id } = key;
+    await this.changes(sql`
+      delete from socket_leases where (workspace, app_id, process_id) = (${workspace}, ${app_id}, ${process_id})`);
   }
 
   /** Ends all leases: the owner of the embedded server knows that all other processes are dead. */
   async releaseAll(): Promise<void> {
     await this.db.deleteFrom('socket_leases').execute();
   }
+}
+
+/** The leases of the other processes that live, and their connections. */
+type OtherLeases = Record<'living' | 'taken', number>;
+
+function countOthers({ workspace, app_id, process_id }: SocketLeaseKey) {
+  return sql`count(*)::int as living, coalesce(sum(sockets), 0)::int as taken
+    from socket_leases where workspace = ${workspace} and app_id = ${app_id} and process_id <> ${process_id}
+      and expires_at > clock_timestamp()`;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { inThread, isInstalled, isUnclaimed, placeInWorkspace } from '../filters.ts';
-import { changesRow, Queries } from '../queries.ts';
+import { Queries } from '../queries.ts';
 import type { FollowUp, Turn, TurnLocation } from '../schema.ts';
 
 /** The turn that a follow-up checks, with its thread's account and task. */
@@ -54,24 +54,18 @@ export class FollowUpSchedule extends Queries {
 
   /** Extends a claim to `ms` from now; false if another process has it. */
   async renew(followUp: FollowUp, claimedBy: string, ms: number): Promise<boolean> {
-    return changesRow(
-      this.db
-        .updateTable('follow_ups')
-        .set({ claimed_until: fromNow(ms) })
-        .where(inThread(followUp))
-        .where('claimed_by', '=', claimedBy),
-    );
+    return this.changes(sql`
+      update follow_ups set claimed_until = ${fromNow(ms)} where ${inThread(followUp)} and claimed_by = ${claimedBy}`);
   }
 
   /** The turn of a follow-up; undefined if it is gone. */
   async checkedTurn({ workspace, turn_id }: FollowUp): Promise<CheckedTurn | undefined> {
-    const { rows } = await sql<CheckedTurn>`
+    return this.first(sql<CheckedTurn>`
       select turns.*, threads.account_id, threads.task_id as thread_task_id, exists (
         select from turns as others where others.workspace = threads.workspace and others.channel = threads.channel
           and others.thread_ts = threads.thread_ts and others.finished_at is null) as is_busy
       from turns join threads using (workspace, channel, thread_ts)
-      where workspace = ${workspace} and turns.id = ${turn_id}`.execute(this.db);
-    return rows[0];
+      where workspace = ${workspace} and turns.id = ${turn_id}`);
   }
 
   /**
@@ -86,24 +80,20 @@ export class FollowUpSchedule extends Queries {
     // A turn that ended meanwhile has set another time.
     const isSame = sql`turn_id = ${followUp.turn_id} and next_check_at <= clock_timestamp()`;
     const nextCheckAt = next.failed ? fromNow(next.ms) : sql`least(${fromNow(next.ms)}, ends_at)`;
-    await sql`
+    await this.changes(sql`
       with over as (
         delete from follow_ups where ${inThread(followUp)} and claimed_by = ${claimedBy} and ${isSame}
           and ends_at <= clock_timestamp() and not ${next.failed} returning turn_id)
       update follow_ups set claimed_by = null, claimed_until = null, checks = checks + 1,
         next_check_at = case when ${isSame} then ${nextCheckAt} else next_check_at end
-      where ${inThread(followUp)} and claimed_by = ${claimedBy} and not exists (select from over)`.execute(
-      this.db,
-    );
+      where ${inThread(followUp)} and claimed_by = ${claimedBy} and not exists (select from over)`);
   }
 
   /** Cancels all checks: the task or the thread is gone. */
   async cancel(followUp: FollowUp): Promise<void> {
-    await this.db
-      .deleteFrom('follow_ups')
-      .where(inThread(followUp))
-      .where('turn_id', '=', followUp.turn_id)
-      .execute();
+    await this.changes(
+      sql`delete from follow_ups where ${inThread(followUp)} and turn_id = ${followUp.turn_id}`,
+    );
   }
 }
 

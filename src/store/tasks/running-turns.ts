@@ -16,42 +16,21 @@ export class RunningTurns extends Queries {
     { workspace, channel, person }: { workspace: string; channel: string; person: string },
     limit: number,
   ): Promise<RunningTurn[]> {
-    return this.#query(workspace, channel)
-      .where((where) =>
-        where.or([where('turns.asked_by', '=', person), where('threads.started_by', '=', person)]),
-      )
-      .select([
-        'turns.id as turn_id',
-        'turns.thread_ts',
-        'threads.task_title',
-        'turns.started_at',
-        sql<boolean>`turns.stop_requested_at is not null`.as('is_stopping'),
-      ])
-      .orderBy('turns.started_at', 'desc')
-      .limit(limit)
-      .execute();
+    return this.rows(sql<RunningTurn>`
+      select id as turn_id, thread_ts, task_title, started_at, stop_requested_at is not null as is_stopping
+      from ${runningIn(workspace, channel)} and ${person} in (asked_by, started_by)
+      order by started_at desc limit ${limit}`);
   }
 
   /** How many turns are at work in a channel. */
   async countInChannel(workspace: string, channel: string): Promise<number> {
-    const { count } = await this.#query(workspace, channel)
-      .select(sql<number>`count(*)::int`.as('count'))
-      .executeTakeFirstOrThrow();
-    return count;
+    const row = await this.first(sql<{ count: number }>`
+      select count(*)::int as count from ${runningIn(workspace, channel)}`);
+    return row?.count ?? 0;
   }
+}
 
-  #query(workspace: string, channel: string) {
-    return this.db
-      .selectFrom('turns')
-      .innerJoin('threads', (join) =>
-        join
-          .onRef('threads.workspace', '=', 'turns.workspace')
-          .onRef('threads.channel', '=', 'turns.channel')
-          .onRef('threads.thread_ts', '=', 'turns.thread_ts'),
-      )
-      .where('turns.workspace', '=', workspace)
-      .where('turns.channel', '=', channel)
-      .where('turns.settled_at', 'is', null)
-      .where('turns.finished_at', 'is', null);
-  }
+function runningIn(workspace: string, channel: string) {
+  return sql`turns join threads using (workspace, channel, thread_ts)
+    where workspace = ${workspace} and channel = ${channel} and settled_at is null and finished_at is null`;
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { inThread, isInstalled, isUnclaimed, placeInWorkspace } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
-import { changesRow, Queries } from '../queries.ts';
+import { Queries } from '../queries.ts';
 import type { TaskDeletion } from '../schema.ts';
 
 /** How long a process has for a deletion before another continues it (ms). */
@@ -30,30 +30,19 @@ export class TaskDeletions extends Queries {
         update threads set task_id = null, task_title = null, task_started_at = null, task_state = null,
           task_state_read_at = null, project_id = null, participant_ids = '{}'
         where ${inThread(thread)}`.execute(trx);
-      await trx.deleteFrom('follow_ups').where(inThread(thread)).execute();
-      return trx
-        .insertInto('task_deletions')
-        .values({
-          workspace,
-          channel,
-          thread_ts,
-          task_id: task,
-          requested_by: person,
-          account_id,
-          claimed_until: fromNow(CLAIM_MS),
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow();
+      const { rows: requested } = await sql<TaskDeletion>`
+        with cancelled as (delete from follow_ups where ${inThread(thread)})
+        insert into task_deletions (workspace, channel, thread_ts, task_id, requested_by, account_id, claimed_until)
+        values (${workspace}, ${channel}, ${thread_ts}, ${task}, ${person}, ${account_id}, ${fromNow(CLAIM_MS)})
+        returning *`.execute(trx);
+      return requested[0] ?? 'over';
     });
   }
 
   /** The deletion of a task, if it was requested. */
   async get({ workspace, task_id }: TaskDeletionKey): Promise<TaskDeletion | undefined> {
-    return this.db
-      .selectFrom('task_deletions')
-      .selectAll()
-      .where((row) => row.and({ workspace, task_id }))
-      .executeTakeFirst();
+    return this.first(sql<TaskDeletion>`
+      select * from task_deletions where workspace = ${workspace} and task_id = ${task_id}`);
   }
 
   /**
@@ -76,34 +65,27 @@ export class TaskDeletions extends Queries {
   /** The task is gone at the service: recorded together with an audit event. */
   async markDeleted(deletion: TaskDeletion): Promise<void> {
     const { workspace, channel, thread_ts, task_id, requested_by } = deletion;
-    await sql`
+    await this.changes(sql`
       with done as (
         update task_deletions set deleted_at = clock_timestamp()
         where workspace = ${workspace} and task_id = ${task_id} and deleted_at is null returning workspace)
       insert into audit_events (workspace, kind, user_id, channel, thread_ts, task_id)
-      select workspace, 'deletion', nullif(${requested_by}, ''), ${channel}, ${thread_ts}::numeric, ${task_id} from done`.execute(
-      this.db,
-    );
+      select workspace, 'deletion', nullif(${requested_by}, ''), ${channel}, ${thread_ts}::numeric, ${task_id} from done`);
   }
 
   /** The thread is about to be notified; false if the claim has expired: another process may do it. */
-  async intendNotice(deletion: TaskDeletion): Promise<boolean> {
-    return changesRow(
-      this.#update(deletion)
-        .set({ notice_intended_at: sql<Date>`coalesce(notice_intended_at, clock_timestamp())` })
-        .where('claimed_until', '>', sql<Date>`clock_timestamp()`)
-        // A later claim ends at least a minute after this one.
-        .where('claimed_until', '<', new Date(deletion.claimed_until.getTime() + 1_000)),
-    );
+  async intendNotice({ workspace, task_id, claimed_until }: TaskDeletion): Promise<boolean> {
+    return this.changes(sql`
+      update task_deletions set notice_intended_at = coalesce(notice_intended_at, clock_timestamp())
+      where workspace = ${workspace} and task_id = ${task_id} and claimed_until > clock_timestamp()
+        -- A later claim ends at least a minute after this one.
+        and claimed_until < ${new Date(claimed_until.getTime() + 1_000)}`);
   }
 
   /** The thread was notified, or cannot be. */
-  async markNotified(key: TaskDeletionKey): Promise<void> {
-    await this.#update(key).set({ notified_at: new Date() }).execute();
-  }
-
-  #update({ workspace, task_id }: TaskDeletionKey) {
-    return this.db.updateTable('task_deletions').where((row) => row.and({ workspace, task_id }));
+  async markNotified({ workspace, task_id }: TaskDeletionKey): Promise<void> {
+    await this.changes(sql`
+      update task_deletions set notified_at = ${new Date()} where workspace = ${workspace} and task_id = ${task_id}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import { Queries } from '../queries.ts';
@@ -73,11 +73,8 @@ export class TaskRecords extends Queries {
 
   /** The tasks that a person started, former ones of their threads included. */
   async startedBy(workspace: string, person: string): Promise<StartedTask[]> {
-    const rows = await this.db
-      .selectFrom('threads')
-      .select(['account_id', 'task_id', 'former_task_ids', 'channel', 'thread_ts', 'participant_ids'])
-      .where((row) => row.and({ workspace, started_by: person }))
-      .execute();
+    const rows = await this.rows(sql<Thread>`
+      select * from threads where workspace = ${workspace} and started_by = ${person}`);
     return rows.flatMap(({ account_id, task_id, former_task_ids, channel, thread_ts, participant_ids }) => {
       const alone = participant_ids.every((participant) => participant === person);
       const tasks = task_id === null ? former_task_ids : [...former_task_ids, task_id];
@@ -99,12 +96,12 @@ export class TaskRecords extends Queries {
 
   /** Records the state of a task at the service, unless the thread now has another task. */
   async recordState(row: TaskKey, state: string): Promise<void> {
-    await this.#update(row).set({ task_state: state, task_state_read_at: new Date() }).execute();
+    await this.#update(row, sql`task_state = ${state}, task_state_read_at = ${new Date()}`);
   }
 
   /** Saves a thread's link in Slack. */
   async savePermalink(row: TaskKey, permalink: string): Promise<void> {
-    await this.#update(row).set({ permalink }).execute();
+    await this.#update(row, sql`permalink = ${permalink}`);
   }
 
   /** The task of the latest earlier thread of a direct channel whose last turn has ended. */
@@ -114,8 +111,8 @@ export class TaskRecords extends Queries {
     return (await this.#rows(where, { from: 0, most: 1 }))[0];
   }
 
-  #update(row: TaskKey) {
-    return this.db.updateTable('threads').where(inThread(row)).where('task_id', '=', row.task_id);
+  async #update(row: TaskKey, change: RawBuilder<unknown>): Promise<void> {
+    await this.changes(sql`update threads set ${change} where ${inThread(row)} and task_id = ${row.task_id}`);
   }
 
   async #page(where: ReturnType<typeof sql>, range: TaskRange): Promise<TaskPage> {
@@ -125,7 +122,7 @@ export class TaskRecords extends Queries {
   }
 
   async #rows(where: ReturnType<typeof sql>, { from, most }: TaskRange): Promise<TaskRow[]> {
-    const { rows } = await sql<TaskRow>`
+    return this.rows(sql<TaskRow>`
       select threads.workspace, threads.channel, threads.thread_ts, threads.account_id, threads.started_by,
         threads.task_id, threads.task_title, threads.project_id,
         threads.task_model,
@@ -140,7 +137,6 @@ export class TaskRecords extends Queries {
         order by (finished_at is null) desc, id desc limit 1) as last on true
       where threads.task_id is not null and ${where}
       order by coalesce(threads.task_started_at, threads.created_at) desc, threads.thread_ts desc
-      offset ${from} limit ${most}`.execute(this.db);
-    return rows;
+      offset ${from} limit ${most}`);
   }
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { fromNow } from '../clock.ts';
 import { isUnclaimed } from '../filters.ts';
 import { toPostgresJson } from '../postgres-json.ts';
-import { changesRow, Queries } from '../queries.ts';
+import { Queries } from '../queries.ts';
 import type { MessageContent, TaskStart } from '../schema.ts';
 
 /** How long one process has for a post (ms): longer than the call may take. */
@@ -26,22 +26,18 @@ export type TaskStartDraft = Pick<
 
 /** Tasks that people start with a form. Each form takes effect once, however often it is sent. */
 export class TaskStarts extends Queries {
-  async get({ workspace, id }: TaskStartKey): Promise<TaskStart | undefined> {
-    return this.db
-      .selectFrom('task_starts')
-      .selectAll()
-      .where((row) => row.and({ workspace, id }))
-      .executeTakeFirst();
+  async get(key: TaskStartKey): Promise<TaskStart | undefined> {
+    return this.first(sql<TaskStart>`select * from task_starts where ${isStart(key)}`);
   }
 
   /** Saves what an open form is about. */
   async saveDraft(draft: TaskStartDraft): Promise<void> {
-    const source = draft.source_content === null ? null : toPostgresJson(draft.source_content);
-    await this.db
-      .insertInto('task_starts')
-      .values({ ...draft, source_content: source, state: 'draft' })
-      .onConflict((conflict) => conflict.columns(['workspace', 'id']).doNothing())
-      .execute();
+    const { workspace, id, user_id, channel, thread_ts, message_ts, source_turn_id, source_content } = draft;
+    await this.changes(sql`
+      insert into task_starts (workspace, id, state, user_id, channel, thread_ts, message_ts, source_turn_id, source_content)
+      values (${workspace}, ${id}, 'draft', ${user_id}, ${channel}, ${thread_ts}, ${message_ts}, ${source_turn_id},
+        ${source_content && toPostgresJson(source_content)})
+      on conflict do nothing`);
   }
 
   /**
@@ -51,23 +47,14 @@ export class TaskStarts extends Queries {
   async claimForPosting(
     start: TaskStartKey & { user_id: string; channel: string; content: MessageContent },
   ): Promise<TaskStart | undefined> {
-    const { channel, user_id } = start;
-    const set = {
-      state: 'posting' as const,
-      channel,
-      user_id,
-      content: toPostgresJson(start.content),
-      claimed_by: randomUUID(),
-      claimed_until: fromNow(CLAIM_MS),
-    };
-    return this.db
-      .insertInto('task_starts')
-      .values({ workspace: start.workspace, id: start.id, ...set })
-      .onConflict((conflict) =>
-        conflict.columns(['workspace', 'id']).doUpdateSet(set).where('task_starts.state', '=', 'draft'),
-      )
-      .returningAll()
-      .executeTakeFirst();
+    const { workspace, id, user_id, channel, content } = start;
+    return this.first(sql<TaskStart>`
+      insert into task_starts (workspace, id, state, channel, user_id, content, claimed_by, claimed_until)
+      values (${workspace}, ${id}, 'posting', ${channel}, ${user_id}, ${toPostgresJson(content)}, ${randomUUID()}, ${fromNow(CLAIM_MS)})
+      on conflict (workspace, id) do update set state = excluded.state, channel = excluded.channel, user_id = excluded.user_id,
+        content = excluded.content, claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
+        where task_starts.state = 'draft'
+      returning *`);
   }
 
   /**
@@ -80,56 +67,44 @@ export class TaskStarts extends Queries {
     form: 'open' | 'anew' | 'later',
   ): Promise<void> {
     const files = content?.files === undefined ? {} : { files: content.files };
-    await this.#update({ workspace, id })
-      .set({
-        state: 'draft',
-        post_intended_at: null,
-        ...(form === 'open'
-          ? {}
-          : { source_content: toPostgresJson({ ...(source_content ?? { text: '' }), ...files }) }),
-        ...(form === 'later' ? { claimed_until: fromNow(CLAIM_MS) } : { content: null, claimed_until: null }),
-      })
-      .where('state', '=', 'posting')
-      .execute();
+    const source = toPostgresJson({ ...(source_content ?? { text: '' }), ...files });
+    const change = [
+      sql`state = 'draft', post_intended_at = null`,
+      ...(form === 'open' ? [] : [sql`source_content = ${source}`]),
+      form === 'later'
+        ? sql`claimed_until = ${fromNow(CLAIM_MS)}`
+        : sql`content = null, claimed_until = null`,
+    ];
+    await this.#update({ workspace, id }, sql.join(change), sql`state = 'posting'`);
   }
 
   /** The form is back with its writer: the question need not be kept. */
   async markFormReturned(key: TaskStartKey): Promise<void> {
-    await this.#update(key)
-      .set({ content: null, claimed_until: null })
-      .where('state', '=', 'draft')
-      .execute();
+    await this.#update(key, sql`content = null, claimed_until = null`, sql`state = 'draft'`);
   }
 
   /** An open form's question goes into another channel, not into its thread. */
   async detachFromThread(key: TaskStartKey): Promise<void> {
-    await this.#update(key).set({ thread_ts: null }).where('state', '=', 'draft').execute();
+    await this.#update(key, sql`thread_ts = null`, sql`state = 'draft'`);
   }
 
   /** The post is about to be sent; the first time is recorded. False if another process has the claim. */
   async intend({ workspace, id, claimed_by }: TaskStart): Promise<boolean> {
-    return changesRow(
-      this.#update({ workspace, id })
-        .set({
-          post_intended_at: sql<Date>`coalesce(post_intended_at, clock_timestamp())`,
-          claimed_until: fromNow(CLAIM_MS),
-        })
-        .where('state', '=', 'posting')
-        .where('claimed_by', '=', claimed_by),
-    );
+    const change = sql`post_intended_at = coalesce(post_intended_at, clock_timestamp()), claimed_until = ${fromNow(CLAIM_MS)}`;
+    return this.#update({ workspace, id }, change, sql`state = 'posting' and claimed_by = ${claimed_by}`);
   }
 
   /** The post was certainly not sent. */
   async forgetIntent(key: TaskStartKey): Promise<void> {
-    await this.#update(key).set({ post_intended_at: null }).execute();
+    await this.#update(key, sql`post_intended_at = null`, sql`true`);
   }
 
   /** The form has taken effect, and its content is erased; false if it had before. */
   async finish(key: TaskStartKey): Promise<boolean> {
-    return changesRow(
-      this.#update(key)
-        .set({ state: 'done', source_content: null, content: null })
-        .where('state', '!=', 'done'),
+    return this.#update(
+      key,
+      sql`state = 'done', source_content = null, content = null`,
+      sql`state <> 'done'`,
     );
   }
 
@@ -137,40 +112,31 @@ export class TaskStarts extends Queries {
   async renewClaims(starts: readonly Pick<TaskStart, 'claimed_by'>[]): Promise<void> {
     const claims = starts.flatMap(({ claimed_by }) => claimed_by ?? []);
     if (claims.length === 0) return;
-    await this.db
-      .updateTable('task_starts')
-      .set({ claimed_until: fromNow(CLAIM_MS) })
-      .where('claimed_by', 'in', claims)
-      .where('claimed_until', 'is not', null)
-      .execute();
+    await this.changes(sql`
+      update task_starts set claimed_until = ${fromNow(CLAIM_MS)}
+      where claimed_by = any(${claims}::uuid[]) and claimed_until is not null`);
   }
 
   /** Claims questions that no process is posting or returning. */
   async claimAbandoned(limit: number): Promise<TaskStart[]> {
-    return this.db
-      .updateTable('task_starts')
-      .set({ state: 'posting', claimed_by: randomUUID(), claimed_until: fromNow(CLAIM_MS) })
-      .where((where) =>
-        where(
-          where.refTuple('workspace', 'id'),
-          'in',
-          where
-            .selectFrom('task_starts')
-            .select(['workspace', 'id'])
-            .where('state', 'in', ['posting', 'draft'])
-            .where('content', 'is not', null)
-            .where(isUnclaimed())
-            .limit(limit)
-            .forUpdate()
-            .skipLocked()
-            .$asTuple('workspace', 'id'),
-        ),
-      )
-      .returningAll()
-      .execute();
+    return this.rows(sql<TaskStart>`
+      update task_starts set state = 'posting', claimed_by = ${randomUUID()}, claimed_until = ${fromNow(CLAIM_MS)}
+      where (workspace, id) in (
+        select workspace, id from task_starts
+        where state in ('posting', 'draft') and content is not null and ${isUnclaimed()}
+        limit ${limit} for update skip locked)
+      returning *`);
   }
 
-  #update({ workspace, id }: TaskStartKey) {
-    return this.db.updateTable('task_starts').where((row) => row.and({ workspace, id }));
+  async #update(
+    key: TaskStartKey,
+    change: RawBuilder<unknown>,
+    condition: RawBuilder<unknown>,
+  ): Promise<boolean> {
+    return this.changes(sql`update task_starts set ${change} where ${isStart(key)} and ${condition}`);
   }
+}
+
+function isStart({ workspace, id }: TaskStartKey) {
+  return sql`(workspace, id) = (${workspace}, ${id})`;
 }

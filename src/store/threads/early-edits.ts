@@ -17,59 +17,38 @@ export interface EarlyEdit {
 export class EarlyEdits extends Queries {
   /** The early edit of a message, if any. */
   async get(key: MessageKey): Promise<EarlyEdit | undefined> {
-    return this.db
-      .selectFrom('early_edits')
-      .select(['is_deletion', 'content', 'edited_ts'])
-      .where(ofMessage(key))
-      .executeTakeFirst();
+    return this.first(sql<EarlyEdit>`
+      select is_deletion, content, edited_ts from early_edits where ${ofMessage(key)}`);
   }
 
   /** Records an edit, and whose words it keeps: a deletion wins, else the latest edit. */
   async record(key: MessageKey, edit: EarlyEdit, person?: string): Promise<void> {
-    await this.db
-      .insertInto('early_edits')
-      .values({
-        ...key,
-        is_deletion: edit.is_deletion,
-        user_id: edit.content === null ? null : (person ?? null),
-        content: edit.content === null ? null : toPostgresJson(edit.content),
-        edited_ts: edit.edited_ts,
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['workspace', 'channel', 'ts'])
-          .doUpdateSet((eb) => ({
-            is_deletion: sql<boolean>`early_edits.is_deletion or excluded.is_deletion`,
-            user_id: eb.ref('excluded.user_id'),
-            content: sql<string | null>`case when not early_edits.is_deletion then excluded.content end`,
-            edited_ts: eb.ref('excluded.edited_ts'),
-            // An edit that is delivered again is the same edit.
-            sent_as_ts: sql<SlackTs | null>`case when excluded.edited_ts = early_edits.edited_ts
-              then early_edits.sent_as_ts end`,
-          }))
-          // An older edit is out of date.
-          .where(sql<boolean>`(excluded.edited_ts < early_edits.edited_ts) is not true`),
-      )
-      .execute();
+    const { workspace, channel, ts } = key;
+    const { is_deletion, content, edited_ts } = edit;
+    await this.changes(sql`
+      insert into early_edits (workspace, channel, ts, is_deletion, user_id, content, edited_ts)
+      values (${workspace}, ${channel}, ${ts}, ${is_deletion}, ${content === null ? null : (person ?? null)},
+        ${content && toPostgresJson(content)}, ${edited_ts})
+      on conflict (workspace, channel, ts) do update set
+        is_deletion = early_edits.is_deletion or excluded.is_deletion, user_id = excluded.user_id,
+        content = case when not early_edits.is_deletion then excluded.content end, edited_ts = excluded.edited_ts,
+        -- An edit that is delivered again is the same edit.
+        sent_as_ts = case when excluded.edited_ts = early_edits.edited_ts then early_edits.sent_as_ts end
+      -- An older edit is out of date.
+      where (excluded.edited_ts < early_edits.edited_ts) is not true`);
   }
 
   /** Claims the edit of a message for the message `by`, which sends it; undefined if another has claimed it. */
   async claim(key: MessageKey, by: SlackTs): Promise<EarlyEdit | undefined> {
-    return this.db
-      .updateTable('early_edits')
-      .set({ sent_as_ts: by })
-      .where(ofMessage(key))
-      .where('sent_as_ts', 'is', null)
-      .returning(['is_deletion', 'content', 'edited_ts'])
-      .executeTakeFirst();
+    return this.first(sql<EarlyEdit>`
+      update early_edits set sent_as_ts = ${by} where ${ofMessage(key)} and sent_as_ts is null
+      returning is_deletion, content, edited_ts`);
   }
 
   /** The message that claimed an edit is not sent: the edit may be claimed again. */
   async release({ workspace, channel, ts }: MessageKey): Promise<void> {
-    await this.db
-      .updateTable('early_edits')
-      .set({ sent_as_ts: null })
-      .where((row) => row.and({ workspace, channel, sent_as_ts: ts }))
-      .execute();
+    await this.changes(sql`
+      update early_edits set sent_as_ts = null
+      where workspace = ${workspace} and channel = ${channel} and sent_as_ts = ${ts}`);
   }
 }

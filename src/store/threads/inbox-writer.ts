@@ -83,11 +83,8 @@ export class InboxWriter extends Queries {
   }
 
   async #decide(messages: readonly InboxMessage[]): Promise<InboxDecision[]> {
-    const { rows } = await sql<InboxDecision>`
-      select decision, is_paused from record_messages(${toPostgresJson(messages.map(rowOf))}) order by place`.execute(
-      this.db,
-    );
-    return rows;
+    return this.rows(sql<InboxDecision>`
+      select decision, is_paused from record_messages(${toPostgresJson(messages.map(rowOf))}) order by place`);
   }
 }
 

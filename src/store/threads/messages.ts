@@ -1,11 +1,9 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { hasTurn, inThread, isUnsent, isWaiting, maySend, ofMessage } from '../filters.ts';
 import type { MessageKey, ThreadKey } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
-import { changesRow, Queries } from '../queries.ts';
+import { Queries } from '../queries.ts';
 import type { Message, MessageContent, MessageState, SlackTs, Turn } from '../schema.ts';
-
-const hasWaitingReaction = sql<boolean>`messages.has_waiting_reaction`;
 
 /** A new message. */
 export interface NewMessage {
@@ -27,184 +25,135 @@ export type WaitingMessage = Message & { waiting_count: number };
 /** People's messages for the agent: the inbox. */
 export class Messages extends Queries {
   /** Adds a message once; false if this workspace, channel and ts is known. */
-  async add(key: MessageKey, { content, editedTs, ...message }: NewMessage): Promise<boolean> {
-    return changesRow(
-      this.db
-        .insertInto('messages')
-        .values({ ...key, ...message, content: content && toPostgresJson(content), edited_ts: editedTs })
-        .onConflict((conflict) => conflict.columns(['workspace', 'channel', 'ts']).doNothing()),
-    );
+  async add({ workspace, channel, ts }: MessageKey, message: NewMessage): Promise<boolean> {
+    const { thread_ts, user_id, state, content, editedTs, resends_turn_id, revises_turn_id } = message;
+    return this.changes(sql`
+      insert into messages (workspace, channel, ts, thread_ts, user_id, state, content, edited_ts, resends_turn_id, revises_turn_id)
+      values (${workspace}, ${channel}, ${ts}, ${thread_ts}, ${user_id}, ${state}, ${content && toPostgresJson(content)},
+        ${editedTs}, ${resends_turn_id ?? null}, ${revises_turn_id ?? null})
+      on conflict (workspace, channel, ts) do nothing`);
   }
 
   async get(key: MessageKey): Promise<Message | undefined> {
-    return this.db.selectFrom('messages').selectAll().where(ofMessage(key)).executeTakeFirst();
+    return this.first(sql<Message>`select * from messages where ${ofMessage(key)}`);
   }
 
   /** The thread's waiting message with the lowest ts that may be sent, and how many there are. */
   async nextWaiting(thread: ThreadKey): Promise<WaitingMessage | undefined> {
-    return this.db
-      .selectFrom('messages')
-      .selectAll()
-      .select(sql<number>`count(*) over ()::int`.as('waiting_count'))
-      .where(inThread(thread))
-      .where(isWaiting)
-      .where(maySend)
-      .orderBy('ts')
-      .limit(1)
-      .executeTakeFirst();
+    return this.first(sql<WaitingMessage>`
+      select *, count(*) over ()::int as waiting_count from messages
+      where ${inThread(thread)} and ${isWaiting} and ${maySend} order by ts limit 1`);
   }
 
   /** The thread's waiting messages without a turn and without the waiting reaction. */
   async withoutWaitingReaction(thread: ThreadKey, limit: number): Promise<MessageKey[]> {
-    return this.db
-      .selectFrom('messages')
-      .select(['messages.workspace', 'messages.channel', 'messages.ts'])
-      .where(inThread(thread))
-      .where(isWaiting)
-      .where('messages.has_waiting_reaction', '=', false)
-      .where((where) => where.not(hasTurn()))
-      .orderBy('messages.ts')
-      .limit(limit)
-      .execute();
+    return this.rows(sql<MessageKey>`
+      select workspace, channel, ts from messages
+      where ${inThread(thread)} and ${isWaiting} and not has_waiting_reaction and not ${hasTurn()}
+      order by ts limit ${limit}`);
   }
 
   /** Messages with the waiting reaction that no longer wait: their turn has started, or they were withdrawn. */
   async withStaleWaitingReaction(limit: number): Promise<MessageKey[]> {
-    return this.db
-      .selectFrom('messages')
-      .select(['messages.workspace', 'messages.channel', 'messages.ts'])
-      .where(hasWaitingReaction)
-      .where((where) => where.or([where.not(isWaiting), hasTurn()]))
-      .orderBy('messages.ts')
-      .limit(limit)
-      .execute();
+    return this.rows(sql<MessageKey>`
+      select workspace, channel, ts from messages
+      where has_waiting_reaction and (not ${isWaiting} or ${hasTurn()}) order by ts limit ${limit}`);
   }
 
   /** How many messages of a workspace have the waiting reaction. */
   async countWaitingReactions(workspace: string): Promise<number> {
-    const row = await this.db
-      .selectFrom('messages')
-      .select(sql<number>`count(*)::int`.as('count'))
-      .where('workspace', '=', workspace)
-      .where(hasWaitingReaction)
-      .executeTakeFirstOrThrow();
-    return row.count;
+    const row = await this.first(sql<{ count: number }>`
+      select count(*)::int as count from messages where workspace = ${workspace} and has_waiting_reaction`);
+    return row?.count ?? 0;
   }
 
   /** A message was not sent: it waits again, or is closed. False if it was withdrawn. */
-  async putBack(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
-    return changesRow(this.#update(key).set({ state }).where(isUnsent));
+  async leaveUnsent(key: MessageKey, state: 'waiting' | 'closed'): Promise<boolean> {
+    return this.#update(key, sql`state = ${state}`, isUnsent);
   }
 
   /** Records whether the message has our waiting reaction. */
   async setWaitingReaction(key: MessageKey, marked: boolean): Promise<void> {
-    await this.#update(key).set({ has_waiting_reaction: marked }).execute();
+    await this.#update(key, sql`has_waiting_reaction = ${marked}`, sql`true`);
   }
 
   /** Withdraws a waiting message; false if it no longer waits. */
   async withdraw(key: MessageKey): Promise<boolean> {
-    return changesRow(this.#update(key).set({ state: 'withdrawn', content: null }).where(isWaiting));
+    return this.#update(key, sql`state = 'withdrawn', content = null`, isWaiting);
   }
 
   /** Refuses a waiting message and erases its content; false if it no longer waits. */
   async refuse(key: MessageKey): Promise<boolean> {
-    return changesRow(this.#update(key).set({ state: 'refused', content: null }).where(isWaiting));
+    return this.#update(key, sql`state = 'refused', content = null`, isWaiting);
   }
 
   /** Deletes a message that turned out not to be for us, so that a later copy is not taken for a duplicate. */
   async remove(key: MessageKey): Promise<void> {
-    await this.db.deleteFrom('messages').where(ofMessage(key)).execute();
+    await this.changes(sql`delete from messages where ${ofMessage(key)}`);
   }
 
   /** Sends an unsent message after all: it waits, and its text is read back from Slack. False if it was sent before. */
   async sendAfterAll(key: MessageKey & { thread_ts: SlackTs }, person: string): Promise<boolean> {
-    return changesRow(
-      this.#update(key)
-        .set({ state: 'waiting' })
-        .where((row) => row.and({ state: 'unsent', thread_ts: key.thread_ts, user_id: person })),
-    );
+    const isTheirs = sql`state = 'unsent' and thread_ts = ${key.thread_ts} and user_id = ${person}`;
+    return this.#update(key, sql`state = 'waiting'`, isTheirs);
   }
 
   /** The unsent messages of a thread before a message that no other message has quoted, oldest first. */
   async unquoted({ workspace, channel, thread_ts, ts }: Message): Promise<SlackTs[]> {
-    const rows = await this.db
-      .selectFrom('messages')
-      .select('ts')
-      .where(inThread({ workspace, channel, thread_ts }))
-      .where('state', '=', 'unsent')
-      .where('ts', '<', ts)
-      .where(sql<boolean>`thread_ts <> ts and coalesce(quoted_with_ts, ${ts}) = ${ts}`)
-      .orderBy('ts')
-      .execute();
+    const rows = await this.rows(sql<{ ts: SlackTs }>`
+      select ts from messages
+      where ${inThread({ workspace, channel, thread_ts })} and state = 'unsent' and ts < ${ts} and thread_ts <> ts
+        and coalesce(quoted_with_ts, ${ts}) = ${ts} order by ts`);
     return rows.map((row) => row.ts);
   }
 
   /** Records that a message quotes these unsent ones. */
   async markQuoted({ workspace, channel, ts }: MessageKey, quoted: readonly SlackTs[]): Promise<void> {
     if (quoted.length === 0) return;
-    await this.db
-      .updateTable('messages')
-      .set({ quoted_with_ts: ts })
-      .where((row) => row.and({ workspace, channel }))
-      .where('ts', 'in', quoted)
-      .execute();
+    await this.changes(sql`
+      update messages set quoted_with_ts = ${ts}
+      where workspace = ${workspace} and channel = ${channel} and ts = any(${[...quoted]}::numeric[])`);
   }
 
   /** Asks to pass a waiting message on to the run at work; false if it no longer waits. */
   async makeUrgent(key: MessageKey): Promise<boolean> {
-    return changesRow(this.#update(key).set({ is_urgent: true }).where('state', '=', 'waiting'));
+    return this.#update(key, sql`is_urgent = true`, isWaiting);
   }
 
   /** The urgent messages that wait, in all workspaces. */
   async urgent(): Promise<Message[]> {
-    return this.db
-      .selectFrom('messages')
-      .selectAll()
-      .where('is_urgent', '=', true)
-      .where('state', '=', 'waiting')
-      .execute();
+    return this.rows(sql<Message>`select * from messages where is_urgent and ${isWaiting}`);
   }
 
   /** Updates a waiting message, unless a later edit came first; false if it no longer waits. */
   async updateContent(key: MessageKey, content: MessageContent, editedTs: SlackTs): Promise<boolean> {
-    return changesRow(
-      this.#update(key)
-        .set({ content: toPostgresJson(content), edited_ts: editedTs })
-        .where(isWaiting)
-        .where((where) => where.or([where('edited_ts', 'is', null), where('edited_ts', '<', editedTs)])),
-    );
+    const change = sql`content = ${toPostgresJson(content)}, edited_ts = ${editedTs}`;
+    return this.#update(key, change, sql`${isWaiting} and (edited_ts is null or edited_ts < ${editedTs})`);
   }
 
   /** The last message before this ts that waits in a direct channel and may be sent, in any thread. */
   async latestWaiting(workspace: string, channel: string, before: SlackTs): Promise<Message | undefined> {
-    return this.db
-      .selectFrom('messages')
-      .selectAll()
-      .where((row) => row.and({ workspace, channel }))
-      .where(isWaiting)
-      .where('ts', '<', before)
-      .where(maySend)
-      .orderBy('ts', 'desc')
-      .limit(1)
-      .executeTakeFirst();
+    return this.first(sql<Message>`
+      select * from messages
+      where workspace = ${workspace} and channel = ${channel} and ts < ${before} and ${isWaiting} and ${maySend}
+      order by ts desc limit 1`);
   }
 
   /** Whether people wrote to the agent after a turn's message, apart from what its run was given until it settled. */
   async hasLater(turn: Turn): Promise<boolean> {
     const isPart = turn.settled_at !== null;
-    const row = await this.db
-      .selectFrom('messages')
-      .select('ts')
-      .where(inThread(turn))
-      .where('ts', '>', turn.message_ts)
-      .where('state', 'in', ['waiting', 'sending', 'sent'])
-      .where((where) => where.not(hasTurn(sql<boolean>`${isPart} and turns.forwarded_by_turn_id = ${turn.id}`)))
-      .limit(1)
-      .executeTakeFirst();
-    return row !== undefined;
+    const isGiven = hasTurn(sql`${isPart} and turns.forwarded_by_turn_id = ${turn.id}`);
+    const later = await this.first(sql`
+      select ts from messages where ${inThread(turn)} and ts > ${turn.message_ts}
+        and state in ('waiting', 'sending', 'sent') and not ${isGiven} limit 1`);
+    return later !== undefined;
   }
 
-  #update(key: MessageKey) {
-    return this.db.updateTable('messages').where(ofMessage(key));
+  async #update(
+    key: MessageKey,
+    change: RawBuilder<unknown>,
+    condition: RawBuilder<unknown>,
+  ): Promise<boolean> {
+    return this.changes(sql`update messages set ${change} where ${ofMessage(key)} and ${condition}`);
   }
 }

@@ -11,6 +11,39 @@ export interface PostOutcome {
   content_hash: string | null;
 }
 
+/** The part that a turn's reply has as its message number `index`. */
+export function replyPart(index: number): string {
+  return `reply:${index}`;
+}
+
+/** What identifies the first post of a part. */
+export function postKey({ id }: Pick<Turn, 'id'>, part: string): string {
+  return `${id}/${part}`;
+}
+
+/** A post that is about to be sent. */
+export function intendedPost(turn: TurnLocation, part: string, key = postKey(turn, part)): Post {
+  const { workspace, id: turn_id, channel, thread_ts } = turn;
+  const fresh = { state: 'intended', ts: null, content_hash: null, intended_at: new Date() } as const;
+  return { workspace, turn_id, part, dedupe_key: key, channel, thread_ts, ...fresh };
+}
+
+/** A statement that records a post that is about to be sent. */
+export function postInsert({
+  workspace,
+  turn_id,
+  part,
+  dedupe_key,
+  channel,
+  thread_ts,
+  state,
+  intended_at,
+}: Post) {
+  return sql`
+    insert into posts (workspace, turn_id, part, dedupe_key, channel, thread_ts, state, intended_at)
+    values (${workspace}, ${turn_id}, ${part}, ${dedupe_key}, ${channel}, ${thread_ts}, ${state}, ${intended_at})`;
+}
+
 /** A statement that records posts of a turn. */
 export function postsUpdate(turn: TurnId, posts: readonly PostOutcome[]) {
   const columns = [
@@ -34,43 +67,19 @@ export class Posts extends Queries {
 
   /** The turn that a message of ours belongs to. */
   async turnOf({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
-    return this.db
-      .selectFrom('posts')
-      .innerJoin('turns', (join) =>
-        join.onRef('turns.workspace', '=', 'posts.workspace').onRef('turns.id', '=', 'posts.turn_id'),
-      )
-      .selectAll('turns')
-      .where('posts.workspace', '=', workspace)
-      .where('posts.channel', '=', channel)
-      .where('posts.ts', '=', ts)
-      .executeTakeFirst();
+    return this.first(sql<Turn>`
+      select turns.* from posts join turns on (turns.workspace, turns.id) = (posts.workspace, posts.turn_id)
+      where posts.workspace = ${workspace} and posts.channel = ${channel} and posts.ts = ${ts}`);
   }
 
   /** Records that a part is about to be posted, or posted again. */
   async intend(turn: TurnLocation, part: string, key: string): Promise<Post> {
-    return this.db
-      .insertInto('posts')
-      .values({
-        workspace: turn.workspace,
-        turn_id: turn.id,
-        part,
-        dedupe_key: key,
-        channel: turn.channel,
-        thread_ts: turn.thread_ts,
-        state: 'intended',
-        intended_at: new Date(),
-      })
-      .onConflict((conflict) =>
-        conflict.columns(['workspace', 'turn_id', 'part']).doUpdateSet({
-          state: 'intended',
-          dedupe_key: key,
-          ts: null,
-          content_hash: null,
-          intended_at: sql<Date>`clock_timestamp()`,
-        }),
-      )
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const post = intendedPost(turn, part, key);
+    const row = await this.first(sql<Pick<Post, 'intended_at'>>`
+      ${postInsert(post)} on conflict (workspace, turn_id, part) do update set state = excluded.state,
+        dedupe_key = excluded.dedupe_key, ts = null, content_hash = null, intended_at = clock_timestamp()
+      returning intended_at`);
+    return { ...post, ...row };
   }
 
   /** Records where parts are in Slack and what they show. */
@@ -89,12 +98,7 @@ export class Posts extends Queries {
 
   /** Renames a part's message: the part is posted again, and the old message is deleted later. */
   async renamePart(turn: TurnId, part: string, name: string): Promise<void> {
-    await this.db
-      .updateTable('posts')
-      .set({ part: name })
-      .where(ofTurn(turn))
-      .where('part', '=', part)
-      .execute();
+    await this.changes(sql`update posts set part = ${name} where ${ofTurn(turn)} and part = ${part}`);
   }
 
   /** The part was certainly not posted. */

@@ -28,14 +28,9 @@ export class StopRequests extends Queries {
     { workspace, turn_id: id, user_id, ts }: StopRequest,
     forceAfterSeconds: number,
   ): Promise<StopRequestResult | undefined> {
-    const turn = await this.db
-      .selectFrom('turns')
-      .selectAll()
-      .where(isTurn({ workspace, id }))
-      .where('settled_at', 'is', null)
-      .where('finished_at', 'is', null)
-      .forUpdate()
-      .executeTakeFirst();
+    const turn = await this.first(sql<Turn>`
+      select * from turns
+      where ${isTurn({ workspace, id })} and settled_at is null and finished_at is null for update`);
     if (turn === undefined) return undefined;
     if (turn.stop_requested_at === null) {
       const set = { stop_requested_by: user_id, stop_requested_at: new Date(), stop_requested_ts: ts };
@@ -62,24 +57,17 @@ export class StopRequests extends Queries {
    */
   async unsettled(limit: number): Promise<Turn[]> {
     const isSent = sql`stop_sent_at is not null and (force_stop_requested_at is null or force_stop_sent_at is not null)`;
-    const { rows } = await sql<Turn>`
+    return this.rows(sql<Turn>`
       with stopping as (
         select workspace, id, ${placeInWorkspace(sql`${isSent}, random()`)} from turns
         where ${isStopOpen}
       )
-      select turns.* from turns join stopping using (workspace, id) order by place, id limit ${limit}`.execute(
-      this.db,
-    );
-    return rows;
+      select turns.* from turns join stopping using (workspace, id) order by place, id limit ${limit}`);
   }
 
   async #update(turn: TurnId, values: Updateable<Tables['turns']>): Promise<Turn> {
-    return this.db
-      .updateTable('turns')
-      .set(values)
-      .where(isTurn(turn))
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const update = this.db.updateTable('turns').set(values).where(isTurn(turn));
+    return update.returningAll().executeTakeFirstOrThrow();
   }
 }
 

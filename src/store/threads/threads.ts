@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { inThread, isUnsent, maySend } from '../filters.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
-import { changesRow, Queries } from '../queries.ts';
+import { Queries } from '../queries.ts';
 import type { ListenMode, SlackTs, Thread, TurnLocation } from '../schema.ts';
 
 /** What decides whether a reply is for the agent. */
@@ -21,6 +21,30 @@ export interface ThreadWithWork extends Thread {
   has_orphan_replies: boolean;
 }
 
+/** A task that is about to be created. */
+export interface TaskIntent {
+  projectId: string;
+  title: string;
+  model?: string | undefined;
+  planMode?: boolean | undefined;
+}
+
+/** Neither has the thread a task, nor may one have been created for it. */
+const hasNoTask = sql<boolean>`task_id is null and task_intended_at is null`;
+
+/** The columns of a thread whose task was created; a task that it has stays. */
+export function taskBinding(taskId: string) {
+  return sql`task_id = coalesce(task_id, ${taskId}), task_started_at = coalesce(task_started_at, now()), task_intended_at = null`;
+}
+
+/** A statement that records the intent to create the thread's task. */
+export function taskIntentUpdate(key: ThreadKey, { projectId, title, model, planMode }: TaskIntent) {
+  return sql`
+    update threads set project_id = ${projectId}, task_title = ${title}, task_model = ${model ?? null},
+      plans_first = ${planMode === true}, task_intended_at = ${new Date()}
+    where ${inThread(key)} and task_id is null`;
+}
+
 /** Threads of ours. */
 export class Threads extends Queries {
   /**
@@ -32,53 +56,44 @@ export class Threads extends Queries {
   }
 
   async get(key: ThreadKey): Promise<Thread | undefined> {
-    return this.#thread(key).executeTakeFirst();
+    return this.first(sql<Thread>`select * from threads where ${inThread(key)}`);
   }
 
   /** The thread, and what a run must look at before it begins a turn; undefined if it is not ours. */
   async getWithWork(key: ThreadKey): Promise<ThreadWithWork | undefined> {
-    return this.#thread(key)
-      .select([
-        sql<boolean>`exists (
-          select from turns where ${inThread(key)} and finished_at is null)`.as('has_open_turn'),
-        sql<boolean>`exists (
-          select from orphan_replies where ${inThread(key)} and ts > threads.adopted_ts)`.as(
-          'has_orphan_replies',
-        ),
-      ])
-      .executeTakeFirst();
+    return this.first(sql<ThreadWithWork>`
+      select *, exists (select from turns where ${inThread(key)} and finished_at is null) as has_open_turn,
+        exists (select from orphan_replies where ${inThread(key)} and ts > threads.adopted_ts) as has_orphan_replies
+      from threads where ${inThread(key)}`);
   }
 
   /** Whether the thread has another open turn than this one, or no open turn and a waiting message that may be sent. */
   async hasWorkAfter({ id, ...key }: TurnLocation): Promise<boolean> {
-    const { rows } = await sql<{ has_work: boolean }>`
+    const row = await this.first(sql<{ has_work: boolean }>`
       select exists (select from turns where ${inThread(key)} and finished_at is null and id <> ${id}) or (
         exists (select from messages where ${inThread(key)} and state = 'waiting' and ${maySend})
-        and not exists (select from turns where ${inThread(key)} and finished_at is null)) as has_work`.execute(
-      this.db,
-    );
-    return rows[0]?.has_work === true;
+        and not exists (select from turns where ${inThread(key)} and finished_at is null)) as has_work`);
+    return row?.has_work === true;
   }
 
   /** The thread; throws if it is not ours. */
   async getOrThrow(key: ThreadKey): Promise<Thread> {
-    return this.#thread(key).executeTakeFirstOrThrow();
+    const thread = await this.get(key);
+    if (thread === undefined) throw new Error('The thread is not ours.');
+    return thread;
   }
 
   /** Whether a message is from when the thread was ours, and the thread still is. */
   async isOursSince(key: ThreadKey, ts: SlackTs): Promise<boolean> {
-    const row = await this.#thread(key)
-      .where('is_dormant', '=', false)
-      .where('adopted_ts', '<=', ts)
-      .executeTakeFirst();
-    return row !== undefined;
+    const isOurs = sql`select from threads where ${inThread(key)} and not is_dormant and adopted_ts <= ${ts}`;
+    return (await this.first(isOurs)) !== undefined;
   }
 
   /** What decides whether a person's reply is for the agent; undefined where the thread is not ours. */
   async listening(key: ThreadKey, person: string, ts: SlackTs): Promise<ThreadListening | undefined> {
     const replies = sql`(messages.workspace, messages.channel, messages.thread_ts)
       = (thread.workspace, thread.channel, thread.thread_ts) and messages.thread_ts <> messages.ts`;
-    const { rows } = await sql<ThreadListening>`
+    return this.first(sql<ThreadListening>`
       select thread.is_between_people as "isBetweenPeople", thread.listens_to_all as "listensToAll",
         coalesce(of_channel.listen_mode, of_all.listen_mode) as "listenMode",
         own.ts is not null and not exists (
@@ -99,136 +114,88 @@ export class Threads extends Queries {
       left join lateral (
         select max(posts.ts) as ts from turns join posts on (posts.workspace, posts.turn_id) = (turns.workspace, turns.id)
         where (turns.workspace, turns.channel, turns.thread_ts) = (thread.workspace, thread.channel, thread.thread_ts)
-          and posts.ts < ${ts}) as bot on own.ts is not null`.execute(this.db);
-    return rows[0];
+          and posts.ts < ${ts}) as bot on own.ts is not null`);
   }
 
   /** Reads every reply in the thread from now on, or no longer; false if that was so before. */
   async setListensToAll(key: ThreadKey, listensToAll: boolean): Promise<boolean> {
-    return changesRow(
-      this.#update(key).set({ listens_to_all: listensToAll }).where('listens_to_all', '<>', listensToAll),
-    );
+    return this.#update(key, sql`listens_to_all = ${listensToAll}`, sql`listens_to_all <> ${listensToAll}`);
   }
 
   /** True once for each person of a thread: they are told that their replies are not sent. */
   async claimInforming(key: ThreadKey, person: string): Promise<boolean> {
-    return changesRow(
-      this.#update(key)
-        .set({ informed_ids: sql<string[]>`informed_ids || ${person}::text` })
-        .where(sql<boolean>`not ${person} = any(informed_ids)`),
+    return this.#update(
+      key,
+      sql`informed_ids = informed_ids || ${person}::text`,
+      sql`not ${person} = any(informed_ids)`,
     );
   }
 
   /** Makes a thread ours, or reactivates a dormant one. */
   async adopt(key: ThreadKey, by: { account_id: string; user_id: string; ts: SlackTs }): Promise<void> {
-    await this.db
-      .insertInto('threads')
-      .values({ ...key, account_id: by.account_id, started_by: by.user_id, adopted_ts: by.ts })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['workspace', 'channel', 'thread_ts'])
-          .doUpdateSet({ is_dormant: false, adopted_ts: by.ts, started_by: by.user_id })
-          .where('threads.is_dormant', '=', true),
-      )
-      .execute();
+    const { workspace, channel, thread_ts } = key;
+    await this.changes(sql`
+      insert into threads (workspace, channel, thread_ts, account_id, started_by, adopted_ts)
+      values (${workspace}, ${channel}, ${thread_ts}, ${by.account_id}, ${by.user_id}, ${by.ts})
+      on conflict (workspace, channel, thread_ts) do update
+        set is_dormant = false, adopted_ts = excluded.adopted_ts, started_by = excluded.started_by
+        where threads.is_dormant`);
   }
 
   /** Makes a thread without a task dormant: its replies need a mention again. */
   async makeDormant(key: ThreadKey): Promise<void> {
-    await this.#update(key).set({ is_dormant: true }).execute();
+    await this.#update(key, sql`is_dormant = true`);
   }
 
   /** Records the project of the thread's files and task; returns it, or the one recorded before. */
   async bindProject(key: ThreadKey, projectId: string): Promise<string> {
-    const row = await this.#update(key)
-      .set({ project_id: sql<string>`coalesce(project_id, ${projectId})` })
-      .returning('project_id')
-      .executeTakeFirstOrThrow();
-    return row.project_id ?? projectId;
+    const row = await this.first(sql<{ project_id: string }>`
+      update threads set project_id = coalesce(project_id, ${projectId}) where ${inThread(key)} returning project_id`);
+    return row?.project_id ?? projectId;
   }
 
   /** Moves a thread to another account; false if it was moved before, or has a task by now. */
   async moveToAccount(thread: ThreadKey & Pick<Thread, 'account_id'>, account: string): Promise<boolean> {
-    return changesRow(
-      this.#update(thread)
-        .set({ account_id: account, project_id: null })
-        .where('account_id', '=', thread.account_id)
-        .where('task_id', 'is', null)
-        .where('task_intended_at', 'is', null),
-    );
+    const change = sql`account_id = ${account}, project_id = null`;
+    return this.#update(thread, change, sql`account_id = ${thread.account_id} and ${hasNoTask}`);
   }
 
   /** Removes a thread from its project; false if it has a task, or may have one. */
   async leaveProject(key: ThreadKey, projectId: string): Promise<boolean> {
-    return changesRow(
-      this.#update(key)
-        .set({ project_id: null })
-        .where('project_id', '=', projectId)
-        .where('task_id', 'is', null)
-        .where('task_intended_at', 'is', null),
-    );
+    return this.#update(key, sql`project_id = null`, sql`project_id = ${projectId} and ${hasNoTask}`);
   }
 
-  /** Records, before the call, that a task with this title is about to be created. */
-  async intendTask(
-    key: ThreadKey,
-    projectId: string,
-    { title, model, planMode }: { title: string; model?: string | undefined; planMode?: boolean | undefined },
-  ): Promise<void> {
-    const task = { project_id: projectId, task_title: title, task_model: model ?? null };
-    await this.#update(key)
-      .set({ ...task, plans_first: planMode === true, task_intended_at: new Date() })
-      .where('task_id', 'is', null)
-      .execute();
+  /** Records, before the call, that a task is about to be created. */
+  async intendTask(key: ThreadKey, intent: TaskIntent): Promise<void> {
+    await taskIntentUpdate(key, intent).execute(this.db);
   }
 
   /** The task was certainly not created. */
   async forgetTaskIntent(key: ThreadKey): Promise<void> {
-    await this.#update(key).set({ task_intended_at: null }).execute();
+    await this.#update(key, sql`task_intended_at = null`);
   }
 
   /** Records the thread's task; returns it, or the one recorded before. */
   async bindTask(key: ThreadKey, taskId: string): Promise<string> {
-    const row = await this.#update(key)
-      .set({
-        task_id: sql<string>`coalesce(task_id, ${taskId})`,
-        task_started_at: sql<Date>`coalesce(task_started_at, now())`,
-        task_intended_at: null,
-      })
-      .returning('task_id')
-      .executeTakeFirstOrThrow();
-    return row.task_id ?? taskId;
+    const row = await this.first(sql<{ task_id: string }>`
+      update threads set ${taskBinding(taskId)} where ${inThread(key)} returning task_id`);
+    return row?.task_id ?? taskId;
   }
 
   /** The thread's task accepts no more messages: the next message starts another one. */
   async leaveTask(key: ThreadKey, taskId: string): Promise<void> {
-    await this.#update(key)
-      .set({
-        task_id: null,
-        task_intended_at: null,
-        former_task_ids: sql<string[]>`former_task_ids || ${taskId}::text`,
-        task_started_at: null,
-        task_state: null,
-        task_state_read_at: null,
-      })
-      .where('task_id', '=', taskId)
-      .execute();
+    const change = sql`task_id = null, task_intended_at = null, former_task_ids = former_task_ids || ${taskId}::text,
+      task_started_at = null, task_state = null, task_state_read_at = null`;
+    await this.#update(key, change, sql`task_id = ${taskId}`);
   }
 
   /** Whether the task belongs to no other thread, and no other thread of the project has an open intent. */
   async mayAdoptTask(key: ThreadKey, projectId: string, taskId: string): Promise<boolean> {
-    const rivals = this.db
-      .selectFrom('threads')
-      .select('thread_ts')
-      .where('workspace', '=', key.workspace)
-      .where('project_id', '=', projectId)
-      .where((where) => where.not(inThread(key)));
-    const rival = await rivals
-      .where('task_id', '=', taskId)
-      .unionAll(rivals.where('task_intended_at', 'is not', null))
-      .limit(1)
-      .executeTakeFirst();
-    return rival === undefined;
+    const rivals = sql`
+      select from threads where workspace = ${key.workspace} and project_id = ${projectId} and not ${inThread(key)}`;
+    const row = await this.first(sql<{ has_rival: boolean }>`
+      select exists (${rivals} and task_id = ${taskId}) or exists (${rivals} and task_intended_at is not null) as has_rival`);
+    return row?.has_rival === false;
   }
 
   /**
@@ -236,45 +203,24 @@ export class Threads extends Queries {
    * have a job. In the order of their keys, after `after`.
    */
   async withWork(limit: number, after?: ThreadKey): Promise<ThreadKey[]> {
-    const waiting = this.db
-      .selectFrom('messages')
-      .select(['workspace', 'channel', 'thread_ts'])
-      .where(isUnsent)
-      .where(maySend);
-    const open = this.db
-      .selectFrom('turns')
-      .select(['workspace', 'channel', 'thread_ts'])
-      .where('finished_at', 'is', null);
-    return this.db
-      .selectFrom(waiting.union(open).as('busy'))
-      .selectAll()
-      .where((where) =>
-        where.not(
-          where.exists(
-            where
-              .selectFrom('workspaces')
-              .whereRef('workspaces.workspace', '=', 'busy.workspace')
-              .where('uninstalled_at', 'is not', null),
-          ),
-        ),
-      )
-      .$if(after !== undefined, (threads) =>
-        threads.where(
-          sql<boolean>`(workspace, channel, thread_ts) > (${after?.workspace}, ${after?.channel}, ${after?.thread_ts})`,
-        ),
-      )
-      .orderBy('workspace')
-      .orderBy('channel')
-      .orderBy('thread_ts')
-      .limit(limit)
-      .execute();
+    const isAfter =
+      after === undefined
+        ? sql`true`
+        : sql`(workspace, channel, thread_ts) > (${after.workspace}, ${after.channel}, ${after.thread_ts})`;
+    return this.rows(sql<ThreadKey>`
+      select * from (
+        select workspace, channel, thread_ts from messages where ${isUnsent} and ${maySend}
+        union select workspace, channel, thread_ts from turns where finished_at is null) as busy
+      where ${isAfter} and not exists (
+        select from workspaces where workspaces.workspace = busy.workspace and uninstalled_at is not null)
+      order by workspace, channel, thread_ts limit ${limit}`);
   }
 
-  #update(key: ThreadKey) {
-    return this.db.updateTable('threads').where(inThread(key));
-  }
-
-  #thread(key: ThreadKey) {
-    return this.db.selectFrom('threads').selectAll().where(inThread(key));
+  async #update(
+    key: ThreadKey,
+    change: RawBuilder<unknown>,
+    condition: RawBuilder<unknown> = sql`true`,
+  ): Promise<boolean> {
+    return this.changes(sql`update threads set ${change} where ${inThread(key)} and ${condition}`);
   }
 }

@@ -15,7 +15,8 @@ import type {
   TurnOutcome,
 } from '../schema.ts';
 import { followUpInsert } from '../tasks/follow-up-schedule.ts';
-import { type PostOutcome, postsUpdate } from './posts.ts';
+import { intendedPost, type PostOutcome, postInsert, postsUpdate, replyPart } from './posts.ts';
+import { type TaskIntent, taskBinding, taskIntentUpdate } from './threads.ts';
 import {
   endColumns,
   type LastStep,
@@ -53,6 +54,8 @@ interface Together {
   only?: RawBuilder<unknown>;
   /** The turn is finished with this outcome, unless it has one. */
   end?: TurnEnd;
+  /** The task that the thread gets, unless it has one. */
+  startedTaskId?: string | null;
 }
 
 /** Turns: one message to the agent and its reply. */
@@ -65,44 +68,40 @@ export class Turns extends Queries {
   }
 
   async get(workspace: string, id: string): Promise<Turn | undefined> {
-    return this.db.selectFrom('turns').selectAll().where(isTurn({ workspace, id })).executeTakeFirst();
+    return this.first(sql<Turn>`select * from turns where ${isTurn({ workspace, id })}`);
   }
 
   /** Whether a message of a thread from this ts on has a turn. */
   async hasTurnSince(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
-    return (await this.#inThread(thread).where('message_ts', '>=', ts).limit(1).execute()).length > 0;
+    return (
+      (await this.rows(sql`select from turns where ${inThread(thread)} and message_ts >= ${ts} limit 1`))
+        .length > 0
+    );
   }
 
   /** The thread's turn to work on: the running one, else the first that it forwarded. */
   async open(thread: ThreadKey): Promise<Turn | undefined> {
-    return this.#unfinished(thread).executeTakeFirst();
+    return this.#unfinished(thread, sql`true`);
   }
 
   /** The turn at work in a thread that has not settled: the running one, else the first that it forwarded. */
   async running(thread: ThreadKey): Promise<Turn | undefined> {
-    return this.#unfinished(thread).where('settled_at', 'is', null).executeTakeFirst();
+    return this.#unfinished(thread, sql`settled_at is null`);
   }
 
   /** The turn at work in a direct channel, in any thread, that has not settled: the one that started last. */
   async latestRunning(workspace: string, channel: string): Promise<Turn | undefined> {
-    return this.db
-      .selectFrom('turns')
-      .selectAll()
-      .where((row) => row.and({ workspace, channel }))
-      .where('finished_at', 'is', null)
-      .where('settled_at', 'is', null)
-      .orderBy('id', 'desc')
-      .limit(1)
-      .executeTakeFirst();
+    return this.first(sql<Turn>`
+      select * from turns
+      where workspace = ${workspace} and channel = ${channel} and finished_at is null and settled_at is null
+      order by id desc limit 1`);
   }
 
   /** The turn whose message this one began to forward and has not sent. */
   async unfinishedForward(turn: TurnLocation): Promise<Turn | undefined> {
-    return this.#inThread(turn)
-      .where('forwarded_by_turn_id', '=', turn.id)
-      .where('finished_at', 'is', null)
-      .where('user_message_id', 'is', null)
-      .executeTakeFirst();
+    return this.first(sql<Turn>`
+      select * from turns where ${inThread(turn)} and forwarded_by_turn_id = ${turn.id} and finished_at is null
+        and user_message_id is null`);
   }
 
   /** Deletes a turn whose message was not sent. */
@@ -112,55 +111,52 @@ export class Turns extends Queries {
 
   /** The turn of a person's message, if it has started. */
   async ofMessage({ workspace, channel, ts }: MessageKey): Promise<Turn | undefined> {
-    return this.db
-      .selectFrom('turns')
-      .selectAll()
-      .where((row) => row.and({ workspace, channel, message_ts: ts }))
-      .executeTakeFirst();
+    return this.first(sql<Turn>`
+      select * from turns where workspace = ${workspace} and channel = ${channel} and message_ts = ${ts}`);
   }
 
-  /** Starts the turn of a waiting message; `forwardedBy` is the running turn that sends it. */
+  /**
+   * Starts the turn of a waiting message, and records that its first reply is about to be posted. `forwardedBy` is the
+   * running turn that sends it, which has a reply.
+   */
   async begin(id: string, message: Message, forwardedBy: string | null = null): Promise<Turn> {
-    return this.db
-      .insertInto('turns')
-      .values({ ...newTurnRow(id, message), forwarded_by_turn_id: forwardedBy })
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const post = intendedPost({ ...message, id }, replyPart(0));
+    const intended = forwardedBy === null ? sql`intended as (${postInsert(post)}), ` : sql``;
+    return this.#one(sql`
+      with ${intended}begun as (${turnInsert(id, message, forwardedBy)} returning *) select * from begun`);
   }
 
   /** Starts the turn of a waiting message, or returns the turn that another process starts at the same time. */
   async beginOnce(id: string, message: Message): Promise<Turn | undefined> {
-    await this.db
-      .insertInto('turns')
-      .values(newTurnRow(id, message))
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+    await this.changes(sql`${turnInsert(id, message, null)} on conflict do nothing`);
     return this.open(message);
   }
 
   /** Reassigns a turn to an earlier message of its thread; undefined if it has a frozen message, or was stopped. */
   async reassign(turn: TurnId, message: Message): Promise<Turn | undefined> {
-    const reassigned = this.#update(turn)
-      .set({ message_ts: message.ts, asked_by: message.user_id, attached_file_ids: null, file_notes: null })
-      .where('prompt', 'is', null)
-      .where('stop_requested_at', 'is', null)
-      .returningAll();
-    const { rows } = await sql<Turn>`
+    const reassigned = sql`
+      update turns set message_ts = ${message.ts}, asked_by = ${message.user_id}, attached_file_ids = null, file_notes = null
+      where ${isTurn(turn)} and prompt is null and stop_requested_at is null returning *`;
+    return this.first(sql<Turn>`
       with reassigned as (${reassigned}), released as (
         update turns set files_sent_with_turn_id = null
         where ${inThread(message)} and files_sent_with_turn_id = ${turn.id} and message_ts > ${message.ts}
           and exists (select from reassigned))
-      select * from reassigned`.execute(this.db);
-    return rows[0];
+      select * from reassigned`);
   }
 
   /** Records a step, which resets the count of attempts, and what the turn's posts show. */
-  async record(turn: TurnId, values: TurnUpdate, posts: readonly PostOutcome[] = []): Promise<Turn> {
-    return this.#mustRecord(turn, values, sql`shown as (${postsUpdate(turn, posts)})`);
+  async record(
+    turn: TurnLocation,
+    values: TurnUpdate,
+    { posts = [], taskIntent }: { posts?: readonly PostOutcome[]; taskIntent?: TaskIntent | undefined } = {},
+  ): Promise<Turn> {
+    const task = taskIntent && sql`, intended as (${taskIntentUpdate(turn, taskIntent)})`;
+    return this.#mustRecord(turn, values, sql`shown as (${postsUpdate(turn, posts)})${task ?? sql``}`);
   }
 
   /** Records that the frozen message is about to be sent; undefined if the turn was stopped, or its content erased. */
-  async intendToSend(turn: TurnId, values: TurnUpdate): Promise<Turn | undefined> {
+  async intendToSend(turn: TurnLocation, values: TurnUpdate): Promise<Turn | undefined> {
     const only = sql<boolean>`stop_requested_at is null and prompt is not null`;
     return this.#recordStep(turn, { ...values, send_intended_at: new Date() }, { only });
   }
@@ -174,13 +170,16 @@ export class Turns extends Queries {
   /**
    * Freezes a turn's message with its content, and records its writer: later edits and deletions come too late. Undefined
    * where the turn was stopped, the message has changed since it was read, or another one than `earlierTs` waits before it.
-   * Who sends a message again is no new participant.
+   * Who sends a message again is no new participant. `startedTaskId` becomes the thread's task, unless it has one.
    */
   async freeze(
     turn: Turn,
     message: Message,
     content: TurnUpdate,
-    earlierTs: SlackTs | null,
+    {
+      earlierTs,
+      startedTaskId = null,
+    }: { earlierTs?: SlackTs | undefined; startedTaskId?: string | null } = {},
   ): Promise<Turn | undefined> {
     // A stop locks the turn's row, too: one of both comes first. An edit has the message's row.
     const steps = sql`
@@ -192,16 +191,18 @@ export class Turns extends Queries {
         update messages set state = 'sending'
         where ${ofMessage(message)} and state = 'waiting' and edited_ts is not distinct from ${message.edited_ts}
           and exists (select from locked)
-          and ${earlierTs}::numeric is not distinct from (
+          and ${earlierTs ?? null}::numeric is not distinct from (
             select min(ts) from messages
             where ${inThread(turn)} and state = 'waiting' and ts < ${message.ts} and ${maySend})
-        returning resends_turn_id),
+        returning ts),
       joined as (
-        update threads set last_used_at = now(), participant_ids = case
-          when ${message.user_id} = any(participant_ids) then participant_ids
-          else participant_ids || ${message.user_id}::text end
-        where ${inThread(turn)} and exists (select from frozen where resends_turn_id is null))`;
-    return this.#recordStep(turn, content, { also: [steps], only: sql`exists (select from frozen)` });
+        update threads set last_used_at = now(), ${startedTaskId === null ? sql`` : sql`${taskBinding(startedTaskId)}, `}
+          participant_ids = case
+            when ${message.resends_turn_id !== null} or ${message.user_id} = any(participant_ids) then participant_ids
+            else participant_ids || ${message.user_id}::text end
+        where ${inThread(turn)} and exists (select from frozen))`;
+    const only = sql`exists (select from frozen)`;
+    return this.#recordStep(turn, content, { also: [steps], only, startedTaskId });
   }
 
   async #mustRecord(turn: TurnId, values: TurnUpdate, also: RawBuilder<unknown>): Promise<Turn> {
@@ -212,7 +213,7 @@ export class Turns extends Queries {
 
   /** Records a step together with other changes; undefined if the turn does not meet `only`. */
   async #recordStep(turn: TurnId, values: TurnUpdate, together: Together): Promise<Turn | undefined> {
-    const { also = [], only = sql`true`, end } = together;
+    const { also = [], only = sql`true`, end, startedTaskId = null } = together;
     const change = this.#update(turn)
       .set({ ...stepColumns(values), ...(end === undefined ? { attempts: 0 } : endColumns(end)) })
       .where(sql<boolean>`${only}`)
@@ -223,20 +224,16 @@ export class Turns extends Queries {
     if (rows[0] === undefined) return undefined;
     const { task, ...recorded } = rows[0];
     const steps = end === undefined ? recordedSteps(values) : [...recordedSteps(values), 'finished' as const];
-    for (const step of steps) this.#onStep?.(recorded, step, task);
+    for (const step of steps) this.#onStep?.(recorded, step, task ?? startedTaskId);
     return recorded;
   }
 
   /** Counts a takeover without progress; returns the updated turn. */
   async countAttempt(turn: TurnId): Promise<Turn> {
-    return this.#update(turn)
-      .set({
-        attempts: sql<number>`attempts + 1`,
-        takeovers: sql<number>`takeovers + 1`,
-        attempts_since: sql<Date>`case when attempts = 0 then clock_timestamp() else attempts_since end`,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    return this.#one(sql`
+      update turns set attempts = attempts + 1, takeovers = takeovers + 1,
+        attempts_since = case when attempts = 0 then clock_timestamp() else attempts_since end
+      where ${isTurn(turn)} returning *`);
   }
 
   /** Resets the count of attempts: the turn was worked on for long enough. */
@@ -279,21 +276,16 @@ export class Turns extends Queries {
 
   /** Claims a turn's button for the message `ts`, which it makes; undefined if it was claimed before. */
   async claimButton(workspace: string, id: string, ts: SlackTs): Promise<Turn | undefined> {
-    return this.#update({ workspace, id })
-      .set({ button_used_at: sql<Date>`now()`, button_message_ts: ts })
-      .where('button_used_at', 'is', null)
-      .returningAll()
-      .executeTakeFirst();
+    return this.first(sql<Turn>`
+      update turns set button_used_at = now(), button_message_ts = ${ts}
+      where ${isTurn({ workspace, id })} and button_used_at is null returning *`);
   }
 
   /** The message that a button made is not sent: the button may be pressed again. */
   async releaseButton(message: ThreadKey & MessageKey): Promise<void> {
-    await this.db
-      .updateTable('turns')
-      .set({ button_used_at: null, button_message_ts: null })
-      .where(inThread(message))
-      .where('button_message_ts', '=', message.ts)
-      .execute();
+    await this.changes(sql`
+      update turns set button_used_at = null, button_message_ts = null
+      where ${inThread(message)} and button_message_ts = ${message.ts}`);
   }
 
   /** Claims the files that were shared without text before a turn's message: they are sent with it, and with no other. */
@@ -317,14 +309,16 @@ export class Turns extends Queries {
       where ${inThread(thread)} and attached_file_ids <> '[]'`.execute(this.db);
   }
 
-  /** Whether a message at the service belongs to a turn. */
-  async isUserMessageBound(workspace: string, userMessageId: string): Promise<boolean> {
-    const row = await this.db
-      .selectFrom('turns')
-      .select('id')
-      .where((row) => row.and({ workspace, user_message_id: userMessageId }))
-      .executeTakeFirst();
-    return row !== undefined;
+  /** Whether a message at the service belongs to a turn of the thread, whose task it is in. */
+  async isUserMessageBound(thread: ThreadKey, userMessageId: string): Promise<boolean> {
+    const bound = sql`select from turns where ${inThread(thread)} and user_message_id = ${userMessageId}`;
+    return (await this.first(bound)) !== undefined;
+  }
+
+  async #one(statement: RawBuilder<unknown>): Promise<Turn> {
+    const turn = await this.first(sql<Turn>`${statement}`);
+    if (turn === undefined) throw new Error('The turn is gone.');
+    return turn;
   }
 
   #update(turn: TurnId) {
@@ -332,19 +326,16 @@ export class Turns extends Queries {
   }
 
   /** The running turn of a thread, then those that it forwarded. */
-  #unfinished(thread: ThreadKey) {
-    return this.#inThread(thread)
-      .where('finished_at', 'is', null)
-      .orderBy(sql`forwarded_by_turn_id is not null`)
-      .orderBy('id')
-      .limit(1);
-  }
-
-  #inThread(thread: ThreadKey) {
-    return this.db.selectFrom('turns').selectAll().where(inThread(thread));
+  async #unfinished(thread: ThreadKey, condition: RawBuilder<unknown>): Promise<Turn | undefined> {
+    return this.first(sql<Turn>`
+      select * from turns where ${inThread(thread)} and finished_at is null and ${condition}
+      order by forwarded_by_turn_id is not null, id limit 1`);
   }
 }
 
-function newTurnRow(id: string, { workspace, channel, thread_ts, ts, user_id }: Message) {
-  return { id, workspace, channel, thread_ts, message_ts: ts, asked_by: user_id };
+function turnInsert(id: string, message: Message, forwardedBy: string | null) {
+  const { workspace, channel, thread_ts, ts, user_id } = message;
+  return sql`
+    insert into turns (workspace, id, channel, thread_ts, message_ts, asked_by, forwarded_by_turn_id)
+    values (${workspace}, ${id}, ${channel}, ${thread_ts}, ${ts}, ${user_id}, ${forwardedBy})`;
 }

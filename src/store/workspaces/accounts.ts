@@ -26,20 +26,14 @@ export type NewAccount = Pick<AccountRow, 'workspace' | 'account_id' | 'base_url
 export class Accounts extends Queries {
   /** The current account of a workspace. */
   async current(workspace: string): Promise<AccountRow | undefined> {
-    return this.db
-      .selectFrom('accounts')
-      .selectAll()
-      .where('workspace', '=', workspace)
-      .where('retired_at', 'is', null)
-      .executeTakeFirst();
+    return this.first(
+      sql<AccountRow>`select * from accounts where workspace = ${workspace} and retired_at is null`,
+    );
   }
 
   async get({ workspace, account_id }: AccountKey): Promise<AccountRow | undefined> {
-    return this.db
-      .selectFrom('accounts')
-      .selectAll()
-      .where((row) => row.and({ workspace, account_id }))
-      .executeTakeFirst();
+    return this.first(sql<AccountRow>`
+      select * from accounts where workspace = ${workspace} and account_id = ${account_id}`);
   }
 
   /**
@@ -49,21 +43,12 @@ export class Accounts extends Queries {
   async put(row: NewAccount): Promise<boolean> {
     return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      const left = await trx
-        .selectFrom('workspaces')
-        .select('workspace')
-        .where('workspace', '=', row.workspace)
-        .where('uninstalled_at', 'is not', null)
-        .executeTakeFirst();
-      if (left !== undefined) return false;
+      const left = sql`select from workspaces where workspace = ${row.workspace} and uninstalled_at is not null`;
+      if ((await left.execute(trx)).rows.length > 0) return false;
       await this.#retire(trx, row.workspace, row.account_id);
       await this.#dropOldKeys(trx, row.workspace);
-      const values = {
-        ...row,
-        set_at: sql<Date>`clock_timestamp()`,
-        retired_at: null,
-        change_seq: nextChangeSeq,
-      };
+      const current = { set_at: sql<Date>`clock_timestamp()`, retired_at: null };
+      const values = { ...row, ...current, change_seq: nextChangeSeq };
       await trx
         .insertInto('accounts')
         .values(values)
@@ -83,33 +68,25 @@ export class Accounts extends Queries {
 
   /** The accounts that changed after a version. */
   async changedSince(version: number): Promise<AccountRow[]> {
-    return this.db.selectFrom('accounts').selectAll().where('change_seq', '>', version).execute();
+    return this.rows(sql<AccountRow>`select * from accounts where change_seq > ${version}`);
   }
 
   /** The most recent tasks of an account: a key that can read one of them belongs to the same account. */
   async recentTaskIds({ workspace, account_id }: AccountKey, limit: number): Promise<string[]> {
-    const rows = await this.db
-      .selectFrom('threads')
-      .select('task_id')
-      .where((row) => row.and({ workspace, account_id }))
-      .where('task_id', 'is not', null)
-      .orderBy('last_used_at', 'desc')
-      .limit(limit)
-      .execute();
-    return rows.flatMap(({ task_id }) => (task_id === null ? [] : [task_id]));
+    const rows = await this.rows(sql<{ task_id: string }>`
+      select task_id from threads
+      where workspace = ${workspace} and account_id = ${account_id} and task_id is not null
+      order by last_used_at desc limit ${limit}`);
+    return rows.map(({ task_id }) => task_id);
   }
 
   /** The most recent projects of an account: the same applies to them. */
   async recentProjectIds({ workspace, account_id }: AccountKey, limit: number): Promise<string[]> {
-    const rows = await this.db
-      .selectFrom('projects')
-      .select('project_id')
-      .where((row) => row.and({ workspace, account_id }))
-      .where('project_id', 'is not', null)
-      .orderBy('created_at', 'desc')
-      .limit(limit)
-      .execute();
-    return rows.flatMap(({ project_id }) => (project_id === null ? [] : [project_id]));
+    const rows = await this.rows(sql<{ project_id: string }>`
+      select project_id from projects
+      where workspace = ${workspace} and account_id = ${account_id} and project_id is not null
+      order by created_at desc limit ${limit}`);
+    return rows.map(({ project_id }) => project_id);
   }
 
   /** Replaces the encrypted text of a row; false if it has changed meanwhile. */
@@ -120,26 +97,17 @@ export class Accounts extends Queries {
   ): Promise<boolean> {
     return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      const set = { encrypted_api_key: sealed, change_seq: nextChangeSeq };
-      const row = { workspace, account_id, encrypted_api_key: before };
-      return changesRow(
-        trx
-          .updateTable('accounts')
-          .set(set)
-          .where((where) => where.and(row)),
-      );
+      const replaced = sql`
+        update accounts set encrypted_api_key = ${sealed}, change_seq = ${nextChangeSeq}
+        where workspace = ${workspace} and account_id = ${account_id} and encrypted_api_key = ${before}`;
+      return changesRow(trx, replaced);
     });
   }
 
   /** The encrypted keys of all accounts. */
   async allEncrypted(): Promise<(AccountKey & { encrypted: string })[]> {
-    const rows = await this.db
-      .selectFrom('accounts')
-      .select(['workspace', 'account_id', 'encrypted_api_key'])
-      .execute();
-    return rows.flatMap(({ encrypted_api_key: encrypted, ...key }) =>
-      encrypted === null ? [] : [{ ...key, encrypted }],
-    );
+    return this.rows(sql<AccountKey & { encrypted: string }>`
+      select workspace, account_id, encrypted_api_key as encrypted from accounts where encrypted_api_key is not null`);
   }
 
   /**
@@ -169,31 +137,19 @@ export class Accounts extends Queries {
 
   /** Of retired accounts, the latest few keep their keys for the turns that are still going on. */
   async #dropOldKeys(trx: Kysely<Tables>, workspace: string): Promise<void> {
-    const kept = trx
-      .selectFrom('accounts')
-      .select('account_id')
-      .where('workspace', '=', workspace)
-      .where('retired_at', 'is not', null)
-      .orderBy('retired_at', 'desc')
-      .limit(MAX_RETIRED_WITH_KEY);
-    await trx
-      .updateTable('accounts')
-      .set({ encrypted_api_key: null, change_seq: nextChangeSeq })
-      .where('workspace', '=', workspace)
-      .where('retired_at', 'is not', null)
-      .where('encrypted_api_key', 'is not', null)
-      .where('account_id', 'not in', kept)
-      .execute();
+    const kept = sql`
+      select account_id from accounts where workspace = ${workspace} and retired_at is not null
+      order by retired_at desc limit ${MAX_RETIRED_WITH_KEY}`;
+    await sql`
+      update accounts set encrypted_api_key = null, change_seq = ${nextChangeSeq}
+      where workspace = ${workspace} and retired_at is not null and encrypted_api_key is not null
+        and account_id not in (${kept})`.execute(trx);
   }
 
   async #retire(trx: Kysely<Tables>, workspace: string, exceptAccount: string): Promise<boolean> {
-    return changesRow(
-      trx
-        .updateTable('accounts')
-        .set({ retired_at: sql<Date>`clock_timestamp()`, change_seq: nextChangeSeq })
-        .where('workspace', '=', workspace)
-        .where('account_id', '!=', exceptAccount)
-        .where('retired_at', 'is', null),
-    );
+    const retired = sql`
+      update accounts set retired_at = clock_timestamp(), change_seq = ${nextChangeSeq}
+      where workspace = ${workspace} and account_id <> ${exceptAccount} and retired_at is null`;
+    return changesRow(trx, retired);
   }
 }

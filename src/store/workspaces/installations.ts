@@ -47,25 +47,21 @@ export class Installations extends Queries {
   async put(row: NewInstallation): Promise<void> {
     await this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      const values = {
-        ...row,
-        installed_at: sql<Date>`clock_timestamp()`,
-        uninstalled_at: null,
-        change_seq: nextChangeSeq,
-      };
+      const current = { installed_at: sql<Date>`clock_timestamp()`, uninstalled_at: null };
+      const values = { ...row, ...current, change_seq: nextChangeSeq };
       await trx
         .insertInto('installations')
         .values(values)
         .onConflict((conflict) => conflict.column('workspace').doUpdateSet(values))
         .execute();
-      if (!row.is_enterprise_install) await this.#attach(trx, row.workspace, row.workspace);
-      else
-        await sql`
-          update workspaces set uninstalled_at = null, last_receiving_at = null, change_seq = nextval('installation_change_seq'),
-            bot_user_id = ${row.bot_user_id}, bot_id = ${row.bot_id}
-          where installation_id = ${row.workspace} and access_revoked_at is null and (uninstalled_at is not null or bot_user_id <> ${row.bot_user_id})`.execute(
-          trx,
-        );
+      const { workspace, bot_user_id, bot_id } = row;
+      const reactivation = sql`
+        update workspaces set uninstalled_at = null, last_receiving_at = null, change_seq = ${nextChangeSeq},
+          bot_user_id = ${bot_user_id}, bot_id = ${bot_id}
+        where installation_id = ${workspace} and access_revoked_at is null
+          and (uninstalled_at is not null or bot_user_id <> ${bot_user_id})`;
+      if (row.is_enterprise_install) await reactivation.execute(trx);
+      else await this.#attach(trx, workspace, workspace);
     });
   }
 
@@ -81,7 +77,7 @@ export class Installations extends Queries {
   }
 
   async #attach(trx: Kysely<Tables>, workspace: string, installation: string): Promise<boolean> {
-    const { numAffectedRows } = await sql`
+    const attached = sql`
       insert into workspaces (workspace, name, bot_user_id, bot_id, installation_id)
       select ${workspace}, name, bot_user_id, bot_id, workspace from installations
       where workspace = ${installation} and uninstalled_at is null
@@ -90,18 +86,12 @@ export class Installations extends Queries {
         installation_id = excluded.installation_id, uninstalled_at = null, access_revoked_at = null,
         -- Messages from the time without the app are not read back.
         last_receiving_at = case when workspaces.uninstalled_at is null then workspaces.last_receiving_at end, change_seq = nextval('installation_change_seq')
-      where workspaces.access_revoked_at is null or workspaces.installation_id is distinct from excluded.installation_id`.execute(
-      trx,
-    );
-    return (numAffectedRows ?? 0n) > 0n;
+      where workspaces.access_revoked_at is null or workspaces.installation_id is distinct from excluded.installation_id`;
+    return changesRow(trx, attached);
   }
 
   async get(workspace: string): Promise<InstallationRow | undefined> {
-    return this.db
-      .selectFrom('installations')
-      .selectAll()
-      .where('workspace', '=', workspace)
-      .executeTakeFirst();
+    return this.first(sql<InstallationRow>`select * from installations where workspace = ${workspace}`);
   }
 
   /**
@@ -111,27 +101,15 @@ export class Installations extends Queries {
   async markUninstalled(workspace: string, version: number): Promise<boolean> {
     return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      const ended = await trx
-        .updateTable('installations')
-        .set({
-          encrypted_tokens: null,
-          token_expires_at: null,
-          uninstalled_at: sql<Date>`clock_timestamp()`,
-          change_seq: nextChangeSeq,
-        })
-        .where((row) => row.and({ workspace, change_seq: version }))
-        .where('uninstalled_at', 'is', null)
-        .returning('workspace')
-        .executeTakeFirst();
-      if (ended === undefined) return false;
-      const left = await trx
-        .updateTable('workspaces')
-        .set({ uninstalled_at: sql<Date>`clock_timestamp()`, change_seq: nextChangeSeq })
-        .where('installation_id', '=', workspace)
-        .where('uninstalled_at', 'is', null)
-        .returning('workspace')
-        .execute();
-      await deleteApiKeysOf(trx, left);
+      const ended = sql`
+        update installations set encrypted_tokens = null, token_expires_at = null, uninstalled_at = clock_timestamp(),
+          change_seq = ${nextChangeSeq}
+        where workspace = ${workspace} and change_seq = ${version} and uninstalled_at is null`;
+      if (!(await changesRow(trx, ended))) return false;
+      const left = sql<{ workspace: string }>`
+        update workspaces set uninstalled_at = clock_timestamp(), change_seq = ${nextChangeSeq}
+        where installation_id = ${workspace} and uninstalled_at is null returning workspace`;
+      await deleteApiKeysOf(trx, (await left.execute(trx)).rows);
       return true;
     });
   }
@@ -171,27 +149,22 @@ export class Installations extends Queries {
 
   /** The workspaces that changed after a version. */
   async changedSince(version: number): Promise<InstalledWorkspace[]> {
-    const { rows } = await sql<InstalledWorkspace>`
+    return this.rows(sql<InstalledWorkspace>`
       select workspaces.workspace, installations.workspace as installation_id, installations.enterprise_id,
         installations.is_enterprise_install, installations.bot_user_id, installations.bot_id,
         case when workspaces.uninstalled_at is null then installations.encrypted_tokens end as encrypted_tokens,
         greatest(workspaces.change_seq, installations.change_seq) as change_seq
       from workspaces join installations on installations.workspace = workspaces.installation_id
-      where workspaces.change_seq > ${version} or installations.change_seq > ${version}`.execute(this.db);
-    return rows;
+      where workspaces.change_seq > ${version} or installations.change_seq > ${version}`);
   }
 
   /** Up to 100 installations whose token expires within `ms`, except for those given. */
   async expiringWithin(ms: number, except: readonly string[]): Promise<string[]> {
-    const rows = await this.db
-      .selectFrom('installations')
-      .select('workspace')
-      .where('token_expires_at', '<', sql<Date>`now() + ${millis(ms)}`)
-      .where('encrypted_tokens', 'is not', null)
-      .where(sql<boolean>`workspace <> all(${[...except]}::text[])`)
-      .orderBy('token_expires_at')
-      .limit(100)
-      .execute();
+    const rows = await this.rows(sql<{ workspace: string }>`
+      select workspace from installations
+      where token_expires_at < now() + ${millis(ms)} and encrypted_tokens is not null
+        and workspace <> all(${[...except]}::text[])
+      order by token_expires_at limit 100`);
     return rows.map(({ workspace }) => workspace);
   }
 
@@ -206,19 +179,15 @@ export class Installations extends Queries {
     renew: (row: InstallationRow) => Promise<RotatedTokens>,
   ): Promise<boolean> {
     return this.db.transaction().execute(async (trx) => {
-      const { rows } = await sql<{ ours: boolean }>`
-        select pg_try_advisory_xact_lock(hashtextextended(${`rotate-tokens/${workspace}`}, 0)) as ours`.execute(
-        trx,
-      );
-      if (rows[0]?.ours !== true) return false;
-      const row = await trx
-        .selectFrom('installations')
-        .selectAll()
-        .select(sql<string>`installed_at::text`.as('installed'))
-        .where('workspace', '=', workspace)
-        .where('token_expires_at', '<', sql<Date>`now() + ${millis(ms)}`)
-        .where('encrypted_tokens', 'is not', null)
-        .executeTakeFirst();
+      const name = `rotate-tokens/${workspace}`;
+      const lock = sql<{
+        ours: boolean;
+      }>`select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as ours`;
+      if ((await lock.execute(trx)).rows[0]?.ours !== true) return false;
+      const expiring = sql<InstallationRow & { installed: string }>`
+        select *, installed_at::text as installed from installations
+        where workspace = ${workspace} and token_expires_at < now() + ${millis(ms)} and encrypted_tokens is not null`;
+      const [row] = (await expiring.execute(trx)).rows;
       if (row === undefined) return false;
       const rotated = await renew(row);
       // The old tokens are no longer valid: the new ones must not be lost with one connection.
@@ -238,14 +207,11 @@ export class Installations extends Queries {
   ): Promise<boolean> {
     return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      return changesRow(
-        trx
-          .updateTable('installations')
-          .set({ encrypted_tokens: encryptedTokens, token_expires_at: expiresAt, change_seq: nextChangeSeq })
-          .where('workspace', '=', row.workspace)
-          .where('uninstalled_at', 'is', null)
-          .where('installed_at', '=', sql<Date>`${row.installed}::timestamptz`),
-      );
+      const saved = sql`
+        update installations set encrypted_tokens = ${encryptedTokens}, token_expires_at = ${expiresAt},
+          change_seq = ${nextChangeSeq}
+        where workspace = ${row.workspace} and uninstalled_at is null and installed_at = ${row.installed}::timestamptz`;
+      return changesRow(trx, saved);
     });
   }
 
@@ -253,26 +219,17 @@ export class Installations extends Queries {
   async replaceEncrypted(workspace: string, before: string, sealed: string): Promise<boolean> {
     return this.db.transaction().execute(async (trx) => {
       await lockChangeSequence(trx);
-      const set = { encrypted_tokens: sealed, change_seq: nextChangeSeq };
-      const row = { workspace, encrypted_tokens: before };
-      return changesRow(
-        trx
-          .updateTable('installations')
-          .set(set)
-          .where((where) => where.and(row)),
-      );
+      const replaced = sql`
+        update installations set encrypted_tokens = ${sealed}, change_seq = ${nextChangeSeq}
+        where workspace = ${workspace} and encrypted_tokens = ${before}`;
+      return changesRow(trx, replaced);
     });
   }
 
   /** The encrypted tokens of all installations. */
   async allEncrypted(): Promise<{ workspace: string; encrypted: string }[]> {
-    const rows = await this.db
-      .selectFrom('installations')
-      .select(['workspace', 'encrypted_tokens'])
-      .execute();
-    return rows.flatMap(({ workspace, encrypted_tokens: encrypted }) =>
-      encrypted === null ? [] : [{ workspace, encrypted }],
-    );
+    return this.rows(sql<{ workspace: string; encrypted: string }>`
+      select workspace, encrypted_tokens as encrypted from installations where encrypted_tokens is not null`);
   }
 }
 
@@ -280,12 +237,7 @@ export class Installations extends Queries {
 export class OAuthStates extends Queries {
   /** Marks a state as used; false if it was used before. */
   async markUsed(state: string): Promise<boolean> {
-    return changesRow(
-      this.db
-        .insertInto('used_oauth_states')
-        .values({ state })
-        .onConflict((conflict) => conflict.doNothing()),
-    );
+    return this.changes(sql`insert into used_oauth_states (state) values (${state}) on conflict do nothing`);
   }
 }
 
@@ -295,14 +247,8 @@ async function deleteApiKeysOf(
   workspaces: readonly { workspace: string }[],
 ): Promise<void> {
   if (workspaces.length === 0) return;
-  await trx
-    .updateTable('accounts')
-    .set({ encrypted_api_key: null, change_seq: nextChangeSeq })
-    .where('encrypted_api_key', 'is not', null)
-    .where(
-      'workspace',
-      'in',
-      workspaces.map(({ workspace }) => workspace),
-    )
-    .execute();
+  const left = workspaces.map(({ workspace }) => workspace);
+  await sql`
+    update accounts set encrypted_api_key = null, change_seq = ${nextChangeSeq}
+    where encrypted_api_key is not null and workspace = any(${left}::text[])`.execute(trx);
 }

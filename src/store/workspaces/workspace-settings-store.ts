@@ -15,11 +15,8 @@ export type AccessSettings = Omit<WorkspaceSettings, 'listen_mode'>;
 export class WorkspaceSettingsStore extends Queries {
   /** The workspace's settings, or the defaults. */
   async get(workspace: string): Promise<WorkspaceSettings> {
-    const row = await this.db
-      .selectFrom('workspace_settings')
-      .select(['allowed_users', 'allowed_bots', 'listen_mode'])
-      .where('workspace', '=', workspace)
-      .executeTakeFirst();
+    const row = await this.first(sql<WorkspaceSettings>`
+      select allowed_users, allowed_bots, listen_mode from workspace_settings where workspace = ${workspace}`);
     return row ?? { allowed_users: null, allowed_bots: null, listen_mode: null };
   }
 

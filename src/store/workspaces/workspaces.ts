@@ -7,20 +7,13 @@ import type { EchoState } from '../schema.ts';
 export class Workspaces extends Queries {
   /** Saves a workspace that uses the token of the settings; one that had uninstalled the app is active again. */
   async put(row: { workspace: string; name: string; bot_user_id: string; bot_id: string }): Promise<void> {
-    await this.db
-      .insertInto('workspaces')
-      .values(row)
-      .onConflict((conflict) =>
-        conflict.column('workspace').doUpdateSet({
-          ...row,
-          installation_id: null,
-          uninstalled_at: null,
-          access_revoked_at: null,
-          // Messages from the time without the app are not read back.
-          last_receiving_at: sql<Date>`case when workspaces.uninstalled_at is null then workspaces.last_receiving_at end`,
-        }),
-      )
-      .execute();
+    await this.changes(sql`
+      insert into workspaces (workspace, name, bot_user_id, bot_id)
+      values (${row.workspace}, ${row.name}, ${row.bot_user_id}, ${row.bot_id})
+      on conflict (workspace) do update set name = excluded.name, bot_user_id = excluded.bot_user_id,
+        bot_id = excluded.bot_id, installation_id = null, uninstalled_at = null, access_revoked_at = null,
+        -- Messages from the time without the app are not read back.
+        last_receiving_at = case when workspaces.uninstalled_at is null then workspaces.last_receiving_at end`);
   }
 
   /**
@@ -32,7 +25,7 @@ export class Workspaces extends Queries {
     const ours = sql`workspace = any(${[...workspaces]}::text[])`;
     const isSilent = sql`coalesce(last_receiving_at < now() - ${millis(gapMs)}, false)`;
     // What another process records, or has recorded just now, need not be written again.
-    const { rows } = await sql<{ workspace: string }>`
+    const rows = await this.rows(sql<{ workspace: string }>`
       with due as (
         select workspace from workspaces where ${ours} and not ${isSilent}
           and (last_receiving_at is null or last_receiving_at < now() - interval '10 s')
@@ -40,9 +33,7 @@ export class Workspaces extends Queries {
       ), recorded as (
         update workspaces set last_receiving_at = now() from due where workspaces.workspace = due.workspace)
       select workspace from workspaces
-      where ${ours} and (${isSilent} or unheard_since is not null or judged_deaf_at is not null)`.execute(
-      this.db,
-    );
+      where ${ours} and (${isSilent} or unheard_since is not null or judged_deaf_at is not null)`);
     return rows.map(({ workspace }) => workspace);
   }
 
@@ -52,7 +43,7 @@ export class Workspaces extends Queries {
    * exactly once. The row stays locked until that ends. Undefined if there is no such workspace.
    */
   async recordReceiving(workspace: string, gapMs: number, isReceiving: boolean) {
-    const { rows } = await sql<EchoState & { now: Date; gap_since: Date | null }>`
+    return this.first(sql<EchoState & { now: Date; gap_since: Date | null }>`
       with before as (
         select last_receiving_at, clock_timestamp() as now from workspaces where workspace = ${workspace} for update
       )
@@ -62,8 +53,7 @@ export class Workspaces extends Queries {
       returning before.now, unheard_posts, unheard_since, heard_at, judged_deaf_at,
         case when ${isReceiving} and before.last_receiving_at < before.now - ${millis(gapMs)}
           then before.last_receiving_at end as gap_since
-    `.execute(this.db);
-    return rows[0];
+    `);
   }
 
   /** Saves a change of what `recordReceiving` read. */

@@ -5,7 +5,7 @@ import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
-const starters = await openAppScene({ settings: { CONTROLS_BY: 'starter' } });
+const starters = await openAppScene({ settings: { CONTROLS_BY: 'starter', LISTENS_TO: 'mentions' } });
 
 async function growing(on: AppScene, channel: Channel, root: Message): Promise<Message> {
   return on.until('the reply grows', () =>
@@ -212,4 +212,34 @@ describe.concurrent('a control', () => {
       JSON.stringify(scene.slack.modal(scene.ada)?.blocks ?? '').includes('mine alone'),
     );
   });
+});
+
+test('the buttons on a reply that was not sent work after a restart, for those who may use them', async () => {
+  const { slack, ada, grace } = starters;
+  const alan = slack.createPerson({ name: 'alan' });
+  const channel = starters.channel();
+  const root = slack.say({ person: grace, channel, text: 'lunch?' });
+  await starters.finished(channel, starters.reply(channel, root, `${starters.mention} how many groups?`));
+  // Only mentions are read here: even what she says right after the answer is not sent.
+  const hers = starters.reply(channel, root, 'and by age?');
+  const his = starters.reply(channel, root, 'and by sex?', { person: alan });
+  const noteOf = (person: Person) =>
+    starters.until('it was told', () => {
+      return slack.ephemerals(person, channel).find(({ text }) => text === strings.replyNotSent)?.ts;
+    });
+  const [herNote, hisNote] = [await noteOf(ada), await noteOf(alan)];
+  await starters.sandbox.restartBot();
+  await slack.click({ person: alan, channel, ts: hisNote, actionId: 'keep_listening' });
+  await starters.until('he is refused', () =>
+    told(starters, alan, channel).includes(strings.controlRefused.starter),
+  );
+  expect(await refusals(starters, channel)).toEqual([[alan.id, 'keep_listening', 'starter']]);
+  expect(starters.sentToAgent('how many groups?').texts).toHaveLength(1);
+  await slack.click({ person: alan, channel, ts: hisNote, actionId: 'send_reply' });
+  await starters.finished(channel, his);
+  await slack.click({ person: ada, channel, ts: herNote, actionId: 'keep_listening' });
+  await starters.finished(channel, hers);
+  await starters.finished(channel, starters.reply(channel, root, 'and by dose?', { person: alan }));
+  const { texts } = starters.sentToAgent('how many groups?');
+  expect(texts.slice(1).map((text) => /and by (\w+)\?$/.exec(text)?.[1])).toEqual(['sex', 'age', 'dose']);
 });

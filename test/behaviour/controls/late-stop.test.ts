@@ -4,19 +4,26 @@ import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 const sends = 'POST /experimental/tasks/{task_id}/messages';
 const reads = 'GET /experimental/tasks/{task_id}/messages';
 
-/** A turn whose question is frozen and whose send waits so long for the read before it. */
+/** A turn whose first send was refused, and whose second one waits so long for the read before it. */
 async function aboutToBeSent(scene: AppScene, ms: number) {
   const channel = scene.channel();
+  scene.agent.faults.add({ call: sends, fault: { kind: 'status', status: 429 }, times: 1 });
   scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms }, times: 1 });
   const root = scene.ask(channel, 'not to be sent');
-  const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
-  const turn = await scene.until('the content of the question is fixed', async () => {
-    const now = await scene.sandbox.bot.store.turns.ofMessage(key);
-    return now?.prompt == null ? undefined : now;
-  });
+  const turn = await frozenTurn(scene, { channel: channel.id, ts: root.ts });
   const reply = await scene.until('the reply is there', () => scene.replies(channel, root)[0]);
   return { turn, reply, channel, root };
 }
+
+/** The turn of a message whose content is fixed, and which is not being sent. */
+async function frozenTurn(scene: AppScene, at: { channel: string; ts: string }) {
+  return scene.until('the content is fixed, and the send was refused', async () => {
+    const now = await scene.sandbox.bot.store.turns.ofMessage({ workspace: scene.slack.team.id, ...at });
+    return now?.prompt == null || now.send_intended_at !== null ? undefined : now;
+  });
+}
+
+const sendsOf = (scene: AppScene) => scene.agent.calls.filter(({ name }) => name === sends).length;
 
 describe.concurrent('a stop request', () => {
   test('ends background work that continues after the reply', async ({ onTestFinished }) => {
@@ -58,13 +65,12 @@ describe.concurrent('a stop request', () => {
         .replies(channel, root)
         .find((message) => scene.slack.visibleText(message).includes("can't reach")),
     );
-    const sent = () => scene.agent.calls.filter(({ name }) => name === sends).length;
-    const before = sent();
+    const before = sendsOf(scene);
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     mend();
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
-    expect(sent()).toBe(before);
+    expect(sendsOf(scene)).toBe(before);
   });
 
   test('prevents a message that was about to be sent', async ({ onTestFinished }) => {
@@ -73,7 +79,7 @@ describe.concurrent('a stop request', () => {
     await scene.slack.click({ person: scene.ada, channel, ts: reply.ts, actionId: 'stop' });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
-    expect(scene.agent.calls.filter(({ name }) => name === sends)).toEqual([]);
+    expect(sendsOf(scene)).toBe(1);
     expect((await scene.sandbox.bot.store.turns.get(turn.workspace, turn.id))?.send_intended_at).toBeNull();
   });
 
@@ -94,7 +100,7 @@ describe.concurrent('a stop request', () => {
     });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Stopped by ada.');
-    expect(scene.agent.calls.filter(({ name }) => name === sends)).toEqual([]);
+    expect(sendsOf(scene)).toBe(1);
   });
 
   test('pauses a message that was about to be forwarded to the run', async ({ onTestFinished }) => {
@@ -107,11 +113,13 @@ describe.concurrent('a stop request', () => {
     await scene.until('the reply says that the agent is silent', () =>
       scene.shown(channel, root).includes('No news'),
     );
-    scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 5_000 }, times: 1 });
+    scene.agent.faults.add({ call: sends, fault: { kind: 'status', status: 429 }, times: 1 });
+    // Before the message is frozen, and before it is sent again.
+    scene.agent.faults.add({ call: reads, fault: { kind: 'latency', ms: 4_000 }, times: 2 });
     const next = scene.reply(channel, root, 'and this');
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     const { messages, turns } = scene.sandbox.bot.store;
-    await scene.until('its content is fixed', async () => (await turns.ofMessage(key))?.prompt != null);
+    await frozenTurn(scene, { channel: channel.id, ts: next.ts });
     const [reply] = scene.replies(channel, root);
     await scene.slack.click({ person: scene.ada, channel, ts: reply?.ts ?? '', actionId: 'stop' });
     await scene.finished(channel, root);

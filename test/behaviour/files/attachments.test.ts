@@ -50,6 +50,9 @@ const had: { kind: SlackFile['kind']; name: string | null }[] = [
   { kind: 'hosted', name: null },
 ];
 
+/** As many as go with one message beside another file. */
+const missingPairs = missing.flatMap((_, at) => (at % 2 === 0 ? [missing.slice(at, at + 2)] : []));
+
 const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
 
 describe.concurrent('an attachment', () => {
@@ -81,18 +84,19 @@ describe.concurrent('an attachment', () => {
     expect(scene.sentToAgent('a file with an odd name').fileIds[0]).toHaveLength(1);
   });
 
-  test.each(missing)('is named as missing in the thread when $what', async ({ file, says }) => {
+  test.each(missingPairs)('is named as missing in the thread when $what', async (...pair) => {
     const channel = scene.channel();
-    const root = scene.ask(channel, `with ${file.name}`, {
-      files: [
-        { ...file, mime: 'text/csv', bytes: 'a,b\n1,2\n' },
-        { name: 'fine.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' },
-      ],
+    const names = pair.map(({ file }) => file.name).join();
+    const mine = [...pair.map(({ file }) => file), { name: 'fine.csv' }];
+    const root = scene.ask(channel, `with ${names}`, {
+      files: mine.map((file) => ({ ...file, mime: 'text/csv', bytes: 'a,b\n1,2\n' })),
     });
     await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain(says);
-    expect(scene.shown(channel, root)).toContain('I sent your message without it.');
-    expect(scene.sentToAgent(`with ${file.name}`).fileIds[0]).toHaveLength(1);
+    const shown = scene.shown(channel, root);
+    for (const { says } of pair) expect(shown).toContain(says);
+    expect(shown.match(/ left out/g)).toHaveLength(2);
+    expect(shown).toContain('I sent your message without them.');
+    expect(scene.sentToAgent(`with ${names}`).fileIds[0]).toHaveLength(1);
   });
 
   test('that is too large, empty or refused is named, and the message goes without it', async () => {
@@ -112,17 +116,24 @@ describe.concurrent('an attachment', () => {
     expect(scene.sentToAgent('none of these').texts).toEqual(['none of these']);
   });
 
-  test.each(had)('of the kind $kind arrives whole', async ({ kind, name }) => {
-    const channel = scene.channel();
-    const bytes = Buffer.from(`kind,value\n${`${kind.padEnd(100, '.')},1\n`.repeat(3_000)}`);
-    const root = scene.ask(channel, `of the kind ${kind}`, {
-      files: [{ kind, name, mime: 'text/csv', bytes }],
-    });
-    await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).not.toContain('left out');
-    const id = scene.sentToAgent(`of the kind ${kind}`).fileIds[0]?.[0];
-    expect(await agent.files.find((file) => file.id === id)?.sha256()).toBe(sha256(bytes));
-  });
+  test.each([[had.slice(0, 3)], [had.slice(3)]])(
+    'arrives whole, of whatever kind it is (%j)',
+    async (kinds) => {
+      const channel = scene.channel();
+      const files = kinds.map(({ kind, name }) => {
+        const bytes = Buffer.from(`kind,value\n${`${kind.padEnd(100, '.')},1\n`.repeat(3_000)}`);
+        return { kind, name, mime: 'text/csv', bytes };
+      });
+      const question = `of the kind ${kinds.map(({ kind }) => kind).join()}`;
+      const root = scene.ask(channel, question, { files });
+      await scene.finished(channel, root);
+      expect(scene.shown(channel, root)).not.toContain('left out');
+      const sums = new Set<string | undefined>();
+      for (const id of scene.sentToAgent(question).fileIds[0] ?? [])
+        sums.add(await agent.files.find((file) => file.id === id)?.sha256());
+      expect(sums).toEqual(new Set(files.map(({ bytes }) => sha256(bytes))));
+    },
+  );
 
   test('that is hosted elsewhere is passed on as a link', async () => {
     const channel = scene.channel();
@@ -283,7 +294,11 @@ test('a long upload shows the progress of each file, and Stop ends it', async ({
     { agent: { behaviour: behaviour }, settings: { INLINE_LIMIT_MIB: '0' } },
     onTestFinished,
   );
-  slow.agent.faults.add({ call: 'PUT part', fault: { kind: 'latency', ms: 1_000 } });
+  // Some parts arrive; the rest is held until the agent is stopped.
+  const stopped = Promise.withResolvers<void>();
+  onTestFinished(() => stopped.resolve());
+  slow.agent.faults.add({ call: 'PUT part', times: 4, fault: { kind: 'latency', ms: 100 } });
+  slow.agent.faults.add({ call: 'PUT part', fault: { kind: 'hold', until: stopped.promise } });
   const channel = slow.channel();
   const root = slow.ask(channel, 'this takes long', {
     files: [

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { BotProcess } from '../../../sandbox/bot-process.ts';
+import { connectionUrl } from '../../../sandbox/connection-url.ts';
 import { startSandboxServices } from '../../../sandbox/sandbox-services.ts';
-import { connectionUrl } from '../../../src/postgres/embedded-server.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { copyTemplateDatabase } from '../../support/fresh-database.ts';
 
@@ -25,7 +25,10 @@ test('a process killed in the middle of an upload neither loses nor duplicates t
     undo,
   );
   const puts = () => agent.calls.filter(({ name, status }) => name === 'PUT part' && status === 200).length;
-  agent.faults.add({ call: 'PUT part', fault: { kind: 'latency', ms: 150 } });
+  // The rest of the parts is held until the process is dead.
+  const crash = Promise.withResolvers<void>();
+  agent.faults.add({ call: 'PUT part', times: parts / 2 + 1, fault: { kind: 'latency', ms: 150 } });
+  const hold = agent.faults.add({ call: 'PUT part', fault: { kind: 'hold', until: crash.promise } });
 
   const first = new BotProcess(settings, join(folder, 'first.log'));
   await first.ready();
@@ -39,9 +42,11 @@ test('a process killed in the middle of an upload neither loses nor duplicates t
     text: `${mention} keep this`,
     files: [{ name: 'reads.bin', bytes }],
   });
-  await expect.poll(puts, { timeout: 20_000, interval: 5 }).toBeGreaterThan(parts / 2);
+  await expect.poll(puts, { timeout: 100_000, interval: 5 }).toBeGreaterThan(parts / 2);
   await first.kill();
   const before = puts();
+  hold();
+  crash.resolve();
   expect(before).toBeLessThan(parts);
 
   const second = new BotProcess(settings, join(folder, 'second.log'));

@@ -6,8 +6,8 @@ import { startAgentService } from '../../../sandbox/agent/agent-service.ts';
 import { BotProcess, compileCacheSettings } from '../../../sandbox/bot-process.ts';
 import { chaosSettings } from '../../../sandbox/chaos/chaos-settings.ts';
 import { DatabaseProxy } from '../../../sandbox/chaos/database-proxy.ts';
+import { connectionUrl } from '../../../sandbox/connection-url.ts';
 import { startSlackWorkspace } from '../../../sandbox/slack/slack-workspace.ts';
-import { connectionUrl } from '../../../src/postgres/embedded-server.ts';
 import { pause } from '../../support/app-scene.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
 

@@ -123,3 +123,23 @@ test('the audit trail records who asked, which tools the agent used and the outc
   expect(Object.keys(Object(tools)).length).toBeGreaterThan(0);
   expect(JSON.stringify(rows)).not.toContain('secret');
 });
+
+test('the help of each metric explains its labels, and names every value of those that have few', async () => {
+  const page = await (await fetch(at('/metrics'))).text();
+  const help = new Map(
+    [...page.matchAll(/^# HELP (\w+) (.*)$/gm)].map(([, name = '', words]) => [name, words]),
+  );
+  const unexplained: string[] = [];
+  for (const [series, name = '', labels = ''] of page.matchAll(
+    /^(taskthread_\w+?)(?:_bucket|_sum|_count)?\{(.*)\}/gm,
+  )) {
+    const words = help.get(name) ?? '';
+    for (const [, label = '', value = ''] of labels.matchAll(/(\w+)="([^"]*)"/g)) {
+      if (label === 'le') continue;
+      const isOpen = ['endpoint', 'lane', 'method', 'setting', 'status', 'version'].includes(label);
+      if (!words.includes(`${label}: `) || !(isOpen || words.includes(value))) unexplained.push(series);
+    }
+  }
+  expect(help.size).toBeGreaterThan(20);
+  expect(unexplained).toEqual([]);
+});

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
-test('a restart in the middle of an answer removes no text that people could read', async ({
+test.concurrent('a restart in the middle of an answer removes no text that people could read', async ({
   onTestFinished,
 }) => {
   const scene = await openAppScene({}, onTestFinished);
@@ -20,7 +20,7 @@ test('a restart in the middle of an answer removes no text that people could rea
   expect(scene.replies(channel, root).filter(({ text }) => /working/.test(text))).toEqual([]);
 });
 
-test('a stopping process waits for no call that can be repeated, and hands its turns over meanwhile', async ({
+test.concurrent('a stopping process waits for no call that can be repeated, and hands its turns over meanwhile', async ({
   onTestFinished,
 }) => {
   const settings = { WATCH_SECONDS: '0.2', BACKGROUND_WAIT_SECONDS: '0', DRAIN_SECONDS: '60' };

@@ -124,7 +124,7 @@ describe.concurrent('the results of a turn', () => {
   });
 });
 
-test('results claimed after one turn and not posted before the next are posted after that', async ({
+test.concurrent('results claimed after one turn and not posted before the next are posted after that', async ({
   onTestFinished,
 }) => {
   const own = await openAppScene({ agent: { script: maker }, settings }, onTestFinished);
@@ -143,7 +143,7 @@ test('results claimed after one turn and not posted before the next are posted a
   expect(own.shown(channel, root).match(/made after the answer/g)).toHaveLength(1);
 });
 
-test('a file whose upload response was lost is not shared again', async ({ onTestFinished }) => {
+test.concurrent('a file whose upload response was lost is not shared again', async ({ onTestFinished }) => {
   const faults = new Faults();
   const lossy = await openAppScene({ agent: { script: maker }, slack: { faults }, settings }, onTestFinished);
   faults.add({ call: 'files.completeUploadExternal', fault: { kind: 'lost' }, times: 1 });
@@ -154,7 +154,7 @@ test('a file whose upload response was lost is not shared again', async ({ onTes
   expect(calls.filter((method) => method === 'files.completeUploadExternal')).toHaveLength(1);
 });
 
-describe('results that cannot be listed or shown', () => {
+describe.concurrent('results that cannot be listed or shown', () => {
   test('leave the answer as it is, and are posted once they can be read', async ({ onTestFinished }) => {
     const faults = new Faults();
     const own = await openAppScene({ agent: { script: maker, faults }, settings }, onTestFinished);
@@ -191,7 +191,7 @@ describe('results that cannot be listed or shown', () => {
   });
 });
 
-test('a workspace that accepts no files gets the links', async ({ onTestFinished }) => {
+test.concurrent('a workspace that accepts no files gets the links', async ({ onTestFinished }) => {
   const faults = new Faults();
   const full = await openAppScene({ agent: { script: maker }, slack: { faults }, settings }, onTestFinished);
   const body = { ok: false, error: 'file_uploads_disabled' };
@@ -203,7 +203,7 @@ test('a workspace that accepts no files gets the links', async ({ onTestFinished
   expect(full.agent.calls.filter(({ name }) => name === 'GET download')).toEqual([]);
 });
 
-test('a picture that cannot be downloaded is left to its link after one attempt', async ({
+test.concurrent('a picture that cannot be downloaded is left to its link after one attempt', async ({
   onTestFinished,
 }) => {
   const own = await openAppScene({ agent: { script: maker }, settings }, onTestFinished);
@@ -214,7 +214,9 @@ test('a picture that cannot be downloaded is left to its link after one attempt'
   expect(own.agent.calls.filter(({ name }) => name === 'GET download')).toHaveLength(1);
 });
 
-test('100 results take one list, and its button shows all of their links', async ({ onTestFinished }) => {
+test.concurrent('100 results take one list, and its button shows all of their links', async ({
+  onTestFinished,
+}) => {
   const agent = { script: maker, behaviour: { downloadLinkLength: 2_500 } };
   const many = await openAppScene({ agent, settings: { ...settings, WATCH_MINUTES: '0' } }, onTestFinished);
   const { channel, root } = await asked(many, 'notes 100');
@@ -235,7 +237,7 @@ test('100 results take one list, and its button shows all of their links', async
     expect(args).toMatchObject({ unfurl_links: 'false', unfurl_media: 'false' });
 });
 
-describe('a stable link', () => {
+describe.concurrent('a stable link', () => {
   test('leads to a fresh download until the task is deleted', async ({ onTestFinished }) => {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
     const ours = {
@@ -263,6 +265,6 @@ describe('a stable link', () => {
       method: 'DELETE',
       headers: { authorization: `Bearer ${stable.agent.apiKey}` },
     });
-    await expect.poll(async () => (await fetch(link)).status, { timeout: 30_000 }).toBe(410);
+    await stable.until('the link says that it is gone', async () => (await fetch(link)).status === 410);
   });
 });

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { openStartFormScene } from '../../support/start-form-scene.ts';
 
 // One after the other: faults hit whoever calls.
-const starting = await openStartFormScene({ slack: { triggerMs: 3_000 } });
+let aheadMs = 0;
+const starting = await openStartFormScene({ slack: { clock: { now: () => Date.now() + aheadMs } } });
 const { scene } = starting;
 const { slack } = scene;
 
@@ -14,13 +15,15 @@ test('the form answers in time when Slack is slow, and then shows the outcome', 
     await starting.command(person, channel, 'new');
     await starting.form(person);
   }
-  slack.faults.add({ call: 'chat.postMessage', times: 2, fault: { kind: 'latency', ms: 2_500 } });
+  const slow = Promise.withResolvers<void>();
+  slack.faults.add({ call: 'chat.postMessage', times: 2, fault: { kind: 'hold', until: slow.promise } });
   const sent = await Promise.all([
     starting.send(fine.person, { question: 'a slow one' }),
     starting.send(outside.person, { question: 'without a place', model: 'max', title: 'Slow' }),
   ]);
   expect(sent.map(({ acked }) => acked)).toEqual([true, true]);
   expect(starting.modalText(fine.person)).toContain('Slack is slow right now');
+  slow.resolve();
   await scene.until('the window says so', () =>
     starting.modalText(fine.person).includes('Done: your question'),
   );
@@ -38,10 +41,13 @@ test('an expired trigger opens nothing, and the person is told', async () => {
   const { channel, person } = starting.personInChannel();
   const dm = slack.openDm(person);
   const said = slack.say({ person, channel, text: 'about what?' });
-  slack.faults.add({ call: 'views.open', times: 3, fault: { kind: 'latency', ms: 3_100 } });
-  await starting.command(person, channel, 'new');
-  await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
-  await slack.shortcut({ person, callbackId: 'new_task' });
+  const opened = [
+    starting.command(person, channel, 'new'),
+    slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts }),
+    slack.shortcut({ person, callbackId: 'new_task' }),
+  ];
+  aheadMs += 60_000;
+  await Promise.all(opened);
   await scene.until('it is told', () => {
     const told = starting.ephemeralTexts(person, channel);
     return told.length === 2 && told.every((one) => one.includes('took too long'));
@@ -122,11 +128,13 @@ test.for(['closed', 'unreachable'])(
     const { channel, person } = starting.personInChannel({ bot: false });
     await starting.command(person, channel, 'new');
     await starting.form(person);
-    slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'latency', ms: 2_500 } });
+    const slow = Promise.withResolvers<void>();
+    slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'hold', until: slow.promise } });
     const broken = { call: 'views.update', fault: { kind: 'status', status: 503 } } as const;
     const mend = why === 'closed' ? undefined : slack.faults.add(broken);
     await starting.send(person, { question: 'closed too early' });
     if (mend === undefined) await slack.closeView(person);
+    slow.resolve();
     const { db } = scene.sandbox.bot.store;
     const waits = () =>
       db

@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
-import { COMPLETE_TRACE, TURN_STEP_CALLS } from '../../support/turn-step-calls.ts';
+import { COMPLETE_TRACE, TURN_STEP_GROUPS } from '../../support/turn-step-calls.ts';
 import { openTurnStepScene } from '../../support/turn-step-scene.ts';
 
 /** Each group has a bot of its own: a stop would also hit the turns of others. */
-const groups = [0, 1, 2, 3].map((group) => {
-  const calls = TURN_STEP_CALLS.filter((_, index) => index % 4 === group);
-  return { calls, steps: calls.map(({ step }) => step).join(', ') };
-});
+const groups = TURN_STEP_GROUPS.map((calls) => ({ calls, steps: calls.map(({ step }) => step).join(', ') }));
 const latencyMs = 400;
 
 describe.concurrent('a process that restarts during a call', () => {
@@ -17,12 +14,12 @@ describe.concurrent('a process that restarts during a call', () => {
     async ({ calls }, context) => {
       // Without a drain: the call is cut off in its middle, and takes effect when nobody waits for its answer.
       const scene = await openTurnStepScene({ DRAIN_SECONDS: '0' }, context.onTestFinished);
-      for (const call of calls) {
-        const turn = scene.begin(call, { kind: 'latency', ms: latencyMs });
-        await scene.scene.until(`the call of the ${call.step}`, () => scene.hits(turn) > 0);
+      const turn = scene.begin(calls, () => ({ kind: 'latency', ms: latencyMs }));
+      for (const [index, { step }] of calls.entries()) {
+        await scene.scene.until(`the call of the ${step}`, () => scene.hits(turn) > index);
         await scene.scene.sandbox.restartBot();
-        expect({ [call.step]: await scene.trace(turn) }).toEqual({ [call.step]: COMPLETE_TRACE });
       }
+      expect(await scene.trace(turn)).toEqual({ ...COMPLETE_TRACE, faults: calls.length });
     },
   );
 

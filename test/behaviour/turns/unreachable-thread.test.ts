@@ -56,7 +56,7 @@ describe.concurrent('a running turn', () => {
   });
 });
 
-test('an empty mention where the bot may not write is answered directly to its writer', async ({
+test.concurrent('an empty mention where the bot may not write is answered directly to its writer', async ({
   onTestFinished,
 }) => {
   const faults = new Faults();
@@ -70,7 +70,7 @@ test('an empty mention where the bot may not write is answered directly to its w
   expect(own.replies(channel, root)).toEqual([]);
 });
 
-test('the asker of a deleted reply is told even where the run has ended by itself', async ({
+test.concurrent('the asker of a deleted reply is told even where the run has ended by itself', async ({
   onTestFinished,
 }) => {
   const goesOn = Promise.withResolvers<void>();
@@ -115,7 +115,7 @@ describe('a reply', () => {
   });
 });
 
-test.each([
+test.concurrent.each([
   ['', []],
   [' even where the response to it was lost', [{ kind: 'lost' as const }]],
 ])('a post into a deleted thread is taken back%s, and the asker is told', async (_when, lost) => {
@@ -141,7 +141,7 @@ test.each([
   expect(strays.map(({ deletedAt }) => deletedAt)).toEqual([expect.any(Number)]);
 });
 
-test('a file that Slack shows outside its deleted thread is taken back, and the asker is told', async ({
+test.concurrent('a file that Slack shows outside its deleted thread is taken back, and the asker is told', async ({
   onTestFinished,
 }) => {
   const faults = new Faults();

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import {
   type ChannelSettingsFormContent,
-  channelSettingsNoticeView,
   channelSettingsView,
 } from '../../../src/features/channel-settings/channel-settings-view.ts';
 import {
   workspaceAccessFormView,
   workspaceAccessSection,
 } from '../../../src/features/workspace-settings/workspace-access-settings.ts';
+import { noticeModal } from '../../../src/render/blocks/modal.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 
 const form = fc.record<ChannelSettingsFormContent>({
@@ -78,6 +78,8 @@ describe('the form with the settings of a channel', () => {
 
   test('is replaced by a notice for every refusal', () => {
     for (const sentence of Object.values(strings.channelSettingsRefused))
-      expect(checkBlocks(channelSettingsNoticeView(sentence).blocks, 'modal')).toHaveLength(1);
+      expect(checkBlocks(noticeModal(strings.channelSettings.title, sentence).blocks, 'modal')).toHaveLength(
+        1,
+      );
   });
 });

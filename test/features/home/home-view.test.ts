@@ -7,7 +7,7 @@ import {
   parsePageButton,
   parseTaskButton,
 } from '../../../src/features/home/home-view.ts';
-import type { ViewBlock } from '../../../src/render/blocks/view-blocks.ts';
+import type { ViewBlock } from '../../../src/render/blocks/modal.ts';
 import { LONGEST_TITLE, now, taskSummary } from '../../support/task-summary.ts';
 
 function content(count: number, change: Partial<HomeContent> = {}): HomeContent {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
-import { parseStepsPage, stepsNoticeView, stepsView } from '../../../src/features/steps/steps-modal.ts';
+import { parseStepsPage, stepsView } from '../../../src/features/steps/steps-modal.ts';
 import type { ToolStep } from '../../../src/render/messages/tool-steps.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
@@ -18,6 +18,7 @@ function many(count: number): ToolStep[] {
 /** A page as Slack takes it, as text. */
 function shown(steps: ToolStep[], page = 0): string {
   const view = stepsView(steps, turnId, page);
+  if (typeof view === 'string') return view;
   expect(view.title.text.length).toBeLessThanOrEqual(24);
   expect(JSON.stringify(view).length).toBeLessThan(200_000);
   return JSON.stringify(checkBlocks(view.blocks, 'modal'));
@@ -59,9 +60,8 @@ describe('the steps of a turn', () => {
     );
   });
 
-  test('are replaced by a sentence if there are none, or if they cannot be read', () => {
+  test('are replaced by a sentence if there are none', () => {
     expect(shown([])).toContain('no tools');
-    expect(checkBlocks(stepsNoticeView('Gone.').blocks, 'modal')).toHaveLength(1);
   });
 });
 

@@ -46,7 +46,6 @@ function house(
   const posting: NonNullable<ReturnType<ControlPermissionDeps['workspace']>>['posting'] = {
     postEphemeral: async ({ user, message, threadTs }) => {
       told.push({ user, text: message.text, threadTs });
-      return { ts: '2.000000' };
     },
   };
   const deps: ControlPermissionDeps = {

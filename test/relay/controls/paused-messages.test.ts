@@ -25,7 +25,10 @@ test('a process that takes over finds out whether the notice of a pause was post
       await store.posts.record(turn, [{ part, ts: '1700000002.000000', content_hash: null }]);
     },
   };
-  await postPausedNoticeAndFinish({ store, workspace: () => undefined }, posts, turn, 'cancelled', {});
+  await postPausedNoticeAndFinish({ store, workspace: () => undefined }, posts, turn, {
+    outcome: 'cancelled',
+    last: {},
+  });
   expect(asked).toBe(1);
   expect((await store.posts.ofTurn(turn)).get('held')?.state).toBe('posted');
   expect((await store.turns.get('T1', turn.id))?.outcome).toBe('cancelled');

@@ -38,9 +38,9 @@ test('a reaction that Slack does not remove is retried less and less often, does
       tried.push(ts);
       return 'later';
     },
-    addReaction: async ({ ts }: { ts: string }) => {
+    addReaction: async ({ ts }: { ts: string }): Promise<ReactionOutcome> => {
       reacted.push(ts);
-      return true;
+      return 'done';
     },
   };
   const marks = new WaitingReactions({ store, log: silentLog, workspace: () => ({ posting }) });
@@ -59,4 +59,35 @@ test('a reaction that Slack does not remove is retried less and less often, does
     return (await store.messages.withStaleWaitingReaction(9)).length === 0;
   });
   expect(tried.length).toBeLessThanOrEqual(5 * 12);
+});
+
+test('a reaction is removed only once it is there, if its turn begins before', async () => {
+  const adding = Promise.withResolvers<ReactionOutcome>();
+  const calls: string[] = [];
+  const posting = {
+    addReaction: () => {
+      calls.push('add');
+      return adding.promise;
+    },
+    removeReaction: async (): Promise<ReactionOutcome> => {
+      calls.push('remove');
+      return 'done';
+    },
+  };
+  const marks = new WaitingReactions({ store, log: silentLog, workspace: () => ({ posting }) });
+  const key = { workspace: 'T2', channel: 'C1', ts: '1700000200.000100' };
+  const thread = { workspace: key.workspace, channel: key.channel, thread_ts: key.ts };
+  const said = { thread_ts: key.ts, user_id: 'U1', content: { text: 'x' }, editedTs: null };
+  await store.messages.add(key, { ...said, state: 'waiting' });
+  marks.onInboxOutcome({ kind: 'admitted', isQueued: true, isPaused: false, thread }, key);
+  await until(() => calls.includes('add'));
+  await store.messages.withdraw(key);
+  const stale = vi.spyOn(store.messages, 'withStaleWaitingReaction');
+  marks.cleanUp();
+  await until(async () => (await stale.mock.results[0]?.value) !== undefined);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(calls).toEqual(['add']);
+  adding.resolve('done');
+  await until(() => calls.length > 1);
+  expect(calls).toEqual(['add', 'remove']);
 });

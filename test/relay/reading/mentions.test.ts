@@ -65,9 +65,9 @@ describe('the ids to resolve', () => {
     const one = parseMessage({ user: 'U0GRACE', text: '<@U0ADA> <@U0ADA> <#C0LAB>' });
     const other = parseMessage(richText(section(user(bot), { type: 'usergroup', usergroup_id: 'S0GENES' })));
     expect(idsToResolve(one, other)).toEqual({
-      people: ['U0GRACE', 'U0ADA', bot],
-      channels: ['C0LAB'],
-      usergroups: ['S0GENES'],
+      person: new Set(['U0GRACE', 'U0ADA', bot]),
+      channel: new Set(['C0LAB']),
+      usergroup: new Set(['S0GENES']),
     });
   });
 });

@@ -33,11 +33,6 @@ describe('the transcript of an earlier conversation', () => {
     );
   });
 
-  it('shows times in the given time zone, and in UTC for an unknown one', () => {
-    expect(quote([ada], { timeZone: 'Asia/Tokyo' })).toContain('2026-01-01 18:00:');
-    expect(quote([ada], { timeZone: 'Mars/Base' })).toContain('times in UTC');
-  });
-
   it('labels our own messages and those of other apps', () => {
     const ours = said(1, bot, 'Done.', { bot_id: 'B1' });
     const ci = parseMessage({ ts: at(2), bot_id: 'B2', username: 'builds', text: 'green' });

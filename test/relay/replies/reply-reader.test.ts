@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AgentClient } from '../../../src/agent/agent-client.ts';
-import { AgentKeyError, AgentUnavailableError } from '../../../src/agent/errors.ts';
+import { AgentError } from '../../../src/agent/errors.ts';
 import {
   type Message as AgentMessage,
   messageSchema,
@@ -133,8 +133,8 @@ test('a silent reply that an edit finds growing is read at the usual pace again'
 });
 
 test.each([
-  ['is unavailable', new AgentUnavailableError({ sentence: 'Away.', outcome: 'not_sent' })],
-  ['rejects the key', new AgentKeyError({ sentence: 'Refused.', outcome: 'refused' })],
+  ['is unavailable', new AgentError('unavailable', { sentence: 'Away.', outcome: 'not_sent' })],
+  ['rejects the key', new AgentError('bad_key', { sentence: 'Refused.', outcome: 'refused' })],
 ])('an edit whose read fails because the service %s shows the last read', async (_, error) => {
   const { scene, reader } = await startReader({});
   await vi.advanceTimersByTimeAsync(500);
@@ -158,7 +158,7 @@ test('an edit whose read hangs waits at most one second', async () => {
   expect(shows).toBe(false);
   await vi.advanceTimersByTimeAsync(200);
   expect(shows).toBe(true);
-  reject(new AgentUnavailableError({ sentence: 'Away.', outcome: 'not_sent' }));
+  reject(new AgentError('unavailable', { sentence: 'Away.', outcome: 'not_sent' }));
   await vi.advanceTimersByTimeAsync(0);
 });
 

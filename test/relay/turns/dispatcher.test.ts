@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
-import { connectionUrl } from '../../../src/postgres/embedded-server.ts';
+import { connectionUrl } from '../../../sandbox/connection-url.ts';
 import { type Clocks, LEASE_MS, type Lease } from '../../../src/relay/runtime/lease.ts';
 import { Dispatcher, type DispatcherOptions, type JobSource } from '../../../src/relay/turns/dispatcher.ts';
 import type { ThreadKey } from '../../../src/store/keys.ts';
@@ -101,6 +101,21 @@ describe('one process', () => {
     await waitFor(() => expect(queue.completed).toEqual([job.id]));
     await waitFor(() => expect(dispatcher.heldJobCount).toBe(0));
     expect(queue.released).toEqual([]);
+  });
+
+  test('the dispatcher neither completes nor releases a job that its run completed, and claims the next one', async () => {
+    const { queue, dispatcher } = start({
+      maxConcurrentThreads: 1,
+      pollIntervalMs: 60_000,
+      run: async (_, __, completion) => {
+        completion.isCommitted = true;
+      },
+    });
+    queue.add();
+    queue.add();
+    await waitFor(() => expect(queue.waiting).toEqual([]));
+    await waitFor(() => expect(dispatcher.heldJobCount).toBe(0));
+    expect([...queue.completed, ...queue.released]).toEqual([]);
   });
 
   test('the dispatcher claims no more jobs than it may hold, and the rest as soon as there is room', async () => {

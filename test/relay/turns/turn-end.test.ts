@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import {
+  AgentError,
   AgentNotFoundError,
   AgentRejectedError,
-  AgentResponseError,
   AgentResponseSizeError,
 } from '../../../src/agent/errors.ts';
 import { messageSchema } from '../../../src/agent/service-schema.ts';
@@ -39,9 +39,13 @@ test('the message of an error that ends a turn is logged, and quotes nobody', ()
 });
 
 test.each([
-  [new AgentResponseError(details), nothing, /couldn't accept your message, so it wasn't sent/],
-  [new AgentResponseError(details), task, /couldn't accept your message, so it wasn't sent/],
-  [new AgentResponseError(details), all, /can't read the agent's answer.* The agent has your message/],
+  [new AgentError('not_understood', details), nothing, /couldn't accept your message, so it wasn't sent/],
+  [new AgentError('not_understood', details), task, /couldn't accept your message, so it wasn't sent/],
+  [
+    new AgentError('not_understood', details),
+    all,
+    /can't read the agent's answer.* The agent has your message/,
+  ],
   [new AgentResponseSizeError(details), all, /too large for me to read. Continue in a new thread/],
   [
     new AgentRejectedError({ ...details, reason: 'no credit' }),

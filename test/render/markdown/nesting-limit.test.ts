@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { limitNesting } from '../../../src/render/markdown/nesting-limit.ts';
-import { displayedText, splitAnswer } from '../../../src/render/splitting/answer-splitter.ts';
+import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 
 const deep: Record<string, string> = {
   lists: '+ '.repeat(4_500),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { displayedText, splitAnswer } from '../../../src/render/splitting/answer-splitter.ts';
+import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 
 /** What costs a parser of Markdown a walk through all that stands before it. */
 const shapes = [

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { AnswerSplitter, displayedText, splitAnswer } from '../../../src/render/splitting/answer-splitter.ts';
+import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
+import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 import { cellsOf, expectWithinLimits, markdownOf, shapeOf } from '../../support/markdown-shape.ts';
 
 /** The parts of an answer, after the checks that hold for all. */

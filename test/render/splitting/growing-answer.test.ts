@@ -3,7 +3,8 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, test } from 'vitest';
-import { AnswerSplitter, displayedText, splitAnswer } from '../../../src/render/splitting/answer-splitter.ts';
+import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
+import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 import { markdownOf } from '../../support/markdown-shape.ts';
 
 /** What is shown of a growing text. */
@@ -139,9 +140,9 @@ function costOfGrowing(whole: string, steps: number): number {
   return grown.parsed.characters / once.parsed.characters;
 }
 
-describe('an answer of 50,000 characters that grows in 100 steps', () => {
+describe('an answer of 30,000 characters that grows in 60 steps', () => {
   test.each(Object.entries(kinds))('costs at most five times its rendering at once: %s', (_, whole) => {
-    expect(costOfGrowing(whole, 100)).toBeLessThan(5);
+    expect(costOfGrowing(whole, 60)).toBeLessThan(5);
   });
 });
 

@@ -2,12 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { type DisplayedReply, renderReply } from '../../../src/render/messages/reply-message.ts';
-import {
-  type AnswerPart,
-  AnswerSplitter,
-  displayedText,
-  splitAnswer,
-} from '../../../src/render/splitting/answer-splitter.ts';
+import { type AnswerPart, AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
+import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 import { cellsOf, expectWithinLimits, markdownOf, shapeOf } from '../../support/markdown-shape.ts';
 
 /** What a well-formed block is made of; every line, row and item gets a number of its own. */

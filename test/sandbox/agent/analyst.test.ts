@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { PNG } from 'pngjs';
 import { describe, expect, it } from 'vitest';
-import { barChart } from '../../../sandbox/agent/bar-chart.ts';
-import { longMarkdown } from '../../../sandbox/agent/sample-prose.ts';
+import { columnChart } from '../../../sandbox/agent/column-chart.ts';
+import { sampleReport } from '../../../sandbox/agent/sample-report.ts';
 import { summarizeTable, summaryCsv } from '../../../sandbox/agent/table-summary.ts';
 import { get, reached, services, type TestClient, textOf } from '../../support/agent-test-client.ts';
 
@@ -28,9 +28,12 @@ describe('the analyst', () => {
     );
     const task = await client.task(project);
     const reply = await answerTo(client, task, 'Please look', { file_ids: [file] });
-    const step = ['tool_use', 'tool_result'];
-    const types = reply.content.map(({ type }) => type);
-    expect(types).toEqual(['text', ...step, ...step, 'text', ...step, 'text']);
+    const call = ['tool_use', 'tool_result'];
+    expect(reply.content.map(({ type }) => type)).toEqual([
+      ...['text', ...call, 'text', ...call],
+      ...['text', ...call, 'text'],
+    ]);
+    expect(textOf(reply)).toContain('`dose` is missing in 1 row.');
     expect(textOf(reply)).toContain('| od | 3 | 1.5 | 0.5 | 2.5 | 1 |');
     const { data } = await client.results(task);
     expect(data.map(({ name }) => name)).toEqual(['cells-summary.csv', 'cells-chart.png']);
@@ -43,6 +46,7 @@ describe('the analyst', () => {
     const followUp = await answerTo(client, task, 'What is the mean of dose, and how many rows are there?');
     expect(textOf(followUp)).toContain('mean of `dose` in `cells.tsv`: **2.5**');
     expect(textOf(followUp)).toContain('**3 rows**');
+    expect(textOf(await answerTo(client, task, 'Thanks'))).toContain('the columns `well`, `od`, `dose`.');
   });
 
   it('says what it is and what was said before when it has no table', async () => {
@@ -52,7 +56,7 @@ describe('the analyst', () => {
     const text = textOf(await answerTo(client, task, 'Are 42 samples enough?'));
     expect(text).toContain("the sandbox's agent");
     expect(text).toContain('You wrote 4 words');
-    expect(text).toContain('the numbers 42');
+    expect(text).toContain('the number 42.');
     expect(text).toContain('"First thing"');
   });
 
@@ -65,11 +69,18 @@ describe('the analyst', () => {
     expect(textOf(reply)).toContain('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 
-  it('obeys commands: length, length cut, unknown blocks, system messages, files', async () => {
+  it('obeys commands: length, length cut and its rest, unknown blocks, system messages, files', async () => {
     const client = await start();
     const task = await client.newTask();
-    expect(textOf(await answerTo(client, task, '/long 3000'))).toHaveLength(3000);
-    expect(await answerTo(client, task, '/lengthcut')).toMatchObject({ stop_reason: 'length' });
+    const report = textOf(await answerTo(client, task, '/long 1500'));
+    const cut = await answerTo(client, task, '/lengthcut');
+    expect(cut).toMatchObject({ stop_reason: 'length' });
+    const rest = await answerTo(client, task, 'Continue.');
+    expect([textOf(cut).length > 0, textOf(cut) + textOf(rest)]).toEqual([true, report]);
+    expect(textOf(await answerTo(client, task, 'Continue.'))).toContain('You wrote 1 word:');
+    expect(textOf(await answerTo(client, task, 'What is a standard error?'))).toMatch(
+      /: \$s .*\$\n.*\| mean \| 平均 /s,
+    );
     expect((await answerTo(client, task, '/unknownblock')).content[0]?.type).toBe('citation_list');
     await answerTo(client, task, '/system Mind the gap\n/files 2');
     const { data } = await client.messages(task);
@@ -127,31 +138,45 @@ describe('a table summary', () => {
 });
 
 describe('a chart', () => {
-  it('hangs a negative bar below the line and stands a positive one on it', () => {
-    const chart = PNG.sync.read(
-      barChart([
-        { label: '1', value: 1 },
-        { label: '-1', value: -1 },
-      ]),
+  const column = { name: 'reads', count: 3, min: 1, max: 5, mean: 4, sd: 1 };
+  const wider = { ...column, min: 1_000, max: 5_000, mean: 4_000, sd: 1_000 };
+  const rowsOf = (bytes: Buffer, from: number, to: number) => {
+    const { data, width } = PNG.sync.read(bytes);
+    return data.subarray(from * width * 4, to * width * 4);
+  };
+
+  it('compares columns on their own scales', () => {
+    // The rows of pixels in the middle of the range, without the figures above and below it.
+    const [small, large] = [columnChart([column]), columnChart([wider])].map((chart) =>
+      rowsOf(chart, 78, 90),
     );
-    const colourAt = (x: number, y: number): number[] => [
-      ...chart.data.subarray((y * chart.width + x) * 4).subarray(0, 3),
-    ];
-    const [left, right] = [chart.width / 4 + 20, (chart.width * 3) / 4 - 20];
-    const [above, below] = [chart.height / 4 + 20, (chart.height * 3) / 4 - 20];
-    expect(colourAt(left, above)).not.toEqual([255, 255, 255]);
-    expect(colourAt(left, below)).toEqual([255, 255, 255]);
-    expect(colourAt(right, above)).toEqual([255, 255, 255]);
-    expect(colourAt(right, below)).not.toEqual([255, 255, 255]);
+    expect(new Set(small).size).toBeGreaterThan(4);
+    expect(large).toEqual(small);
+    expect(rowsOf(columnChart([{ ...column, mean: 2 }]), 78, 90)).not.toEqual(small);
   });
 
-  it('can be drawn of nothing', () => {
-    expect(PNG.sync.read(barChart([])).width).toBe(720);
+  it('names its columns, in any script', () => {
+    const names = ['reads', 'lengths', 'Größe', '長さ', 'a name that is far too long'];
+    const charts = names.map((name) => rowsOf(columnChart([{ ...column, name }]), 0, 128).toString('base64'));
+    expect(new Set(charts).size).toBe(names.length);
+  });
+
+  it('can be drawn of nothing, of one value and of very many columns', () => {
+    const single = { ...column, count: 1, min: 3, max: 3, mean: 3, sd: Number.NaN };
+    for (const columns of [[], [single], Array.from({ length: 50 }, () => column)])
+      expect(PNG.sync.read(columnChart(columns)).width).toBe(720);
   });
 });
 
-describe('long prose', () => {
-  it('has exactly the length that was asked for', () => {
-    for (const length of [0, 1, 999, 20_000]) expect(longMarkdown(length)).toHaveLength(length);
+describe('a long report', () => {
+  it('is as long as was asked for, and ends with a conclusion that agrees with its sections', () => {
+    for (const length of [0, 999, 20_000]) {
+      const report = sampleReport(length);
+      expect(report.length).toBeGreaterThanOrEqual(length);
+      expect(report.length).toBeLessThan(length + 1_200);
+      const ratios = [...report.matchAll(/a ratio of ([\d.]+)\.\n/g)].map(([, ratio]) => Number(ratio));
+      const [, mean] = /## Conclusion\n\nThe treatment raises the signal ([\d.]+) times/.exec(report) ?? [];
+      expect(Number(mean)).toBeCloseTo(ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length, 1);
+    }
   });
 });

@@ -56,11 +56,11 @@ test('a service that answers wrongly in every way does no harm to workspaces of 
   expect(answers).toBeGreaterThanOrEqual(60);
 });
 
-test('two thousand random and mutated events do no harm, and real questions are answered meanwhile', async () => {
-  const { harm, questions, answered, statuses } = await runFuzz({ events: 2_000, seed: 11 });
+test('a thousand random and mutated events do no harm, and real questions are answered meanwhile', async () => {
+  const { harm, questions, answered, statuses } = await runFuzz({ events: 1_000, seed: 11 });
   expect(harm).toEqual([]);
   expect(questions).toBeGreaterThan(5);
   expect(answered).toBe(questions);
-  expect(statuses[200]).toBeGreaterThan(400);
-  expect(statuses[401]).toBeGreaterThan(20);
+  expect(statuses[200]).toBeGreaterThan(200);
+  expect(statuses[401]).toBeGreaterThan(10);
 });

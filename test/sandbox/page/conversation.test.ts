@@ -47,7 +47,7 @@ describeInBrowser('a conversation on the page', () => {
     await thread.getByRole('button', { name: 'Steps' }).click();
     const steps = page.getByRole('dialog');
     await steps
-      .getByText(/Summarise table/i)
+      .getByText(/Summarise columns: reads/i)
       .first()
       .waitFor();
     await page.keyboard.press('Escape');
@@ -110,6 +110,40 @@ describeInBrowser('a conversation on the page', () => {
       await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('ArrowUp');
     expect(await focused()).toContain('message');
+    await page.close();
+  });
+
+  test('a draft survives a reload, in the channel and in the thread', async () => {
+    const page = await visit.open('assay-42');
+    await say(page, 'channel', 'A thread to write in');
+    await page.locator('#channel article').last().hover();
+    await page.locator('#channel article').last().getByRole('button', { name: 'Reply in thread' }).click();
+    const fields = [page.locator('#channel textarea'), page.locator('#thread textarea')];
+    for (const [index, field] of fields.entries()) await field.fill(`Draft ${index}`);
+    await page.reload();
+    for (const [index, field] of fields.entries())
+      await expect.poll(() => field.inputValue()).toBe(`Draft ${index}`);
+    await fields[1]?.press('Enter');
+    await threadOf(page).getByText('Draft 1').waitFor();
+    await page.reload();
+    await threadOf(page).getByText('Draft 1').waitFor();
+    expect(await fields[1]?.inputValue()).toBe('');
+    await page.close();
+  });
+
+  test('Tab stops at one conversation and one message, and arrows move among them', async () => {
+    const page = await visit.open('assay-42');
+    for (const words of ['First', 'Second', 'Third']) {
+      await say(page, 'channel', `${words}: see https://example.com/${words}`);
+      await page.locator('#channel').getByText(`${words}:`).waitFor();
+    }
+    expect(await page.locator('#nav button:not([tabindex="-1"])').count()).toBe(1);
+    expect(await page.locator('#channel article:not([tabindex="-1"])').count()).toBe(1);
+    expect(await page.locator('#channel article .message-body a:not([tabindex="-1"])').count()).toBe(1);
+    await page.locator('#nav [aria-current=page]').focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await page.getByRole('main').getByRole('heading', { name: 'sequencing' }).waitFor();
     await page.close();
   });
 

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
+import { connectionUrl } from '../../../sandbox/connection-url.ts';
 import {
   type BrowserScene,
   describeInBrowser,
@@ -7,13 +8,15 @@ import {
   say,
   threadOf,
 } from '../../support/browser-scene.ts';
+import { copyTemplateDatabase } from '../../support/fresh-database.ts';
 
 const patience = { timeout: 10_000 };
 
 describeInBrowser('trouble on the page', () => {
   let visit: BrowserScene;
   beforeAll(async () => {
-    visit = await openBrowserScene({ agent: { pace: 1 }, slack: { retryScale: 0.02 } });
+    const databaseUrl = connectionUrl(await copyTemplateDatabase());
+    visit = await openBrowserScene({ databaseUrl, agent: { pace: 1 }, slack: { retryScale: 0.02 } });
     return () => visit.close();
   });
 

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { connectionUrl } from '../../../sandbox/connection-url.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { seriousFindings } from '../../support/accessibility-findings.ts';
 import {
@@ -10,6 +11,7 @@ import {
   say,
   threadOf,
 } from '../../support/browser-scene.ts';
+import { copyTemplateDatabase } from '../../support/fresh-database.ts';
 
 const patience = { timeout: 15_000 };
 
@@ -30,7 +32,8 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
   let visit: BrowserScene;
   let page: Page;
   beforeAll(async () => {
-    visit = await openBrowserScene({ agent: { pace: 1 }, slack: { retryScale: 0.02 } });
+    const databaseUrl = connectionUrl(await copyTemplateDatabase());
+    visit = await openBrowserScene({ databaseUrl, agent: { pace: 1 }, slack: { retryScale: 0.02 } });
     page = await visit.open();
     return () => visit.close();
   });

@@ -43,7 +43,7 @@ beforeEach(async () => {
 describe('the audit trail', () => {
   test('has one event for a turn that ends, and one for its stop', async () => {
     const { turn, key, thread } = await begun();
-    await store.threads.intendTask(thread, 'prj_1', { title: 'A question', model: 'fast' });
+    await store.threads.intendTask(thread, { projectId: 'prj_1', title: 'A question', model: 'fast' });
     await store.turns.countAttempt(turn);
     await store.threads.bindTask(thread, 'task-1');
     await store.turns.record(turn, {
@@ -105,7 +105,11 @@ describe('the audit trail', () => {
 
   test('contains no text from people, nor a model or skill that the service did not accept', async () => {
     const { turn, thread } = await begun();
-    await store.threads.intendTask(thread, 'prj_1', { title: 'secret title', model: 'secret model' });
+    await store.threads.intendTask(thread, {
+      projectId: 'prj_1',
+      title: 'secret title',
+      model: 'secret model',
+    });
     await store.threads.forgetTaskIntent(thread);
     await store.turns.record(turn, { prompt: 'secret words', skill: 'secret skill' });
     await store.turns.finish(turn, 'refused');

@@ -17,7 +17,11 @@ async function message(days: number, state: MessageState) {
   const key = { workspace: 'T1', channel: 'C1', ts };
   const thread = { workspace: 'T1', channel: 'C1', thread_ts: ts };
   await store.threads.adopt(thread, { account_id: 'settings', user_id: 'U1', ts });
-  await store.threads.intendTask(thread, 'prj_1', { title: 'secret title', model: 'secret model' });
+  await store.threads.intendTask(thread, {
+    projectId: 'prj_1',
+    title: 'secret title',
+    model: 'secret model',
+  });
   await store.messages.add(key, {
     thread_ts: ts,
     user_id: 'U1',
@@ -72,7 +76,7 @@ describe('retention', () => {
     const refused = await message(8, 'closed');
     const sent = await message(8, 'sent');
     await store.threads.bindTask(sent.key, 'task-1');
-    await store.turns.record({ workspace: 'T1', id: sent.id }, { user_message_id: 'message-1' });
+    await store.turns.record({ ...sent.key, id: sent.id }, { user_message_id: 'message-1' });
     await store.retention.deleteExpired(keep);
     expect(await fresh.thread()).toMatchObject({ task_title: 'secret title', task_model: 'secret model' });
     expect(await fresh.turn()).toMatchObject({ file_notes: [{ name: 'secret.csv' }], skill: 'secret skill' });
@@ -93,7 +97,7 @@ describe('retention', () => {
   test('files that wait for the next message keep their links until they are sent', async () => {
     const file = await message(8, 'closed');
     const note = { reason: 'external', link: 'https://drive.example/1' };
-    await store.turns.record({ workspace: 'T1', id: file.id }, { file_notes: [{ name: 'secret', ...note }] });
+    await store.turns.record({ ...file.key, id: file.id }, { file_notes: [{ name: 'secret', ...note }] });
     const kept = { outcome: 'kept' as const };
     await kysely.updateTable('turns').set(kept).where('id', '=', file.id).execute();
     await store.retention.deleteExpired(keep);

@@ -49,6 +49,19 @@ describe('enqueueing', () => {
     expect(await ours.threadsWithoutJob([kept])).toEqual([kept]);
   });
 
+  test('a job is completed by the transaction that commits, and still held after a rollback', async () => {
+    await ours.enqueue(database.kysely, newThread());
+    const job = await claimOne(ours);
+    const failing = database.kysely.transaction().execute(async (trx) => {
+      await ours.complete([job], trx);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await ours.renew([job])).toEqual([job]);
+    await database.kysely.transaction().execute((trx) => ours.complete([job], trx));
+    expect(await ours.renew([job])).toEqual([]);
+  });
+
   test('wakes every process', async () => {
     const woken = new Promise<void>((resolve) => {
       const off = others.onWake(() => {

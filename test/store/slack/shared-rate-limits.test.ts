@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SharedRateLimits } from '../../../src/store/slack/shared-rate-limits.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
@@ -45,6 +46,18 @@ describe('a rate limit', () => {
     while (waitMs === 0) waitMs = await lanes.take('T1', 'waiting', pace);
     await sleep(waitMs + 5);
     expect(await lanes.take('T1', 'waiting', pace)).toBe(0);
+  });
+
+  test('is granted with others that are asked at the same moment, in one statement', async () => {
+    const pace = { perMinute: 60, burst: 1 };
+    expect(await lanes.take('T1', 'first', pace)).toBe(0);
+    const query = vi.spyOn(pg.Client.prototype, 'query');
+    onTestFinished(() => query.mockRestore());
+    const answers = await Promise.all(
+      ['first', 'second', 'third'].map((lane) => lanes.take('T1', lane, pace)),
+    );
+    expect(answers.map((waitMs) => waitMs === 0)).toEqual([false, true, true]);
+    expect(query).toHaveBeenCalledOnce();
   });
 
   test('is separate for each workspace and each kind of call', async () => {

@@ -15,7 +15,7 @@ async function thread(channel: string, person: string, turn?: 'open' | 'finished
   const root = `${seconds}.000100`;
   const key = { workspace, channel, thread_ts: root };
   await store.threads.adopt(key, { account_id: 'settings', user_id: person, ts: root });
-  await store.threads.intendTask(key, 'prj_1', { title: `Question ${seconds}`, model: 'fast' });
+  await store.threads.intendTask(key, { projectId: 'prj_1', title: `Question ${seconds}`, model: 'fast' });
   const task = await store.threads.bindTask(key, `tsk_${seconds}`);
   if (turn !== undefined) {
     const message = { workspace, channel, ts: root };

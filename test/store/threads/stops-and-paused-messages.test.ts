@@ -74,7 +74,7 @@ test('messages that wait behind a stopped turn are paused, except retries, and c
   const turn = await begun(3);
   await store.pausedThreads.pause(turn);
   await store.turns.finish(turn, 'cancelled');
-  await store.messages.putBack({ ...turn, ts: turn.message_ts }, 'closed');
+  await store.messages.leaveUnsent({ ...turn, ts: turn.message_ts }, 'closed');
   expect(await store.pausedThreads.pausedBy(turn)).toBe(turn.id);
   expect(await store.pausedThreads.waitingMessages(turn)).toHaveLength(2);
   expect(await store.messages.nextWaiting(turn)).toBeUndefined();
@@ -102,7 +102,7 @@ test('paused messages that nobody resumes are withdrawn when text is erased, and
   const turn = await begun(2);
   await store.pausedThreads.pause(turn);
   await store.turns.finish(turn, 'cancelled');
-  await store.messages.putBack({ ...turn, ts: turn.message_ts }, 'closed');
+  await store.messages.leaveUnsent({ ...turn, ts: turn.message_ts }, 'closed');
   const days = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
   await store.retention.deleteExpired(days);
   expect(await store.pausedThreads.waitingMessages(turn)).toHaveLength(1);
@@ -230,7 +230,7 @@ test("a person's text that others quoted is erased with that person", async () =
   const quoting = async (channel: string, words: MessageContent) => {
     const thread = { ...place, channel };
     await store.threads.adopt(thread, { account_id: 'a', user_id: 'U8', ts: key.ts });
-    await store.threads.intendTask(thread, 'prj', { title: 'their words' });
+    await store.threads.intendTask(thread, { projectId: 'prj', title: 'their words' });
     await store.threads.bindTask(thread, `task of ${channel}`);
     const row = {
       thread_ts: place.thread_ts,
@@ -281,7 +281,7 @@ test('a new message resumes a thread only if nothing else waits', async () => {
   const turn = await begun(3);
   await store.pausedThreads.pause(turn);
   await store.turns.finish(turn, 'cancelled');
-  await store.messages.putBack({ ...turn, ts: turn.message_ts }, 'closed');
+  await store.messages.leaveUnsent({ ...turn, ts: turn.message_ts }, 'closed');
   const [second, third] = await store.pausedThreads.waitingMessages(turn);
   if (second === undefined || third === undefined) throw new Error('Two wait.');
   // The second came late, after the third: that was held already.
@@ -296,7 +296,7 @@ test('files kept for a message are sent with it although its first turn was dele
   const kept = await begun(2);
   await store.turns.record(kept, { attached_file_ids: ['file-1'] });
   await store.turns.finish(kept, 'kept');
-  await store.messages.putBack({ ...kept, ts: kept.message_ts }, 'closed');
+  await store.messages.leaveUnsent({ ...kept, ts: kept.message_ts }, 'closed');
   const next = await store.messages.nextWaiting(kept);
   if (next === undefined) throw new Error('Nothing waits.');
   for (const _ of ['passed on', 'of its own']) {

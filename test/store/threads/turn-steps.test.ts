@@ -37,29 +37,57 @@ async function stateOf(turn: Turn): Promise<unknown[]> {
 
 test('freezing records the content, the message and its writer at once', async () => {
   const { turn, message } = await begun();
-  expect(await store.turns.freeze(turn, message, content, null)).toMatchObject({ prompt: 'a question' });
+  expect(await store.turns.freeze(turn, message, content)).toMatchObject({ prompt: 'a question' });
   expect(await stateOf(turn)).toEqual(['sending', ['U1'], 'a question']);
+});
+
+test('a turn begins with the intent of its first reply, unless another turn forwards it', async () => {
+  const { turn } = await begun();
+  const intended = { part: 'reply:0', state: 'intended', ts: null, dedupe_key: `${turn.id}/reply:0` };
+  expect([...(await store.posts.ofTurn(turn)).values()]).toMatchObject([intended]);
+  const message = await waiting(turn.thread_ts, `${seconds + 1}.000000`);
+  const forwarded = await store.turns.begin(nextId(), message, turn.id);
+  expect((await store.posts.ofTurn(forwarded)).size).toBe(0);
+});
+
+test('freezing records the task that was started, unless the thread has one, and the intent to send', async () => {
+  const { turn, message } = await begun();
+  const intent = { title: 'a question', projectId: 'prj_1' };
+  expect(await store.turns.record(turn, { skill: null }, { taskIntent: intent })).toMatchObject({
+    id: turn.id,
+  });
+  expect((await store.threads.getOrThrow(turn)).task_intended_at).not.toBeNull();
+  const sending = { ...content, send_intended_at: new Date() };
+  const frozen = await store.turns.freeze(turn, message, sending, { startedTaskId: 'tsk_1' });
+  expect(frozen?.send_intended_at).not.toBeNull();
+  const task = { task_id: 'tsk_1', task_intended_at: null, task_title: 'a question' };
+  expect(await store.threads.getOrThrow(turn)).toMatchObject(task);
+
+  const other = await begun();
+  await store.threads.bindTask(other.turn, 'tsk_other');
+  await store.turns.freeze(other.turn, other.message, content, { startedTaskId: 'tsk_2' });
+  expect((await store.threads.getOrThrow(other.turn)).task_id).toBe('tsk_other');
 });
 
 test('freezing writes nothing for a message that was edited or deleted, or that another one precedes', async () => {
   const edited = await begun();
   await store.messages.updateContent(edited.message, { text: 'other words' }, `${seconds}.1`);
-  expect(await store.turns.freeze(edited.turn, edited.message, content, null)).toBeUndefined();
+  expect(await store.turns.freeze(edited.turn, edited.message, content)).toBeUndefined();
   expect(await stateOf(edited.turn)).toEqual(['waiting', [], null]);
 
   const deleted = await begun();
   await store.messages.withdraw(deleted.message);
-  expect(await store.turns.freeze(deleted.turn, deleted.message, content, null)).toBeUndefined();
+  expect(await store.turns.freeze(deleted.turn, deleted.message, content)).toBeUndefined();
 
   const late = await begun();
   const earlier = await waiting(late.turn.thread_ts, `${seconds - 1}.000000`);
-  expect(await store.turns.freeze(late.turn, late.message, content, null)).toBeUndefined();
+  expect(await store.turns.freeze(late.turn, late.message, content)).toBeUndefined();
   expect(await stateOf(late.turn)).toEqual(['waiting', [], null]);
-  expect(await store.turns.freeze(late.turn, late.message, content, earlier.ts)).toBeDefined();
+  expect(await store.turns.freeze(late.turn, late.message, content, { earlierTs: earlier.ts })).toBeDefined();
 });
 
 test.each([
-  ['freezing', async (turn: Turn, message: Message) => store.turns.freeze(turn, message, content, null)],
+  ['freezing', async (turn: Turn, message: Message) => store.turns.freeze(turn, message, content)],
   ['the intent to send', async (turn: Turn) => store.turns.intendToSend(turn, { skill: null })],
 ])('%s waits for a stop that is being recorded, and then writes nothing', async (_, step) => {
   const { turn, message } = await begun();

@@ -74,7 +74,6 @@ export const TASK_TABLES = `
   ) with (fillfactor = 70);
   create index follow_ups_next_check on follow_ups (next_check_at);
   create index follow_ups_claimed on follow_ups (claimed_by) where claimed_by is not null;
-  create index follow_ups_ends on follow_ups (ends_at);
 
   create table uploaded_files (
     workspace text not null,

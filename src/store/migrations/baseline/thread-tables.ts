@@ -27,7 +27,7 @@ export const THREAD_TABLES = `
     created_at timestamptz not null default now(),
     primary key (workspace, channel, thread_ts)
   ) with (fillfactor = 80);
-  create unique index threads_task on threads (workspace, task_id, account_id);
+  create unique index threads_task on threads (workspace, task_id, account_id) where task_id is not null;
   create index threads_task_intended on threads (workspace, project_id) where task_intended_at is not null;
   create index threads_paused on threads (workspace, channel, thread_ts) where paused_by_turn_id is not null;
   create index threads_last_used on threads (workspace, last_used_at);
@@ -127,7 +127,6 @@ export const THREAD_TABLES = `
     unique (workspace, channel, message_ts),
     primary key (workspace, id)
   ) with (fillfactor = 70);
-  create unique index turns_user_message on turns (workspace, user_message_id);
   create unique index turns_open on turns (workspace, channel, thread_ts)
     where finished_at is null and forwarded_by_turn_id is null;
   create index turns_unfinished on turns (workspace, channel, thread_ts, id) where finished_at is null;
@@ -136,8 +135,9 @@ export const THREAD_TABLES = `
   create index turns_kept on turns (workspace, channel, thread_ts) where outcome = 'kept';
   create index turns_started on turns (workspace, started_at);
   create index turns_asked on turns (workspace, asked_by, started_at);
-  create index turns_finished on turns (finished_at);
-  create index turns_text on turns (finished_at) where prompt is not null or file_notes is not null;
+  create index turns_finished on turns (finished_at) where finished_at is not null;
+  create index turns_text on turns (finished_at)
+    where finished_at is not null and (prompt is not null or file_notes is not null);
 
   create table posts (
     workspace text not null,
@@ -152,7 +152,7 @@ export const THREAD_TABLES = `
     intended_at timestamptz not null default now(),
     primary key (workspace, turn_id, part)
   ) with (fillfactor = 80);
-  create index posts_ts on posts (workspace, channel, ts);
+  create index posts_ts on posts (workspace, channel, ts) where ts is not null;
 
   create table feedback (
     workspace text not null,

@@ -6,6 +6,13 @@ import { startBroken } from './start.ts';
 
 /** Does not write down that a message is about to be sent. */
 class ForgetfulTurns extends Turns {
+  override async freeze(
+    ...[turn, message, content, more]: Parameters<Turns['freeze']>
+  ): ReturnType<Turns['freeze']> {
+    const frozen = await super.freeze(turn, message, { ...content, send_intended_at: null }, more);
+    return frozen && { ...frozen, send_intended_at: new Date() };
+  }
+
   override async intendToSend(
     ...[turn, values]: Parameters<Turns['intendToSend']>
   ): ReturnType<Turns['intendToSend']> {

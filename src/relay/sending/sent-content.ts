@@ -12,20 +12,30 @@ import { fileLinkLines, isNoteResent, keptFileNotes } from './file-notes.ts';
 import { findResentMessage, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { lockedIfForwarded, unlessStopped } from './stop-check.ts';
 
+/** What is frozen with a message, beside its content. */
+export interface Freeze {
+  attachments: Pick<Attachments, 'attached_file_ids' | 'notes'>;
+  /** The message, if it has just been read. */
+  known: Message | undefined;
+  /** The task's last message, if the message is sent at once. */
+  lastMessageId: string | undefined;
+  /** The thread's task, if that is not recorded yet. */
+  startedTaskId: string | null;
+}
+
 /**
- * Freezes the turn's message and records what is sent, in one statement: later edits and deletions come too late. If an
- * earlier message of the thread has arrived meanwhile, the turn is reassigned to that one and returned without content.
- * `known` is the message, if it has just been read. Throws TurnEnded where the message was deleted, and TurnEnded or
- * MessagesPaused where it was stopped.
+ * Freezes the turn's message and records what is sent and the intent to send it, in one statement: later edits and
+ * deletions come too late. If an earlier message of the thread has arrived meanwhile, the turn is reassigned to that one
+ * and returned without content. Throws TurnEnded where the message was deleted, and TurnEnded or MessagesPaused where it
+ * was stopped.
  */
-export async function freezeMessage(
+export async function recordSentContent(
   work: ThreadWork,
   thread: Thread,
   turn: Turn,
-  attachments: Pick<Attachments, 'attached_file_ids' | 'notes'>,
-  known?: Message,
-): Promise<Turn> {
-  const { store } = work.deps;
+  { attachments, known, lastMessageId, startedTaskId }: Freeze,
+): Promise<{ turn: Turn; isFrozenHere: boolean }> {
+  const { store, settings } = work.deps;
   let isFirst = true;
   for (let message = known; ; message = undefined) {
     message ??= await store.messages.get(messageKeyOf(turn));
@@ -36,18 +46,25 @@ export async function freezeMessage(
     isFirst = false;
     if (earlier?.content != null && !isEmptyMessage(earlier.content, work.workspace.bot.userId)) {
       const reassigned = await store.turns.reassign(turn, earlier);
-      if (reassigned !== undefined) return reassigned;
+      if (reassigned !== undefined) return { turn: reassigned, isFrozenHere: false };
     }
     const content = await contentToSend(work, thread, { turn, message, outgoing, attachments });
+    const skill = content.skill ?? settings.skill ?? null;
+    const intent = lastMessageId !== undefined && {
+      skill,
+      sent_after_message_id: lastMessageId,
+      send_intended_at: new Date(),
+    };
+    const values = { ...content, ...intent };
     const frozen = await lockedIfForwarded(store, turn, (within) =>
-      within.turns.freeze(turn, message, content, earlier?.ts ?? null),
+      within.turns.freeze(turn, message, values, { earlierTs: earlier?.ts, startedTaskId }),
     );
     // A process that ends before this lets the next message quote them again.
     if (frozen !== undefined) await store.messages.markQuoted(message, outgoing.quoted);
-    if (frozen !== undefined) return frozen;
+    if (frozen !== undefined) return { turn: frozen, isFrozenHere: true };
     const now = await unlessStopped(store, turn);
     // The statement may have run before without its answer reaching us.
-    if (now.prompt !== null || now.message_ts !== turn.message_ts) return now;
+    if (now.prompt !== null || now.message_ts !== turn.message_ts) return { turn: now, isFrozenHere: false };
   }
 }
 

@@ -1,5 +1,5 @@
 /** Stops calls with a token or key that was refused, and says since when it is refused. */
-export interface ObservedGate {
+export interface CredentialStatus {
   /** Call it before each call. Throws the refusal where the call must not be made. */
   enter(): void;
   refused(error: Error): void;

@@ -1,12 +1,14 @@
+import type { Logger } from 'pino';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { MessageGoneError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
-import type { EditRequest, PostKind } from '../../slack/posting.ts';
+import type { MessageHistory } from '../../slack/message-history.ts';
+import type { EditRequest, Posting, PostKind } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
-import type { PostOutcome } from '../../store/threads/posts.ts';
-import type { ThreadWork } from '../runtime/deps.ts';
+import type { Store } from '../../store/store.ts';
+import { intendedPost, type PostOutcome, postKey, replyPart } from '../../store/threads/posts.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
-import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { INTENT_MAX_AGE_MS, SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 import { asRendered, type MessageForm, sendInAcceptedForm } from './fallback-forms.ts';
 import { messageDigest } from './message-digest.ts';
 
@@ -19,12 +21,22 @@ export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWai
   onShown: (message: RenderedMessage) => void;
 }
 
+/** What posts need; ThreadWork fits. */
+interface PostWork {
+  deps: { log: Logger; store: Pick<Store, 'posts'>; onBlockRefused?: (block: string) => void };
+  workspace: {
+    posting: Pick<Posting, 'post' | 'edit' | 'delete'>;
+    readBack: Pick<MessageHistory, 'findOwnPost'>;
+  };
+  lease: Lease;
+}
+
 /**
  * A turn's messages in Slack, each known by its part. A post's intent is recorded before the call. Where the outcome is
  * unknown, the thread is searched once the call has surely ended, and the part is posted only if it is not there.
  */
-export class ThreadPosts {
-  readonly #work: ThreadWork;
+export class IdempotentPosts {
+  readonly #work: PostWork;
   readonly #turn: TurnLocation;
   #posts = new Map<string, Post>();
   #isLoaded: boolean;
@@ -32,12 +44,18 @@ export class ThreadPosts {
   readonly #partsWithDigest = new Set<string>();
   /** Posted, and not yet recorded. */
   #unrecorded = new Set<string>();
+  /** When the intent of the first reply was recorded, if no call was made for it. */
+  #begunAt: number | undefined;
+  #withdrawal: Promise<void> | undefined;
 
-  /** `isNew`: the turn has no posts yet. */
-  constructor(work: ThreadWork, turn: TurnLocation, isNew = false) {
+  /** `begunAt`: when the turn began (`performance.now()`), with the intent to post its first reply and no other post. */
+  constructor(work: PostWork, turn: TurnLocation, begunAt?: number) {
     this.#work = work;
     this.#turn = turn;
-    this.#isLoaded = isNew;
+    this.#isLoaded = begunAt !== undefined;
+    this.#begunAt = begunAt;
+    if (begunAt !== undefined)
+      setTimeout(() => void this.withdrawIntent().catch(() => undefined), INTENT_MAX_AGE_MS).unref();
   }
 
   /** Reads what earlier processes recorded. */
@@ -177,7 +195,12 @@ export class ThreadPosts {
         // From this moment on, the outcome is unknown until Slack has answered.
         beforeSend: async () => {
           throwIfLeaseEnded(this.#work.lease);
-          this.#posts.set(part, await this.#work.deps.store.posts.intend(this.#turn, part, key));
+          const intended = this.#takeIntent(part, key);
+          await this.#withdrawal;
+          this.#posts.set(
+            part,
+            intended ?? (await this.#work.deps.store.posts.intend(this.#turn, part, key)),
+          );
         },
         guard: this.#work.lease,
         signal: this.#work.lease.signal,
@@ -191,6 +214,26 @@ export class ThreadPosts {
       }
       throw error;
     }
+  }
+
+  /** The intent that was recorded with the turn, if the call leaves soon after it. */
+  #takeIntent(part: string, key: string): Post | undefined {
+    if (this.#begunAt === undefined || part !== replyPart(0)) return undefined;
+    const isRecent = performance.now() - this.#begunAt <= INTENT_MAX_AGE_MS;
+    this.#begunAt = undefined;
+    return isRecent ? intendedPost(this.#turn, part, key) : undefined;
+  }
+
+  /**
+   * Withdraws the intent that was recorded with the turn, if no call was made for it: another process need not look. That
+   * of a post that waits for its permit is withdrawn, too.
+   */
+  async withdrawIntent(): Promise<void> {
+    if (this.#begunAt !== undefined && this.#work.lease.remainingMs() > 0) {
+      this.#begunAt = undefined;
+      this.#withdrawal = this.#work.deps.store.posts.delete(this.#turn, replyPart(0));
+    }
+    await this.#withdrawal;
   }
 
   /** Sets a part's message aside for deletion under this prefix: the part is posted again. */
@@ -284,7 +327,7 @@ export class ThreadPosts {
   #nextKey(part: string): string {
     const before = this.#posts.get(part);
     if (before !== undefined) return before.state === 'gone' ? `${before.dedupe_key}+` : before.dedupe_key;
-    const first = `${this.#turn.id}/${part}`;
+    const first = postKey(this.#turn, part);
     const used = [...this.#posts.values()].filter(
       ({ dedupe_key }) => dedupe_key.replace(/\++$/, '') === first,
     );

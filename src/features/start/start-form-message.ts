@@ -1,4 +1,5 @@
-import { parseFlags, type SupportedFlags } from '../../relay/reading/message-flags.ts';
+import type { SupportedTaskOptions } from '../../agent/service-options.ts';
+import { parseFlags } from '../../relay/reading/message-flags.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/readable-text.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
@@ -20,10 +21,10 @@ export interface StartFormValues {
  * The message that a form sends: its question, or the earlier message if that was too long for an input. Flags in the
  * question count too; the form's fields win over them.
  */
-export function contentOfForm(
+export function messageOfForm(
   values: StartFormValues,
   source: MessageContent | null,
-  supportedFlags: SupportedFlags,
+  supportedFlags: SupportedTaskOptions,
 ): MessageContent {
   const typed = parseFlags(values.question ?? '', supportedFlags);
   const isQuestionShown = values.question !== undefined || source === null || source.about !== undefined;

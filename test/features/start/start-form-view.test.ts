@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
 import { questionPost } from '../../../src/features/start/question-post.ts';
-import { type StartFormContent, startNoticeView, startView } from '../../../src/features/start/start-view.ts';
+import {
+  type StartFormContent,
+  startFormView,
+  startNoticeView,
+} from '../../../src/features/start/start-form-view.ts';
 import { fixedChoicesNote } from '../../../src/render/messages/button-notes.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 
@@ -19,14 +23,14 @@ const allOffers = { noFallback: true, autoMode: true, planMode: true };
 
 /** A view as Slack takes it. */
 function shown(form: Partial<StartFormContent>): string {
-  const view = startView({ ...plain, ...form });
+  const view = startFormView({ ...plain, ...form });
   for (const text of [view.title, view.submit, view.close]) expect(text?.text.length).toBeLessThanOrEqual(24);
   expect(view.private_metadata?.length).toBeLessThanOrEqual(3_000);
   return JSON.stringify(checkBlocks(view.blocks, 'modal'));
 }
 
 const ids = (form: Partial<StartFormContent>) =>
-  startView({ ...plain, ...form }).blocks.flatMap((block) =>
+  startFormView({ ...plain, ...form }).blocks.flatMap((block) =>
     block.type === 'input' ? [block.block_id] : [],
   );
 
@@ -87,7 +91,7 @@ describe('the form that starts a task', () => {
         const sayable = form.note === undefined || /\S/.test(form.note) ? form : { ...form, note: 'note' };
         shown(sayable);
         // In inputs stands what was typed, letter by letter.
-        const around = startView({ ...plain, ...sayable }).blocks.filter(({ type }) => type !== 'input');
+        const around = startFormView({ ...plain, ...sayable }).blocks.filter(({ type }) => type !== 'input');
         expect(JSON.stringify(around)).not.toContain('<!channel>');
       }),
       { numRuns: 60 },

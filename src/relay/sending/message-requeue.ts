@@ -8,7 +8,7 @@ type StoreDeps = Pick<RelayDeps, 'store'>;
 /** Closes a turn's message: it is not sent. Since `turn` was read, the turn may have been reassigned to another message. */
 export async function closeMessage({ store }: StoreDeps, turn: Turn): Promise<void> {
   const now = await store.turns.get(turn.workspace, turn.id);
-  if (now !== undefined) await store.messages.putBack(messageKeyOf(now), 'closed');
+  if (now !== undefined) await store.messages.leaveUnsent(messageKeyOf(now), 'closed');
 }
 
 /** Closes an empty message, unless it was edited or deleted since it was read. */
@@ -22,7 +22,7 @@ export async function closeIfUnchanged(
     const now = await messages.get(messageAsRead);
     if (now === undefined || now.state === 'withdrawn') return 'withdrawn';
     if (now.edited_ts !== messageAsRead.edited_ts) return 'changed';
-    await messages.putBack(messageAsRead, 'closed');
+    await messages.leaveUnsent(messageAsRead, 'closed');
     return 'closed';
   });
 }
@@ -31,7 +31,7 @@ export async function closeIfUnchanged(
  * Deletes a turn whose message was not sent, with its reply in Slack. The message waits again, with the edits that people
  * made meanwhile. False where it was deleted.
  */
-export async function putBack(
+export async function requeueMessage(
   { store }: StoreDeps,
   turn: Turn,
   reply?: { remove(): Promise<void> },
@@ -43,7 +43,7 @@ export async function putBack(
     if (now === undefined) return false;
     const { workspace, forwarded_by_turn_id } = now;
     const isWaiting =
-      (await messages.putBack(messageKeyOf(now), 'waiting')) &&
+      (await messages.leaveUnsent(messageKeyOf(now), 'waiting')) &&
       !(await applyPendingEdit({ messages, earlyEdits }, now));
     await turns.delete(turn);
     // The message was being forwarded when the run was stopped, and is now paused like the others.

@@ -1,14 +1,19 @@
 import { z } from 'zod';
-import { type FormView, formOption, type InputBlock, inputBlock } from '../../render/blocks/form-inputs.ts';
-import { createModal, noticeModal } from '../../render/blocks/modal.ts';
-import { plainText, type SectionBlock, sectionBlock } from '../../render/blocks/slack-blocks.ts';
+import {
+  checkboxesInput,
+  choiceInput,
+  formOption,
+  inputBlock,
+  textInput,
+} from '../../render/blocks/form-inputs.ts';
+import { createModal, type Modal, noticeModal, type ViewBlock } from '../../render/blocks/modal.ts';
+import { contextLineBlock, plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
 import type { TaskChoices } from '../../store/schema.ts';
 
-/** The form's callback id. */
 export const START_CALLBACK = 'start';
 /** Most characters in a text input (https://docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element). */
 export const MAX_QUESTION_CHARACTERS = 3_000;
@@ -22,12 +27,10 @@ const MAX_QUOTE_CHARACTERS = 600;
 
 const form = strings.startForm;
 
-/** The content of the form. */
 export interface StartFormContent {
   metadata: StartFormMetadata;
   /** Asks for a channel, with this one chosen; left out if the channel is fixed. */
   channel?: { chosen: string | undefined };
-  /** A sentence at the top. */
   note?: string | undefined;
   /** The message that the question is about. */
   quote?: string | undefined;
@@ -44,22 +47,16 @@ export interface StartFormContent {
 }
 
 /** What the form carries in its metadata. */
-export interface StartFormMetadata {
-  id: string;
-  /** The channel, if the form does not ask for it. */
-  channel?: string | undefined;
-  /** The channel that the form was opened in, if it may ask for another. */
-  from?: string | undefined;
-  /** More of the form is kept in our tables, such as the message that it is about. */
-  drafted?: boolean | undefined;
-}
-
 const metadataSchema = z.looseObject({
   id: z.uuid(),
+  /** The channel, if the form does not ask for it. */
   channel: z.string().optional(),
+  /** The channel that the form was opened in, if it may ask for another. */
   from: z.string().optional(),
+  /** More of the form is kept in our tables, such as the message that it is about. */
   drafted: z.boolean().optional(),
 });
+export type StartFormMetadata = Readonly<z.output<typeof metadataSchema>>;
 
 /** Reads the form's metadata; undefined for anything else. */
 export function parseStartFormMetadata(metadata: string): StartFormMetadata | undefined {
@@ -83,7 +80,7 @@ export function emptyStartForm(
 }
 
 /** The form that starts a task. */
-export function startView(form: StartFormContent): FormView {
+export function startFormView(form: StartFormContent): Modal {
   return {
     ...createModal(strings.startForm.heading, [...headerBlocks(form), ...inputBlocks(form)]),
     callback_id: START_CALLBACK,
@@ -93,25 +90,16 @@ export function startView(form: StartFormContent): FormView {
 }
 
 /** The modal with one sentence. */
-export function startNoticeView(sentence: string): FormView {
+export function startNoticeView(sentence: string): Modal {
   return noticeModal(form.heading, sentence);
 }
 
-function headerBlocks({ note, quote, files }: StartFormContent): FormView['blocks'] {
-  const blocks: FormView['blocks'] = [];
+function headerBlocks({ note, quote, files }: StartFormContent): ViewBlock[] {
+  const blocks: ViewBlock[] = [];
   if (note !== undefined) blocks.push(textSection(note));
   if (quote !== undefined && /\S/.test(quote))
-    blocks.push({
-      type: 'context',
-      elements: [
-        plainText(neutralizePings(`${form.about} “${shorten(quote.trim(), MAX_QUOTE_CHARACTERS)}”`)),
-      ],
-    });
-  if (files.length > 0)
-    blocks.push({
-      type: 'context',
-      elements: [plainText(shorten(neutralizePings(form.filesAlong(files)), 900))],
-    });
+    blocks.push(contextLineBlock(`${form.about} “${shorten(quote.trim(), MAX_QUOTE_CHARACTERS)}”`));
+  if (files.length > 0) blocks.push(contextLineBlock(shorten(form.filesAlong(files), 900)));
   return blocks;
 }
 
@@ -122,8 +110,8 @@ function inputBlocks({
   chosen,
   offers,
   usedSkills,
-}: StartFormContent): FormView['blocks'] {
-  const blocks: FormView['blocks'] = [];
+}: StartFormContent): ViewBlock[] {
+  const blocks: ViewBlock[] = [];
   if (channel !== undefined) blocks.push(channelInput(channel.chosen));
   if (question === 'long') blocks.push(textSection(form.longQuestion));
   else blocks.push(questionInput(question));
@@ -139,7 +127,7 @@ function inputBlocks({
   return blocks;
 }
 
-function channelInput(chosen: string | undefined): InputBlock {
+function channelInput(chosen: string | undefined): ViewBlock {
   return inputBlock(
     {
       type: 'conversations_select',
@@ -151,86 +139,47 @@ function channelInput(chosen: string | undefined): InputBlock {
   );
 }
 
-function questionInput({ text, optional }: { text: string; optional: boolean }): InputBlock {
+function questionInput({ text, optional }: { text: string; optional: boolean }): ViewBlock {
   const label = optional ? form.optionalQuestion : form.question;
-  return inputBlock(
-    { ...textInput('question', MAX_QUESTION_CHARACTERS, text), multiline: true },
-    { label, optional },
-  );
+  const field = { initial: text, maxLength: MAX_QUESTION_CHARACTERS, multiline: true };
+  return textInput('question', { label, optional }, field);
 }
 
-function titleInput(title: string | undefined): InputBlock {
-  return inputBlock(textInput('title', MAX_TITLE_CHARACTERS, title), {
-    label: form.title,
-    hint: form.titleHint,
-    optional: true,
-  });
+function titleInput(title: string | undefined): ViewBlock {
+  const texts = { label: form.title, hint: form.titleHint, optional: true };
+  return textInput('title', texts, { initial: title, maxLength: MAX_TITLE_CHARACTERS });
 }
 
-function skillInput(skill: string | undefined): InputBlock {
-  return inputBlock(textInput('skill', MAX_SKILL_CHARACTERS, skill), {
-    label: form.skill,
-    hint: form.skillHint,
-    optional: true,
-  });
+function skillInput(skill: string | undefined): ViewBlock {
+  const texts = { label: form.skill, hint: form.skillHint, optional: true };
+  return textInput('skill', texts, { initial: skill, maxLength: MAX_SKILL_CHARACTERS });
 }
 
-function usedSkillInput(skills: readonly string[]): InputBlock {
+function usedSkillInput(skills: readonly string[]): ViewBlock {
   const options = skills.map((skill) => formOption(skill, skill));
   const select = { type: 'static_select' as const, action_id: 'used_skill', options };
   return inputBlock(select, { label: form.usedSkill, optional: true });
 }
 
-function textInput(id: string, most: number, text: string | undefined) {
-  const initial = text === undefined || !/\S/.test(text) ? {} : { initial_value: shorten(text, most) };
-  return { type: 'plain_text_input' as const, action_id: id, max_length: most, ...initial };
-}
-
 /** `usual` leaves the model to the channel's settings and the service. */
-function modelInput(model: string | undefined): InputBlock {
+function modelInput(model = 'usual'): ViewBlock {
   const choices = Object.entries({ usual: form.defaultModel, ...strings.models });
   const options = choices.map(([name, [text, description]]) => formOption(name, text, description));
-  return radioInput('model', options, model ?? 'usual', form.model);
+  return choiceInput('model', { label: form.model, optional: true }, options, model, 'radio_buttons');
 }
 
-function modeInput(offers: StartFormContent['offers'], mode: string | undefined): InputBlock {
+function modeInput(offers: StartFormContent['offers'], mode = 'usual'): ViewBlock {
   const options = [formOption('usual', form.defaultMode)];
   if (offers.autoMode) options.push(formOption('auto', form.autoMode, form.autoModeHint));
   if (offers.planMode) options.push(formOption('plan', form.planMode, form.planModeHint));
-  return radioInput('mode', options, mode ?? 'usual', form.mode);
+  return choiceInput('mode', { label: form.mode, optional: true }, options, mode, 'radio_buttons');
 }
 
-function radioInput(
-  id: string,
-  options: ReturnType<typeof formOption>[],
-  chosen: string,
-  label: string,
-): InputBlock {
-  const initial = options.find(({ value }) => value === chosen) ?? options[0];
-  return inputBlock(
-    {
-      type: 'radio_buttons',
-      action_id: id,
-      options,
-      ...(initial === undefined ? {} : { initial_option: initial }),
-    },
-    { label, optional: true },
-  );
-}
-
-function fallbackInput(chosen: boolean): InputBlock {
+function fallbackInput(chosen: boolean): ViewBlock {
   const options = [formOption('no_fallback', form.noFallback, form.noFallbackHint)];
-  return inputBlock(
-    {
-      type: 'checkboxes',
-      action_id: 'fallback',
-      options,
-      ...(chosen ? { initial_options: options } : {}),
-    },
-    { label: form.fallback, optional: true },
-  );
+  return checkboxesInput('fallback', form.fallback, options, chosen ? ['no_fallback'] : []);
 }
 
-function textSection(sentence: string): SectionBlock {
+function textSection(sentence: string): ViewBlock {
   return sectionBlock(shorten(neutralizePings(sentence), 2_900));
 }

@@ -3,14 +3,14 @@ import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts
 import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import type { FormView } from '../../render/blocks/form-inputs.ts';
+import type { Modal } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey } from '../../store/keys.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';
 import type { PostOutcome, QuestionPoster } from './question-poster.ts';
-import { contentOfForm, type StartFormValues } from './start-form-content.ts';
+import { messageOfForm, type StartFormValues } from './start-form-message.ts';
+import { emptyStartForm, type StartFormMetadata, startFormView, startNoticeView } from './start-form-view.ts';
 import { type StartChannelRefusal, startChannelRefusal, startRefusal } from './start-permission.ts';
-import { emptyStartForm, type StartFormMetadata, startNoticeView, startView } from './start-view.ts';
 
 /** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
 const ANSWER_TIMEOUT_MS = 1_800;
@@ -19,34 +19,26 @@ const PERSON_LOOKUP_TIMEOUT_MS = 900;
 /** Longest lookup of the bot's own name (ms). */
 const BOT_NAME_TIMEOUT_MS = 500;
 
-/** A submitted form. */
 export interface StartFormSubmission extends WorkspaceActor, StartFormMetadata {
   viewId: string;
   values: StartFormValues;
 }
 
-/** What the form does next. */
-export type StartFormAnswer =
-  | { do: 'close' }
-  /** Stays open with an error message. */
-  | { do: 'show_error'; sentence: string }
-  | { do: 'show_view'; view: FormView };
+/** What the form shows next: an error message, or another view. It closes without one. */
+export type StartFormAnswer = string | Modal | undefined;
+
+export interface StartFormSubmissionsDeps extends RelayDeps {
+  questionPoster: Pick<QuestionPoster, 'post'>;
+  /** Called for each message that a form adds to an existing thread. */
+  onMessageAdded: (message: MessageKey) => void;
+}
 
 /** Handles submitted start forms: each starts one task, however often it is submitted. */
-export class StartFormHandler {
-  readonly #deps: RelayDeps;
-  readonly #questionPoster: Pick<QuestionPoster, 'post'>;
-  readonly #onMessageAdded: (message: MessageKey) => void;
+export class StartFormSubmissions {
+  readonly #deps: StartFormSubmissionsDeps;
 
-  /** `onMessageAdded` is called for each message that a form adds to an existing thread. */
-  constructor(
-    deps: RelayDeps,
-    questionPoster: Pick<QuestionPoster, 'post'>,
-    onMessageAdded: (message: MessageKey) => void,
-  ) {
+  constructor(deps: StartFormSubmissionsDeps) {
     this.#deps = deps;
-    this.#questionPoster = questionPoster;
-    this.#onMessageAdded = onMessageAdded;
   }
 
   /** Handles a submitted form. Returns in time for Slack, however slow Slack or the database is. */
@@ -55,14 +47,14 @@ export class StartFormHandler {
     const workspace = this.#deps.workspace(submission.workspace);
     const start = await store.taskStarts.get(submission);
     const channel = submission.values.channel ?? start?.channel ?? submission.channel;
-    if (workspace === undefined || channel === undefined) return showNotice(strings.startForm.gone);
+    if (workspace === undefined || channel === undefined) return startNoticeView(strings.startForm.gone);
     if (start === undefined && submission.drafted === true) return this.#reopenExpired(submission, channel);
     const startedAt = performance.now();
     const { person } = submission;
     const actor = { workspace: workspace.id, channel, person };
     const refusal = await startRefusal(this.#deps, workspace, actor, PERSON_LOOKUP_TIMEOUT_MS);
-    if (refusal !== undefined) return { do: 'show_error', sentence: refusal };
-    const content = contentOfForm(
+    if (refusal !== undefined) return refusal;
+    const content = messageOfForm(
       submission.values,
       start?.source_content ?? null,
       settings.supportedTaskOptions,
@@ -86,11 +78,10 @@ export class StartFormHandler {
     const sentence = strings.startForm[why];
     const { taskStarts } = this.#deps.store;
     const { channel, values } = submission;
-    if (why !== 'foreign' || channel === undefined || values.channel !== undefined)
-      return { do: 'show_error', sentence };
+    if (why !== 'foreign' || channel === undefined || values.channel !== undefined) return sentence;
     if (start !== undefined) await taskStarts.detachFromThread(start);
     else await this.#saveFilesAsDraft(submission, channel, content);
-    return { do: 'show_view', view: this.#refilledView(submission, sentence, content) };
+    return this.#refilledView(submission, sentence, content);
   }
 
   async #postToChannel(
@@ -104,23 +95,21 @@ export class StartFormHandler {
     const question = { workspace: workspace.id, id, user_id: person, channel, content };
     const start = await this.#deps.store.taskStarts.claimForPosting(question);
     // The form was submitted before.
-    if (start === undefined) return { do: 'close' };
-    const posting: Promise<PostOutcome | 'later'> = this.#questionPoster
+    if (start === undefined) return undefined;
+    const posting: Promise<PostOutcome | 'later'> = this.#deps.questionPoster
       .post(start)
       .catch((error: unknown) => {
         this.#deps.log.warn({ err: error, start: id }, 'could not post a question from a form; will retry');
         return 'later';
       });
     const posted = await Promise.race([posting, sleep(leftMs, 'slow' as const, { ref: false })]);
-    if (posted === 'posted') return { do: 'close' };
+    if (posted === 'posted') return undefined;
     if (posted === 'slow') this.#updateModalLater(workspace, submission, start, posting, content);
-    if (posted === 'slow' || posted === 'later') return showNotice(strings.startForm.slow);
+    if (posted === 'slow' || posted === 'later') return startNoticeView(strings.startForm.slow);
     const sentence = await postRefusalText(workspace, channel, posted);
     const isElsewhere = sentence === strings.startForm.elsewhere;
     await this.#deps.store.taskStarts.returnToDraft(start, isElsewhere ? 'anew' : 'open');
-    return isElsewhere
-      ? { do: 'show_view', view: this.#refilledView(submission, sentence, content) }
-      : { do: 'show_error', sentence };
+    return isElsewhere ? this.#refilledView(submission, sentence, content) : sentence;
   }
 
   /**
@@ -156,15 +145,12 @@ export class StartFormHandler {
   /** The draft of a form that stayed open for hours has been deleted: it becomes a form with a question of its own. */
   async #reopenExpired(submission: StartFormSubmission, channel: string): Promise<StartFormAnswer> {
     const { values } = submission;
-    const content = contentOfForm(values, null, this.#deps.settings.supportedTaskOptions);
+    const content = messageOfForm(values, null, this.#deps.settings.supportedTaskOptions);
     await this.#saveFilesAsDraft(submission, channel, content);
     const asked = { ...submission, values: { ...values, channel, question: values.question ?? '' } };
     // The form's list cannot offer direct conversations: this one stays.
     const fixed = isDirectChannel(channel) ? channel : undefined;
-    return {
-      do: 'show_view',
-      view: this.#refilledView(asked, strings.startForm.contentForgotten, content, fixed),
-    };
+    return this.#refilledView(asked, strings.startForm.contentForgotten, content, fixed);
   }
 
   /** Keeps the form's files, so that the next submission of the form sends them too. */
@@ -185,9 +171,9 @@ export class StartFormHandler {
     note: string,
     content: MessageContent,
     fixed?: string,
-  ): FormView {
+  ): Modal {
     const { title, model, skill, noFallback, mode, question } = values;
-    return startView({
+    return startFormView({
       ...emptyStartForm({ id, channel: fixed, drafted: true }, this.#deps.settings.supportedTaskOptions),
       ...(fixed === undefined ? { channel: { chosen: values.channel } } : {}),
       note,
@@ -205,41 +191,36 @@ export class StartFormHandler {
     leftMs: number,
   ): Promise<StartFormAnswer> {
     const { channel, thread_ts, message_ts, user_id, source_turn_id, id } = start;
-    if (start.state === 'done') return { do: 'close' };
-    if (thread_ts === null || message_ts === null) return showNotice(strings.startForm.gone);
+    if (start.state === 'done') return undefined;
+    if (thread_ts === null || message_ts === null) return startNoticeView(strings.startForm.gone);
     const isBotThere = source_turn_id !== null || (await isBotInChannel(workspace, channel, leftMs));
-    if (isBotThere === undefined)
-      return { do: 'show_error', sentence: strings.startForm.botMembershipUnknown };
+    if (isBotThere === undefined) return strings.startForm.botMembershipUnknown;
     if (!isBotThere) {
       const sentence = await postRefusalText(workspace, channel, 'invite');
-      if (sentence !== strings.startForm.elsewhere) return { do: 'show_error', sentence };
+      if (sentence !== strings.startForm.elsewhere) return sentence;
       await this.#deps.store.taskStarts.detachFromThread(start);
-      return { do: 'show_view', view: this.#refilledView(submission, sentence, content) };
+      return this.#refilledView(submission, sentence, content);
     }
     const thread = { workspace: workspace.id, channel, thread_ts };
     const result = await this.#deps.store.transaction(async (store, trx): Promise<StartFormAnswer> => {
       await store.threads.lock(thread);
-      if (!(await store.taskStarts.finish({ workspace: workspace.id, id }))) return { do: 'close' };
+      if (!(await store.taskStarts.finish({ workspace: workspace.id, id }))) return undefined;
       if (
         source_turn_id !== null &&
         (await store.turns.claimButton(workspace.id, source_turn_id, message_ts)) === undefined
       )
-        return showNotice(strings.startForm.alreadyAskedAgain);
+        return startNoticeView(strings.startForm.alreadyAskedAgain);
       const account_id = this.#deps.accountOf(workspace.id);
       await store.threads.adopt(thread, { account_id, user_id, ts: message_ts });
       const again = source_turn_id === null ? {} : { revises_turn_id: source_turn_id };
       const row = { thread_ts, user_id, state: 'waiting', content, editedTs: null, ...again } as const;
       await store.messages.add({ workspace: workspace.id, channel, ts: message_ts }, row);
       await this.#deps.enqueue(trx, thread);
-      return { do: 'close' };
+      return undefined;
     });
-    this.#onMessageAdded({ workspace: workspace.id, channel, ts: message_ts });
+    this.#deps.onMessageAdded({ workspace: workspace.id, channel, ts: message_ts });
     return result;
   }
-}
-
-function showNotice(sentence: string): StartFormAnswer {
-  return { do: 'show_view', view: startNoticeView(sentence) };
 }
 
 async function postRefusalText(

@@ -1,6 +1,10 @@
 import { v7 as nextId } from 'uuid';
 import { expect, test } from 'vitest';
-import { closeIfUnchanged, closeMessage, putBack } from '../../../src/relay/sending/put-back.ts';
+import {
+  closeIfUnchanged,
+  closeMessage,
+  requeueMessage,
+} from '../../../src/relay/sending/message-requeue.ts';
 import { ofMessage } from '../../../src/store/filters.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -35,7 +39,7 @@ const edit = { is_deletion: false, content: { text: 'as it is now' }, edited_ts:
 
 test('a message that waits again is not closed by a process that still has its deleted turn', async () => {
   const { turn, get } = await begun();
-  expect(await putBack({ store }, turn)).toBe(true);
+  expect(await requeueMessage({ store }, turn)).toBe(true);
   await closeMessage({ store }, turn);
   expect(await get()).toMatchObject({ state: 'waiting' });
 });
@@ -47,7 +51,7 @@ test('a message that was edited while it was sent waits again with its new text,
     await store.earlyEdits.record(key, edit);
   }
   await store.earlyEdits.claim(two.key, later);
-  for (const { turn } of [one, two]) expect(await putBack({ store }, turn)).toBe(true);
+  for (const { turn } of [one, two]) expect(await requeueMessage({ store }, turn)).toBe(true);
   expect(await one.get()).toMatchObject({ state: 'waiting', content: { text: 'as it is now' } });
   expect(await two.get()).toMatchObject({ state: 'waiting', content: { text: 'as it was' } });
 });
@@ -56,7 +60,7 @@ test('a message that was deleted while it was sent does not wait again', async (
   const { key, turn, get } = await begun();
   await store.db.updateTable('messages').set({ state: 'sending' }).where(ofMessage(key)).execute();
   await store.earlyEdits.record(key, { is_deletion: true, content: null, edited_ts: null });
-  expect(await putBack({ store }, turn)).toBe(false);
+  expect(await requeueMessage({ store }, turn)).toBe(false);
   expect(await get()).toMatchObject({ state: 'withdrawn', content: null });
 });
 

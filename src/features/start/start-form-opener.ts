@@ -9,32 +9,29 @@ import { readableText } from '../../relay/reading/readable-text.ts';
 import { turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import type { FormView } from '../../render/blocks/form-inputs.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
+import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
 import {
   emptyStartForm,
   MAX_QUESTION_CHARACTERS,
   type StartFormContent,
   type StartFormMetadata,
-  startNoticeView,
-  startView,
-} from './start-view.ts';
+  startFormView,
+} from './start-form-view.ts';
 
 /** Longest lookup of the person who opens the form (ms). */
 const LOOKUP_TIMEOUT_MS = 3_000;
 /** Most skills that the form offers. */
 const MAX_USED_SKILLS = 20;
 
-/** A person opens the form. */
 export interface StartFormRequest extends ModalTrigger {
   person: string;
 }
 
 /** Opens the form that starts a task: at once, and filled later if something must be looked up. */
-export class StartModal {
+export class StartFormOpener {
   readonly #deps: RelayDeps;
 
   constructor(deps: RelayDeps) {
@@ -46,7 +43,7 @@ export class StartModal {
     return this.#openFilled(request, channel, async (workspace) => {
       const isFixed = channel !== undefined && isDirectChannel(channel);
       const metadata = { id: randomUUID(), channel: isFixed ? channel : undefined, from: channel };
-      return startView({
+      return startFormView({
         ...(await this.#emptyForm(workspace.id, metadata)),
         ...(isFixed ? {} : { channel: { chosen: channel } }),
       });
@@ -69,7 +66,7 @@ export class StartModal {
       const location = { channel, thread_ts: root, message_ts: ts, source_turn_id: null };
       await this.#saveDraft(request, id, { ...location, source_content: source });
       const { text, files } = await readableMessage(workspace, message);
-      return startView({
+      return startFormView({
         ...(await this.#emptyForm(workspace.id, { id, channel, drafted: true })),
         note: isTaken ? strings.startForm.threadTaken : undefined,
         quote: text,
@@ -88,16 +85,15 @@ export class StartModal {
     // The control below asks for more than access.
     return this.#openFilled(request, undefined, async (workspace) => {
       const turn = await turnOf(store, { workspace: workspace.id, ...asked });
-      if (turn === undefined) return startNoticeView(strings.startForm.gone);
+      if (turn === undefined) return strings.startForm.gone;
       const inThread = asked.where === 'thread';
-      if (inThread && turn.button_used_at !== null)
-        return startNoticeView(strings.startForm.alreadyAskedAgain);
+      if (inThread && turn.button_used_at !== null) return strings.startForm.alreadyAskedAgain;
       const { channel, thread_ts } = turn;
       const control = inThread ? 'choose_again' : 'new_thread';
       const refusal = await controlRefusal(this.#deps, useOnTurn(turn, request.person, control));
-      if (refusal !== undefined) return startNoticeView(refusal);
+      if (refusal !== undefined) return refusal;
       const source = (await store.messages.get(messageKeyOf(turn)))?.content;
-      if (source == null) return startNoticeView(strings.startForm.gone);
+      if (source == null) return strings.startForm.gone;
       const id = randomUUID();
       const location = {
         channel,
@@ -110,7 +106,7 @@ export class StartModal {
       const { text, files } = await readableMessage(workspace, { ...source });
       const question = parseFlags(text, settings.supportedTaskOptions).text;
       const quoted = source.about === undefined ? undefined : await readableMessage(workspace, source.about);
-      return startView({
+      return startFormView({
         ...(await this.#emptyForm(workspace.id, { id, channel, drafted: true })),
         question:
           question.length > MAX_QUESTION_CHARACTERS
@@ -127,23 +123,17 @@ export class StartModal {
   async #openFilled(
     request: StartFormRequest,
     channel: string | undefined,
-    fill: (workspace: WorkspaceClient) => Promise<FormView>,
+    fill: (workspace: WorkspaceClient) => Promise<ModalContent>,
   ): Promise<ModalOutcome> {
-    const { unavailable } = strings.command;
-    return openAndFillModal(this.#deps, request, startNoticeView, unavailable, async (workspace) => {
+    const { heading } = strings.startForm;
+    return openAndFillModal(this.#deps, request, heading, strings.command.unavailable, async (workspace) => {
       if (channel === undefined) return fill(workspace);
       const asker = { workspace: workspace.id, channel, person: request.person };
-      const known = accessDenialFor(
-        this.#deps,
-        workspace.people,
-        asker,
-        AbortSignal.timeout(LOOKUP_TIMEOUT_MS),
-      );
+      const timeout = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+      const known = accessDenialFor(this.#deps, workspace.people, asker, timeout);
       // Where Slack does not say, the submitted form is refused.
       const why = await known.catch(() => 'unknown' as const);
-      return why === undefined || why === 'unknown'
-        ? fill(workspace)
-        : startNoticeView(refusalSentence({ why }));
+      return why === undefined || why === 'unknown' ? fill(workspace) : refusalSentence({ why });
     });
   }
 

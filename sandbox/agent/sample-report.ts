@@ -1,0 +1,113 @@
+/** What a report says of one plate. */
+interface Plate {
+  number: number;
+  /** Wells that could be read, of 96. */
+  wells: number;
+  control: number;
+  treated: number;
+}
+
+const WELLS = 96;
+/** A plate whose treated wells have less than this many times the controls' signal counts as weak. */
+const WEAK_RATIO = 1.5;
+
+/**
+ * A report in Markdown about as many made-up plates as it takes to fill `characters`: at least that many, and one
+ * section more at most. Its tables, its prose and its conclusion agree.
+ */
+export function sampleReport(characters: number): string {
+  const plates: Plate[] = [];
+  let sections = '';
+  for (;;) {
+    plates.push(plateOf(plates.length + 1));
+    sections += sectionOf(plates);
+    const text = `${introduction(plates.length)}${sections}${conclusionOf(plates)}`;
+    if (text.length >= characters) return text;
+  }
+}
+
+function plateOf(number: number): Plate {
+  return {
+    number,
+    wells: WELLS - ((number * 7) % 5),
+    control: 1 + ((number * 37) % 23) / 100,
+    treated: 1.55 + ((number * 53) % 61) / 100,
+  };
+}
+
+function introduction(count: number): string {
+  const plates = count === 1 ? 'one plate' : `${count} plates`;
+  return [
+    `# Does the treatment raise the signal?\n\nThis report goes through ${plates} of the assay. Each has ${WELLS} wells,`,
+    'half of them treated. The signal is given relative to the reference dye, so that plates can be compared.\n\n',
+  ].join(' ');
+}
+
+function sectionOf(plates: readonly Plate[]): string {
+  const plate = plates.at(-1) ?? plateOf(1);
+  const { number, wells, control, treated } = plate;
+  const half = Math.floor(wells / 2);
+  const lost = WELLS - wells;
+  const read =
+    lost === 0
+      ? `All ${WELLS} wells could be read.`
+      : `${wells} of ${WELLS} wells could be read; the other ${lost === 1 ? 'one was' : `${lost} were`} dry.`;
+  return `## Plate ${number}\n\n${read} Treated wells have a mean signal of **${treated.toFixed(2)}**, controls of ${control.toFixed(2)}: a ratio of ${ratioOf(plate).toFixed(2)}.
+
+| group | wells | mean signal |
+| --- | ---: | ---: |
+| control | ${half} | ${control.toFixed(2)} |
+| treated | ${wells - half} | ${treated.toFixed(2)} |
+
+${remarkOn(plates)}
+
+`;
+}
+
+function remarkOn(plates: readonly Plate[]): string {
+  const plate = plates.at(-1) ?? plateOf(1);
+  const before = plates.at(-2);
+  if (plate.number % 4 === 0) return ratiosOf(plates.slice(-4));
+  if (plate.number % 3 === 0) return checksOf(plate);
+  const strength = ratioOf(plate) < WEAK_RATIO ? 'weaker than usual' : 'clear';
+  if (before === undefined)
+    return `The effect is ${strength}. The other plates have to show whether it holds.`;
+  const change = ratioOf(plate) > ratioOf(before) ? 'larger' : 'smaller';
+  return `The effect is ${strength} here, and ${change} than on plate ${before.number} (${ratioOf(before).toFixed(2)}).`;
+}
+
+function ratiosOf(plates: readonly Plate[]): string {
+  const ratios = plates.map((plate) => ratioOf(plate).toFixed(2)).join(', ');
+  const code = `ratios = [${ratios}]\nmean(ratios)  # ${meanRatio(plates).toFixed(2)}`;
+  return `The ratio over plates ${plates[0]?.number} to ${plates.at(-1)?.number}:\n\n\`\`\`python\n${code}\n\`\`\``;
+}
+
+function checksOf({ wells }: Plate): string {
+  const dry = ['The reference dye is even across all rows', 'The dry well is not at the edge'][WELLS - wells];
+  return [
+    'Checked on this plate:\n',
+    '- The *edges* differ from the middle by less than 3 %.',
+    `- ${dry ?? 'The dry wells are in different rows'}.`,
+    '- A second reading gave the same ratio within 0.02.',
+  ].join('\n');
+}
+
+function conclusionOf(plates: readonly Plate[]): string {
+  const sorted = plates.toSorted((a, b) => ratioOf(a) - ratioOf(b));
+  const [least, greatest] = [sorted[0], sorted.at(-1)];
+  if (least === undefined || greatest === undefined) return '';
+  const dry = plates.reduce((sum, { wells }) => sum + WELLS - wells, 0);
+  const range =
+    plates.length === 1
+      ? ''
+      : ` It is least on plate ${least.number} (${ratioOf(least).toFixed(2)}) and greatest on plate ${greatest.number} (${ratioOf(greatest).toFixed(2)}).`;
+  return `## Conclusion\n\nThe treatment raises the signal ${meanRatio(plates).toFixed(2)} times on average.${range} ${dry} of ${plates.length * WELLS} wells were dry and are left out.\n`;
+}
+
+function ratioOf({ control, treated }: Plate): number {
+  return treated / control;
+}
+
+function meanRatio(plates: readonly Plate[]): number {
+  return plates.reduce((sum, plate) => sum + ratioOf(plate), 0) / plates.length;
+}

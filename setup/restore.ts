@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, chown, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { pino } from 'pino';
+import { readCommandConfig } from '../src/config.ts';
+import { parseOptions, runCommand } from '../src/operate/command-runner.ts';
+import { UsageError } from '../src/operate/error-messages.ts';
+import { osUserFor } from '../src/postgres/data-folder.ts';
+import { findRunningServer, startEmbeddedServer } from '../src/postgres/embedded-server.ts';
+import { progressOf, unpackFolder } from './data-archive.ts';
+import { requireEmbeddedDatabase, runInterruptible } from './embedded-database.ts';
+
+const USAGE = 'npm run restore -- --from taskthread.tar.gz [--replace]';
+const HELP = `Puts an embedded database back that npm run backup has saved, while Taskthread is stopped.
+
+Usage: ${USAGE}
+
+  --from      the file
+  --replace   moves the database that is there aside; without it, the command refuses`;
+
+/** What to restore, and where. */
+export interface RestoreRequest {
+  dataFolder: string;
+  file: string;
+  replace: boolean;
+}
+
+/**
+ * Puts the embedded database of a backup into a data folder, and starts it once to try it. If anything fails, the folder
+ * is as it was. Throws if the folder has a database, unless it may be replaced, or if a process uses that.
+ */
+export async function restore(
+  { dataFolder, file, replace }: RestoreRequest,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const data = path.join(path.resolve(dataFolder), 'postgres');
+  const { size } = await stat(file);
+  const isThere = (await stat(data).catch(() => undefined)) !== undefined;
+  if (isThere && !replace)
+    throw new Error(`${data} holds a database. Add --replace to move it aside, or use another DATA_FOLDER.`);
+  if (isThere && (await findRunningServer(dataFolder)) !== undefined)
+    throw new Error(`Taskthread is running on ${dataFolder}. Stop it first.`);
+  await mkdir(dataFolder, { recursive: true });
+  const draft = `${data}.restored-${randomUUID()}`;
+  const aside = `${data}.replaced-${new Date().toISOString().replaceAll(':', '')}`;
+  try {
+    await mkdir(draft, { mode: 0o700 });
+    await unpackFolder(file, draft, { onBytes: progressOf('Read', size, say), signal });
+    await giveToServer(draft, dataFolder);
+    if (isThere) await rename(data, aside);
+    let isInPlace = false;
+    try {
+      await rename(draft, data);
+      isInPlace = true;
+      const server = await startEmbeddedServer({ folder: dataFolder, log: pino({ level: 'silent' }) });
+      await server.stop();
+    } catch (error) {
+      if (isInPlace) await rename(data, draft);
+      if (isThere) await rename(aside, data);
+      throw error;
+    }
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  if (isThere) say(`The database that was there is in ${aside}.`);
+  say(`Restored ${file}. Start Taskthread: it continues the threads of the backup.`);
+}
+
+/** Gives the files to the user that the server runs as; PostgreSQL refuses a folder that others can read. */
+async function giveToServer(draft: string, dataFolder: string): Promise<void> {
+  const names = await readdir(draft, { recursive: true });
+  if (!names.includes('PG_VERSION') || !names.includes('taskthread.password'))
+    throw new Error('The file is no backup of an embedded database.');
+  await chmod(draft, 0o700);
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = osUserFor(await stat(dataFolder));
+  for (const name of ['.', ...names]) await chown(path.join(draft, name), uid, gid);
+}
+
+async function run(args: readonly string[]): Promise<number> {
+  const { from, replace } = parseOptions(USAGE, args, {
+    from: { type: 'string' },
+    replace: { type: 'boolean', default: false },
+  });
+  if (from === undefined) throw new UsageError(USAGE, '--from is missing.');
+  const dataFolder = requireEmbeddedDatabase(readCommandConfig(process.env), USAGE);
+  const request = { dataFolder, file: from, replace };
+  await runInterruptible((signal) => restore(request, (line) => console.log(line), signal));
+  return 0;
+}
+
+if (import.meta.main) await runCommand(HELP, () => run(process.argv.slice(2)));

@@ -1,0 +1,49 @@
+import { TURN_STATES } from '../store/threads/turn-steps.ts';
+
+const EVENT_KIND =
+  "kind: message, edit, deletion, renaming, move, sign (a stop reaction or Slack's stop), other";
+const TURN_OUTCOME =
+  'outcome: completed, length (cut off by the service), cancelled (stopped), failed, refused (by the service), ' +
+  'withdrawn (deleted), helped (only help was asked for), kept (files without words), abandoned (tried too often)';
+const METHOD = "method: Slack's name";
+const CALL = 'endpoint: method and path; account: settings, own (that of a workspace)';
+
+/** What each metric says, and what the values of its labels are. */
+export const metricHelp = {
+  build_info: 'Always 1; version: the release that runs',
+  events_total:
+    `Events from Slack; ${EVENT_KIND}; outcome: admitted, known (seen before), stray and unsent (between people), ` +
+    'stop_said, reworded, withdrawn, too_late (already sent), renamed, moved, ignored, silence (not for the bot), ' +
+    'stranger (not installed there), departure (uninstalled), failed (not recorded); outcome of a sign: done, stopping, ' +
+    'over, running, refused, away, gone, unknown, nothing, withdrawn, ignored',
+  event_seconds: `Time from the arrival of an event until it may be acknowledged; ${EVENT_KIND}`,
+  turns_ended_total: `Finished turns; ${TURN_OUTCOME}`,
+  turn_seconds: `Time from a message in Slack to the end of its turn; ${TURN_OUTCOME}`,
+  first_visible_seconds: 'Time from a message in Slack to the first reply that people see',
+  unseen_text_seconds: 'Age of the oldest text that an edit first shows',
+  slack_permits_total:
+    "Requests for a rate limit permit; lane: Slack's method, or its limit in each channel; " +
+    'outcome: granted, refused (requested again later)',
+  slack_calls_total:
+    `Calls to Slack; ${METHOD}; outcome: ok, throttled, unavailable, unauthorized, channel_gone, message_gone, ` +
+    'payload_refused, refused (for another reason), lease_ended (another process does it)',
+  slack_call_seconds: `Duration of calls to Slack; ${METHOD}`,
+  slack_throttled_total: `Slack's rate limit responses (429); ${METHOD}`,
+  degraded_sends_total:
+    'Messages sent again without a block that Slack refused; the workspace gets none for 6 hours; ' +
+    'block: plan, data_table, context_actions (thumbs)',
+  service_calls_total: `Attempts of calls to the agent service; status: of HTTP, 4xx for a rare one, or none; ${CALL}`,
+  service_call_seconds: `Duration of calls to the agent service; ${CALL}`,
+  service_retries_total: `Attempts after the first; ${CALL}`,
+  http_bytes_total:
+    'Bytes of bodies; peer: slack, service, links (where other links lead); direction: up, down',
+  threads_held: 'Threads that this process works on',
+  credential_refused: '1 for each setting whose token or key is rejected; setting: its name',
+  own_credentials_refused: 'Rejected credentials of workspaces; kind: token, key',
+  deaf_workspaces: 'Workspaces whose posts do not come back as events',
+  database_up: '1 if the figures from the database could be read, else 0',
+  messages_waiting: 'Messages waiting for their turn, over all processes',
+  oldest_waiting_seconds: 'Age of the oldest waiting message',
+  feedback: 'Thumbs of the last 24 hours; thumb: good, bad',
+  turns: `Unfinished turns, over all processes; state: ${TURN_STATES.join(', ')}`,
+};

@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { startSandboxServices } from '../../../sandbox/sandbox-services.ts';
+import type { Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { backUp } from '../../../setup/backup.ts';
+import { startApp } from '../../../src/app.ts';
+import { readConfig } from '../../../src/config.ts';
+import { silentLog } from '../../support/silent-log.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const undo = new AsyncDisposableStack();
+afterAll(() => undo.disposeAsync());
+const { slack, agent, settings, folder } = await startSandboxServices(
+  {
+    slack: { limits: 'off' },
+    agent: {
+      script: async (turn) =>
+        turn.write(`After ${turn.history.filter(({ role }) => role === 'user').length} others.`),
+    },
+  },
+  undo,
+);
+const ada = slack.createPerson({ name: 'ada' });
+const channel = slack.createChannel({ name: 'lab' });
+const archive = join(folder, 'saved.tar.gz');
+
+/** The program on the data of a machine. */
+const startOn = (dataFolder: string) =>
+  startApp(readConfig({ ...settings, DATA_FOLDER: join(folder, dataFolder) }), silentLog);
+
+/** Runs `npm run backup` or `npm run restore` on a machine; resolves to its exit code and its words. */
+function run(command: 'backup' | 'restore', dataFolder: string, ...args: string[]) {
+  const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, TMPDIR, NODE_COMPILE_CACHE, DATA_FOLDER: join(folder, dataFolder) };
+  return new Promise<{ code: unknown; words: string }>((resolve) => {
+    execFile(process.execPath, [`setup/${command}.ts`, ...args], { env }, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, words: `${stdout}${stderr}` }),
+    );
+  });
+}
+
+async function answered(root: Message, words: string): Promise<void> {
+  await waitFor(async () => {
+    const shown = slack.thread(channel.id, root.ts).map((message) => slack.visibleText(message));
+    expect(shown.join('\n')).toContain(words);
+  });
+}
+
+const first = await startOn('data');
+const root = slack.say({ person: ada, channel, text: '@taskthread remember this' });
+await answered(root, 'After 0 others.');
+const whileRunning = await run('backup', 'data', '--to', archive);
+await first.stop();
+const afterStop = await run('backup', 'data', '--to', archive);
+
+test('a backup is refused while Taskthread runs, and made once it has stopped', async () => {
+  expect(whileRunning).toMatchObject({
+    code: 1,
+    words: expect.stringContaining('Taskthread is already running'),
+  });
+  expect(afterStop).toMatchObject({ code: 0, words: expect.stringMatching(/^Saved \d+ MB in /) });
+  expect((await stat(archive)).mode & 0o777).toBe(0o600);
+});
+
+test('a backup that is restored on an empty machine goes on with its threads', async () => {
+  expect(await run('restore', 'elsewhere', '--from', archive)).toMatchObject({ code: 0 });
+  const second = await startOn('elsewhere');
+  undo.defer(() => second.stop());
+  slack.say({ person: ada, channel, thread: root.ts, text: 'what was it?' });
+  await answered(root, 'After 1 others.');
+  expect(agent.tasks).toHaveLength(1);
+});
+
+test('a backup never replaces a file, and needs a database', async () => {
+  expect(await run('backup', 'data', '--to', archive)).toMatchObject({
+    code: 1,
+    words: expect.stringContaining('exists already'),
+  });
+  expect(await run('backup', 'nowhere')).toMatchObject({
+    code: 1,
+    words: expect.stringContaining('Check DATA_FOLDER'),
+  });
+});
+
+test('a backup that is interrupted leaves no file', async () => {
+  const file = join(folder, 'unfinished.tar.gz');
+  const cut = backUp(join(folder, 'data'), file, () => undefined, AbortSignal.abort());
+  await expect(cut).rejects.toBeInstanceOf(Error);
+  expect((await readdir(folder)).filter((name) => name.startsWith('unfinished'))).toEqual([]);
+});
+
+test('a restore replaces a database only if it is told to, and keeps that one', async () => {
+  expect(await run('restore', 'data', '--from', archive)).toMatchObject({
+    code: 1,
+    words: expect.stringContaining('Add --replace'),
+  });
+  const { code } = await run('restore', 'data', '--from', archive, '--replace');
+  expect(code).toBe(0);
+  const [here, aside, ...others] = (await readdir(join(folder, 'data'))).sort();
+  expect([here, others]).toEqual(['postgres', []]);
+  expect(aside).toMatch(/^postgres\.replaced-/);
+});
+
+test('a restore of anything else changes nothing', async () => {
+  const file = join(folder, 'letter.tar.gz');
+  await writeFile(file, 'Dear database');
+  await mkdir(join(folder, 'untouched'));
+  expect(await run('restore', 'untouched', '--from', file)).toMatchObject({
+    code: 1,
+    words: expect.stringContaining('tar has failed'),
+  });
+  expect(await readdir(join(folder, 'untouched'))).toEqual([]);
+});

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+
+/** Runs a command without any settings; resolves to its exit code and its words. */
+async function run(file: string, ...options: string[]): Promise<{ code: unknown; words: string }> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(process.execPath, [file, ...options], { env: { PATH, NODE_COMPILE_CACHE } });
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { code, words: `${out}${err}` };
+}
+
+describe.each([
+  ['audit', 'src/operate/audit.ts'],
+  ['backup', 'setup/backup.ts'],
+  ['connect', 'setup/connect.ts'],
+  ['doctor', 'src/operate/doctor.ts'],
+  ['forget', 'src/operate/forget.ts'],
+  ['image-check', 'sandbox/image-check.ts'],
+  ['manifest', 'setup/manifest.ts'],
+  ['restore', 'setup/restore.ts'],
+  ['rotate-key', 'src/operate/rotate-key.ts'],
+])('npm run %s', (command, file) => {
+  test('explains itself and its exit codes with --help', async () => {
+    const { code, words } = await run(file, '--help');
+    expect(code).toBe(0);
+    expect(words).toContain(`Usage: npm run ${command}`);
+    expect(words).toContain('Exit code: 0 if all went well');
+  });
+});
+
+test.each(['src/operate/rotate-key.ts', 'setup/restore.ts'])(
+  '%s refuses an option that it does not know, with 2',
+  async (file) => {
+    const { code, words } = await run(file, '--nonsense');
+    expect(code).toBe(2);
+    expect(words).toMatch(/'--nonsense'[\s\S]*Usage: npm run/);
+  },
+);
+
+test('npm run image-check says so where no container engine answers, and exits with 0', async () => {
+  const { code, words } = await run('sandbox/image-check.ts', '--engine', 'no-engine');
+  expect(code).toBe(0);
+  expect(words).toContain('No container engine answers');
+});

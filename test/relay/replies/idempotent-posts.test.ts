@@ -1,0 +1,81 @@
+import { v7 as nextId } from 'uuid';
+import { expect, test } from 'vitest';
+import { IdempotentPosts } from '../../../src/relay/replies/idempotent-posts.ts';
+import type { PostRequest } from '../../../src/slack/posting.ts';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+import { silentLog } from '../../support/silent-log.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const lease = {
+  signal: new AbortController().signal,
+  draining: new AbortController().signal,
+  remainingMs: () => 8_000,
+};
+const message = { text: 'Working on it', blocks: [] };
+let seconds = 1_700_000_000;
+
+/** The posts of a turn that has just begun, as if that were so long ago. */
+async function begun(agoMs: number) {
+  seconds += 1;
+  const ts = `${seconds}.000000`;
+  const thread = { workspace: 'T1', channel: 'C1', thread_ts: ts };
+  await store.threads.adopt(thread, { account_id: 'settings', user_id: 'U1', ts });
+  const said = {
+    thread_ts: ts,
+    user_id: 'U1',
+    state: 'waiting',
+    content: { text: 'hi' },
+    editedTs: null,
+  } as const;
+  await store.messages.add({ workspace: 'T1', channel: 'C1', ts }, said);
+  const waiting = await store.messages.nextWaiting(thread);
+  if (waiting === undefined) throw new Error('Nothing waits.');
+  const turn = await store.turns.begin(nextId(), waiting);
+  const longAgo = new Date(Date.now() - agoMs);
+  await kysely.updateTable('posts').set({ intended_at: longAgo }).where('turn_id', '=', turn.id).execute();
+  const find = async () => (await store.posts.ofTurn(turn)).get('reply:0');
+  const intendedBeforeCall: (Date | undefined)[] = [];
+  const posting = {
+    post: async ({ beforeSend }: PostRequest) => {
+      await beforeSend?.();
+      intendedBeforeCall.push((await find())?.intended_at);
+      return { ts: `${seconds}.500000` };
+    },
+    edit: async () => 'unchanged' as const,
+    delete: async () => undefined,
+  };
+  const workspace = { posting, readBack: { findOwnPost: async () => undefined } };
+  const work = { deps: { log: silentLog, store }, workspace, lease };
+  const posts = new IdempotentPosts(work, turn, performance.now() - agoMs);
+  return { posts, find, longAgo, intendedBeforeCall };
+}
+
+test('the first reply needs no other intent than that of the turn, if its call leaves at once', async () => {
+  const { posts, find, longAgo, intendedBeforeCall } = await begun(0);
+  await posts.post('reply:0', message, 'first');
+  expect(intendedBeforeCall).toEqual([longAgo]);
+  await posts.withdrawIntent();
+  expect(await find()).toMatchObject({ state: 'posted', ts: `${seconds}.500000` });
+});
+
+test('the intent of the first reply is recorded again before a call that waited for its permit', async () => {
+  const { posts, longAgo, intendedBeforeCall } = await begun(5_000);
+  await posts.post('reply:0', message, 'first');
+  expect(intendedBeforeCall[0]?.getTime()).toBeGreaterThan(longAgo.getTime() + 4_000);
+});
+
+test('the intent of a first reply that waits for its permit is withdrawn after a second', async () => {
+  const { posts, find, intendedBeforeCall } = await begun(0);
+  await waitFor(async () => expect(await find()).toBeUndefined());
+  await posts.post('reply:0', message, 'first');
+  expect(intendedBeforeCall[0]).toBeDefined();
+});
+
+test('the intent of a first reply that was never sent is withdrawn', async () => {
+  const { posts, find } = await begun(0);
+  await posts.withdrawIntent();
+  expect(await find()).toBeUndefined();
+});

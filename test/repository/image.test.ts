@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+// Below node_modules, so that the packages are found.
+const app = await mkdtemp(join(root, 'node_modules/.image-'));
+afterAll(() => rm(app, { recursive: true, force: true }));
+await run(process.execPath, [
+  join(root, 'node_modules/typescript/bin/tsc'),
+  '-p',
+  join(root, 'tsconfig.build.json'),
+  '--outDir',
+  join(app, 'dist'),
+]);
+await cp(join(root, 'package.json'), join(app, 'package.json'));
+const call = (...args: string[]) => run(process.execPath, args, { cwd: app, env: {} });
+
+test('the code that the image holds loads, and lists its settings', async () => {
+  const { stdout } = await call('dist/main.js', '--help');
+  expect(stdout).toContain('SLACK_BOT_TOKEN (required)');
+});
+
+test('a command says how it is called in the image', async () => {
+  const { stdout } = await call('dist/operate/audit.js', '--help');
+  expect(stdout).toContain('Usage: node dist/operate/audit.js --since');
+});

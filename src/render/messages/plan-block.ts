@@ -5,21 +5,20 @@ import { earlierSteps } from '../strings/index.ts';
 import { shorten } from '../text/graphemes.ts';
 import type { ReplyBlock } from './answer-text.ts';
 import { progressTail } from './progress-line.ts';
-import { callTitle, type ToolCall, toolCalls } from './tool-steps.ts';
+import { callTitle, MAX_TOOL_TEXT_LENGTH, type ToolCall, toolCalls } from './tool-steps.ts';
 
 /** A plan of one step would only repeat the progress line. */
 const MIN_STEPS = 2;
 /** Rows of a plan; Slack publishes no limit, and more than these are hard to follow. */
 const MAX_ROWS = 8;
 /** Characters of a plan: the answer has the rest of its message. */
-export const MAX_PLAN_LENGTH = 1_500;
+const MAX_PLAN_LENGTH = 1_500;
 /** Characters of a row (longer ones are cut off in Slack's apps). */
 const MAX_TITLE_LENGTH = 120;
 const MAX_SOURCES = 3;
 const MAX_SOURCE_LABEL_LENGTH = 40;
 const MAX_URL_LENGTH = 500;
-/** An address that ends within the text; the output of a tool may be cut off in the last one. */
-const COMPLETE_URL = /https?:\/\/[^\s<>()[\]{}|"'`*\\\u2060]+(?=[\s<>()[\]{}|"'`*\\])/g;
+const ADDRESS = /https?:\/\/[^\s<>()[\]{}|"'`*\\\u2060]+/g;
 /** How tools report failures: the service has no field for it. */
 const FAILED_OUTPUT =
   /^\W{0,3}(?:\w*(?:error|exception)\b|traceback \(most recent|failed\b|fatal\b|command failed)/i;
@@ -74,7 +73,10 @@ function addSources(plan: PlanBlock, calls: readonly ToolCall[], rows: readonly 
 
 /** The label is the address itself: an agent cannot hide where a link leads. */
 function sourcesIn(output: string): URLSourceElement[] {
-  const found = (output.match(COMPLETE_URL) ?? []).map((url) => url.replace(/[.,;:!?]+$/, ''));
+  // An output that was cut off may end in the middle of an address.
+  const end = output.length < MAX_TOOL_TEXT_LENGTH ? output.length : output.length - 1;
+  const whole = [...output.matchAll(ADDRESS)].filter(({ index, 0: url }) => index + url.length <= end);
+  const found = whole.map(([url]) => url.replace(/[.,;:!?]+$/, ''));
   const urls = [...new Set(found)].filter((url) => url.length <= MAX_URL_LENGTH && URL.canParse(url));
   return urls.slice(0, MAX_SOURCES).map((url) => {
     const text = shorten(url.replace(/^https?:\/\/(?:www\.)?|\/$/g, ''), MAX_SOURCE_LABEL_LENGTH);

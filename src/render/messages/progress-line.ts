@@ -1,4 +1,3 @@
-import { type ContextBlock, contextLineBlock } from '../blocks/slack-blocks.ts';
 import { stepsDone } from '../strings/index.ts';
 import { formatRunningTime } from '../text/duration.ts';
 import { shorten } from '../text/graphemes.ts';
@@ -7,13 +6,8 @@ import { callTitle, toolCalls } from './tool-steps.ts';
 
 const MAX_LINE_LENGTH = 180;
 
-/** The line below a growing reply. */
-export function progressLine(...progress: Parameters<typeof progressText>): ContextBlock {
-  return contextLineBlock(progressText(...progress));
-}
-
-/** What the agent is doing, for how long, and how many steps are done. */
-export function progressText(
+/** The line below a growing reply: what the agent is doing, for how long, and how many steps are done. */
+export function progressLine(
   blocks: readonly ReplyBlock[],
   options: { elapsedMs: number; status: string },
 ): string {

@@ -19,7 +19,7 @@ import { answerText, type ReplyBlock } from './answer-text.ts';
 import { blocksWithDataTable, wideTableOf } from './data-table.ts';
 import { feedbackButtons } from './feedback-buttons.ts';
 import { planBlock } from './plan-block.ts';
-import { doneLine, progressLine, progressText } from './progress-line.ts';
+import { doneLine, progressLine } from './progress-line.ts';
 
 export interface DisplayedReply {
   turnId: string;
@@ -122,7 +122,7 @@ function withPlan(
   if (!fitsMessage(blocks)) return messages;
   const answer = part?.segments.map((segment) => (segment.isAdded ? '' : segment.text)).join('');
   const rest = answer === undefined ? message.text : fallbackText(answer, MAX_TEXT_BELOW_PLAN);
-  const text = `${truncateBytes(progressText(shown, options), MAX_PLAN_TEXT)}\n${rest}`;
+  const text = `${truncateBytes(progressLine(shown, options), MAX_PLAN_TEXT)}\n${rest}`;
   return [{ ...message, text, blocks, simpler: { without: 'plan', message } }];
 }
 
@@ -243,7 +243,7 @@ function blocksBelowAnswer(
     if (!isHelp) blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));
   } else if (state.phase === 'working' && state.sentence === undefined) {
     if (!hasPlan)
-      blocks.push(progressLine(shownToolBlocks(state), { elapsedMs: state.elapsedMs, status: sentence }));
+      blocks.push(contextLineBlock(progressLine(shownToolBlocks(state), { ...state, status: sentence })));
   } else {
     blocks.push(contextLineBlock(sentence));
   }

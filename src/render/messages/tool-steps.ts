@@ -14,6 +14,8 @@ export interface ToolStep {
   output: string | undefined;
 }
 
+/** Characters kept of one text of a tool call: more than a step ever shows. */
+export const MAX_TOOL_TEXT_LENGTH = 2_400;
 const MAX_SUMMARY_LENGTH = 80;
 const MAX_LISTED_VALUES = 20;
 /** Fits a modal's section (3,000 characters) together with its heading. */

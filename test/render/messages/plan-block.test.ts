@@ -94,12 +94,16 @@ describe('the plan of a run', () => {
   test("links what a tool's output names, with the address as its label", () => {
     const output =
       'See [paper](https://www.ncbi.nlm.nih.gov/pmc/1/) and "https://clinvar.example/v?id=2", https://cut.example/of';
-    const rows = shown([...finishedCalls(1), call('s', 'ClinVar'), result('s', output)]).plan?.tasks ?? [];
+    const cut = output.padStart(2_400, 'x ');
+    const rows = shown([...finishedCalls(1), call('s', 'ClinVar'), result('s', cut)]).plan?.tasks ?? [];
     expect(rows[1]?.sources).toEqual([
       { type: 'url', url: 'https://www.ncbi.nlm.nih.gov/pmc/1/', text: 'ncbi.nlm.nih.gov/pmc/1' },
       { type: 'url', url: 'https://clinvar.example/v?id=2', text: 'clinvar.example/v?id=2' },
     ]);
     expect(rows[0]?.sources).toBeUndefined();
+    const whole = shown([...finishedCalls(1), call('s', 'a'), result('s', 'https://a.example/1')]).plan
+      ?.tasks;
+    expect(whole?.[1]?.sources).toHaveLength(1);
   });
 
   test('takes at most 1,500 characters, and mentions nobody', () => {

@@ -11,8 +11,14 @@ const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 
 const words = fc.oneof(
   fc.string({ maxLength: 200, unit: 'grapheme' }),
-  fc.webUrl(),
-  fc.constantFrom('', 'BRCA1', '<!channel> @here', 'Error: no', '{"url": "https://a.example/1"}'),
+  fc.constantFrom(
+    '',
+    'BRCA1',
+    '<!channel> @here',
+    'Error: no',
+    '{"url": "https://a.example/1"}',
+    'https://b.example/a_b?c=d&e=(f)',
+  ),
 );
 
 const step = fc.record({
@@ -33,28 +39,34 @@ const cell = fc.oneof(
     '![i](https://a.example/i.png)',
     'a\\|b',
   ),
-  fc.string({ maxLength: 60 }).map((text) => text.replace(/[|\n\\`]/g, ' ')),
+  fc.string({ maxLength: 20 }).map((text) => text.replace(/[|\n\\`]/g, ' ')),
+);
+
+/** Columns and rows, at and around the limits. */
+const sizes = fc.constantFrom(
+  [1, 0],
+  [2, 10],
+  [3, 11],
+  [4, 14],
+  [2, 100],
+  [1, 101],
+  [20, 11],
+  [21, 3],
+  [24, 40],
 );
 
 const table = fc
-  .record({
-    columns: fc.constantFrom(1, 2, 3, 4, 20, 21),
-    rows: fc.constantFrom(0, 10, 11, 14, 100, 101),
-    seed: fc.array(cell, { minLength: 7, maxLength: 7 }),
-  })
-  .map(({ columns, rows, seed }) => {
+  .record({ size: sizes, seed: fc.array(cell, { minLength: 7, maxLength: 7 }) })
+  .map(({ size: [columns = 1, rows = 0], seed }) => {
     const line = (row: number) =>
       `| ${Array.from({ length: columns }, (_, at) => seed[(row + at) % seed.length]).join(' | ')} |`;
-    return [
-      line(0),
-      `|${' --- |'.repeat(columns)}`,
-      ...Array.from({ length: rows }, (_, row) => line(row + 1)),
-    ].join('\n');
+    const body = Array.from({ length: rows }, (_, row) => line(row + 1));
+    return [line(0), `|${' --- |'.repeat(columns)}`, ...body].join('\n');
   });
 
 /** A run in its order: texts, tables, and steps of which the last may still run. */
 const run = fc
-  .array(fc.oneof(step, step, table, markdownArbitrary(), words), { minLength: 1, maxLength: 9 })
+  .array(fc.oneof(step, step, table, markdownArbitrary(), words), { minLength: 1, maxLength: 7 })
   .map((parts) =>
     parts.flatMap((part, at): ReplyBlock[] => {
       if (typeof part === 'string') return [{ kind: 'text', text: `${part}\n\n` }];

@@ -19,7 +19,7 @@ import {
   workspaceAccountLimits,
 } from './app/options-from-config.ts';
 import type { Config } from './config.ts';
-import { DirectMessages } from './features/direct-messages/direct-messages.ts';
+import { TitlesAndPrompts } from './features/direct-messages/titles-and-prompts.ts';
 import { parseInstallationQuery } from './listeners/envelope.ts';
 import { EventIntake, type EventIntakeDeps } from './listeners/event-intake.ts';
 import { SlackApp } from './listeners/slack-app.ts';
@@ -177,7 +177,7 @@ export async function startApp(
     onBlockRefused: telemetry.metrics.onBlockRefused,
     onTaskStarted: (thread, title) => directMessages.onTaskStarted(thread, title),
   };
-  const directMessages = new DirectMessages(deps, config.AGENT_SESSIONS);
+  const directMessages = new TitlesAndPrompts(deps, config.AGENT_SESSIONS);
   const waitingReactions = new WaitingReactions(deps);
   const runner = new TurnRunner({
     deps,

@@ -1,6 +1,6 @@
-import { listChannelTasks } from '../features/commands/channel-tasks.ts';
-import { listRunningTasks } from '../features/commands/running-tasks.ts';
-import type { DirectMessages } from '../features/direct-messages/direct-messages.ts';
+import { listRunningTasks } from '../features/commands/status-command.ts';
+import { listChannelTasks } from '../features/commands/tasks-command.ts';
+import type { TitlesAndPrompts } from '../features/direct-messages/titles-and-prompts.ts';
 import { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
 import { StartFormOpener } from '../features/start/start-form-opener.ts';
 import { showSteps } from '../features/steps/steps-modal.ts';
@@ -41,7 +41,7 @@ export interface ListenerHandlers extends Features {
   buttonActions: ButtonActions;
   sendNow: SendNow;
   unsentReplies: UnsentReplies;
-  directMessages: DirectMessages;
+  directMessages: TitlesAndPrompts;
 }
 
 /** Adds every listener but the one for messages to the app. */

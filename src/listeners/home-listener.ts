@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DirectMessages } from '../features/direct-messages/direct-messages.ts';
+import type { TitlesAndPrompts } from '../features/direct-messages/titles-and-prompts.ts';
 import type { HomeTab } from '../features/home/home-tab.ts';
 import { parseHomeMetadata, parsePageButton, parseTaskButton } from '../features/home/home-view.ts';
 import type { TaskModal } from '../features/tasks/task-modal.ts';
@@ -32,7 +32,7 @@ export function registerHomeListeners(
     home,
     taskModal,
     directMessages,
-  }: { home: HomeTab; taskModal: TaskModal; directMessages: DirectMessages },
+  }: { home: HomeTab; taskModal: TaskModal; directMessages: TitlesAndPrompts },
 ): void {
   context.app.event('app_home_opened', async ({ body }) => {
     const envelope = parseEnvelope(body);

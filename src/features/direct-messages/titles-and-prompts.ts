@@ -11,7 +11,7 @@ const MAX_TITLE_CHARACTERS = 200;
 const NEW_TASK_NOTICE = 'new_task_in_dm' as const;
 
 /** What only direct messages have: each message at the top level begins a task. */
-export class DirectMessages {
+export class TitlesAndPrompts {
   readonly #deps: RelayDeps;
   readonly #isAgent: boolean;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
-import { channelTasksMessage } from '../../../src/features/commands/channel-tasks.ts';
+import { channelTasksMessage } from '../../../src/features/commands/tasks-command.ts';
 import { LONGEST_TITLE, now, taskSummary } from '../../support/task-summary.ts';
 
 test.each([0, 1, 100, 1_000])('the list of a channel fits Slack with %i tasks', (count) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
-import { runningTasksMessage } from '../../../src/features/commands/running-tasks.ts';
+import { runningTasksMessage } from '../../../src/features/commands/status-command.ts';
 import { commandHelp } from '../../../src/render/strings/index.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';

@@ -12,6 +12,8 @@ export const SLACK_LIMITS = { methods: { 'chat.update': 50 }, postBurst: 1, post
 export interface Load {
   threads: number;
   seconds: number;
+  /** Seconds between two tool calls of the agent; 0 for none. */
+  stepSeconds?: number;
 }
 
 /** Writes one line every LINE_INTERVAL_MS for this many seconds, catching up where it falls behind. */
@@ -32,13 +34,34 @@ export async function writeLines(
   answer.endedAt = performance.now();
 }
 
+/** The turn, in which the agent also calls a tool every so many seconds. */
+function withSteps(turn: AgentTurn, stepSeconds: number): Pick<AgentTurn, 'write' | 'sleep'> {
+  let calledAt = performance.now();
+  let calls = 0;
+  return {
+    write: (text) => turn.write(text),
+    sleep: async (ms) => {
+      if (stepSeconds > 0 && performance.now() - calledAt > stepSeconds * 1_000) {
+        calledAt = performance.now();
+        calls += 1;
+        await turn.tool(
+          'look_up',
+          { query: `entry ${calls}` },
+          () => `See https://a.example/${calls} for it.`,
+        );
+      }
+      await turn.sleep(ms);
+    },
+  };
+}
+
 /** Whether none of our replies has a Stop button or a progress line left. */
 function isFinished(replies: readonly Message[]): boolean {
   return !/"stop"|Working/.test(JSON.stringify(replies.map(({ text, blocks }) => ({ text, blocks }))));
 }
 
 /** Measures our bot under this load. */
-export async function measureBot({ threads, seconds }: Load): Promise<LiveStats> {
+export async function measureBot({ threads, seconds, stepSeconds = 0 }: Load): Promise<LiveStats> {
   let asked: AskedThread[] = [];
   const sandbox = await startInProcessSandbox({
     log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
@@ -46,7 +69,7 @@ export async function measureBot({ threads, seconds }: Load): Promise<LiveStats>
     agent: {
       script: async (turn) => {
         const answer = asked.find((_, index) => turn.text === `answer ${index}`)?.answer;
-        if (answer !== undefined) await writeLines(turn, answer, seconds);
+        if (answer !== undefined) await writeLines(withSteps(turn, stepSeconds), answer, seconds);
       },
     },
   });
@@ -68,9 +91,14 @@ export async function run(args: string[]): Promise<void> {
     options: {
       threads: { type: 'string', default: '10' },
       seconds: { type: 'string', default: '60' },
+      step: { type: 'string', default: '0' },
     },
   });
-  const load = { threads: Number(values.threads), seconds: Number(values.seconds) };
+  const load = {
+    threads: Number(values.threads),
+    seconds: Number(values.seconds),
+    stepSeconds: Number(values.step),
+  };
   const characters = (load.seconds * 1_000 * LINE_LENGTH) / LINE_INTERVAL_MS;
   console.log(
     `${load.threads} replies at once, each of ${characters} characters written in ${load.seconds} s`,

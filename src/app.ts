@@ -170,6 +170,7 @@ export async function startApp(
     replyMemory: new ReplyMemory(),
     agent: (account) => accounts.agentClient(account),
     accountOf: (id) => accounts.currentAccount(id),
+    onBlockRefused: telemetry.metrics.onBlockRefused,
     onTaskStarted: (thread, title) => directMessages.onTaskStarted(thread, title),
   };
   const directMessages = new TitlesAndPrompts(deps, config.AGENT_SESSIONS);

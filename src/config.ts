@@ -126,6 +126,9 @@ const settingsSchema = z.object({
   REPLY_MESSAGES: setting('REPLY_MESSAGES', z.coerce.number().int().positive().default(12), {
     what: 'Most Slack messages per answer. The rest of a longer answer is attached as a file.',
   }),
+  REPLY_BLOCKS: setting('REPLY_BLOCKS', values.newBlockList, {
+    what: 'Newer blocks of Slack that answers use: plan shows the steps of a run above its text, data_table lets people sort long tables. none for neither. Where Slack refuses one, the app sends the same without it.',
+  }),
   TRANSCRIPT_MESSAGES: setting('TRANSCRIPT_MESSAGES', values.nonNegativeInteger.default(20), {
     what: 'When someone asks in the middle of a human thread: the most recent messages to send along with the question.',
   }),

@@ -28,6 +28,13 @@ describe('settings', () => {
     expect(config.AGENT_DIALECT.cursorParam).toBe('after_id');
   });
 
+  test('newer blocks can be left out, and others do not exist', () => {
+    expect(readConfig(whole).REPLY_BLOCKS).toEqual(['plan', 'data_table']);
+    expect(readConfig({ ...whole, REPLY_BLOCKS: 'data_table' }).REPLY_BLOCKS).toEqual(['data_table']);
+    expect(readConfig({ ...whole, REPLY_BLOCKS: 'none' }).REPLY_BLOCKS).toEqual([]);
+    expect(errorOf({ ...whole, REPLY_BLOCKS: 'hologram' })).toContain('REPLY_BLOCKS is invalid');
+  });
+
   test('missing settings are named, with where to find them', () => {
     const message = errorOf({});
     for (const name of ['SLACK_BOT_TOKEN', 'AGENT_BASE_URL', 'AGENT_API_KEY']) {

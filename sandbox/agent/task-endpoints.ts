@@ -14,6 +14,7 @@ const creation = z.looseObject({
   model: model.optional(),
   platform: platform.optional(),
   auto_mode: z.boolean().optional(),
+  plan_mode: z.boolean().optional(),
   initial_messages: z.array(firstMessage).max(20).optional(),
 });
 const cancellation = z.object({ force: z.boolean().optional() });

@@ -11,8 +11,8 @@ export interface ScriptedReply {
   pauseMs: number;
   /** Names of its result files. */
   results: string[];
-  /** Whether it calls a tool first. */
-  callsTool: boolean;
+  /** How many tools it calls, one after each of its first pieces. */
+  toolCalls: number;
 }
 
 /** Words in a message that ask for a result. */
@@ -45,7 +45,7 @@ export function scriptedReply(text: string, earlier: number): ScriptedReply {
     pieces,
     pauseMs: between(random, 500, 2_500) / pieces.length,
     results,
-    callsTool: random() < 0.25,
+    toolCalls: random() < 0.25 ? between(random, 1, 4) : 0,
   };
 }
 
@@ -56,8 +56,12 @@ export function chaosAgent(): AgentScript {
     const reply = scriptedReply(turn.text, earlier);
     for (const [index, piece] of reply.pieces.entries()) {
       turn.write(piece);
-      if (index === 0 && reply.callsTool)
-        await turn.tool('look_up', { query: 'the weather' }, () => 'stormy');
+      if (index < reply.toolCalls)
+        await turn.tool(
+          'look_up',
+          { query: `weather ${index + 1}` },
+          () => 'stormy, see https://weather.example/now.',
+        );
       await turn.sleep(reply.pauseMs);
     }
     for (const name of reply.results) await turn.result(name, 'text/csv', `name\n${name}\n`);

@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import generated from './blocks.generated.json' with { type: 'json' };
 import { type Block, isFields } from './model.ts';
+import { planOrTableProblem } from './plan-and-table-rules.ts';
 import { explainedRefusal, SlackRefusal } from './slack-refusal.ts';
 import { inputProblem } from './view-inputs.ts';
 import { TEXT_FIELDS } from './visible-text.ts';
@@ -8,10 +9,8 @@ import { TEXT_FIELDS } from './visible-text.ts';
 /** Where blocks appear. */
 export type Surface = 'message' | 'modal' | 'home';
 
-/** The most characters of a message's blocks (Slack: "12,000 text characters"), and of its tables. */
+/** The most characters of a message's blocks (Slack: "12,000 text characters"). */
 const TEXT_LIMIT = 12_000;
-const TABLE_TEXT_LIMIT = 10_000;
-const TABLE_COLUMNS = 20;
 
 const MAX_BLOCKS: Record<Surface, number> = { message: 50, modal: 100, home: 100 };
 
@@ -79,7 +78,8 @@ export function checkBlocks(raw: unknown, surface: Surface): Block[] {
   if (shown > MAX_BLOCKS[surface])
     refuse([`no more than ${MAX_BLOCKS[surface]} items allowed [json-pointer:/blocks]`]);
   checkIds(blocks);
-  checkTables(blocks);
+  const problem = planOrTableProblem(blocks);
+  if (problem !== undefined) refuse([problem]);
   if (surface === 'message' && textLength(blocks) > TEXT_LIMIT) throw new SlackRefusal('msg_blocks_too_long');
   return blocks;
 }
@@ -154,7 +154,6 @@ function problemOf(block: Record<string, unknown>, type: string): string | undef
   }
   const input = type === 'input' ? inputProblem(block) : undefined;
   if (input !== undefined) return input;
-  if (type === 'task_card' && block.status === 'pending') return 'status pending is for tasks of a plan';
   const url = urls(block).find((one) => !/^https?:\/\/[^\s]+$/.test(one));
   return url === undefined ? undefined : `invalid url: ${url.slice(0, 100)}`;
 }
@@ -215,17 +214,6 @@ function actionIds(value: unknown): string[] {
   if (!isFields(value)) return [];
   const own = typeof value.action_id === 'string' ? [value.action_id] : [];
   return [...own, ...Object.values(value).flatMap(actionIds)];
-}
-
-function checkTables(blocks: Block[]): void {
-  const tables = blocks.filter((block) => block.type === 'table' || block.type === 'data_table');
-  for (const table of tables) {
-    const rows: unknown[] = Array.isArray(table.rows) ? table.rows : [];
-    const wide = rows.some((row) => Array.isArray(row) && (row.length > TABLE_COLUMNS || row.length === 0));
-    if (wide) refuse([`a row must have 1 to ${TABLE_COLUMNS} cells`]);
-  }
-  if (textLength(tables) > TABLE_TEXT_LIMIT)
-    refuse([`tables must have at most ${TABLE_TEXT_LIMIT} characters`]);
 }
 
 /** The number of characters in all texts of blocks. */

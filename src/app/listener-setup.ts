@@ -63,6 +63,8 @@ export function registerListeners(
     continue: (press) => buttonActions.continue(press),
     retry: (press) => buttonActions.retry(press),
     fresh_links: (press) => sendFreshLinks(deps, press),
+    go_ahead: (press) => buttonActions.answerPlan(press, 'go_ahead'),
+    stop_here: (press) => buttonActions.answerPlan(press, 'stop_here'),
     correct: (press) => buttonActions.correct(press),
     go: (press) => pausedMessages.resume(press),
     take_back: (press) => pausedMessages.takeBack(press),

@@ -110,6 +110,7 @@ export function relaySettings(
     silenceMs: config.SILENCE_SECONDS * 1_000,
     passOnMs: config.PASS_ON_SECONDS * 1_000,
     maxReplyMessages: config.REPLY_MESSAGES,
+    newBlocks: config.REPLY_BLOCKS,
     stopReaction: config.STOP_REACTION,
     feedbackChannel: config.FEEDBACK_CHANNEL,
     controlsBy: config.CONTROLS_BY,

@@ -13,6 +13,13 @@ export const fileTypeList = stringList.pipe(
   z.array(z.string().regex(/^(\.[^/\s]+|[\w.+-]+\/([\w.+-]+|\*))$/)),
 );
 
+/** Newer blocks of Slack, separated by commas; `none` for none. */
+export const newBlockList = z
+  .string()
+  .default('plan,data_table')
+  .transform((text) => text.split(/[,\s]+/).filter((word) => word !== '' && word !== 'none'))
+  .pipe(z.array(z.enum(['plan', 'data_table'])));
+
 /** Keys separated by commas, of at least 32 characters each. */
 export const secretKeyList = z
   .string()

@@ -1,7 +1,16 @@
 import type { ControlOutcome, MessagePress, Press } from '../relay/runtime/control-types.ts';
 import { askToTryAgain, explainOutcome, type ListenerContext, parsePress, runAfterAck } from './press.ts';
 
-type ControlButton = 'stop' | 'continue' | 'retry' | 'fresh_links' | 'correct' | 'go' | 'take_back';
+type ControlButton =
+  | 'stop'
+  | 'continue'
+  | 'retry'
+  | 'go_ahead'
+  | 'stop_here'
+  | 'fresh_links'
+  | 'correct'
+  | 'go'
+  | 'take_back';
 type MessageButton = 'send_now' | 'send_reply' | 'keep_listening' | 'stop_listening';
 
 /** By the action ids of our buttons. */

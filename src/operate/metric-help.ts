@@ -29,6 +29,9 @@ export const metricHelp = {
     'payload_refused, refused (for another reason), lease_ended (another process does it)',
   slack_call_seconds: `Duration of calls to Slack; ${METHOD}`,
   slack_throttled_total: `Slack's rate limit responses (429); ${METHOD}`,
+  degraded_sends_total:
+    'Messages sent again without a block that Slack refused; the workspace gets none for 6 hours; ' +
+    'block: plan, data_table, context_actions (thumbs)',
   service_calls_total: `Attempts of calls to the agent service; status: of HTTP, 4xx for a rare one, or none; ${CALL}`,
   service_call_seconds: `Duration of calls to the agent service; ${CALL}`,
   service_retries_total: `Attempts after the first; ${CALL}`,

@@ -64,6 +64,7 @@ export class Metrics {
   readonly #slackCalls = this.#counter('slack_calls_total', ['method', 'outcome']);
   readonly #slackSeconds = this.#histogram('slack_call_seconds', FAST_BUCKETS, ['method']);
   readonly #slackThrottled = this.#counter('slack_throttled_total', ['method']);
+  readonly #refusedBlocks = this.#counter('degraded_sends_total', ['block']);
   readonly #serviceCalls = this.#counter('service_calls_total', ['endpoint', 'status', 'account']);
   readonly #serviceSeconds = this.#histogram('service_call_seconds', MEDIUM_BUCKETS, ['endpoint', 'account']);
   readonly #serviceRetries = this.#counter('service_retries_total', ['endpoint', 'account']);
@@ -131,6 +132,8 @@ export class Metrics {
   /** `unseenMs`: the age of the oldest text that an edit first shows. */
   readonly onSlackEdit = (unseenMs: number): void =>
     this.#unseenTextSeconds.observe(Math.max(0, unseenMs) / 1_000);
+
+  readonly onBlockRefused = (block: string): void => this.#refusedBlocks.inc({ block });
 
   serviceAttempt({ call: endpoint, status, attempt, durationMs }: CallAttempt, account: AccountOwner): void {
     this.#serviceCalls.inc({ endpoint, status: statusLabel(status), account });

@@ -83,6 +83,8 @@ export async function openHttpReceiver(
     continue: heard('continue'),
     retry: heard('retry'),
     fresh_links: heard('fresh links'),
+    go_ahead: heard('go ahead'),
+    stop_here: heard('stop here'),
     correct: heard('correct'),
     go: heard('go'),
     take_back: heard('take back'),

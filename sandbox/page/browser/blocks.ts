@@ -1,5 +1,6 @@
 import type { BlockModel, Fields, MarkdownBlock } from '../page-protocol.ts';
 import type { Surface } from './block-surface.ts';
+import { dataTable } from './data-table.ts';
 import { type Child, h } from './dom.ts';
 import { element, picture, textObject } from './elements.ts';
 import { choiceInput } from './inputs.ts';
@@ -29,7 +30,7 @@ const renderers: Record<string, Renderer> = {
   context_actions: actions,
   input,
   table,
-  data_table: table,
+  data_table: dataTable,
   plan,
   task_card: taskCard,
   card: (block, blockId, surface) => card(block, blockId, surface),

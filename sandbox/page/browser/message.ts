@@ -88,13 +88,23 @@ export class MessageView {
     for (const [at, block] of message.blocks.entries()) {
       if (this.#blockKeys[at] === keys[at]) continue;
       const fresh = oneBlock(block, surface);
+      fresh.dataset.blockId = String(block.block_id);
       const old = place.children[at];
+      keepOpen(old, fresh);
       if (old === undefined) place.append(fresh);
       else old.replaceWith(fresh);
     }
     while (place.children.length > keys.length) place.lastElementChild?.remove();
     this.#blockKeys = keys;
   }
+}
+
+/** Slack keeps the tasks open that people opened, where the block has the same id in both states of the message. */
+function keepOpen(old: Element | undefined, fresh: HTMLElement): void {
+  if (!(old instanceof HTMLElement) || old.dataset.blockId !== fresh.dataset.blockId) return;
+  const opened = [...old.querySelectorAll<HTMLElement>('details[open]')].map(({ dataset }) => dataset.task);
+  for (const task of fresh.querySelectorAll('details'))
+    if (task.dataset.task !== undefined && opened.includes(task.dataset.task)) task.open = true;
 }
 
 function slot(name: string): HTMLElement {

@@ -1,6 +1,7 @@
 import type { BlockModel, Fields } from '../page-protocol.ts';
 import type { Surface } from './block-surface.ts';
-import { type Child, h } from './dom.ts';
+import { cellContent } from './data-table.ts';
+import { h } from './dom.ts';
 import { element, picture, textObject } from './elements.ts';
 import { icon } from './icons.ts';
 import { isFields, maybeText, objects, plain, text } from './json-fields.ts';
@@ -8,7 +9,7 @@ import { link } from './links.ts';
 import { tableFrame } from './markdown.ts';
 import { richText } from './rich-text.ts';
 
-/** A table or data_table; its first row is the header. */
+/** A table; its first row is the header. */
 export function table(block: Fields): HTMLElement {
   const [head = [], ...rows] = Array.isArray(block.rows) ? block.rows.map(objects) : [];
   const columns = Array.isArray(block.column_settings) ? block.column_settings : [];
@@ -16,23 +17,16 @@ export function table(block: Fields): HTMLElement {
     row.map((cell, at) => {
       const settings: unknown = columns[at];
       const align = isFields(settings) ? maybeText(settings.align) : undefined;
-      const side = align ?? (cell.type === 'raw_number' ? 'right' : undefined);
-      return h(tag, side === undefined ? {} : { class: `align-${side}` }, cellContent(cell));
+      return h(tag, align === undefined ? {} : { class: `align-${align}` }, cellContent(cell));
     });
   return h(
     'div',
     { class: 'block prose' },
-    maybeText(block.caption) !== undefined && h('p', { class: 'caption' }, text(block.caption)),
     tableFrame(
       h('thead', {}, h('tr', {}, cells(head, 'th'))),
       h('tbody', {}, ...rows.map((row) => h('tr', {}, cells(row, 'td')))),
     ),
   );
-}
-
-function cellContent(cell: Fields): Child {
-  if (cell.type === 'rich_text') return richText(cell);
-  return text(cell.text ?? cell.value);
 }
 
 const states: Record<string, { words: string; icon: string }> = {
@@ -76,7 +70,12 @@ export function taskCard(task: Fields): HTMLElement {
     plain(task.title),
   );
   if (more.length === 0) return h('div', { class: 'block task-card' }, line);
-  return h('details', { class: 'block task-card' }, h('summary', {}, line), ...more);
+  return h(
+    'details',
+    { class: 'block task-card', 'data-task': text(task.task_id) },
+    h('summary', {}, line),
+    ...more,
+  );
 }
 
 export function card(block: Fields, blockId: string, surface: Surface): HTMLElement {

@@ -13,7 +13,7 @@ import type { PausedMessages } from './paused-messages.ts';
 type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises_turn_id'>;
 
 /**
- * The buttons that send a message to the agent: continue, try again, send correction. The message is saved at once and
+ * The buttons that send a message to the agent: continue, try again, send correction, go ahead, stop here. The message is saved at once and
  * waits in its thread like any other.
  */
 export class ButtonActions {
@@ -38,6 +38,19 @@ export class ButtonActions {
     });
   }
 
+  /** Answers a plan that waits for approval, unless somebody has answered it; once for each turn. */
+  async answerPlan(press: Press, control: keyof typeof strings.planAnswers): Promise<ControlOutcome> {
+    const answer = async (turn: Turn, store: Store) => {
+      await store.threads.lock(turn);
+      if (await store.messages.hasLater(turn)) return 'over' as const;
+      const { workspace, channel, thread_ts, id: turn_id } = turn;
+      const event = { workspace, channel, thread_ts, turn_id, user_id: press.person };
+      await store.audit.add({ ...event, kind: 'approval', details: { control } });
+      return { content: { text: strings.planAnswers[control] } };
+    };
+    return this.#addFollowUp(press, control, answer, true);
+  }
+
   /** Sends the new text of a message that was edited after it was sent; each edit once. */
   async correct(press: Press): Promise<ControlOutcome> {
     const turn = await permittedTurn(this.#deps, press, 'correct');
@@ -58,16 +71,17 @@ export class ButtonActions {
   async #addFollowUp(
     press: Press,
     control: string,
-    messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | undefined>,
+    messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | 'over' | undefined>,
+    mayRun = false,
   ): Promise<ControlOutcome> {
     const known = await permittedTurn(this.#deps, press, control);
     if (typeof known === 'string') return known;
-    if (known.settled_at === null && known.finished_at === null) return 'running';
+    if (!mayRun && known.settled_at === null && known.finished_at === null) return 'running';
     const outcome = await this.#deps.store.transaction(async (store, trx) => {
       const turn = await store.turns.claimButton(press.workspace, press.turnId, press.ts);
       if (turn === undefined) return 'over';
       const message = await messageFor(turn, store);
-      if (message === undefined) return 'unknown';
+      if (message === undefined || message === 'over') return message ?? 'unknown';
       await this.#addWaitingMessage(store, trx, turn, press, message);
       return 'done';
     });

@@ -1,59 +1,109 @@
-import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import type { NewBlock, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { withPlainFeedbackButtons } from '../../render/messages/feedback-buttons.ts';
 import { onlyPlainText, withPlainText } from '../../render/messages/plain-text-message.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
 import { messageDigest } from './message-digest.ts';
+
+/** A block without which a message shows the same. */
+export type OptionalBlock = NewBlock | 'context_actions';
 
 /** A form of a message that Slack may accept where it refuses another one. */
 export type MessageForm = (message: RenderedMessage) => RenderedMessage;
 
 /** The message as it was rendered. */
 export const asRendered: MessageForm = (message) => message;
-const withFeedbackBlock: MessageForm = (message) => message;
+const withoutNewBlock: MessageForm = (message) => message.simpler?.message ?? message;
 const withPlainFeedback: MessageForm = (message) => withPlainFeedbackButtons(message) ?? message;
+const withKnownBlocks: MessageForm = (message) => withPlainFeedback(withoutNewBlock(message));
 /** The message's text, without its blocks. */
 export const textOnly: MessageForm = (message) => ({ ...message, blocks: [] });
 
 /** The forms of a reply's message, the fullest first; all but the last show all of the answer. */
 export const REPLY_FORMS: readonly MessageForm[] = [
-  withFeedbackBlock,
-  withPlainFeedback,
-  (message) => withPlainText(withPlainFeedback(message)),
-  onlyPlainText,
+  asRendered,
+  withoutNewBlock,
+  withKnownBlocks,
+  (message) => withPlainText(withKnownBlocks(message)),
+  (message) => onlyPlainText(withKnownBlocks(message)),
   textOnly,
 ];
 
-/** Workspaces where Slack refused the block with the feedback thumbs. */
-const workspacesWithoutFeedbackBlock = new WeakSet<object>();
+/** How long a block that Slack refused is left out in the workspace (ms): it may be on its way there. */
+const REFUSAL_MEMORY_MS = 6 * 3_600_000;
+
+/** Until when (as `Date.now()`) which blocks are left out, by workspace. */
+const leftOutUntil = new WeakMap<object, Map<OptionalBlock, number>>();
+
+/** Hears of Slack's refusals. */
+interface RefusalObserver {
+  onRefused: (error: PayloadRefusedError) => void;
+  /** The message was accepted without this block. */
+  onBlockRefused?: ((block: OptionalBlock) => void) | undefined;
+}
 
 /**
  * Sends a message in the first of these forms that Slack accepts; `message` is what `send` sends, as far as it is
- * rendered. `onRefused` gets each refusal; throws the last one.
+ * rendered. A block whose absence makes the difference is left out in the workspace for some hours. Throws the last
+ * refusal.
  */
 export async function sendInAcceptedForm<T>(
   workspace: object,
   forms: readonly MessageForm[],
   message: () => RenderedMessage | undefined,
   send: (form: MessageForm) => Promise<T>,
-  onRefused: (error: PayloadRefusedError) => void,
+  { onRefused, onBlockRefused }: RefusalObserver,
 ): Promise<T> {
   const refused = new Set<string>();
   let refusal: unknown;
-  for (const form of forms) {
-    if (form === withFeedbackBlock && workspacesWithoutFeedbackBlock.has(workspace)) continue;
-    const next = message();
-    if (next !== undefined && refused.has(messageDigest(form(next)))) continue;
+  let refusedBlocks: OptionalBlock[] = [];
+  for (const next of forms) {
+    const form: MessageForm = (whole) => next(withoutRefusedBlocks(workspace, whole));
+    const formOfMessage = () => {
+      const whole = message();
+      return whole && form(whole);
+    };
+    const before = formOfMessage();
+    if (before !== undefined && refused.has(messageDigest(before))) continue;
     try {
       const value = await send(form);
-      if (form === withPlainFeedback) workspacesWithoutFeedbackBlock.add(workspace);
+      const sent = refusedBlocks.length > 0 ? formOfMessage() : undefined;
+      const left = sent && optionalBlocks(sent);
+      for (const block of left ? refusedBlocks.filter((one) => !left.includes(one)) : []) {
+        leaveOut(workspace, block);
+        onBlockRefused?.(block);
+      }
       return value;
     } catch (error) {
       if (!(error instanceof PayloadRefusedError)) throw error;
       onRefused(error);
-      const sent = message();
-      if (sent !== undefined) refused.add(messageDigest(form(sent)));
+      const sent = formOfMessage();
+      if (sent !== undefined) {
+        refused.add(messageDigest(sent));
+        refusedBlocks = optionalBlocks(sent);
+      }
       refusal = error;
     }
   }
   throw refusal;
+}
+
+function optionalBlocks({ simpler, blocks }: RenderedMessage): OptionalBlock[] {
+  const thumbs = blocks.flatMap(({ type }) => (type === 'context_actions' ? [type] : []));
+  return simpler === undefined ? thumbs : [simpler.without, ...thumbs];
+}
+
+function withoutRefusedBlocks(workspace: object, message: RenderedMessage): RenderedMessage {
+  const isLeftOut = (block: OptionalBlock) => (leftOutUntil.get(workspace)?.get(block) ?? 0) > Date.now();
+  const { simpler } = message;
+  const known = simpler !== undefined && isLeftOut(simpler.without) ? simpler.message : message;
+  if (!isLeftOut('context_actions')) return known;
+  const plain = withPlainFeedback(known);
+  return simpler === undefined || known === simpler.message
+    ? plain
+    : { ...plain, simpler: { ...simpler, message: withPlainFeedback(simpler.message) } };
+}
+
+function leaveOut(workspace: object, block: OptionalBlock): void {
+  const blocks = leftOutUntil.get(workspace) ?? new Map<OptionalBlock, number>();
+  leftOutUntil.set(workspace, blocks.set(block, Date.now() + REFUSAL_MEMORY_MS));
 }

@@ -23,7 +23,7 @@ export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWai
 
 /** What posts need; ThreadWork fits. */
 interface PostWork {
-  deps: { log: Logger; store: Pick<Store, 'posts'> };
+  deps: { log: Logger; store: Pick<Store, 'posts'>; onBlockRefused?: (block: string) => void };
   workspace: {
     posting: Pick<Posting, 'post' | 'edit' | 'delete'>;
     readBack: Pick<MessageHistory, 'findOwnPost'>;
@@ -268,12 +268,15 @@ export class IdempotentPosts {
     message: () => RenderedMessage | undefined,
     send: (form: MessageForm) => Promise<T>,
   ): Promise<T> {
-    return sendInAcceptedForm(this.#work.workspace, forms, message, send, (error) =>
-      this.#work.deps.log.error(
-        { err: error, turn: this.#turn.id, part },
-        'Slack refused the blocks; sending simpler ones',
-      ),
-    );
+    const { log, onBlockRefused } = this.#work.deps;
+    return sendInAcceptedForm(this.#work.workspace, forms, message, send, {
+      onRefused: (error) =>
+        log.error(
+          { err: error, turn: this.#turn.id, part },
+          'Slack refused the blocks; sending simpler ones',
+        ),
+      onBlockRefused,
+    });
   }
 
   #tsOf(part: string): string | undefined {

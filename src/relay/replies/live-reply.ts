@@ -96,10 +96,21 @@ export class LiveReply {
     await this.#changes.stop();
     await this.#withRetry(() => this.#showWholeText());
     const overflow = this.#state.overflow();
-    if (overflow === undefined) return;
-    if (await this.#withRetry(() => this.#files.attachOverflow('rest', overflow))) return;
-    this.#state.showAll();
-    await this.#withRetry(() => this.#showWholeText());
+    if (overflow !== undefined && !(await this.#withRetry(() => this.#files.attach('rest', overflow)))) {
+      this.#state.showAll();
+      await this.#withRetry(() => this.#showWholeText());
+    }
+    await this.#attachWideTables();
+  }
+
+  async #attachWideTables(): Promise<void> {
+    const tables = this.#state.wideTables();
+    for (const [index, content] of tables.entries()) {
+      const name = tables.length === 1 ? 'table.csv' : `table-${index + 1}.csv`;
+      const file = { name, title: name, content };
+      if (!(await this.#withRetry(() => this.#files.attach(`table:${index}`, file)))) return;
+    }
+    if (tables.length > 0) this.#state.onWideTablesAttached();
   }
 
   /** Removes the progress from the messages, and deletes the messages that were replaced. */

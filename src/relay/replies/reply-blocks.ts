@@ -1,9 +1,9 @@
 import type { ContentBlock } from '../../agent/service-schema.ts';
 import { truncatedCopy } from '../../agent/truncated-copy.ts';
 import type { ReplyBlock } from '../../render/messages/answer-text.ts';
+import { MAX_TOOL_TEXT_LENGTH } from '../../render/messages/tool-steps.ts';
 
-/** Characters kept of one text of a tool call, and of its whole input: more than a step ever shows. */
-const MAX_TEXT_CHARACTERS = 2_400;
+/** Characters kept of a tool call's whole input. */
 const MAX_INPUT_CHARACTERS = 10_000;
 
 /**
@@ -27,7 +27,7 @@ export function toReplyBlock(block: ContentBlock): ReplyBlock {
 
 /** The beginning of a JSON value, in its shape; `room` counts the characters left. */
 function truncateInput(value: unknown, room: { left: number }): unknown {
-  room.left -= typeof value === 'string' ? Math.min(value.length, MAX_TEXT_CHARACTERS) : 10;
+  room.left -= typeof value === 'string' ? Math.min(value.length, MAX_TOOL_TEXT_LENGTH) : 10;
   if (typeof value === 'string') return truncateText(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value))
@@ -39,7 +39,7 @@ function truncateInput(value: unknown, room: { left: number }): unknown {
 }
 
 function truncateText(text: string): string {
-  return truncatedCopy(text, MAX_TEXT_CHARACTERS);
+  return truncatedCopy(text, MAX_TOOL_TEXT_LENGTH);
 }
 
 function textField(raw: unknown): { text: unknown } | undefined {

@@ -1,5 +1,5 @@
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
-import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import type { NewBlock, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { answerText, type ReplyBlock } from '../../render/messages/answer-text.ts';
 import {
   type FileProgress,
@@ -13,6 +13,7 @@ import {
   type ReplyPhase,
   renderNextMessage,
   renderReply,
+  wideTables,
 } from '../../render/messages/reply-message.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import type { AnswerRest } from '../../render/splitting/overflow.ts';
@@ -45,6 +46,7 @@ export class ReplyState {
   readonly #turnId: string;
   readonly #startedAt: number;
   readonly #limits: FileLimits;
+  readonly #newBlocks: readonly NewBlock[];
   readonly #onChange: () => void;
   readonly #splitter = new AnswerSplitter();
   #maxMessages: number;
@@ -68,20 +70,25 @@ export class ReplyState {
   #elapsedMs = 0;
   #offer: 'choose' | undefined;
   #hidesSteps = false;
+  #plansFirst = false;
+  #hasWideTables = false;
+  /** The run has read an answer of people, so that only typed ones follow. */
+  #hasForwarded = false;
   /** Before the first read, an earlier process may have shown more of the answer than is known here. */
   #isUnread: boolean;
 
   constructor(
     turn: Turn,
-    limits: { fileLimits: FileLimits; maxReplyMessages: number },
+    settings: { fileLimits: FileLimits; maxReplyMessages: number; newBlocks: readonly NewBlock[] },
     onChange: () => void,
   ) {
     this.#turnId = turn.id;
     this.#isUnread = turn.user_message_id !== null;
     this.#breaks = turn.split_offsets;
     this.#startedAt = turn.started_at.getTime();
-    this.#limits = limits.fileLimits;
-    this.#maxMessages = limits.maxReplyMessages;
+    this.#limits = settings.fileLimits;
+    this.#maxMessages = settings.maxReplyMessages;
+    this.#newBlocks = settings.newBlocks;
     this.#onChange = onChange;
   }
 
@@ -114,6 +121,11 @@ export class ReplyState {
   /** Shows the elapsed time alone, without the agent's steps, as the channel's settings ask. */
   hideSteps(): void {
     this.#hidesSteps = true;
+  }
+
+  /** The task was begun with a plan: people may approve it with a button. */
+  offerApproval(): void {
+    this.#plansFirst = true;
   }
 
   /** Sets what became of the message's files. */
@@ -165,6 +177,7 @@ export class ReplyState {
 
   /** A message was forwarded to the silent agent, whose silence starts over. */
   onForwarded(writer: string, notes: readonly FileNote[]): void {
+    this.#hasForwarded = true;
     this.#forwardedFileNotes = [...this.#forwardedFileNotes, ...notes];
     this.#silence.reset();
     this.#sentence = strings.messagePassedOn(writer);
@@ -233,6 +246,17 @@ export class ReplyState {
     return answerOverflow(this.#toShownReply(), this.#splitter);
   }
 
+  /** The tables of the answer that are too wide for Slack, as CSV. */
+  wideTables(): string[] {
+    return wideTables(this.#toShownReply(), this.#splitter);
+  }
+
+  /** Files in the thread have these tables: the messages show their first columns. */
+  onWideTablesAttached(): void {
+    this.#hasWideTables = true;
+    this.#notifyChanged();
+  }
+
   /** Lets the answer take as many messages as it needs, where its rest cannot be attached. */
   showAll(): void {
     this.#maxMessages = Number.POSITIVE_INFINITY;
@@ -252,10 +276,19 @@ export class ReplyState {
       elapsedMs: this.#elapsedMs,
       notes: [...this.#fileLines(), ...this.#notes],
       hideSteps: this.#hidesSteps,
+      asksApproval: this.#plansFirst && (this.#isOver || this.#isWaiting),
       sentence,
       maxMessages: this.#maxMessages,
+      newBlocks: this.#newBlocks,
+      hasWideTables: this.#hasWideTables,
       offer: this.#offer,
     };
+  }
+
+  /** Whether the run waits for its first answer. */
+  get #isWaiting(): boolean {
+    if (this.#hasForwarded) return false;
+    return this.#silence.current !== undefined || waitsFor(this.#blocks) === 'question';
   }
 
   #end(phase: ReplyPhase, sentence: string | undefined): void {

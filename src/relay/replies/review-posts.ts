@@ -88,7 +88,7 @@ async function postReview(context: SettledTurnContext, part: string, review: Dis
     await posts.post(`${part}:${index}`, message, 'result', REVIEW_FORMS);
   }
   if (review.rest === undefined) return;
-  if (await new ThreadFiles(context, context.turn).attachOverflow(part, review.rest)) return;
+  if (await new ThreadFiles(context, context.turn).attach(part, review.rest)) return;
   for (const [index, message] of review.restAsMessages().entries()) {
     await posts.post(`${part}:${review.messages.length + index}`, message, 'result', REVIEW_FORMS);
   }

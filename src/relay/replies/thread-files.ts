@@ -80,7 +80,10 @@ export class ThreadFiles {
    * Attaches what an answer's messages do not show, once. False where Slack takes no file from us. Throws a SlackError
    * that may pass.
    */
-  async attachOverflow(part: string, { name, title, content }: AnswerRest): Promise<boolean> {
+  async attach(
+    part: string,
+    { name, title, content }: Pick<AnswerRest, 'name' | 'title' | 'content'>,
+  ): Promise<boolean> {
     const bytes = Buffer.from(content, 'utf8');
     const file = { part, name, title, sizeBytes: bytes.length, bytes: () => singleChunk(bytes) };
     await this.#load();
@@ -93,7 +96,7 @@ export class ThreadFiles {
       if (!isLastingRefusal(error)) throw error;
       this.#work.deps.log.error(
         { err: error, turn: this.#turn.id, part },
-        'the rest of an answer cannot be attached',
+        'a part of an answer cannot be attached',
       );
       return false;
     }

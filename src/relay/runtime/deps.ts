@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
+import type { NewBlock } from '../../render/blocks/slack-blocks.ts';
 import type { FileLimits } from '../../render/strings/index.ts';
 import type { AgentSessions } from '../../slack/agent-sessions.ts';
 import type { Assistant } from '../../slack/assistant.ts';
@@ -82,6 +83,8 @@ export interface RelaySettings {
   passOnMs: number;
   /** Most messages of one answer. */
   maxReplyMessages: number;
+  /** The newer blocks of Slack that replies use. */
+  newBlocks: readonly NewBlock[];
   /** Whose messages are accepted, unless a channel has its own setting. */
   admits: AllowedUsers;
   /** Which replies in threads that people began are for the agent, unless a workspace or channel says so. */
@@ -113,6 +116,8 @@ export interface RelayDeps {
   agent(account: string): AgentClient;
   /** The account of a workspace's new threads. */
   accountOf: (workspace: string) => string;
+  /** Called for each message that was sent without a block that Slack had refused. */
+  onBlockRefused?: (block: string) => void;
   /** Called for each task that is started for a thread. */
   onTaskStarted?: (thread: ThreadKey, title: string) => void;
 }

@@ -3,7 +3,7 @@ import { type Message as AgentMessage, messageText } from '../../agent/service-s
 import { truncatedCopy } from '../../agent/truncated-copy.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
-import { turnLocationOf } from '../../store/threads/turns.ts';
+import { messageKeyOf, turnLocationOf } from '../../store/threads/turns.ts';
 import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
@@ -20,6 +20,7 @@ import { countTools, outcomeOfReply } from './turn-end.ts';
  */
 export async function followReply(context: TurnContext): Promise<void> {
   const { deps, state, reply, stopSignal } = context;
+  if (await mayAskApproval(context)) state.offerApproval();
   const forwarding = new MidRunForwarding(context, turnLocationOf(context.turn), {
     stopSignal,
     onForwarded: (writer, notes) => {
@@ -56,6 +57,15 @@ export async function followReply(context: TurnContext): Promise<void> {
   } finally {
     await forwarding.stop();
   }
+}
+
+/** Whether the reply may be a plan that waits for approval: its task was begun so, and its message is no such approval. */
+async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
+  if (!deps.settings.supportedTaskOptions.planMode) return false;
+  const { plans_first: plansFirst } = await deps.store.threads.getOrThrow(turn);
+  if (!plansFirst) return false;
+  const text = (await deps.store.messages.get(messageKeyOf(turn)))?.content?.text;
+  return !Object.values(strings.planAnswers).some((answer) => answer === text);
 }
 
 const ANSWERED_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);

@@ -1,5 +1,12 @@
 import type * as types from '@slack/types';
-import type { Button, FeedbackButtons, MarkdownBlock, PlainTextElement, TextObject } from '@slack/types';
+import type {
+  Button,
+  DataTableBlock,
+  FeedbackButtons,
+  MarkdownBlock,
+  PlainTextElement,
+  TextObject,
+} from '@slack/types';
 import { neutralizePings } from '../markdown/pings.ts';
 
 /** Characters of all block text in one message (https://docs.slack.dev/reference/block-kit/blocks/markdown-block, with a margin). */
@@ -34,7 +41,19 @@ export interface ContextActionsBlock extends types.ContextActionsBlock {
   elements: FeedbackButtons[];
 }
 
-export type SlackBlock = MarkdownBlock | SectionBlock | ContextBlock | ActionsBlock | ContextActionsBlock;
+/** The steps of a run. */
+export interface PlanBlock extends types.PlanBlock {
+  tasks: types.TaskCardBlock[];
+}
+
+export type SlackBlock =
+  | MarkdownBlock
+  | SectionBlock
+  | ContextBlock
+  | ActionsBlock
+  | ContextActionsBlock
+  | PlanBlock
+  | DataTableBlock;
 
 export interface RenderedMessage {
   /** For notifications and screen readers; mrkdwn, under 4,000 UTF-8 bytes (chat.update refuses more). */
@@ -42,21 +61,26 @@ export interface RenderedMessage {
   blocks: SlackBlock[];
   /** The range of the answer that it shows, in characters; `reopened` if it starts inside a block. */
   source?: { from: number; to: number; reopened: boolean };
+  /** The same content without a block that some workspaces may not know yet. */
+  simpler?: { without: NewBlock; message: RenderedMessage };
 }
+
+/** The blocks that Slack has had since 2026, each of which a setting turns off. */
+export type NewBlock = 'plan' | 'data_table';
+
+const TEXT_FIELDS: ReadonlySet<string> = new Set(['text', 'title', 'caption']);
 
 /** Characters of text in the blocks, as Slack counts them for its limit (links are not text). */
 export function blockTextLength(blocks: readonly SlackBlock[]): number {
-  let sum = 0;
-  for (const block of blocks) {
-    if (block.type === 'markdown') sum += block.text.length;
-    if (block.type === 'section') sum += block.text.text.length + (block.accessory?.text.text.length ?? 0);
-    if (block.type === 'context') for (const element of block.elements) sum += element.text.length;
-    if (block.type === 'context_actions')
-      for (const { positive_button: up, negative_button: down } of block.elements)
-        sum += up.text.text.length + down.text.text.length;
-    if (block.type === 'actions') for (const element of block.elements) sum += element.text.text.length;
-  }
-  return sum;
+  return textLength(blocks);
+}
+
+function textLength(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const lengths = Object.entries(value).map(([field, inner]) =>
+    typeof inner === 'string' && TEXT_FIELDS.has(field) ? inner.length : textLength(inner),
+  );
+  return lengths.reduce((sum, length) => sum + length, 0);
 }
 
 /** Whether one message may hold these blocks. A Markdown block counts as one; splitting leaves room for five others. */

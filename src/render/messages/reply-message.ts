@@ -4,18 +4,21 @@ import {
   buttonElement,
   contextLineBlock,
   fitsMessage,
+  type NewBlock,
   type RenderedMessage,
   type SlackBlock,
   sectionBlock,
 } from '../blocks/slack-blocks.ts';
-import { truncateBytes } from '../markdown/fallback-text.ts';
+import { fallbackText, truncateBytes } from '../markdown/fallback-text.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter, verbatimParts } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text/graphemes.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
+import { blocksWithDataTable, wideTableOf } from './data-table.ts';
 import { feedbackButtons } from './feedback-buttons.ts';
+import { planBlock } from './plan-block.ts';
 import { doneLine, progressLine } from './progress-line.ts';
 
 export interface DisplayedReply {
@@ -29,9 +32,15 @@ export interface DisplayedReply {
   sentence?: string | undefined;
   /** Character offsets at which the answer continues in a new message. */
   breaks?: readonly number[] | undefined;
+  /** It may be a plan that waits for approval: offers to answer it. */
+  asksApproval?: boolean | undefined;
   hideSteps?: boolean | undefined;
   /** Most messages of the answer; the rest becomes a file. */
   maxMessages: number;
+  /** The newer blocks that it may use; none if left out. */
+  newBlocks?: readonly NewBlock[] | undefined;
+  /** Files in the thread have the tables of the answer that are too wide for Slack. */
+  hasWideTables?: boolean | undefined;
   /** The service rejected the chosen options: offers to choose again instead of to try again. */
   offer?: 'choose' | undefined;
 }
@@ -40,6 +49,9 @@ export interface DisplayedReply {
 const MAX_PARSED_CHARACTERS = 3_000_000;
 const MAX_NOTES_LENGTH = 2_500;
 const MAX_SENTENCE_LENGTH = 2_000;
+/** UTF-8 bytes of a message's text (`fallbackText`): the line for its plan, and the answer. */
+const MAX_PLAN_TEXT = 800;
+const MAX_TEXT_BELOW_PLAN = 3_000;
 
 const ENDED_PHASES = new Set<ReplyPhase>(['done', 'cancelled', 'failed', 'length', 'background']);
 const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
@@ -63,7 +75,7 @@ export type ReplyPhase = keyof typeof DEFAULT_SENTENCES;
 
 /**
  * The messages of a reply: the answer's parts, and below the last one the notes, the progress line and the buttons
- * (`stop`, `continue`, `retry`, `choose_again`, `steps`; their value is the turn's id). `splitter` saves work when the same
+ * (`stop`, `continue`, `retry`, `choose_again`, `go_ahead`, `stop_here`, `steps`; their value is the turn's id). `splitter` saves work when the same
  * reply is rendered again; the messages are the same without it.
  */
 export function renderReply(
@@ -71,14 +83,79 @@ export function renderReply(
   splitter: AnswerSplitter = new AnswerSplitter(),
 ): RenderedMessage[] {
   const { parts, rest } = splitReply(state, splitter);
+  const messages = messagesWith(state, parts, blocksBelowAnswer(state, parts.length > 0, rest));
+  if (ENDED_PHASES.has(state.phase)) return withDataTables(state, messages, parts, rest);
+  return withPlan(state, messages, parts, rest);
+}
+
+/** The parts with these blocks below the last one. */
+function messagesWith(
+  state: DisplayedReply,
+  parts: readonly AnswerPart[],
+  below: readonly SlackBlock[],
+): RenderedMessage[] {
   const messages = parts.map(messageOf);
-  const below = blocksBelowAnswer(state, parts.length > 0, rest);
   const line = truncateBytes(sentenceOf(state) || doneLine(shownToolBlocks(state), state.elapsedMs), 3_900);
   const last = messages.at(-1);
   const ended = last && { ...last, blocks: [...last.blocks, ...below] };
   if (ended && fitsMessage(ended.blocks)) messages[messages.length - 1] = ended;
-  else if (below.length > 0) messages.push({ text: line, blocks: below });
+  else if (below.length > 0) messages.push({ text: line, blocks: [...below] });
   return messages;
+}
+
+/** The agent's steps above the text, instead of the line below it, while one message shows both. */
+function withPlan(
+  state: DisplayedReply,
+  messages: RenderedMessage[],
+  parts: readonly AnswerPart[],
+  overflow: AnswerRest | undefined,
+): RenderedMessage[] {
+  const status = state.phase === 'stopping' ? strings.stopping : strings.working;
+  const options = { elapsedMs: state.elapsedMs, status };
+  const shown = shownToolBlocks(state);
+  const plan = state.newBlocks?.includes('plan') === true ? planBlock(shown, options) : undefined;
+  const [message] = messages;
+  if (plan === undefined || message === undefined || messages.length > 1) return messages;
+  const below = blocksBelowAnswer(state, parts.length > 0, overflow, true);
+  const [part] = parts;
+  const blocks = [plan, ...(part?.blocks ?? []), ...below];
+  if (!fitsMessage(blocks)) return messages;
+  const answer = part?.segments.map((segment) => (segment.isAdded ? '' : segment.text)).join('');
+  const rest = answer === undefined ? message.text : fallbackText(answer, MAX_TEXT_BELOW_PLAN);
+  const text = `${truncateBytes(progressLine(shown, options), MAX_PLAN_TEXT)}\n${rest}`;
+  return [{ ...message, text, blocks, simpler: { without: 'plan', message } }];
+}
+
+/** The tables of a finished answer that have more columns than Slack shows, each as CSV. */
+export function wideTables(state: DisplayedReply, splitter: AnswerSplitter = new AnswerSplitter()): string[] {
+  if (state.newBlocks?.includes('data_table') !== true) return [];
+  const { parts, rest } = splitReply(state, splitter);
+  const tables = parts.map((part, at) => wideTableOf(part, continuesAfter(at, parts, rest)));
+  return tables.filter((table) => table !== undefined);
+}
+
+/** Whether the part at this place ends inside a construct that the next one, or the file with the rest, reopens. */
+function continuesAfter(at: number, parts: readonly AnswerPart[], rest: AnswerRest | undefined): boolean {
+  return parts[at + 1]?.segments[0]?.isAdded ?? (rest !== undefined && rest.openerLength > 0);
+}
+
+/** The long tables of a finished answer, one in each message, in a form that people can sort. */
+function withDataTables(
+  state: DisplayedReply,
+  messages: RenderedMessage[],
+  parts: readonly AnswerPart[],
+  rest: AnswerRest | undefined,
+): RenderedMessage[] {
+  if (state.newBlocks?.includes('data_table') !== true) return messages;
+  return messages.map((message, at) => {
+    const part = parts[at];
+    const hasFile = state.hasWideTables === true;
+    const blocks = part && blocksWithDataTable(part, { continues: continuesAfter(at, parts, rest), hasFile });
+    if (part === undefined || blocks === undefined) return message;
+    const all = [...blocks, ...message.blocks.slice(part.blocks.length)];
+    if (!fitsMessage(all)) return message;
+    return { ...message, blocks: all, simpler: { without: 'data_table' as const, message } };
+  });
 }
 
 const messageCache = new WeakMap<AnswerPart, RenderedMessage>();
@@ -147,6 +224,7 @@ function blocksBelowAnswer(
   state: DisplayedReply,
   hasAnswer: boolean,
   rest: AnswerRest | undefined,
+  hasPlan = false,
 ): SlackBlock[] {
   const blocks: SlackBlock[] = [];
   const ended = ENDED_PHASES.has(state.phase);
@@ -164,11 +242,12 @@ function blocksBelowAnswer(
     const isHelp = state.phase === 'done' && !hasAnswer && sentence !== '';
     if (!isHelp) blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));
   } else if (state.phase === 'working' && state.sentence === undefined) {
-    blocks.push(progressLine(shownToolBlocks(state), { elapsedMs: state.elapsedMs, status: sentence }));
+    if (!hasPlan)
+      blocks.push(contextLineBlock(progressLine(shownToolBlocks(state), { ...state, status: sentence })));
   } else {
     blocks.push(contextLineBlock(sentence));
   }
-  const actions = actionButtons(state);
+  const actions = actionButtons(state, hasAnswer);
   if (actions) blocks.push(actions);
   if (hasAnswer && FEEDBACK_PHASES.has(state.phase)) blocks.push(feedbackButtons(state.turnId));
   return blocks;
@@ -193,10 +272,12 @@ function joinNotes(notes: readonly string[]): string {
   return text;
 }
 
-type ReplyAction = 'stop' | 'continue' | 'retry' | 'choose_again' | 'steps';
+type ReplyAction = 'go_ahead' | 'stop_here' | 'stop' | 'continue' | 'retry' | 'choose_again' | 'steps';
 
-function actionButtons(state: DisplayedReply): ActionsBlock | undefined {
+function actionButtons(state: DisplayedReply, hasAnswer: boolean): ActionsBlock | undefined {
   const actions: ReplyAction[] = [];
+  const isAnswered = state.phase === 'working' || state.phase === 'done' || state.phase === 'background';
+  if (state.asksApproval === true && isAnswered && hasAnswer) actions.push('go_ahead', 'stop_here');
   if (state.phase === 'length') actions.push('continue');
   if (state.phase === 'failed' || state.phase === 'cancelled')
     actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
@@ -213,5 +294,7 @@ function actionButtons(state: DisplayedReply): ActionsBlock | undefined {
 
 function buttonLabel(action: ReplyAction, phase: ReplyPhase): keyof typeof strings.buttons {
   if (action === 'choose_again') return 'chooseAgain';
+  if (action === 'go_ahead') return 'goAhead';
+  if (action === 'stop_here') return 'stopHere';
   return action === 'stop' && phase === 'stopping' ? 'stopNow' : action;
 }

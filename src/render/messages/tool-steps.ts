@@ -14,6 +14,8 @@ export interface ToolStep {
   output: string | undefined;
 }
 
+/** Characters kept of one text of a tool call: more than a step ever shows. */
+export const MAX_TOOL_TEXT_LENGTH = 2_400;
 const MAX_SUMMARY_LENGTH = 80;
 const MAX_LISTED_VALUES = 20;
 /** Fits a modal's section (3,000 characters) together with its heading. */
@@ -41,7 +43,7 @@ const SUMMARY_KEYS = [
 ];
 
 /** A tool call from the service; the name is '' if only its result is known. */
-interface ToolCall {
+export interface ToolCall {
   name: string;
   input: unknown;
   output: string | undefined;
@@ -60,6 +62,12 @@ export function toolCalls(blocks: readonly ReplyBlock[]): ToolCall[] {
     if (block.kind !== 'tool_result' || called.has(block.toolUseId)) return [];
     return [{ name: '', input: undefined, output: block.content }];
   });
+}
+
+/** A call in one line of at most `most` characters: "Search web: BRCA1". */
+export function callTitle({ name, input }: Pick<ToolCall, 'name' | 'input'>, most: number): string {
+  const parts = [toolName(name), summaryOf(input)].filter((part) => part !== '');
+  return shorten(parts.join(': '), most);
 }
 
 /** The agent's tool calls in order. */

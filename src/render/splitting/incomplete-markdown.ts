@@ -110,7 +110,7 @@ function linesShownTo(text: string, leaf: MarkdownNode | undefined, end: number)
 const MARKER_ALONE = /^[ \t>]*(?:[-+*=_~`#][-+*=_~`# \t]*|\d{1,9}[.)]?|[-+*] +\[[ xX]?\]?)[ \t]*$/;
 
 function mayBeTableHead(line: string): boolean {
-  return /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?\|/.test(line) || / \| /.test(line);
+  return /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?\|/.test(line) || / \|(?: |$)/.test(line);
 }
 
 function isOpenText(text: string, leaf: MarkdownNode, end: number): boolean {
@@ -128,7 +128,8 @@ function maskComplete(text: string, leaf: MarkdownNode, end: number): string {
     const from = child.start - leaf.start;
     const to = Math.min(child.end, end) - leaf.start;
     const literal = child.type === 'link' && !/^[[<]/.test(masked.slice(from, from + 1));
-    if (child.type === 'text' || child.type === 'break' || literal || to <= from) continue;
+    const unsure = child.end >= end && UNSURE_EMPHASIS.test(text.slice(child.start, end));
+    if (unsure || child.type === 'text' || child.type === 'break' || literal || to <= from) continue;
     masked = masked.slice(0, from) + '\uE000'.repeat(to - from) + masked.slice(to);
   }
   return masked.replace(/\\[!-'*-/:-@\\^-`{-~]/g, '\uE000\uE000');
@@ -174,6 +175,9 @@ const TARGET =
   '(?:<[^<>\\n]*>?|(?:[^()\\s<]|\\((?:[^()\\s]*\\))?)*)(?:\\s+(?:"[^"]*"?|\'[^\']*\'?|\\([^()]*\\)?)?)?\\s*';
 const OPEN_LABEL = /!?\[(?:[^[\]\n]|\[[^[\]\n]{0,200}\]){0,300}$/;
 
+/** Emphasis that starts with punctuation: whether its end closes it depends on the character that follows. */
+const UNSURE_EMPHASIS = /(?<![\p{L}\p{N}*_~])\*{1,3}(?=[\p{P}\p{S}])[^*]{1,600}\**$/u;
+
 const HALF_WRITTEN = [
   // They are tried until none of them moves the end.
   /\\[([](?:[^\\]|\\[^)\]]){0,600}\\?$/,
@@ -181,6 +185,7 @@ const HALF_WRITTEN = [
   /(?<![\p{L}\p{N}$\\])\$(?=[\p{L}\\{(|])[^$\n]{0,80}$/u,
   /\$$/,
   UNREADABLE_OPENER,
+  UNSURE_EMPHASIS,
   /\\$/,
   /&#?[a-z0-9]{0,31}$/i,
   /[*_~]+$/,
@@ -219,7 +224,12 @@ const MARK_OPENER = new RegExp(
 
 function openMarks(masked: string): { at: number; end: number; run: string }[] {
   const from = Math.max(0, masked.length - MAX_MARK_DISTANCE);
-  return [...masked.matchAll(MARK_OPENER)]
-    .map((match) => ({ at: match.index, end: match.index + match[0].length, run: match[0] }))
-    .filter((mark) => mark.at >= from);
+  const open: { at: number; end: number; run: string }[] = [];
+  for (const { index: at, 0: run } of masked.matchAll(MARK_OPENER)) {
+    // `**(x)**y`: the second one was meant to close the first one, and does not.
+    const isFailedEnd = /[^\s\uE000]/.test(masked.charAt(at - 1)) && open.at(-1)?.run === run;
+    if (isFailedEnd) open.pop();
+    else if (at >= from) open.push({ at, end: at + run.length, run });
+  }
+  return open;
 }

@@ -37,6 +37,13 @@ function blockSeam(text: string, chain: readonly MarkdownNode[], at: number, atL
     const inner = atLine ? '' : prefix;
     return { closer: `${newline}${prefix}${fence}`, opener: `${heads}${prefix}${opening}\n${inner}` };
   }
+  const formula = chain.find((node) => node.type === 'formula');
+  if (formula) {
+    const prefix = linePrefix(text, formula.start);
+    const mark = text.slice(formula.start, formula.start + 2);
+    // Its fence is closed where it is inserted.
+    return { closer: '', opener: `${heads}${prefix}${mark}\n${atLine ? '' : prefix}` };
+  }
   if (table) {
     const prefix = linePrefix(text, table.start);
     const first = lineEnd(text, table.start);

@@ -4,6 +4,8 @@ export const buttons = {
   stopNow: 'Stop now',
   continue: 'Continue',
   retry: 'Try again',
+  goAhead: 'Go ahead',
+  stopHere: 'Stop here',
   freshLinks: 'Get fresh links',
   sendCorrection: 'Send the correction',
   thumbsUp: '👍',

@@ -11,6 +11,16 @@ export function answerContinues(characters: number): string {
   return `The answer is still growing, with ${count.toLocaleString('en-US')} characters so far. I'll share the rest as a file when it's done.`;
 }
 
+/** Names a table of more than one row for screen readers. */
+export function tableCaption(rows: number): string {
+  return `Table with ${rows} rows`;
+}
+
+/** Below a table of which Slack shows only the first columns. */
+export function firstColumns(shown: number, columns: number): string {
+  return `The table shows the first ${shown} of ${columns} columns. The file below has all of them.`;
+}
+
 /** Stands in the answer for a block that Slack cannot show. */
 export function unsupportedBlock(type: string): string {
   return `(The agent also sent a block of type “${type || 'unknown'}”, which I can't show here.)`;

@@ -5,6 +5,9 @@ export const correctionPrefix = 'A correction to my message:';
 
 export const continueMessage = 'Continue.';
 
+/** What the buttons below a plan send. */
+export const planAnswers = { go_ahead: 'Go ahead.', stop_here: "Stop here; don't carry out this plan." };
+
 /** The text of a message that has only files. */
 export function filesOnly(count: number): string {
   return count === 1 ? 'See the attached file.' : 'See the attached files.';

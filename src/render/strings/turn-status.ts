@@ -62,6 +62,12 @@ export function stepsDone(steps: number, ms: number): string {
   return `${steps === 1 ? '1 step' : `${steps} steps`} in ${formatDuration(ms)}`;
 }
 
+/** Stands for the first steps of a long run. */
+export function earlierSteps(count: number, failed: number): string {
+  const steps = count === 1 ? '1 earlier step' : `${count} earlier steps`;
+  return failed === 0 ? steps : `${steps}, ${failed} failed`;
+}
+
 /** Stands for the notes that did not fit. */
 export function moreNotes(count: number): string {
   return `… and ${count} more.`;

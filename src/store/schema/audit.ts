@@ -6,7 +6,7 @@ export interface AuditEventTable {
   workspace: string;
   id: Generated<number>;
   at: Generated<Date>;
-  kind: 'turn' | 'stop' | 'withdrawal' | 'deletion' | 'refusal' | 'forget' | 'setting';
+  kind: 'turn' | 'stop' | 'approval' | 'withdrawal' | 'deletion' | 'refusal' | 'forget' | 'setting';
   user_id: ColumnType<string | null, string | undefined, null>;
   channel: ColumnType<string | null, string | undefined, never>;
   thread_ts: ColumnType<SlackTs | null, SlackTs | undefined, never>;

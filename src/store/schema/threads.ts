@@ -36,6 +36,8 @@ interface ThreadTable extends ThreadKey {
   listens_to_all: Generated<boolean>;
   /** Who was told that their replies are not sent. */
   informed_ids: Generated<string[]>;
+  /** The task was begun with "Plan first". */
+  plans_first: Generated<boolean>;
   last_used_at: Generated<Date>;
   created_at: Generated<Date>;
 }
@@ -183,7 +185,7 @@ interface TurnTable extends ThreadKey {
   takeovers: Generated<number>;
   /** The turn that sends the files of this one, which had no text. */
   files_sent_with_turn_id: Generated<string | null>;
-  /** When a person pressed Continue, Try again or Choose again. */
+  /** When a person pressed Continue, Try again, Choose again, Go ahead or Stop here. */
   button_used_at: NullableTimeColumn;
   /** The message that the button made. */
   button_message_ts: Generated<SlackTs | null>;

@@ -3,7 +3,7 @@ import { hasTurn, inThread, isUnsent, isWaiting, maySend, ofMessage } from '../f
 import type { MessageKey, ThreadKey } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import { Queries } from '../queries.ts';
-import type { Message, MessageContent, MessageState, SlackTs } from '../schema.ts';
+import type { Message, MessageContent, MessageState, SlackTs, Turn } from '../schema.ts';
 
 /** A new message. */
 export interface NewMessage {
@@ -137,6 +137,16 @@ export class Messages extends Queries {
       select * from messages
       where workspace = ${workspace} and channel = ${channel} and ts < ${before} and ${isWaiting} and ${maySend}
       order by ts desc limit 1`);
+  }
+
+  /** Whether people wrote to the agent after a turn's message, apart from what its run was given until it settled. */
+  async hasLater(turn: Turn): Promise<boolean> {
+    const isPart = turn.settled_at !== null;
+    const isGiven = hasTurn(sql`${isPart} and turns.forwarded_by_turn_id = ${turn.id}`);
+    const later = await this.first(sql`
+      select ts from messages where ${inThread(turn)} and ts > ${turn.message_ts}
+        and state in ('waiting', 'sending', 'sent') and not ${isGiven} limit 1`);
+    return later !== undefined;
   }
 
   async #update(

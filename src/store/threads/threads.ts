@@ -26,6 +26,7 @@ export interface TaskIntent {
   projectId: string;
   title: string;
   model?: string | undefined;
+  planMode?: boolean | undefined;
 }
 
 /** Neither has the thread a task, nor may one have been created for it. */
@@ -37,9 +38,10 @@ export function taskBinding(taskId: string) {
 }
 
 /** A statement that records the intent to create the thread's task. */
-export function taskIntentUpdate(key: ThreadKey, { projectId, title, model }: TaskIntent) {
+export function taskIntentUpdate(key: ThreadKey, { projectId, title, model, planMode }: TaskIntent) {
   return sql`
-    update threads set project_id = ${projectId}, task_title = ${title}, task_model = ${model ?? null}, task_intended_at = ${new Date()}
+    update threads set project_id = ${projectId}, task_title = ${title}, task_model = ${model ?? null},
+      plans_first = ${planMode === true}, task_intended_at = ${new Date()}
     where ${inThread(key)} and task_id is null`;
 }
 

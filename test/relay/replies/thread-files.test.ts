@@ -56,7 +56,7 @@ async function attach(before: SlackFileState | undefined, status: 'absent' | 'co
     { deps: { store: { slackFiles }, log: silentLog }, workspace: { uploads }, lease },
     turn,
   );
-  expect(await files.attachOverflow('rest', rest)).toBe(true);
+  expect(await files.attach('rest', rest)).toBe(true);
   return { steps, bytes };
 }
 

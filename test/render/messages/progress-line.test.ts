@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { contextLineBlock } from '../../../src/render/blocks/slack-blocks.ts';
 import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
 import { doneLine, progressLine } from '../../../src/render/messages/progress-line.ts';
 
@@ -12,7 +13,9 @@ function outcome(toolUseId: string, content = 'ok'): ReplyBlock {
 
 function lineOf(blocks: ReplyBlock[], elapsedMs = 65_000): string {
   const line = progressLine(blocks, { elapsedMs, status: 'The agent is working on it…' });
-  return line.elements.map(({ text }) => text).join('');
+  return contextLineBlock(line)
+    .elements.map(({ text }) => text)
+    .join('');
 }
 
 describe('the progress line', () => {

@@ -55,6 +55,23 @@ describe('an answer of', () => {
   });
 });
 
+describe('a formula that is longer than a message', () => {
+  it.each([
+    ['$$', '$$'],
+    ['\\[', '\\]'],
+  ])('between %s and %s is code in each of its messages, cut between lines', (open, close) => {
+    const lines = Array.from({ length: 500 }, (_, at) => `x_{${at}} + y_{${at}} \\\\`);
+    const parts = partsOf(['Before.', '', open, ...lines, close, '', 'After.'].join('\n'));
+    expect(parts.length).toBeGreaterThan(2);
+    for (const [at, part] of parts.entries()) {
+      const before = at === 0 ? 'Before.\n\n' : '';
+      const after = at === parts.length - 1 ? `${close}\n\`\`\`\n\nAfter.` : '\\\\\n\n```';
+      expect(markdownOf(part).slice(0, 200).split('x_', 1)).toEqual([`${before}\`\`\`\n${open}\n`]);
+      expect(markdownOf(part).endsWith(after)).toBe(true);
+    }
+  });
+});
+
 describe('an answer of links with long addresses', () => {
   const link = (index: number) =>
     `[${index}](https://journal.example.org/articles/${index}?token=${'a'.repeat(250)})`;

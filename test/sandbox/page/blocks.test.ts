@@ -68,6 +68,50 @@ describeInBrowser('what apps show on the page', () => {
     expect(await last().locator('img').count()).toBe(0);
   });
 
+  test('a data table is sorted by its numbers and turns its pages', async () => {
+    const cell = (text: string) => ({ type: 'raw_text', text });
+    const row = (at: number) => [
+      cell(`GENE${at}`),
+      { type: 'raw_number', value: (at * 7) % 12, text: `${(at * 7) % 12}` },
+    ];
+    const rows = [[cell('gene'), cell('p')], ...Array.from({ length: 12 }, (_, at) => row(at))];
+    await post({ blocks: [{ type: 'data_table', caption: 'Table with 12 rows', page_size: 10, rows }] });
+    const table = last().locator('.data-table');
+    await table.getByText('1 to 10 of 12').waitFor();
+    expect(await table.locator('tbody tr').allInnerTexts()).toHaveLength(10);
+    await table.getByRole('button', { name: 'p', exact: true }).click();
+    expect((await table.locator('tbody tr').allInnerTexts()).slice(0, 3)).toEqual([
+      'GENE0\t0',
+      'GENE7\t1',
+      'GENE2\t2',
+    ]);
+    await table.getByRole('button', { name: 'Next' }).click();
+    expect(await table.locator('tbody tr').allInnerTexts()).toEqual(['GENE10\t10', 'GENE5\t11']);
+    expect(await table.locator('th').last().getAttribute('aria-sort')).toBe('ascending');
+  });
+
+  test('a task of a plan stays open while the plan changes, if its block keeps its id', async () => {
+    const source = { type: 'url', url: 'https://a.example/1', text: 'a.example/1' };
+    const plan = (title: string, block_id: string) => [
+      {
+        ...{ type: 'plan', block_id, title },
+        tasks: [
+          { type: 'task_card', task_id: 's1', title: 'Read it', status: 'complete', sources: [source] },
+        ],
+      },
+    ];
+    const { ts } = await post({ blocks: plan('First', 'plan') });
+    const update = (title: string, id: string) =>
+      call(visit.sandbox.slack, 'chat.update', { channel, ts, text: 'x', blocks: plan(title, id) });
+    await last().getByText('Read it').click();
+    await update('Second', 'plan');
+    await last().getByText('Second').waitFor();
+    expect(await last().getByText('a.example/1').isVisible()).toBe(true);
+    await update('Third', 'other');
+    await last().getByText('Third').waitFor();
+    expect(await last().getByText('a.example/1').isVisible()).toBe(false);
+  });
+
   test('a block type that nobody knows is named', async () => {
     const { slack } = visit.sandbox;
     const [ada = ''] = [...slack.team.people.values()].flatMap(({ id, name }) =>

@@ -15,6 +15,8 @@ const rich = (...elements: object[]) => ({
 });
 const cell = (text: string) => ({ type: 'raw_text', text });
 const table = (rows: object[][]) => ({ type: 'table', rows });
+const dataTable = (rows: object[][]) => ({ type: 'data_table', caption: 'T', rows });
+const plan = (tasks: object[]) => ({ type: 'plan', title: 'Plan', tasks });
 const task = (more: object = {}) => ({
   type: 'task_card',
   task_id: '1',
@@ -60,7 +62,18 @@ describe('blocks that Slack takes', () => {
         ]),
       ],
     ],
-    ['a plan with a pending task', [{ type: 'plan', title: 'Plan', tasks: [task({ status: 'pending' })] }]],
+    ['a plan with a pending task', [plan([task({ status: 'pending' })])]],
+    ['a pending task outside a plan', [task({ status: 'pending' })]],
+    [
+      'a data table of 100 rows and a header',
+      [
+        {
+          ...dataTable(Array.from({ length: 101 }, () => [cell('a')])),
+          page_size: 10,
+          row_header_column_index: 0,
+        },
+      ],
+    ],
     ['an image', [{ type: 'image', image_url: 'https://example.com/a.png', alt_text: 'a' }]],
     ['an image in Slack', [{ type: 'image', slack_file: { id: 'F1' }, alt_text: 'a' }]],
     [
@@ -167,7 +180,63 @@ describe('blocks that Slack refuses', () => {
     ],
     ['an alert in a message', 'invalid_blocks', [{ type: 'alert', text: plain('a') }]],
     ['a file block', 'invalid_blocks', [{ type: 'file', source: 'remote', external_id: 'x' }]],
-    ['a pending task outside a plan', 'invalid_blocks', [task({ status: 'pending' })]],
+    ['a plan beside a task card', 'invalid_blocks', [plan([task()]), task({ task_id: '2' })]],
+    ['two plans', 'invalid_blocks', [plan([task()]), plan([task()])]],
+    ['a plan without tasks', 'invalid_blocks', [plan([])]],
+    [
+      'a plan of 21 tasks',
+      'invalid_blocks',
+      [plan(Array.from({ length: 21 }, (_, n) => task({ task_id: `${n}` })))],
+    ],
+    ['a task id twice', 'invalid_blocks', [plan([task(), task()])]],
+    ['a task that is "completed"', 'invalid_blocks', [plan([task({ status: 'completed' })])]],
+    [
+      'a plan with a text object as its title',
+      'invalid_blocks',
+      [{ ...plan([task()]), title: plain('Plan') }],
+    ],
+    [
+      "a stream's source in a task",
+      'invalid_blocks',
+      [plan([task({ sources: [{ type: 'url_source', url: 'https://a.example', text: 'a' }] })])],
+    ],
+    [
+      'a source without text',
+      'invalid_blocks',
+      [plan([task({ sources: [{ type: 'url', url: 'https://a.example', text: '' }] })])],
+    ],
+    ['a data table without rows', 'invalid_blocks', [dataTable([[cell('a')]])]],
+    [
+      'a data table of 102 rows',
+      'invalid_blocks',
+      [dataTable(Array.from({ length: 102 }, () => [cell('a')]))],
+    ],
+    ['a data table with uneven rows', 'invalid_blocks', [dataTable([[cell('a')], [cell('a'), cell('b')]])]],
+    [
+      'rich text in the header of a data table',
+      'invalid_blocks',
+      [dataTable([[rich({ type: 'text', text: 'a' })], [cell('a')]])],
+    ],
+    [
+      'a data table of 10,001 characters',
+      'invalid_blocks',
+      [dataTable([[cell('a')], [cell('a'.repeat(9_999))]])],
+    ],
+    [
+      'an empty cell',
+      'invalid_blocks',
+      [dataTable([[cell('a')], [{ type: 'raw_number', value: 1, text: '' }]])],
+    ],
+    [
+      'two data tables',
+      'invalid_blocks',
+      [dataTable([[cell('a')], [cell('1')]]), dataTable([[cell('a')], [cell('1')]])],
+    ],
+    [
+      'a data table without a caption',
+      'invalid_blocks',
+      [{ ...dataTable([[cell('a')], [cell('1')]]), caption: '' }],
+    ],
     ['an empty rich text element', 'invalid_blocks', [rich({ type: 'text', text: '' })]],
     ['an unknown rich text element', 'invalid_blocks', [rich({ type: 'shout', text: 'a' })]],
   ])('%s', (_name, code, blocks) => {
@@ -182,6 +251,10 @@ describe('blocks that Slack refuses', () => {
   test('the refusal names the place', () => {
     const extra = reasons([{ type: 'divider' }, actions(button({ color: 'red' }))]);
     expect(extra).toContain('color [json-pointer:/blocks/1/elements/0]');
+  });
+
+  test('the refusal of a plan names the place', () => {
+    expect(reasons([plan([task(), task()])])).toContain('[json-pointer:/blocks/0/tasks/1/task_id]');
   });
 
   test('fences keep headings from becoming blocks of their own', () => {

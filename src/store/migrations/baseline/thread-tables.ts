@@ -22,6 +22,7 @@ export const THREAD_TABLES = `
     is_dormant boolean not null default false,
     listens_to_all boolean not null default false,
     informed_ids text[] not null default '{}',
+    plans_first boolean not null default false,
     last_used_at timestamptz not null default now(),
     created_at timestamptz not null default now(),
     primary key (workspace, channel, thread_ts)

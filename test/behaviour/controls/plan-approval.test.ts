@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import * as strings from '../../../src/render/strings/index.ts';
+import { type AppScene, openAppScene } from '../../support/app-scene.ts';
+
+const script: AgentScript = async (turn) => {
+  if (turn.text.includes('wait')) turn.write(`You said: ${await turn.ask('1. Read. 2. Fit. Shall I?')}`);
+  else turn.write(`For "${turn.text}": first I read, then I fit.`);
+};
+const settings = { AGENT_DIALECT: JSON.stringify({ planModeField: 'plan_mode' }) };
+const scene = await openAppScene({ agent: { script }, settings });
+
+async function offered(on: AppScene, text: string) {
+  const channel = on.channel();
+  const root = on.ask(channel, `--plan ${text}`);
+  const { ts } = await on.messageWithButton(channel, root, 'go_ahead');
+  const press = (actionId: string, person = on.ada) => on.slack.click({ person, channel, ts, actionId });
+  const toldOver = (person = on.ada) =>
+    on.until('they are told', () =>
+      on.slack.ephemerals(person, channel).find((one) => one.text.includes(strings.controlFailed.over)),
+    );
+  return { channel, root, press, toldOver };
+}
+
+describe.concurrent('a task that was begun with "Plan first"', () => {
+  test('offers to go ahead below a finished answer, once, and records who did', async () => {
+    const { channel, root, press, toldOver } = await offered(scene, 'count the genes');
+    await scene.finished(channel, root);
+    await Promise.all([press('go_ahead'), press('stop_here')]);
+    const texts = await scene.until('the agent has it', () => {
+      const sent = scene.sentToAgent('count the genes').texts;
+      return sent.length > 1 && sent;
+    });
+    expect(Object.values(strings.planAnswers)).toContain(texts[1]);
+    await toldOver();
+    await press('go_ahead');
+    const { store } = scene.sandbox.bot;
+    const rows = [];
+    for await (const row of store.audit.read({ since: new Date(0) }))
+      if (row.channel === channel.id) rows.push(row);
+    expect(rows.filter(({ kind }) => kind === 'approval')).toMatchObject([{ user_id: scene.ada.id }]);
+    await scene.until('it is answered', () => scene.shown(channel, root).includes(`For "${texts[1]}`));
+    expect(scene.sentToAgent('count the genes').texts).toHaveLength(2);
+    await scene.until(
+      'the second answer is finished',
+      () => scene.shown(channel, root).match(/Took/g)?.length === 2,
+    );
+    const last = scene.replies(channel, root).at(-1);
+    expect(JSON.stringify(last?.blocks)).not.toContain('go_ahead');
+  });
+
+  test('goes ahead in a run that waits', async () => {
+    const { channel, root, press } = await offered(scene, 'wait for me');
+    await press('stop_here');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain(`You said: ${strings.planAnswers.stop_here}`);
+    expect(scene.sentToAgent('wait for me').texts).toHaveLength(2);
+  });
+
+  test('is settled by any other answer in the thread, also after a restart', async ({ onTestFinished }) => {
+    const own = await openAppScene({ agent: { script }, settings }, onTestFinished);
+    const { channel, root, press, toldOver } = await offered(own, 'fit a model');
+    await own.finished(channel, root);
+    await own.finished(channel, own.reply(channel, root, 'leave out the mice'));
+    const { ts } = await own.messageWithButton(channel, root, 'go_ahead');
+    await own.sandbox.restartBot();
+    await press('go_ahead');
+    await toldOver();
+    await own.slack.click({ person: own.ada, channel, ts, actionId: 'go_ahead' });
+    const texts = await own.until('the agent has it', () => {
+      const sent = own.sentToAgent('fit a model').texts;
+      return sent.length > 2 && sent;
+    });
+    expect(texts).toEqual(['fit a model', 'leave out the mice', strings.planAnswers.go_ahead]);
+  });
+
+  test('takes an answer only from those who may control it', async () => {
+    const guest = scene.slack.createPerson({ name: 'gus', kind: 'guest' });
+    const { channel, root, press } = await offered(scene, 'mine alone');
+    await scene.finished(channel, root);
+    await press('go_ahead', guest);
+    await scene.until('they are refused', () => scene.slack.ephemerals(guest, channel).length > 0);
+    expect(scene.sentToAgent('mine alone').texts).toHaveLength(1);
+  });
+
+  test('offers nothing in other tasks', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'no plan here');
+    await scene.finished(channel, root);
+    expect(JSON.stringify(scene.replies(channel, root).map(({ blocks }) => blocks))).not.toContain(
+      'go_ahead',
+    );
+  });
+});

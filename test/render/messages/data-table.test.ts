@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import type { SlackBlock } from '../../../src/render/blocks/slack-blocks.ts';
+import { type DisplayedReply, renderReply, wideTables } from '../../../src/render/messages/reply-message.ts';
+
+const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
+
+function shown(text: string, more: Partial<DisplayedReply> = {}) {
+  return renderReply({
+    ...{
+      turnId,
+      phase: 'done',
+      blocks: [{ kind: 'text', text }],
+      elapsedMs: 65_000,
+      notes: [],
+      maxMessages: 12,
+    },
+    newBlocks: ['data_table'],
+    ...more,
+  });
+}
+
+function tableOf(
+  rows: number,
+  cells: (row: number) => string[] = (row) => [`GENE${row}`, `${row}.5`],
+): string {
+  const columns = cells(0).length;
+  const head = `| ${Array.from({ length: columns }, (_, at) => `c${at}`).join(' | ')} |\n|${' --- |'.repeat(columns)}`;
+  return [head, ...Array.from({ length: rows }, (_, row) => `| ${cells(row).join(' | ')} |`)].join('\n');
+}
+
+/** The cells of the first row of a table with this cell in it; undefined where it is no data table. */
+function firstCell(cell: string): unknown {
+  const blocks = shown(tableOf(11, () => [cell, 'b']))[0]?.blocks ?? [];
+  return dataTables(blocks)[0]?.rows[1]?.[0];
+}
+
+function dataTables(blocks: readonly SlackBlock[]) {
+  return blocks.flatMap((block) => (block.type === 'data_table' ? [block] : []));
+}
+
+describe('a long table of a finished answer', () => {
+  test('can be sorted and paged, in its place', () => {
+    const [message, ...others] = shown(`Before.\n\n${tableOf(11)}\n\nAfter.`);
+    expect(others).toEqual([]);
+    const types = message?.blocks.map(({ type }) => type);
+    expect(types).toEqual(['markdown', 'data_table', 'markdown', 'context', 'context_actions']);
+    expect(message?.blocks[1]).toMatchObject({
+      caption: 'Table with 11 rows',
+      page_size: 10,
+      rows: [
+        [
+          { type: 'raw_text', text: 'c0' },
+          { type: 'raw_text', text: 'c1' },
+        ],
+        [
+          { type: 'raw_text', text: 'GENE0' },
+          { type: 'raw_number', value: 0.5, text: '0.5' },
+        ],
+        ...Array.from({ length: 10 }, () => expect.anything()),
+      ],
+    });
+    expect(message?.simpler?.without).toBe('data_table');
+    expect(message?.simpler?.message).toEqual(
+      shown(`Before.\n\n${tableOf(11)}\n\nAfter.`, { newBlocks: [] })[0],
+    );
+  });
+
+  test.each([
+    ['ten rows', tableOf(10), {}],
+    ['101 rows', tableOf(101), {}],
+    ['21 columns', tableOf(11, () => Array.from({ length: 21 }, () => 'x')), {}],
+    ['a row that is too long', `${tableOf(11)}\n| a | b | c |`, {}],
+    ['an image in a cell', tableOf(11, () => ['![a](https://a.example/b.png)', 'b']), {}],
+    ['a list around it', `- x\n\n  ${tableOf(11).replaceAll('\n', '\n  ')}`, {}],
+    ['an answer that still grows', tableOf(11), { phase: 'working' }],
+    ['the setting off', tableOf(11), { newBlocks: [] }],
+  ] as const)('stays as it is with %s', (_name, text, more) => {
+    expect(shown(text, more).flatMap(({ blocks }) => dataTables(blocks))).toEqual([]);
+  });
+
+  test('of more than 20 columns shows the first 20 once a file has all of them', () => {
+    const text = `Before.\n\n${tableOf(3, (row) => Array.from({ length: 23 }, (_, at) => (at === 22 ? `a"${row}` : `${at}`)))}\n\nAfter.`;
+    expect(JSON.stringify(shown(text))).not.toContain('data_table');
+    const state = {
+      turnId,
+      phase: 'done' as const,
+      elapsedMs: 1,
+      notes: [],
+      maxMessages: 12,
+      newBlocks: ['data_table' as const],
+    };
+    const [csv, ...more] = wideTables({ ...state, blocks: [{ kind: 'text', text }] });
+    expect(more).toEqual([]);
+    expect(csv?.split('\r\n')).toHaveLength(5);
+    expect(csv).toContain('"21","a""2"\r\n');
+    const [message] = shown(text, { hasWideTables: true });
+    const [table] = dataTables(message?.blocks ?? []);
+    expect(table?.rows.map((row) => row.length)).toEqual([20, 20, 20, 20]);
+    expect(JSON.stringify(message?.blocks)).toContain('the first 20 of 23 columns');
+    expect(JSON.stringify(message?.blocks)).not.toContain('```');
+    expect(JSON.stringify(message?.simpler?.message)).toContain('```');
+    const own = `\`\`\`\n${tableOf(3, () => Array.from({ length: 23 }, () => 'x'))}\n\`\`\``;
+    expect(wideTables({ ...state, blocks: [{ kind: 'text', text: own }] })).toEqual([]);
+  });
+
+  test('of more than 20 columns stays code where it takes several messages', () => {
+    const text = tableOf(90, () => Array.from({ length: 23 }, (_, at) => `value ${at}`));
+    const messages = shown(text, { hasWideTables: true });
+    expect(messages.length).toBeGreaterThan(1);
+    expect(messages.flatMap(({ blocks }) => dataTables(blocks))).toEqual([]);
+  });
+
+  test('is one for each message', () => {
+    const [message] = shown(`${tableOf(11)}\n\nAnd:\n\n${tableOf(12)}`);
+    expect(dataTables(message?.blocks ?? [])).toHaveLength(1);
+    expect(JSON.stringify(message?.blocks)).toContain('| GENE11 | 11.5 |');
+  });
+
+  test('stays as it is where it continues in the next message: half of it would be sorted', () => {
+    const text = tableOf(90, (row) => [`GENE${row}`, 'x'.repeat(150)]);
+    const messages = shown(text);
+    expect(messages.length).toBeGreaterThan(1);
+    expect(messages.flatMap(({ blocks }) => dataTables(blocks))).toEqual([]);
+  });
+
+  test.each([
+    ['12', 12],
+    ['-0.5', -0.5],
+    ['−3', -3],
+    ['1.2e-8', 1.2e-8],
+    ['1,234,567.8', 1_234_567.8],
+    ['12.5%', 12.5],
+    ['.5', 0.5],
+    ['0', 0],
+  ])('shows %s as a number', (text, value) => {
+    expect(firstCell(text)).toEqual({ type: 'raw_number', value, text });
+  });
+
+  test.each(['rs334', '007', '1,5', '< 0.001', '12 mg', '1-2', 'n/a', '1e999'])(
+    'shows %s as text',
+    (text) => {
+      expect(firstCell(text)).toEqual({ type: 'raw_text', text });
+    },
+  );
+
+  test('keeps the formatting of its cells', () => {
+    const elements = (cell: string) => {
+      const rich = firstCell(cell);
+      return (JSON.parse(JSON.stringify(rich)) as { elements: { elements: unknown[] }[] }).elements[0]
+        ?.elements;
+    };
+    expect(elements('**x** `y`')).toEqual([
+      { type: 'text', text: 'x', style: { bold: true } },
+      { type: 'text', text: ' ' },
+      { type: 'text', text: 'y', style: { code: true } },
+    ]);
+    expect(elements('[ClinVar](https://c.example/1 "t")')).toEqual([
+      { type: 'link', url: 'https://c.example/1', text: 'ClinVar' },
+    ]);
+    expect(firstCell('a\\_b \\| c')).toEqual({ type: 'raw_text', text: 'a_b | c' });
+    expect(firstCell('')).toEqual({ type: 'raw_text', text: ' ' });
+    expect(firstCell('a &lt; b')).toBeUndefined();
+  });
+});

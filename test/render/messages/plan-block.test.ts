@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
+import { type DisplayedReply, renderReply } from '../../../src/render/messages/reply-message.ts';
+
+const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
+
+function call(id: string, query: string): ReplyBlock {
+  return { kind: 'tool_use', id, name: 'search_web', input: { query } };
+}
+
+function result(toolUseId: string, content = 'ok'): ReplyBlock {
+  return { kind: 'tool_result', toolUseId, content };
+}
+
+/** So many finished calls. */
+function finishedCalls(count: number, output?: string): ReplyBlock[] {
+  return Array.from({ length: count }, (_, at) => [
+    call(`${at}`, `entry ${at}`),
+    result(`${at}`, output),
+  ]).flat();
+}
+
+function shown(blocks: ReplyBlock[], more: Partial<DisplayedReply> = {}) {
+  const [first, ...others] = renderReply({
+    ...{ turnId, phase: 'working', blocks, elapsedMs: 65_000, notes: [], maxMessages: 12 },
+    newBlocks: ['plan'],
+    ...more,
+  });
+  const plan = first?.blocks.find(({ type }) => type === 'plan');
+  return { first, others, plan: plan?.type === 'plan' ? plan : undefined };
+}
+
+describe('the plan of a run', () => {
+  test('stands above the growing text, with a line in the text, and replaces the progress line', () => {
+    const blocks = [...finishedCalls(1), call('9', 'BRCA1'), { kind: 'text' as const, text: 'So far: 12.' }];
+    const { first, plan } = shown(blocks);
+    expect(first?.blocks.map(({ type }) => type)).toEqual(['plan', 'markdown', 'actions']);
+    expect(plan).toMatchObject({
+      title: 'The agent is working on it… · 1 min · 1 step done',
+      tasks: [
+        { task_id: 'step-1', title: 'Search web: entry 0', status: 'complete' },
+        { task_id: 'step-2', title: 'Search web: BRCA1', status: 'in_progress' },
+      ],
+    });
+    expect(first?.text).toBe('The agent is working on it… · 1 min · 1 step done\nSo far: 12.');
+    expect(shown([call('1', 'a'), call('2', 'b & c')]).first?.text).toContain(
+      'Search web: b &amp; c · 1 min',
+    );
+  });
+
+  test.each([
+    ['one step', finishedCalls(1), {}],
+    ['hidden steps', finishedCalls(3), { hideSteps: true }],
+    ['an ended run', finishedCalls(3), { phase: 'done' }],
+    ['the setting off', finishedCalls(3), { newBlocks: [] }],
+  ] as const)('is not shown with %s', (_name, blocks, more) => {
+    expect(shown([...blocks], more).plan).toBeUndefined();
+  });
+
+  test('keeps its ids from edit to edit, and only these', () => {
+    const early = shown(finishedCalls(2));
+    const late = shown(finishedCalls(5));
+    expect([early.plan?.block_id, late.plan?.block_id]).toEqual(['plan', 'plan']);
+    const ids = (one: typeof early) => one.plan?.tasks.map(({ task_id }) => task_id) ?? [];
+    expect(ids(late).slice(0, 2)).toEqual(ids(early));
+    expect(late.first?.blocks.filter((block) => 'block_id' in block)).toHaveLength(1);
+  });
+
+  test('has at most eight rows; older steps share one with their count', () => {
+    const many = [call('x', 'lost'), result('x', 'Error: no such gene'), ...finishedCalls(19)];
+    const rows = shown(many).plan?.tasks ?? [];
+    expect(rows).toHaveLength(8);
+    expect(rows[0]).toMatchObject({
+      task_id: 'earlier',
+      title: '13 earlier steps, 1 failed',
+      status: 'complete',
+    });
+    expect(rows.at(-1)).toMatchObject({ task_id: 'step-20', title: 'Search web: entry 18' });
+  });
+
+  test.each([
+    'Error: no such table',
+    'ValueError: not a number',
+    'Traceback (most recent call last):\n  File "a.py"',
+    '{"error": "quota"}',
+    'Failed to connect',
+  ])('marks a step that failed: %s', (output) => {
+    const rows = shown(finishedCalls(2, output)).plan?.tasks ?? [];
+    expect(rows.map(({ status }) => status)).toEqual(['error', 'error']);
+    const fine = shown(finishedCalls(2, 'The mean error is 0.2; no failures')).plan?.tasks ?? [];
+    expect(fine.map(({ status }) => status)).toEqual(['complete', 'complete']);
+  });
+
+  test("links what a tool's output names, with the address as its label", () => {
+    const output =
+      'See [paper](https://www.ncbi.nlm.nih.gov/pmc/1/) and "https://clinvar.example/v?id=2", https://cut.example/of';
+    const cut = output.padStart(2_400, 'x ');
+    const rows = shown([...finishedCalls(1), call('s', 'ClinVar'), result('s', cut)]).plan?.tasks ?? [];
+    expect(rows[1]?.sources).toEqual([
+      { type: 'url', url: 'https://www.ncbi.nlm.nih.gov/pmc/1/', text: 'ncbi.nlm.nih.gov/pmc/1' },
+      { type: 'url', url: 'https://clinvar.example/v?id=2', text: 'clinvar.example/v?id=2' },
+    ]);
+    expect(rows[0]?.sources).toBeUndefined();
+    const whole = shown([...finishedCalls(1), call('s', 'a'), result('s', 'https://a.example/1')]).plan
+      ?.tasks;
+    expect(whole?.[1]?.sources).toHaveLength(1);
+  });
+
+  test('takes at most 1,500 characters, and mentions nobody', () => {
+    const long = `https://a.example/${'x'.repeat(90)} https://b.example/${'y'.repeat(90)} `;
+    const blocks = Array.from({ length: 30 }, (_, at) => [
+      call(`${at}`, `<!channel> ${'w'.repeat(300)}`),
+      result(`${at}`, long),
+    ]).flat();
+    const { plan } = shown(blocks);
+    const texts = plan?.tasks.flatMap(({ title, sources = [] }) => [
+      title,
+      ...sources.map(({ text }) => text),
+    ]);
+    expect([plan?.title ?? '', ...(texts ?? [])].join('').length).toBeLessThanOrEqual(1_500);
+    expect(plan?.tasks.at(-1)?.sources).toHaveLength(2);
+    expect(JSON.stringify(plan)).not.toContain('<!channel>');
+  });
+
+  test('gives way to the progress line where one message has no room for both', () => {
+    const text = 'A sentence of the answer. '.repeat(361);
+    const calls = Array.from({ length: 20 }, (_, at) => [
+      call(`${at}`, 'w'.repeat(80)),
+      result(`${at}`),
+    ]).flat();
+    const { first, plan, others } = shown([...calls, { kind: 'text', text }]);
+    expect(plan).toBeUndefined();
+    expect(others).toEqual([]);
+    expect(JSON.stringify(first?.blocks)).toContain('20 steps done');
+    const two = shown([...finishedCalls(2), { kind: 'text', text: text.repeat(2) }]);
+    expect(two.plan).toBeUndefined();
+    expect(JSON.stringify(two.others)).toContain('2 steps done');
+  });
+
+  test('has the form without it at hand', () => {
+    const { first } = shown(finishedCalls(2));
+    expect(first?.simpler?.without).toBe('plan');
+    expect(first?.simpler?.message).toEqual(shown(finishedCalls(2), { newBlocks: [] }).first);
+  });
+});

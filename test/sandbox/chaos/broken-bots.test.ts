@@ -10,15 +10,14 @@ import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database
 
 const calm: FaultProfile = { slack: [], agent: [] };
 const lost = { kind: 'lost' } as const;
-// First replies are not doubled: their intent is recorded with the turn, and remembered by the process that calls.
-const lostPost: FaultProfile = { slack: [{ call: 'chat.postMessage', fault: lost, times: 60 }], agent: [] };
+const lostPost: FaultProfile = { slack: [{ call: 'chat.postMessage', fault: lost, times: 6 }], agent: [] };
 const lostSend: FaultProfile = {
   slack: [],
   agent: [{ call: 'POST /experimental/tasks/{task_id}/messages', fault: lost, times: 2 }],
 };
 
-/** What a short run doubled with a part of the bot replaced by a broken one; it ends when something was. */
-async function doubledWith(part: string, faultProfile: FaultProfile): Promise<string[]> {
+/** What a short run doubled, or left unfinished, with a part of the bot replaced by a broken one. */
+async function damagedWith(part: string, faultProfile: FaultProfile): Promise<string[]> {
   const logs = await mkdtemp(join(tmpdir(), 'taskthread-broken-'));
   const program = fileURLToPath(new URL(`./broken/${part}.ts`, import.meta.url));
   const database = await copyTemplateDatabase();
@@ -36,24 +35,24 @@ async function doubledWith(part: string, faultProfile: FaultProfile): Promise<st
   const { damage } = await runChaos({ ...options, database, isEnough }, () => undefined);
   await dropDatabase(database);
   await rm(logs, { recursive: true, force: true });
-  return damage.duplicated;
+  return [...damage.duplicated, ...damage.stuck];
 }
 
 // Each breaks one of the three things that keep a run whole; the faultProfile is such that it must show.
 describe.concurrent('the comparison finds the damage of', { timeout: 180_000 }, () => {
   test('an inbox that takes both copies of a mention for messages', async () => {
-    expect(await doubledWith('inbox', calm)).not.toEqual([]);
+    expect(await damagedWith('inbox', calm)).not.toEqual([]);
   });
 
   test('a bot that does not take its message at the service for its own', async () => {
-    expect(await doubledWith('adoption', lostSend)).not.toEqual([]);
+    expect(await damagedWith('adoption', lostSend)).not.toEqual([]);
   });
 
   test('a bot that does not remember that it was about to send', async () => {
-    expect(await doubledWith('send-intent', lostSend)).not.toEqual([]);
+    expect(await damagedWith('send-intent', lostSend)).not.toEqual([]);
   });
 
   test('a bot that does not remember that it was about to post', async () => {
-    expect(await doubledWith('post-intent', lostPost)).not.toEqual([]);
+    expect(await damagedWith('post-intent', lostPost)).not.toEqual([]);
   });
 });

@@ -104,6 +104,7 @@ export class LiveReply {
   }
 
   async #attachWideTables(): Promise<void> {
+    await this.#renderInSlices();
     const tables = this.#state.wideTables();
     for (const [index, content] of tables.entries()) {
       const name = tables.length === 1 ? 'table.csv' : `table-${index + 1}.csv`;

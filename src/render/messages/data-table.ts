@@ -65,7 +65,27 @@ export function wideTableOf(part: AnswerPart, continues: boolean): string | unde
   return tableIn(part, continues)?.csv;
 }
 
-function tableIn({ segments, blocks: [markdown] }: AnswerPart, continues: boolean): FoundTable | undefined {
+/** The tables of parts that were looked at, by whether the next part continues them: a part is parsed once. */
+const foundTables = new WeakMap<AnswerPart, Map<boolean, FoundTable | undefined>>();
+
+function tableIn(part: AnswerPart, continues: boolean): FoundTable | undefined {
+  const known = foundTables.get(part) ?? new Map<boolean, FoundTable | undefined>();
+  foundTables.set(part, known);
+  if (!known.has(continues))
+    known.set(continues, hasDelimiterRow(part) ? parseTable(part, continues) : undefined);
+  return known.get(continues);
+}
+
+/** Whether a part may hold a table: parsing costs a hundred times more. */
+function hasDelimiterRow({ blocks: [markdown] }: AnswerPart): boolean {
+  const lines = markdown?.text.split('\n') ?? [];
+  return lines.some((line) => line.includes('|') && line.includes('-') && /^[\s|:>-]+$/.test(line));
+}
+
+function parseTable(
+  { segments, blocks: [markdown] }: AnswerPart,
+  continues: boolean,
+): FoundTable | undefined {
   const text = markdown?.text ?? '';
   const { children } = parseMarkdown(text, { characters: 0 });
   // Sorting half of a table would mislead.

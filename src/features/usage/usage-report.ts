@@ -13,6 +13,7 @@ import {
 } from '../../render/blocks/slack-blocks.ts';
 import { formatChannel, formatModel } from '../../render/blocks/task-lines.ts';
 import * as strings from '../../render/strings/index.ts';
+import { csvLine } from '../../render/text/csv-line.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { USAGE_FIGURES, type UsageRow } from '../../store/audit/usage.ts';
 import { openAndFillModal } from '../open-modal.ts';
@@ -113,7 +114,7 @@ async function* csvFiles(rows: AsyncIterable<UsageRow>): AsyncGenerator<Buffer> 
   const head = `${columns.join(',')}\n`;
   let text = head;
   for await (const row of rows) {
-    text += `${columns.map((column) => `"${String(row[column]).replaceAll('"', '""')}"`).join(',')}\n`;
+    text += `${csvLine(columns.map((column) => row[column]))}\n`;
     if (text.length < MAX_FILE_CHARACTERS) continue;
     yield Buffer.from(text);
     text = head;

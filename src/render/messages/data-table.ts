@@ -12,6 +12,7 @@ import { parseMarkdown } from '../markdown/parse-markdown.ts';
 import { restorePings } from '../markdown/pings.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
 import { firstColumns, tableCaption } from '../strings/index.ts';
+import { csvLine } from '../text/csv-line.ts';
 
 /** A table of at most so many rows is read at a glance. */
 const MAX_PLAIN_ROWS = 10;
@@ -38,6 +39,8 @@ interface FoundTable {
   from: number;
   to: number;
   columns: number;
+  /** Nothing follows it in the part. */
+  isLast: boolean;
   /** The whole table as CSV, if it has more columns than Slack shows. */
   csv: string | undefined;
 }
@@ -65,15 +68,14 @@ export function wideTableOf(part: AnswerPart, continues: boolean): string | unde
   return tableIn(part, continues)?.csv;
 }
 
-/** The tables of parts that were looked at, by whether the next part continues them: a part is parsed once. */
-const foundTables = new WeakMap<AnswerPart, Map<boolean, FoundTable | undefined>>();
+/** What was found in each part: a part is parsed once. */
+const foundTables = new WeakMap<AnswerPart, FoundTable | undefined>();
 
+/** The first long table of a part that is whole: sorting half of one would mislead. */
 function tableIn(part: AnswerPart, continues: boolean): FoundTable | undefined {
-  const known = foundTables.get(part) ?? new Map<boolean, FoundTable | undefined>();
-  foundTables.set(part, known);
-  if (!known.has(continues))
-    known.set(continues, hasDelimiterRow(part) ? parseTable(part, continues) : undefined);
-  return known.get(continues);
+  if (!foundTables.has(part)) foundTables.set(part, hasDelimiterRow(part) ? parseTable(part) : undefined);
+  const found = foundTables.get(part);
+  return continues && found?.isLast === true ? undefined : found;
 }
 
 /** Whether a part may hold a table: parsing costs a hundred times more. */
@@ -82,22 +84,18 @@ function hasDelimiterRow({ blocks: [markdown] }: AnswerPart): boolean {
   return lines.some((line) => line.includes('|') && line.includes('-') && /^[\s|:>-]+$/.test(line));
 }
 
-function parseTable(
-  { segments, blocks: [markdown] }: AnswerPart,
-  continues: boolean,
-): FoundTable | undefined {
+function parseTable({ segments, blocks: [markdown] }: AnswerPart): FoundTable | undefined {
   const text = markdown?.text ?? '';
   const { children } = parseMarkdown(text, { characters: 0 });
-  // Sorting half of a table would mislead.
   const reopened = segments[0]?.isAdded === true ? segments[0].text.length : 0;
-  for (const node of continues ? children.slice(0, -1) : children) {
+  for (const node of children) {
     const { start: from, end: to } = node;
     const inner = node.type === 'code' && isOwnFence(segments, from) ? insideFence(text, node) : undefined;
     const source = inner ?? text;
     if (inner === undefined && from < reopened) continue;
     const table = inner === undefined ? node : parseMarkdown(inner, { characters: 0 }).children[0];
     const found = table?.type === 'table' ? dataTable(source, table) : undefined;
-    if (found !== undefined) return { ...found, from, to };
+    if (found !== undefined) return { ...found, from, to, isLast: node === children.at(-1) };
   }
   return undefined;
 }
@@ -116,7 +114,10 @@ function insideFence(text: string, { start, end }: MarkdownNode): string {
   return text.slice(lineEnd(text, start) + 1, lineStart(text, end) - 1);
 }
 
-function dataTable(text: string, table: MarkdownNode): Omit<FoundTable, 'from' | 'to'> | undefined {
+function dataTable(
+  text: string,
+  table: MarkdownNode,
+): Omit<FoundTable, 'from' | 'to' | 'isLast'> | undefined {
   const [head, ...body] = table.children;
   const columns = head?.children.length ?? 0;
   const isWide = columns > MAX_COLUMNS;
@@ -139,8 +140,8 @@ function dataTable(text: string, table: MarkdownNode): Omit<FoundTable, 'from' |
 }
 
 function csvOf(text: string, table: MarkdownNode): string {
-  const quoted = (cell: MarkdownNode) => `"${restorePings(plainTextOf(text, cell)).replaceAll('"', '""')}"`;
-  return table.children.map((row) => `${row.children.map(quoted).join(',')}\r\n`).join('');
+  const textOf = (cell: MarkdownNode) => restorePings(plainTextOf(text, cell));
+  return table.children.map((row) => `${csvLine(row.children.map(textOf))}\r\n`).join('');
 }
 
 /** Something that a cell of a data table cannot show. */

@@ -13,8 +13,8 @@ import type { PausedMessages } from './paused-messages.ts';
 type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises_turn_id'>;
 
 /**
- * The buttons that send a message to the agent: continue, try again, send correction, go ahead, stop here. The message is saved at once and
- * waits in its thread like any other.
+ * The buttons that send a message to the agent: continue, try again, send correction, go ahead, stop here. The message
+ * is saved at once and waits in its thread like any other.
  */
 export class ButtonActions {
   readonly #deps: RelayDeps;

@@ -176,8 +176,12 @@ export class TurnContext implements ThreadWork {
     const { account_id, agent, taskId } = await this.task();
     const rate = this.#readRateFor(account_id);
     const { settledTaskMs } = this.deps.settings;
+    let keptFingerprint = '';
     const onReadWithinMemory: typeof onRead = (message, fingerprint) => {
-      if (account_id !== SETTINGS_ACCOUNT) this.deps.replyMemory.keep(this.turn, message.content);
+      if (account_id !== SETTINGS_ACCOUNT && fingerprint !== keptFingerprint) {
+        this.deps.replyMemory.keep(this.turn, message.content);
+        keptFingerprint = fingerprint;
+      }
       onRead(message, fingerprint);
     };
     const options = { agent, taskId, userMessageId, rate, lease: this.lease, settledTaskMs };

@@ -75,8 +75,8 @@ export type ReplyPhase = keyof typeof DEFAULT_SENTENCES;
 
 /**
  * The messages of a reply: the answer's parts, and below the last one the notes, the progress line and the buttons
- * (`stop`, `continue`, `retry`, `choose_again`, `go_ahead`, `stop_here`, `steps`; their value is the turn's id). `splitter` saves work when the same
- * reply is rendered again; the messages are the same without it.
+ * (`stop`, `continue`, `retry`, `choose_again`, `go_ahead`, `stop_here`, `steps`; their value is the turn's id).
+ * `splitter` saves work when the same reply is rendered again; the messages are the same without it.
  */
 export function renderReply(
   state: DisplayedReply,
@@ -110,12 +110,14 @@ function withPlan(
   parts: readonly AnswerPart[],
   overflow: AnswerRest | undefined,
 ): RenderedMessage[] {
+  const [message] = messages;
+  if (message === undefined || messages.length > 1 || state.newBlocks?.includes('plan') !== true)
+    return messages;
   const status = state.phase === 'stopping' ? strings.stopping : strings.working;
   const options = { elapsedMs: state.elapsedMs, status };
   const shown = shownToolBlocks(state);
-  const plan = state.newBlocks?.includes('plan') === true ? planBlock(shown, options) : undefined;
-  const [message] = messages;
-  if (plan === undefined || message === undefined || messages.length > 1) return messages;
+  const plan = planBlock(shown, options);
+  if (plan === undefined) return messages;
   const below = blocksBelowAnswer(state, parts.length > 0, overflow, true);
   const [part] = parts;
   const blocks = [plan, ...(part?.blocks ?? []), ...below];

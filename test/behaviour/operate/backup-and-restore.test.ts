@@ -96,8 +96,7 @@ test('a restore replaces a database only if it is told to, and keeps that one', 
     code: 1,
     words: expect.stringContaining('Add --replace'),
   });
-  const { code } = await run('restore', 'data', '--from', archive, '--replace');
-  expect(code).toBe(0);
+  expect(await run('restore', 'data', '--from', archive, '--replace')).toMatchObject({ code: 0 });
   const [here, aside, ...others] = (await readdir(join(folder, 'data'))).sort();
   expect([here, others]).toEqual(['postgres', []]);
   expect(aside).toMatch(/^postgres\.replaced-/);

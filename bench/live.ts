@@ -14,6 +14,8 @@ export interface Load {
   seconds: number;
   /** Seconds between two tool calls of the agent; 0 for none. */
   stepSeconds?: number;
+  /** People ask in their direct messages, where replies are streamed. */
+  dm?: boolean;
 }
 
 /** Writes one line every LINE_INTERVAL_MS for this many seconds, catching up where it falls behind. */
@@ -61,11 +63,17 @@ function isFinished(replies: readonly Message[]): boolean {
 }
 
 /** Measures our bot under this load. */
-export async function measureBot({ threads, seconds, stepSeconds = 0 }: Load): Promise<LiveStats> {
+export async function measureBot({
+  threads,
+  seconds,
+  stepSeconds = 0,
+  dm = false,
+}: Load): Promise<LiveStats> {
   let asked: AskedThread[] = [];
   const sandbox = await startInProcessSandbox({
     log: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
     slack: { limits: SLACK_LIMITS },
+    settings: { DM_STREAMS: String(dm) },
     agent: {
       script: async (turn) => {
         const answer = asked.find((_, index) => turn.text === `answer ${index}`)?.answer;
@@ -75,11 +83,11 @@ export async function measureBot({ threads, seconds, stepSeconds = 0 }: Load): P
   });
   try {
     const { slack } = sandbox;
-    asked = askAll(slack, threads);
+    asked = askAll(slack, threads, dm);
     const observer = new ThreadObserver(slack, asked);
     const equal = await observer.waitUntilSettled(isFinished);
     console.log('refused by Slack:', slack.throttledCalls);
-    return observer.stats(threads, equal);
+    return observer.stats(dm ? 'streams' : 'edits', equal);
   } finally {
     await sandbox.stop();
   }
@@ -92,12 +100,14 @@ export async function run(args: string[]): Promise<void> {
       threads: { type: 'string', default: '10' },
       seconds: { type: 'string', default: '60' },
       step: { type: 'string', default: '0' },
+      dm: { type: 'boolean', default: false },
     },
   });
   const load = {
     threads: Number(values.threads),
     seconds: Number(values.seconds),
     stepSeconds: Number(values.step),
+    dm: values.dm,
   };
   const characters = (load.seconds * 1_000 * LINE_LENGTH) / LINE_INTERVAL_MS;
   console.log(

@@ -26,9 +26,16 @@ export interface LiveStats {
   equal: boolean;
 }
 
-/** The lowest mean age (s) possible with 50 edits a minute and at least 3 s between edits of one message. */
-function idealAgeSeconds(threads: number): number {
-  return Math.max(3, (threads * 60) / 50) / 2;
+/** Calls a minute, and the least time (s) between two of one reply: of edits at Slack, of streams between two reads. */
+const PACES = {
+  edits: { perMinute: 50, intervalSeconds: 3 },
+  streams: { perMinute: 100, intervalSeconds: 1 },
+};
+
+/** The lowest mean age (s) that is possible at this pace. */
+function idealAgeSeconds(threads: number, pace: keyof typeof PACES): number {
+  const { perMinute, intervalSeconds } = PACES[pace];
+  return Math.max(intervalSeconds, (threads * 60) / perMinute) / 2;
 }
 
 /** Measures when the threads show each line of their answers. */
@@ -68,8 +75,10 @@ export class ThreadObserver {
     return false;
   }
 
-  stats(threads: number, equal: boolean): LiveStats {
+  /** `pace`: how replies can be shown at best. */
+  stats(pace: keyof typeof PACES, equal: boolean): LiveStats {
     this.#stop();
+    const threads = this.#threads.length;
     const answers = this.#threads.map(({ answer }) => answer);
     const meanAge = mean(answers.flatMap((answer) => answer.ages())) / 1_000;
     const lags = answers.map((answer) => answer.doneLag() / 1_000);
@@ -77,7 +86,7 @@ export class ThreadObserver {
     return {
       firstVisibleP95Seconds: round(percentile(first, 0.95)),
       meanAgeSeconds: round(meanAge),
-      ageRatio: round(meanAge / idealAgeSeconds(threads)),
+      ageRatio: round(meanAge / idealAgeSeconds(threads, pace)),
       doneLagP50Seconds: round(percentile(lags, 0.5)),
       doneLagP95Seconds: round(percentile(lags, 0.95)),
       throttled: Object.values(this.#slack.throttledCalls).reduce((sum, count) => sum + count, 0),
@@ -98,20 +107,20 @@ export class ThreadObserver {
   }
 }
 
-/** Asks this many questions at once, each in its own thread, spread over at most ten channels. */
-export function askAll(slack: SlackWorkspace, threads: number): AskedThread[] {
-  const ada = slack.createPerson({ name: 'ada' });
-  const channels = Array.from({ length: Math.min(threads, 10) }, (_, index) =>
-    slack.createChannel({ name: `bench-${index}` }),
-  );
+/** Asks this many questions at once, each in its own thread, spread over at most ten channels or direct messages. */
+export function askAll(slack: SlackWorkspace, threads: number, dm = false): AskedThread[] {
+  const places = Array.from({ length: Math.min(threads, 10) }, (_, index) => {
+    const person = slack.createPerson({ name: `reader-${index}` });
+    return { person, channel: dm ? slack.openDm(person) : slack.createChannel({ name: `bench-${index}` }) };
+  });
   return Array.from({ length: threads }, (_, index) => {
-    const channel = channels[index % channels.length];
-    if (channel === undefined) throw new Error('A bench needs at least one thread.');
-    const text = `<@${slack.bot.userId}> answer ${index}`;
+    const place = places[index % places.length];
+    if (place === undefined) throw new Error('A bench needs at least one thread.');
+    const text = dm ? `answer ${index}` : `<@${slack.bot.userId}> answer ${index}`;
     return {
       answer: new NumberedAnswer(index),
-      channel,
-      root: slack.say({ person: ada, channel, text }),
+      channel: place.channel,
+      root: slack.say({ ...place, text }),
     };
   });
 }

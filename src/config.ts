@@ -191,6 +191,9 @@ const settingsSchema = z.object({
   AGENT_SESSIONS: setting('AGENT_SESSIONS', z.stringbool().default(false), {
     what: 'Whether the app is declared an agent in Slack (agent_view in its manifest). Slack then shows its status and a stop button of its own, and titles and suggested prompts in direct messages; guests cannot use the app.',
   }),
+  DM_STREAMS: setting('DM_STREAMS', z.stringbool().default(false), {
+    what: "Whether replies in direct messages are streamed: Slack's own way of showing text while it is written, sooner than edits. Not seen in a live workspace yet; without the Agents feature (agent_view in its manifest), Slack may accept the text and show nothing until the reply ends.",
+  }),
   FEEDBACK_CHANNEL: setting('FEEDBACK_CHANNEL', values.channelId.optional(), {
     what: 'ID (C…) of a channel with the bot in it, where new comments on answers of its workspace are posted. None if not set.',
     where: "the channel's details in Slack, at the bottom",

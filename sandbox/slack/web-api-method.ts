@@ -46,6 +46,10 @@ export interface Settings {
   triggerMs: number;
   /** Lifetime of a stream in ms, regardless of appends. */
   streamMs: number;
+  /** The most UTF-8 bytes of Markdown in one stream. */
+  streamBytes: number;
+  /** Whether a stream is seen before it ends. */
+  drawsStreams: boolean;
   /** Block types that Slack refuses in messages, as for an app without a feature. */
   refusedBlocks: ReadonlySet<string>;
 }

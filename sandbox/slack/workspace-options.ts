@@ -77,6 +77,10 @@ export interface SlackWorkspaceOptions {
   triggerMs?: number;
   /** Lifetime of a stream, in ms; 300,000 by default (Slack publishes no number; 303 to 318 s were measured). */
   streamMs?: number;
+  /** Bytes of Markdown in one stream; 10,600 by default (Slack publishes no number; 10,600 to 12,000 were measured). */
+  streamBytes?: number;
+  /** Whether Slack draws streams while they last: without the Agents feature it may not. True by default. */
+  drawsStreams?: boolean;
   /** Block types that Slack refuses in messages, as for an app without a feature. */
   refusedBlocks?: string[];
 }
@@ -94,6 +98,8 @@ export function settingsOf(options: SlackWorkspaceOptions): Settings {
     metadataLimit: options.metadataLimit ?? 16_000,
     triggerMs: options.triggerMs ?? 3000,
     streamMs: options.streamMs ?? 300_000,
+    streamBytes: options.streamBytes ?? 10_600,
+    drawsStreams: options.drawsStreams ?? true,
     refusedBlocks: new Set(options.refusedBlocks),
   };
 }

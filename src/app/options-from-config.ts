@@ -111,6 +111,7 @@ export function relaySettings(
     passOnMs: config.PASS_ON_SECONDS * 1_000,
     maxReplyMessages: config.REPLY_MESSAGES,
     newBlocks: config.REPLY_BLOCKS,
+    streamsDirectMessages: config.DM_STREAMS,
     stopReaction: config.STOP_REACTION,
     feedbackChannel: config.FEEDBACK_CHANNEL,
     controlsBy: config.CONTROLS_BY,

@@ -81,6 +81,8 @@ const TRANSIENT_CODES = new Set([
   'ekm_access_denied',
   'external_channel_migrating',
   'update_failed',
+  // A message that is streamed cannot be edited: its stream is stopped first, and ends by itself after five minutes.
+  'streaming_state_conflict',
 ]);
 
 export interface SlackErrorResponse {

@@ -43,6 +43,11 @@ export interface HistoryRequest {
   priority?: (() => Priority) | undefined;
 }
 
+interface OwnPostRequest extends Omit<HistoryRequest, 'oldest'> {
+  /** When the bot was first about to send it. */
+  intendedAt: Date;
+}
+
 /** How much our clock and Slack's may differ (s). */
 const CLOCK_SKEW_S = 60;
 
@@ -57,13 +62,31 @@ export class MessageHistory {
     this.#pageSize = historyPageSize(isDistributed);
   }
 
-  /** The bot's post with this key, if Slack has it. `intendedAt`: when the bot was first about to send it. */
-  async findOwnPost(
-    request: Omit<HistoryRequest, 'oldest'> & { key: string; intendedAt: Date },
+  /** The bot's post with this key, if Slack has it. */
+  async findOwnPost({
+    key,
+    ...request
+  }: OwnPostRequest & { key: string }): Promise<{ ts: string } | undefined> {
+    return this.#findOwn(request, (message) => postKeyOf(message) === key);
+  }
+
+  /** The bot's streamed message that is none of the `known` ones, if Slack has it: streams have no key, and no files. */
+  async findOwnStream({
+    known,
+    ...request
+  }: OwnPostRequest & { known: ReadonlySet<string> }): Promise<{ ts: string } | undefined> {
+    const isStream = (message: ThreadMessage) =>
+      postKeyOf(message) === undefined && message.files === undefined && !known.has(message.ts);
+    return this.#findOwn(request, isStream);
+  }
+
+  async #findOwn(
+    request: OwnPostRequest,
+    isWanted: (message: ThreadMessage) => boolean,
   ): Promise<{ ts: string } | undefined> {
     const oldest = `${Math.floor(request.intendedAt.getTime() / 1000) - CLOCK_SKEW_S}.000000`;
     for await (const message of this.messages({ ...request, oldest })) {
-      if (this.#isOurs(message) && postKeyOf(message) === request.key) return { ts: message.ts };
+      if (this.#isOurs(message) && isWanted(message)) return { ts: message.ts };
     }
     return undefined;
   }

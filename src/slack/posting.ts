@@ -61,6 +61,8 @@ export interface EditRequest extends MessageRequest {
   maxWaitMs?: number | undefined;
   /** Withdraws a waiting edit, which then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
+  /** The key of a message that began as a stream, and so without one. */
+  key?: string | undefined;
 }
 
 export interface ReactionRequest {
@@ -115,7 +117,7 @@ export class Posting {
       ...messageArguments(request.message),
       ...(request.threadTs !== undefined && { thread_ts: request.threadTs }),
       client_msg_id: clientMsgId(key),
-      metadata: { event_type: METADATA_TYPE, event_payload: { key } },
+      ...keyArguments(key),
       unfurl_links: false,
       unfurl_media: false,
     };
@@ -161,7 +163,7 @@ export class Posting {
       try {
         await this.#client.slackClient.call(
           'chat.update',
-          { channel, ts, ...messageArguments(message) },
+          { channel, ts, ...messageArguments(message), ...keyArguments(request.key) },
           { schema: anyResponseSchema, guard },
         );
       } finally {
@@ -271,6 +273,11 @@ async function renderOrReleasePermit(
     if (message === undefined) permit.release();
   }
   return message;
+}
+
+/** The metadata by which the bot finds its message again. */
+function keyArguments(key: string | undefined) {
+  return key === undefined ? {} : { metadata: { event_type: METADATA_TYPE, event_payload: { key } } };
 }
 
 /** Omits empty blocks: chat.update then removes the old ones. */

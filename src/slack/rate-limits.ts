@@ -31,6 +31,11 @@ export const RATE_LIMITS = {
   'chat.postMessage.channel': { perMinute: 55, burst: 1 },
   /** "Several hundred messages per minute" in a workspace, taken as 300; half of it as a burst. */
   'chat.postMessage': { perMinute: 145, burst: 150 },
+  /** Tier 2: as many as possible at once, because the messages of several replies fill up at the same time. */
+  'chat.startStream': { perMinute: 14, burst: 5 },
+  'chat.stopStream': { perMinute: 14, burst: 5 },
+  /** Tier 4: paced like edits, with more of it kept for the ends of replies. */
+  'chat.appendStream': { perMinute: 84, burst: 4, deepBurst: 15 },
   'chat.delete': TIER_3,
   'chat.postEphemeral': TIER_4,
   'chat.getPermalink': HUNDREDS_PER_MINUTE,

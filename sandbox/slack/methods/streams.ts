@@ -45,12 +45,15 @@ export function streamMethods(
       throw new SlackRefusal('message_not_in_streaming_state');
     return { channel, message, stream };
   };
-  const grow = (channel: Channel, message: Message, added: Added, below: Block[] = []) => {
+  const grow = (channel: Channel, message: Message, added: Added, below: Block[] = [], isLast = false) => {
     const { stream } = message;
     if (stream === undefined) return;
+    if (Buffer.byteLength(stream.markdown + added.markdown) > settings.streamBytes)
+      throw new SlackRefusal('msg_too_long');
     stream.markdown += added.markdown;
     stream.blocks.push(...added.blocks);
     if (stream.blocks.length + below.length > 2 * MAX_BLOCKS) throw new SlackRefusal('msg_blocks_too_many');
+    if (!isLast && !settings.drawsStreams) return;
     const words = stream.markdown === '' ? [] : [{ type: 'markdown', text: stream.markdown }];
     messages.edit(channel, message, {
       text: stream.markdown,
@@ -123,7 +126,7 @@ export function streamMethods(
         const below = args.blocks === undefined ? [] : checkBlocks(args.blocks, 'message');
         if (below.length > MAX_BLOCKS) throw new SlackRefusal('msg_blocks_too_many');
         if (args.metadata !== undefined) message.metadata = checkMetadata(args.metadata, deps);
-        grow(channel, message, added, below);
+        grow(channel, message, added, below, true);
         delete message.stream;
         setStatus(channel, message, { status: args.session_status ?? 'active' });
         return { channel: channel.id, ts: message.ts };

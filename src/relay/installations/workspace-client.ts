@@ -7,6 +7,7 @@ import { FileDownloads } from '../../slack/file-downloads.ts';
 import { FileUploads } from '../../slack/file-uploads.ts';
 import type { Installation } from '../../slack/installation.ts';
 import { MessageHistory } from '../../slack/message-history.ts';
+import { MessageStreams } from '../../slack/message-streams.ts';
 import type { PermitStore } from '../../slack/permit-queue.ts';
 import { Posting } from '../../slack/posting.ts';
 import { RateLimitedClient } from '../../slack/rate-limited-client.ts';
@@ -56,6 +57,7 @@ export function createWorkspaceClient(
     uninstalled,
     bot: { userId: installation.botUser, botId: installation.botId },
     posting: new Posting(client, log, onEdit),
+    streams: new MessageStreams(client, log, { onShown: onEdit, keepsStatus: options.showAgentSessions }),
     downloads: new FileDownloads({ client, maxBytes, slackApiUrl }),
     uploads: new FileUploads(client, slackApiUrl),
     views: new Views(client),

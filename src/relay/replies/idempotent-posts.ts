@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { MessageGoneError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
-import type { MessageHistory } from '../../slack/message-history.ts';
-import type { EditRequest, Posting, PostKind } from '../../slack/posting.ts';
+import { MessageGoneError, SlackError } from '../../slack/errors.ts';
+import { assertLeaseHeld } from '../../slack/lease-guard.ts';
+import type { EditRequest, Posting, PostKind, PostRequest } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { intendedPost, type PostOutcome, postKey, replyPart } from '../../store/threads/posts.ts';
-import type { Lease } from '../runtime/lease.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
-import { INTENT_MAX_AGE_MS, SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import { INTENT_MAX_AGE_MS } from '../runtime/unknown-outcome.ts';
 import { asRendered, type MessageForm, sendInAcceptedForm } from './fallback-forms.ts';
 import { messageDigest } from './message-digest.ts';
+import { findUnknownPost, type UnknownPostWork } from './unknown-post.ts';
 
 /** How an edit waits for its permit, and what it shows then. */
 export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'> {
@@ -22,14 +22,13 @@ export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWai
 }
 
 /** What posts need; ThreadWork fits. */
-interface PostWork {
+interface PostWork extends UnknownPostWork {
   deps: { log: Logger; store: Pick<Store, 'posts'>; onBlockRefused?: (block: string) => void };
-  workspace: {
-    posting: Pick<Posting, 'post' | 'edit' | 'delete'>;
-    readBack: Pick<MessageHistory, 'findOwnPost'>;
-  };
-  lease: Lease;
+  workspace: UnknownPostWork['workspace'] & { posting: Pick<Posting, 'post' | 'edit'> };
 }
+
+/** What identifies a post, and what happens before it is sent. */
+export type PostIdentity = Omit<PostRequest, 'message' | 'kind'>;
 
 /**
  * A turn's messages in Slack, each known by its part. A post's intent is recorded before the call. Where the outcome is
@@ -85,9 +84,15 @@ export class IdempotentPosts {
     return result;
   }
 
-  /** Whether a part is in Slack; known once the posts are loaded. */
+  /** A part that is in Slack; known once the posts are loaded. */
+  find(part: string): (Post & { ts: string }) | undefined {
+    const post = this.#posts.get(part);
+    return post?.state === 'posted' && post.ts !== null ? { ...post, ts: post.ts } : undefined;
+  }
+
+  /** Whether a part is in Slack. */
   has(part: string): boolean {
-    return this.#tsOf(part) !== undefined;
+    return this.find(part) !== undefined;
   }
 
   /** Whether a part shows this message already. */
@@ -109,6 +114,11 @@ export class IdempotentPosts {
     forms: readonly MessageForm[] = [asRendered],
   ): Promise<void> {
     await this.postUnrecorded(part, message, kind, forms);
+    await this.record();
+  }
+
+  /** Records the posts that are not recorded yet. */
+  async record(): Promise<void> {
     await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts), true);
   }
 
@@ -124,7 +134,10 @@ export class IdempotentPosts {
       part,
       forms,
       () => message,
-      (form) => this.#postOnce(part, form(message), messageDigest(message), kind),
+      (form) =>
+        this.postOnce(part, messageDigest(message), (identity) =>
+          this.#work.workspace.posting.post({ ...identity, message: form(message), kind }),
+        ),
     );
   }
 
@@ -145,14 +158,15 @@ export class IdempotentPosts {
 
   /** Edits a part when the budget allows it; one that is gone is left for a new post. Throws a SlackError. */
   async edit(part: string, { forms, render, onShown, ...wait }: PartEdit): Promise<'shown' | 'left_out'> {
-    const ts = this.#tsOf(part);
-    if (ts === undefined) return 'shown';
+    const post = this.find(part);
+    if (post === undefined) return 'shown';
     let shown: RenderedMessage | undefined;
     const request = (form: MessageForm): EditRequest => ({
       ...wait,
       channel: this.#turn.channel,
-      ts,
+      ts: post.ts,
       guard: this.#work.lease,
+      key: post.is_stream ? post.dedupe_key : undefined,
       render: async () => {
         // A message that was rendered for a throttled attempt is not shown.
         shown = undefined;
@@ -180,40 +194,49 @@ export class IdempotentPosts {
     return 'shown';
   }
 
-  async #postOnce(part: string, message: RenderedMessage, digest: string, kind: PostKind): Promise<void> {
-    if (this.has(part)) return;
-    if (await this.#resolveUnknownPost(part)) return;
+  /** Posts a part once, as `send` does it; false where that sends nothing. The next `recordWith` records it. */
+  async postOnce(
+    part: string,
+    digest: string | null,
+    send: (identity: PostIdentity) => Promise<{ ts: string } | undefined>,
+    isStream = false,
+  ): Promise<boolean> {
+    if (this.has(part)) return true;
+    if (await this.#resolveUnknownPost(part)) return true;
     const { channel, thread_ts } = this.#turn;
     const key = this.#nextKey(part);
     try {
-      const { ts } = await this.#work.workspace.posting.post({
+      const sent = await send({
         channel,
         threadTs: thread_ts,
-        message,
         key,
-        kind,
         // From this moment on, the outcome is unknown until Slack has answered.
         beforeSend: async () => {
-          throwIfLeaseEnded(this.#work.lease);
+          // Nothing may be recorded after a wait for the permit that outlived the lease.
+          assertLeaseHeld('chat.postMessage', this.#work.lease);
           const intended = this.#takeIntent(part, key);
           await this.#withdrawal;
-          this.#posts.set(
-            part,
-            intended ?? (await this.#work.deps.store.posts.intend(this.#turn, part, key)),
-          );
+          const { posts } = this.#work.deps.store;
+          this.#posts.set(part, intended ?? (await posts.intend(this.#turn, part, key, isStream)));
         },
         guard: this.#work.lease,
         signal: this.#work.lease.signal,
       });
-      this.#setPosted(part, ts, digest);
+      if (sent === undefined) await this.#deleteIntent(part);
+      else this.#setPosted(part, sent.ts, digest);
+      return sent !== undefined;
     } catch (error) {
       // After the lease has ended, the record may belong to the process that now holds the turn.
-      if (error instanceof SlackError && error.outcome === 'none' && this.#work.lease.remainingMs() > 0) {
-        await this.#work.deps.store.posts.delete(this.#turn, part);
-        this.#posts.delete(part);
-      }
+      if (error instanceof SlackError && error.outcome === 'none' && this.#work.lease.remainingMs() > 0)
+        await this.#deleteIntent(part);
       throw error;
     }
+  }
+
+  async #deleteIntent(part: string): Promise<void> {
+    if (this.#posts.get(part)?.state !== 'intended') return;
+    await this.#work.deps.store.posts.delete(this.#turn, part);
+    this.#posts.delete(part);
   }
 
   /** The intent that was recorded with the turn, if the call leaves soon after it. */
@@ -239,14 +262,15 @@ export class IdempotentPosts {
     await this.#withdrawal;
   }
 
-  /** Sets a part's message aside for deletion under this prefix: the part is posted again. */
-  async setAside(part: string, prefix: string): Promise<void> {
+  /** Gives a part's message another name: the part is posted again. */
+  async rename(part: string, name: string): Promise<void> {
     const post = this.#posts.get(part);
     if (post === undefined) return;
-    const name = `${prefix}${post.ts}`;
+    await this.record();
     await this.#work.deps.store.posts.renamePart(this.#turn, part, name);
     this.#posts.delete(part);
     this.#posts.set(name, { ...post, part: name });
+    if (this.#partsWithDigest.delete(part)) this.#partsWithDigest.add(name);
   }
 
   /** Deletes the parts with this prefix, except those to keep. */
@@ -279,11 +303,6 @@ export class IdempotentPosts {
     });
   }
 
-  #tsOf(part: string): string | undefined {
-    const post = this.#posts.get(part);
-    return post?.state === 'posted' ? (post.ts ?? undefined) : undefined;
-  }
-
   async #eraseDigest(part: string): Promise<void> {
     this.#changePost(part, { content_hash: null });
     if (!this.#partsWithDigest.has(part)) return;
@@ -306,16 +325,8 @@ export class IdempotentPosts {
   async #resolveUnknownPost(part: string): Promise<boolean> {
     const post = this.#posts.get(part);
     if (post?.state !== 'intended') return false;
-    await waitUntilCallEnded(post.intended_at, SLACK_CALL_LIFETIME_MS, this.#work.lease);
-    const { posting, readBack } = this.#work.workspace;
-    const { channel, thread_ts: threadTs, dedupe_key: key, intended_at: intendedAt } = post;
-    const query = { channel, key, intendedAt, guard: this.#work.lease, signal: this.#work.lease.signal };
-    const found = await readBack.findOwnPost({ ...query, threadTs }).catch(async (error: unknown) => {
-      // A post whose thread was deleted meanwhile is in the channel.
-      const stray = error instanceof MessageGoneError ? await readBack.findOwnPost(query) : undefined;
-      if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: this.#work.lease });
-      throw error;
-    });
+    const known = new Set([...this.#posts.values()].flatMap(({ ts }) => ts ?? []));
+    const found = await findUnknownPost(this.#work, post, known);
     if (found === undefined) return false;
     this.#setPosted(part, found.ts, null);
     return true;
@@ -336,9 +347,4 @@ export class IdempotentPosts {
     );
     return first + '+'.repeat(used.length);
   }
-}
-
-/** Nothing may be recorded after a wait for the permit that outlived the lease. */
-function throwIfLeaseEnded(lease: Lease): void {
-  if (lease.remainingMs() <= 0) throw new SlackLeaseError({ method: 'chat.postMessage', outcome: 'none' });
 }

@@ -4,6 +4,7 @@ import { SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';
 import {
   backoffMs,
@@ -17,6 +18,7 @@ import { IdempotentPosts } from './idempotent-posts.ts';
 import { ReplyMessages } from './reply-messages.ts';
 import type { ReplyReader } from './reply-reader.ts';
 import type { ReplyState } from './reply-state.ts';
+import { ReplyStreams } from './reply-streams.ts';
 import { ThreadFiles } from './thread-files.ts';
 
 /** A final edit that gets no permit within this time (ms) is left out: the text continues in a new message. */
@@ -45,6 +47,8 @@ export class LiveReply {
   #isOpen = false;
   /** Shows the changes until the reply is final. */
   readonly #changes: Poller;
+  /** Shows the changes of what stands apart from the answer. */
+  readonly #statusChanges: Poller;
   #failures = 0;
   /** Reads the agent's reply just before an edit shows it. */
   reader: ReplyReader | undefined;
@@ -57,12 +61,12 @@ export class LiveReply {
     this.#turn = turn;
     this.#state = state;
     this.posts = new IdempotentPosts(work, turn, begunAt);
-    this.#messages = new ReplyMessages(state, this.posts);
+    this.#messages = new ReplyMessages(state, this.posts, new ReplyStreams(work, turn, this.posts));
     this.#files = new ThreadFiles(work, turn);
-    this.#changes = new Poller({
-      poll: () => this.#showChanges(),
-      onError: (error) => work.deps.log.error({ err: error, turn: turn.id }, 'the live reply stopped'),
-    });
+    const onError = (error: unknown) =>
+      work.deps.log.error({ err: error, turn: turn.id }, 'the live reply stopped');
+    this.#changes = new Poller({ poll: () => this.#showChanges(() => this.#showLatest()), onError });
+    this.#statusChanges = new Poller({ poll: () => this.#showChanges(() => this.#showStatus()), onError });
   }
 
   /**
@@ -71,7 +75,7 @@ export class LiveReply {
    */
   async open(): Promise<void> {
     if (this.#isOpen) return;
-    await this.posts.load();
+    await this.#messages.load();
     if (!this.#messages.has(0)) await this.#messages.post(0, 'first');
     this.#isOpen = true;
     if (this.#unseenSince !== undefined) this.#changes.pollNow();
@@ -80,7 +84,9 @@ export class LiveReply {
   /** The state has changed. */
   onChanged(): void {
     this.#unseenSince ??= Date.now();
-    if (this.#isOpen) this.#changes.pollNow();
+    if (!this.#isOpen) return;
+    this.#changes.pollNow();
+    if (this.#state.isApart) this.#statusChanges.pollNow();
   }
 
   /**
@@ -93,7 +99,7 @@ export class LiveReply {
     this.#pendingEdits.abort();
     if (!this.#isClosed) this.#pendingEdits = new AbortController();
     this.#unseenSince ??= Date.now();
-    await this.#changes.stop();
+    await this.#stopChanges();
     await this.#withRetry(() => this.#showWholeText());
     const overflow = this.#state.overflow();
     if (overflow !== undefined && !(await this.#withRetry(() => this.#files.attach('rest', overflow)))) {
@@ -101,6 +107,10 @@ export class LiveReply {
       await this.#withRetry(() => this.#showWholeText());
     }
     await this.#attachWideTables();
+  }
+
+  async #stopChanges(): Promise<void> {
+    await Promise.all([this.#changes.stop(), this.#statusChanges.stop()]);
   }
 
   async #attachWideTables(): Promise<void> {
@@ -135,7 +145,7 @@ export class LiveReply {
   async close<T>(record: (last: LastStep) => Promise<T>): Promise<T> {
     this.#isClosed = true;
     this.#pendingEdits.abort();
-    await this.#changes.stop();
+    await this.#stopChanges();
     const { uncountedEdits: edits } = this.#messages;
     const result = await this.posts.recordWith((posts) => record({ posts, edits }), true);
     this.#messages.uncountedEdits -= edits;
@@ -160,16 +170,23 @@ export class LiveReply {
     return this.#isFinal || this.#isClosed || this.#work.lease.signal.aborted;
   }
 
+  /** One person reads, and sees the text sooner in a stream. */
+  get #mayStream(): boolean {
+    const { streamsDirectMessages } = this.#work.deps.settings;
+    if (!streamsDirectMessages || !isDirectChannel(this.#turn.channel)) return false;
+    return !this.#state.isOver && !this.#state.isApart && this.#state.answer !== '';
+  }
+
   /** The final text is shown now: neither live changes nor, yet, the final form of each message. */
   get #isLeftToFinalText(): boolean {
     return this.#isFinal && !this.#isFinalizing;
   }
 
-  async #showChanges(): Promise<void> {
+  async #showChanges(show: () => Promise<void>): Promise<void> {
     if (this.#isOver || this.unreachable !== undefined) return;
     const { log } = this.#work.deps;
     try {
-      await this.#showLatest();
+      await show();
       this.#failures = 0;
     } catch (error) {
       if (this.#isOver) return;
@@ -194,6 +211,10 @@ export class LiveReply {
       await this.#renderInSlices();
       // The reply may have become final meanwhile: its edits are not ours to wait for.
       if (this.#isLeftToFinalText) return;
+      if (this.#mayStream) {
+        await this.#messages.setApart();
+        this.#statusChanges.pollNow();
+      }
       const outdated = this.#state
         .render()
         .findIndex((message, index) => !this.#messages.isUpToDate(index, message));
@@ -259,6 +280,15 @@ export class LiveReply {
         this.#unseenSince = undefined;
         await this.#renderInSlices();
       },
+    });
+  }
+
+  /** Edits what stands apart from the answer, after all text. */
+  async #showStatus(): Promise<void> {
+    await this.#messages.editStatus({
+      signal: this.#pendingEdits.signal,
+      state: () => ({ isFinal: false, isBlank: false, unseenSinceMs: Date.now() }),
+      onPermit: () => this.#renderInSlices(),
     });
   }
 

@@ -1,10 +1,12 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import { MIN_PART_LENGTH } from '../../render/splitting/answer-splitter.ts';
 import type { EditRequest } from '../../slack/posting.ts';
 import { replyPart } from '../../store/threads/posts.ts';
 import { REPLY_FORMS } from './fallback-forms.ts';
 import type { IdempotentPosts } from './idempotent-posts.ts';
 import { textDigest } from './message-digest.ts';
 import type { ReplyState } from './reply-state.ts';
+import type { ReplyStreams } from './reply-streams.ts';
 
 /** How an edit waits for its permit. */
 export interface ReplyEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'> {
@@ -12,30 +14,57 @@ export interface ReplyEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWa
   onPermit: () => Promise<void>;
 }
 
-/** Replaced messages, until they are deleted. */
-const REPLACED_PREFIX = 'draft:';
+/** Messages that are deleted at the end: replaced ones, and the one beside streams. */
+const DRAFT_PREFIX = 'draft:';
+/** Shows what else a reply shows while its text stands apart: the first message of the reply, with its Stop button. */
+const STATUS_PART = `${DRAFT_PREFIX}status`;
+/** A stream that shows this many characters waits until its part of the answer is closed: it may be cut before its end. */
+const FULL_STREAM_LENGTH = MIN_PART_LENGTH;
 
 /** The messages in Slack that one reply consists of; the first is number 0. */
 export class ReplyMessages {
   readonly #state: ReplyState;
   readonly #posts: IdempotentPosts;
+  readonly #streams: ReplyStreams;
   /** Which range of the answer (characters) each part shows, as far as this process sent it. */
   readonly #ranges = new Map<string, { from: number; to: number; digest: string }>();
   /** Edits of this process that are not recorded yet. */
   uncountedEdits = 0;
 
-  constructor(state: ReplyState, posts: IdempotentPosts) {
+  constructor(state: ReplyState, posts: IdempotentPosts, streams: ReplyStreams) {
     this.#state = state;
     this.#posts = posts;
+    this.#streams = streams;
+  }
+
+  /** Reads what earlier processes recorded. */
+  async load(): Promise<void> {
+    await this.#posts.load();
+    if (this.#posts.has(STATUS_PART)) this.#state.setApart();
+  }
+
+  /** From now on, messages of their own show the answer as it is written; the first one keeps what else the reply shows. */
+  async setApart(): Promise<void> {
+    if (!this.#streams.isAvailable || this.has(1)) return;
+    await this.#posts.rename(replyPart(0), STATUS_PART);
+    this.#ranges.delete(replyPart(0));
+    this.#state.setApart();
   }
 
   /** Whether the message is in the thread. */
   has(index: number): boolean {
-    return this.#posts.has(replyPart(index));
+    return this.#posts.has(this.#partOf(index));
   }
 
   isUpToDate(index: number, message: RenderedMessage): boolean {
-    return this.#posts.shows(replyPart(index), message);
+    const part = this.#partOf(index);
+    const shown = this.#state.isApart ? this.#streams.shownBy(part) : undefined;
+    // `editStatus` keeps the status up to date.
+    if (shown === undefined) return part === STATUS_PART || this.#posts.shows(part, message);
+    const { markdown = '', source } = message;
+    if (!this.#isGrowing(index)) return shown === markdown;
+    if (this.displayedUpTo(index, source?.from ?? 0) === 'changed') return false;
+    return shown.startsWith(markdown) || markdown.length > FULL_STREAM_LENGTH;
   }
 
   /** Whether people can read the message's whole part of the answer, whatever else the message shows. */
@@ -62,33 +91,65 @@ export class ReplyMessages {
     const { answer } = this.#state;
     // The step that makes the reply visible records the first one.
     if (kind === 'first') await this.#posts.postUnrecorded(replyPart(index), message, kind, REPLY_FORMS);
-    else await this.#posts.post(replyPart(index), message, kind, REPLY_FORMS);
+    else if (this.#isGrowing(index) && (await this.#streams.start(replyPart(index), message))) {
+      await this.#posts.record();
+      // Where an earlier call had begun it, nobody knows what it shows.
+      if (this.#streams.shownBy(replyPart(index)) === undefined) return;
+    } else await this.#posts.post(replyPart(index), message, kind, REPLY_FORMS);
     this.#recordRange(index, message, answer);
   }
 
-  /** Edits a message to its latest state when the budget allows it. Throws a SlackError. */
+  /** Brings a message to its latest state when the budget allows it: a stream by what is missing, else by an edit. Throws a SlackError. */
   async edit(index: number, { onPermit, ...wait }: ReplyEdit): Promise<'shown' | 'left_out'> {
+    const part = this.#partOf(index);
     let answer = '';
-    return this.#posts.edit(replyPart(index), {
+    let message: RenderedMessage | undefined;
+    const render = async () => {
+      await onPermit();
+      answer = this.#state.answer;
+      // A shorter answer may have moved the status here.
+      message = this.#partOf(index) === part ? this.#state.render()[index] : undefined;
+      return message;
+    };
+    if (this.#streams.shownBy(part) !== undefined) {
+      const appended = await this.#streams.append(part, { ...wait, render });
+      if (appended === 'shown' && message !== undefined) this.#recordRange(index, message, answer);
+      if (appended !== 'impossible') return appended;
+      if (message !== undefined && this.isUpToDate(index, message)) return 'shown';
+    }
+    if (!(await this.#streams.stop(part, wait.maxWaitMs))) return 'left_out';
+    return this.#posts.edit(part, {
+      ...wait,
+      forms: REPLY_FORMS,
+      render,
+      onShown: (shown) => {
+        this.uncountedEdits += 1;
+        this.#recordRange(index, shown, answer);
+      },
+    });
+  }
+
+  /** Brings what stands apart from the answer to its latest state when the budget allows it. Throws a SlackError. */
+  async editStatus({ onPermit, ...wait }: ReplyEdit): Promise<void> {
+    await this.#posts.edit(STATUS_PART, {
       ...wait,
       forms: REPLY_FORMS,
       render: async () => {
         await onPermit();
-        answer = this.#state.answer;
-        return this.#state.render()[index];
+        return this.#state.isApart ? this.#state.render().at(-1) : undefined;
       },
-      onShown: (message) => {
+      onShown: () => {
         this.uncountedEdits += 1;
-        this.#recordRange(index, message, answer);
       },
     });
   }
 
   /** Sets this message and all later ones aside: they are posted again, and deleted by `removeExtra`. */
   async markReplaced(index: number): Promise<void> {
-    for (let next = index; this.has(next); next += 1) {
-      await this.#posts.setAside(replyPart(next), REPLACED_PREFIX);
-      this.#ranges.delete(replyPart(next));
+    for (let next = index; this.#posts.has(replyPart(next)); next += 1) {
+      const part = replyPart(next);
+      await this.#posts.rename(part, `${DRAFT_PREFIX}${this.#posts.find(part)?.ts}`);
+      this.#ranges.delete(part);
     }
   }
 
@@ -96,7 +157,17 @@ export class ReplyMessages {
   async removeExtra(count: number): Promise<void> {
     const kept = Array.from({ length: count }, (_, index) => replyPart(index));
     await this.#posts.removeAll('reply:', new Set(kept));
-    await this.#posts.removeAll(REPLACED_PREFIX);
+    await this.#posts.removeAll(DRAFT_PREFIX);
+  }
+
+  /** The part that message number `index` is; the last one is the status, if it stands apart. */
+  #partOf(index: number): string {
+    return this.#state.isApart && index === this.#state.render().length - 1 ? STATUS_PART : replyPart(index);
+  }
+
+  /** Whether more text may come in this message, which stands apart. */
+  #isGrowing(index: number): boolean {
+    return this.#state.isApart && index === this.#state.render().length - 2;
   }
 
   /** A message was sent, rendered from this answer; without `source` it shows none of it. */

@@ -53,7 +53,8 @@ export class ReplyState {
   #phase: ReplyPhase = 'starting';
   #sentence: string | undefined;
   #waitCause: WaitCause | undefined;
-  #isOver = false;
+  /** The reply has settled, or its turn ends. */
+  isOver = false;
   /** Shown from a stop request until the end. */
   #stopSentence: string | undefined;
   #fileNotes: readonly FileNote[] = [];
@@ -72,6 +73,7 @@ export class ReplyState {
   #hidesSteps = false;
   #plansFirst = false;
   #hasWideTables = false;
+  #isApart = false;
   /** The run has read an answer of people, so that only typed ones follow. */
   #hasForwarded = false;
   /** Before the first read, an earlier process may have shown more of the answer than is known here. */
@@ -121,6 +123,15 @@ export class ReplyState {
   /** Shows the elapsed time alone, without the agent's steps, as the channel's settings ask. */
   hideSteps(): void {
     this.#hidesSteps = true;
+  }
+
+  /** What stands below the answer becomes a message of its own until the reply is over. */
+  setApart(): void {
+    this.#isApart = true;
+  }
+
+  get isApart(): boolean {
+    return this.#isApart && !this.isOver;
   }
 
   /** The task was begun with a plan: people may approve it with a button. */
@@ -186,7 +197,7 @@ export class ReplyState {
 
   /** A person asked to stop the turn; `name` is '' where it is unknown. */
   onStopRequested(name: string): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     this.#stopSentence = strings.stoppingFor(name);
     this.#notifyChanged();
   }
@@ -273,10 +284,11 @@ export class ReplyState {
       phase: this.#stopSentence === undefined ? phase : 'stopping',
       blocks: this.#blocks,
       breaks: this.#breaks,
-      elapsedMs: this.#elapsedMs,
+      elapsedMs: this.isApart ? this.#elapsedMs - (this.#elapsedMs % CLOCK_REFRESH_MS) : this.#elapsedMs,
+      isApart: this.isApart,
       notes: [...this.#fileLines(), ...this.#notes],
       hideSteps: this.#hidesSteps,
-      asksApproval: this.#plansFirst && (this.#isOver || this.#isWaiting),
+      asksApproval: this.#plansFirst && (this.isOver || this.#isWaiting),
       sentence,
       maxMessages: this.#maxMessages,
       newBlocks: this.#newBlocks,
@@ -292,7 +304,7 @@ export class ReplyState {
   }
 
   #end(phase: ReplyPhase, sentence: string | undefined): void {
-    this.#isOver = true;
+    this.isOver = true;
     this.#phase = phase;
     this.#sentence = sentence;
     this.#stopSentence = undefined;
@@ -308,7 +320,7 @@ export class ReplyState {
   }
 
   #notifyChanged(): void {
-    if (this.#isOver) this.#isUnread = false;
+    if (this.isOver) this.#isUnread = false;
     this.#elapsedMs = Date.now() - this.#startedAt;
     if (!this.#isUnread) this.#onChange();
   }

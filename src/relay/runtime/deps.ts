@@ -11,6 +11,7 @@ import type { SlackDirectory } from '../../slack/directory.ts';
 import type { FileDownloads } from '../../slack/file-downloads.ts';
 import type { FileUploads } from '../../slack/file-uploads.ts';
 import type { MessageHistory } from '../../slack/message-history.ts';
+import type { MessageStreams } from '../../slack/message-streams.ts';
 import type { Posting } from '../../slack/posting.ts';
 import type { Views } from '../../slack/views.ts';
 import type { WorkflowExecutions } from '../../slack/workflow-executions.ts';
@@ -29,6 +30,7 @@ export interface WorkspaceClient {
   readonly uninstalled: AbortSignal;
   readonly bot: { readonly userId: string; readonly botId: string };
   readonly posting: Posting;
+  readonly streams: MessageStreams;
   readonly downloads: FileDownloads;
   readonly uploads: FileUploads;
   readonly views: Views;
@@ -83,6 +85,8 @@ export interface RelaySettings {
   passOnMs: number;
   /** Most messages of one answer. */
   maxReplyMessages: number;
+  /** Direct messages show the text of replies as streams. */
+  streamsDirectMessages: boolean;
   /** The newer blocks of Slack that replies use. */
   newBlocks: readonly NewBlock[];
   /** Whose messages are accepted, unless a channel has its own setting. */

@@ -61,6 +61,8 @@ export interface RenderedMessage {
   blocks: SlackBlock[];
   /** The range of the answer that it shows, in characters; `reopened` if it starts inside a block. */
   source?: { from: number; to: number; reopened: boolean };
+  /** The Markdown that it shows of the answer so far, to which a stream adds more: without what only closes it. */
+  markdown?: string;
   /** The same content without a block that some workspaces may not know yet. */
   simpler?: { without: NewBlock; message: RenderedMessage };
 }

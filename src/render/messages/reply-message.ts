@@ -35,6 +35,8 @@ export interface DisplayedReply {
   /** It may be a plan that waits for approval: offers to answer it. */
   asksApproval?: boolean | undefined;
   hideSteps?: boolean | undefined;
+  /** What stands below the answer is a message of its own. */
+  isApart?: boolean | undefined;
   /** Most messages of the answer; the rest becomes a file. */
   maxMessages: number;
   /** The newer blocks that it may use; none if left out. */
@@ -83,7 +85,10 @@ export function renderReply(
   splitter: AnswerSplitter = new AnswerSplitter(),
 ): RenderedMessage[] {
   const { parts, rest } = splitReply(state, splitter);
-  const messages = messagesWith(state, parts, blocksBelowAnswer(state, parts.length > 0, rest));
+  const below = blocksBelowAnswer(state, parts.length > 0, rest);
+  if (state.isApart === true)
+    return [...parts.map(messageOf), ...withPlan(state, messagesWith(state, [], below), parts, rest)];
+  const messages = messagesWith(state, parts, below);
   if (ENDED_PHASES.has(state.phase)) return withDataTables(state, messages, parts, rest);
   return withPlan(state, messages, parts, rest);
 }
@@ -119,7 +124,7 @@ function withPlan(
   const plan = planBlock(shown, options);
   if (plan === undefined) return messages;
   const below = blocksBelowAnswer(state, parts.length > 0, overflow, true);
-  const [part] = parts;
+  const part = state.isApart === true ? undefined : parts[0];
   const blocks = [plan, ...(part?.blocks ?? []), ...below];
   if (!fitsMessage(blocks)) return messages;
   const answer = part?.segments.map((segment) => (segment.isAdded ? '' : segment.text)).join('');
@@ -166,11 +171,14 @@ const messageCache = new WeakMap<AnswerPart, RenderedMessage>();
 function messageOf(part: AnswerPart): RenderedMessage {
   const known = messageCache.get(part);
   if (known) return known;
-  const { text, blocks, segments } = part;
+  const { text, blocks, segments, isClosed } = part;
   const [from, to] = part.source;
+  const last = segments.at(-1);
+  const shown = isClosed || last?.isAdded !== true ? segments : segments.slice(0, -1);
   const message = {
     text,
     blocks: [...blocks],
+    markdown: shown.map((segment) => segment.text).join(''),
     source: { from, to, reopened: segments[0]?.isAdded === true },
   };
   messageCache.set(part, message);

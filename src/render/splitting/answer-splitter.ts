@@ -38,7 +38,7 @@ interface ClosedPart {
 }
 
 /** Fewest characters of the answer in a full part, if its constructs allow. */
-const MIN_PART_LENGTH = 9_000;
+export const MIN_PART_LENGTH = 9_000;
 /** Most characters of a verbatim part: it still fits with a word joiner after every other character. */
 const MAX_VERBATIM_LENGTH = 6_000;
 const VISIBLE = /[^\s\p{C}\p{Z}]/u;

@@ -215,11 +215,13 @@ export type PostState = 'intended' | 'posted' | 'gone';
 /** A Slack message of ours: what it is for, and where it is. */
 interface PostTable extends ThreadKey {
   turn_id: string;
-  /** `reply:0`, `reply:1`, …, `results:0`, …, `end`, `notice:<name>`. */
+  /** `reply:0`, `reply:1`, …, `draft:<what>`, `results:0`, …, `end`, `notice:<name>`. */
   part: string;
   /** Identifies this post of the part in Slack, and no earlier one that Slack lost. */
   dedupe_key: string;
   state: PostState;
+  /** It begins as a stream: it may be one still, and has its key in Slack only from its first edit on. */
+  is_stream: Generated<boolean>;
   ts: SlackTs | null;
   /** SHA-256 of the content, so that an edit that changes nothing is not sent. */
   content_hash: string | null;

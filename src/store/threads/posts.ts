@@ -22,18 +22,23 @@ export function postKey({ id }: Pick<Turn, 'id'>, part: string): string {
 }
 
 /** A post that is about to be sent. */
-export function intendedPost(turn: TurnLocation, part: string, key = postKey(turn, part)): Post {
+export function intendedPost(
+  turn: TurnLocation,
+  part: string,
+  key = postKey(turn, part),
+  is_stream = false,
+): Post {
   const { workspace, id: turn_id, channel, thread_ts } = turn;
   const fresh = { state: 'intended', ts: null, content_hash: null, intended_at: new Date() } as const;
-  return { workspace, turn_id, part, dedupe_key: key, channel, thread_ts, ...fresh };
+  return { workspace, turn_id, part, dedupe_key: key, is_stream, channel, thread_ts, ...fresh };
 }
 
 /** A statement that records a post that is about to be sent. */
 export function postInsert(post: Post) {
-  const { workspace, turn_id, part, dedupe_key, channel, thread_ts, state, intended_at } = post;
+  const { workspace, turn_id, part, dedupe_key, channel, thread_ts, state, is_stream, intended_at } = post;
   return sql`
-    insert into posts (workspace, turn_id, part, dedupe_key, channel, thread_ts, state, intended_at)
-    values (${workspace}, ${turn_id}, ${part}, ${dedupe_key}, ${channel}, ${thread_ts}, ${state}, ${intended_at})`;
+    insert into posts (workspace, turn_id, part, dedupe_key, channel, thread_ts, state, is_stream, intended_at)
+    values (${workspace}, ${turn_id}, ${part}, ${dedupe_key}, ${channel}, ${thread_ts}, ${state}, ${is_stream}, ${intended_at})`;
 }
 
 /** A statement that records posts of a turn. */
@@ -65,11 +70,11 @@ export class Posts extends Queries {
   }
 
   /** Records that a part is about to be posted, or posted again. */
-  async intend(turn: TurnLocation, part: string, key: string): Promise<Post> {
-    const post = intendedPost(turn, part, key);
+  async intend(turn: TurnLocation, part: string, key: string, isStream = false): Promise<Post> {
+    const post = intendedPost(turn, part, key, isStream);
     const row = await this.first(sql<Pick<Post, 'intended_at'>>`
       ${postInsert(post)} on conflict (workspace, turn_id, part) do update set state = excluded.state,
-        dedupe_key = excluded.dedupe_key, ts = null, content_hash = null, intended_at = clock_timestamp()
+        dedupe_key = excluded.dedupe_key, is_stream = excluded.is_stream, ts = null, content_hash = null, intended_at = clock_timestamp()
       returning intended_at`);
     return { ...post, ...row };
   }

@@ -47,7 +47,10 @@ async function begun(agoMs: number) {
     edit: async () => 'unchanged' as const,
     delete: async () => undefined,
   };
-  const workspace = { posting, readBack: { findOwnPost: async () => undefined } };
+  const workspace = {
+    posting,
+    readBack: { findOwnPost: async () => undefined, findOwnStream: async () => undefined },
+  };
   const work = { deps: { log: silentLog, store }, workspace, lease };
   const posts = new IdempotentPosts(work, turn, performance.now() - agoMs);
   return { posts, find, longAgo, intendedBeforeCall };

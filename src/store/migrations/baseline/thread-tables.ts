@@ -147,6 +147,7 @@ export const THREAD_TABLES = `
     channel text not null,
     thread_ts numeric(16,6) not null,
     state text not null,
+    is_stream boolean not null default false,
     ts numeric(16,6),
     content_hash text,
     intended_at timestamptz not null default now(),

@@ -1,0 +1,38 @@
+import { MessageGoneError } from '../../slack/errors.ts';
+import type { MessageHistory } from '../../slack/message-history.ts';
+import type { Posting } from '../../slack/posting.ts';
+import type { Post } from '../../store/schema.ts';
+import type { Lease } from '../runtime/lease.ts';
+import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+
+/** What the search needs; ThreadWork fits. */
+export interface UnknownPostWork {
+  workspace: {
+    posting: Pick<Posting, 'delete'>;
+    readBack: Pick<MessageHistory, 'findOwnPost' | 'findOwnStream'>;
+  };
+  lease: Lease;
+}
+
+/**
+ * Looks for a post whose outcome is unknown, once its call has surely ended; undefined if the thread does not have it.
+ * `known`: the ts of the turn's other messages. Throws a SlackError.
+ */
+export async function findUnknownPost(
+  { workspace, lease }: UnknownPostWork,
+  post: Post,
+  known: ReadonlySet<string>,
+): Promise<{ ts: string } | undefined> {
+  await waitUntilCallEnded(post.intended_at, SLACK_CALL_LIFETIME_MS, lease);
+  const { posting, readBack } = workspace;
+  const { channel, thread_ts: threadTs, dedupe_key: key, intended_at: intendedAt } = post;
+  const query = { channel, intendedAt, guard: lease, signal: lease.signal };
+  if (post.is_stream) return readBack.findOwnStream({ ...query, threadTs, known });
+  return readBack.findOwnPost({ ...query, key, threadTs }).catch(async (error: unknown) => {
+    // A post whose thread was deleted meanwhile is in the channel.
+    const stray =
+      error instanceof MessageGoneError ? await readBack.findOwnPost({ ...query, key }) : undefined;
+    if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: lease });
+    throw error;
+  });
+}

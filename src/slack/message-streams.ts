@@ -1,0 +1,118 @@
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { isLastingRefusal, SlackError, SlackLeaseError, SlackUnavailableError } from './errors.ts';
+import { type EditRequest, editPriority, type MessageRequest, type PostRequest } from './posting.ts';
+import type { RateLimitedClient } from './rate-limited-client.ts';
+import { anyResponseSchema } from './slack-client.ts';
+
+/** A stream that gets no permit to begin within this time (ms) is left out: the text is posted instead. */
+const START_MAX_WAIT_MS = 1_000;
+
+const startedSchema = z.looseObject({ ts: z.string() });
+
+export interface StreamStart extends Omit<PostRequest, 'message' | 'kind' | 'key'> {
+  markdown: string;
+}
+
+export interface StreamAppend extends Omit<EditRequest, 'render'> {
+  /** Called with the permit: the Markdown to add; undefined: nothing to add, and the permit is returned. */
+  render: () => Promise<string | undefined>;
+}
+
+export interface MessageStreamsOptions {
+  /** Called with the age of the oldest text that a call made visible (ms). */
+  onShown: (unseenMs: number) => void;
+  /** The agent's status in Slack (`AgentSessions`) is set apart: the end of a stream does not end it. */
+  keepsStatus: boolean;
+}
+
+/**
+ * Messages to which Markdown is added while it is written (https://docs.slack.dev/reference/methods/chat.startStream).
+ * What cannot be streamed can be posted and edited instead, so that most failures only say so.
+ */
+export class MessageStreams {
+  readonly #client: RateLimitedClient;
+  readonly #log: Logger;
+  readonly #options: MessageStreamsOptions;
+  #isRefused = false;
+
+  constructor(client: RateLimitedClient, log: Logger, options: MessageStreamsOptions) {
+    this.#client = client;
+    this.#log = log;
+    this.#options = options;
+  }
+
+  /** Whether Slack has refused no stream in this workspace since the process started. */
+  get isAvailable(): boolean {
+    return !this.#isRefused;
+  }
+
+  /**
+   * Begins a message; undefined if there is no permit. A stream has no key in Slack: after an error with outcome `unknown`,
+   * call `MessageHistory.findOwnStream`. Throws a SlackError.
+   */
+  async start(request: StreamStart): Promise<{ ts: string } | undefined> {
+    const { channel, threadTs, markdown, guard } = request;
+    const permitRequest = { guard, signal: request.signal, channel, maxWaitMs: START_MAX_WAIT_MS };
+    const args = { channel, thread_ts: threadTs, markdown_text: markdown };
+    try {
+      const started = await this.#client.run('chat.startStream', permitRequest, async () => {
+        await request.beforeSend?.();
+        return this.#client.slackClient.call('chat.startStream', args, { schema: startedSchema, guard });
+      });
+      return started?.value;
+    } catch (error) {
+      if (isLastingRefusal(error)) {
+        this.#isRefused = true;
+        this.#log.warn({ err: error }, 'Slack refused to stream a reply; replies are edited instead');
+      }
+      throw error;
+    }
+  }
+
+  /** Adds to a message when the rate limit allows it; `refused`: Slack adds no more. Throws SlackLeaseError. */
+  async append(request: StreamAppend): Promise<'added' | 'nothing' | 'left_out' | 'refused'> {
+    const { channel, ts, guard, signal, state, maxWaitMs } = request;
+    const permitRequest = { guard, signal, maxWaitMs, priority: () => editPriority(state()) };
+    try {
+      const done = await this.#client.run('chat.appendStream', permitRequest, async (permit) => {
+        const { unseenSinceMs } = state();
+        const markdown = await request.render();
+        if (markdown === undefined) {
+          permit.release();
+          return 'nothing';
+        }
+        const args = { channel, ts, markdown_text: markdown };
+        await this.#client.slackClient.call('chat.appendStream', args, { schema: anyResponseSchema, guard });
+        this.#options.onShown(Date.now() - unseenSinceMs);
+        return 'added';
+      });
+      return done?.value ?? 'left_out';
+    } catch (error) {
+      if (!(error instanceof SlackError) || error instanceof SlackLeaseError) throw error;
+      this.#log.debug({ err: error }, 'adding to a streamed message failed');
+      return 'refused';
+    }
+  }
+
+  /**
+   * Ends the stream of a message, so that it can be edited, if it has one; false if there is no permit within `maxWaitMs`.
+   * Throws a SlackError where Slack may still do it.
+   */
+  async stop(request: MessageRequest & { maxWaitMs?: number | undefined }): Promise<boolean> {
+    const { channel, ts, guard, maxWaitMs } = request;
+    const args = { channel, ts, session_status: this.#options.keepsStatus ? 'processing' : 'active' };
+    try {
+      const stopped = await this.#client.run('chat.stopStream', { guard, maxWaitMs }, () =>
+        this.#client.slackClient.call('chat.stopStream', args, { schema: anyResponseSchema, guard }),
+      );
+      return stopped !== undefined;
+    } catch (error) {
+      if (error instanceof SlackLeaseError || error instanceof SlackUnavailableError) throw error;
+      if (!(error instanceof SlackError)) throw error;
+      // It has ended already, or the edit that follows meets the same error.
+      this.#log.debug({ err: error }, 'stopping the stream of a message failed');
+      return true;
+    }
+  }
+}

@@ -5,8 +5,8 @@ import { type EditRequest, editPriority, type MessageRequest, type PostRequest }
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { anyResponseSchema } from './slack-client.ts';
 
-/** A stream that gets no permit to begin within this time (ms) is left out: the text is posted instead. */
-const START_MAX_WAIT_MS = 1_000;
+/** A stream that gets no permit to begin within this time (ms), in which any post gets one, is left out. */
+const START_MAX_WAIT_MS = 2_000;
 
 const startedSchema = z.looseObject({ ts: z.string() });
 

@@ -61,7 +61,10 @@ export class LiveReply {
     this.#turn = turn;
     this.#state = state;
     this.posts = new IdempotentPosts(work, turn, begunAt);
-    this.#messages = new ReplyMessages(state, this.posts, new ReplyStreams(work, turn, this.posts));
+    // One person reads there, and sees text sooner in a stream.
+    const mayStream = work.deps.settings.streamsDirectMessages && isDirectChannel(turn.channel);
+    const streams = new ReplyStreams(work, turn, this.posts);
+    this.#messages = new ReplyMessages(state, this.posts, streams, mayStream);
     this.#files = new ThreadFiles(work, turn);
     const onError = (error: unknown) =>
       work.deps.log.error({ err: error, turn: turn.id }, 'the live reply stopped');
@@ -77,14 +80,18 @@ export class LiveReply {
     if (this.#isOpen) return;
     await this.#messages.load();
     if (!this.#messages.has(0)) await this.#messages.post(0, 'first');
+    await this.#messages.setApart();
     this.#isOpen = true;
-    if (this.#unseenSince !== undefined) this.#changes.pollNow();
+    if (this.#unseenSince !== undefined) this.#pollNow();
   }
 
   /** The state has changed. */
   onChanged(): void {
     this.#unseenSince ??= Date.now();
-    if (!this.#isOpen) return;
+    if (this.#isOpen) this.#pollNow();
+  }
+
+  #pollNow(): void {
     this.#changes.pollNow();
     if (this.#state.isApart) this.#statusChanges.pollNow();
   }
@@ -100,6 +107,7 @@ export class LiveReply {
     if (!this.#isClosed) this.#pendingEdits = new AbortController();
     this.#unseenSince ??= Date.now();
     await this.#stopChanges();
+    await this.#withRetry(() => this.#messages.endApart());
     await this.#withRetry(() => this.#showWholeText());
     const overflow = this.#state.overflow();
     if (overflow !== undefined && !(await this.#withRetry(() => this.#files.attach('rest', overflow)))) {
@@ -170,13 +178,6 @@ export class LiveReply {
     return this.#isFinal || this.#isClosed || this.#work.lease.signal.aborted;
   }
 
-  /** One person reads, and sees the text sooner in a stream. */
-  get #mayStream(): boolean {
-    const { streamsDirectMessages } = this.#work.deps.settings;
-    if (!streamsDirectMessages || !isDirectChannel(this.#turn.channel)) return false;
-    return !this.#state.isOver && !this.#state.isApart && this.#state.answer !== '';
-  }
-
   /** The final text is shown now: neither live changes nor, yet, the final form of each message. */
   get #isLeftToFinalText(): boolean {
     return this.#isFinal && !this.#isFinalizing;
@@ -211,10 +212,6 @@ export class LiveReply {
       await this.#renderInSlices();
       // The reply may have become final meanwhile: its edits are not ours to wait for.
       if (this.#isLeftToFinalText) return;
-      if (this.#mayStream) {
-        await this.#messages.setApart();
-        this.#statusChanges.pollNow();
-      }
       const outdated = this.#state
         .render()
         .findIndex((message, index) => !this.#messages.isUpToDate(index, message));
@@ -287,7 +284,7 @@ export class LiveReply {
   async #showStatus(): Promise<void> {
     await this.#messages.editStatus({
       signal: this.#pendingEdits.signal,
-      state: () => ({ isFinal: false, isBlank: false, unseenSinceMs: Date.now() }),
+      state: () => ({ isFinal: false, isBlank: this.#state.isBlank, unseenSinceMs: Date.now() }),
       onPermit: () => this.#renderInSlices(),
     });
   }

@@ -26,41 +26,52 @@ export class ReplyMessages {
   readonly #state: ReplyState;
   readonly #posts: IdempotentPosts;
   readonly #streams: ReplyStreams;
+  readonly #mayStream: boolean;
   /** Which range of the answer (characters) each part shows, as far as this process sent it. */
   readonly #ranges = new Map<string, { from: number; to: number; digest: string }>();
   /** Edits of this process that are not recorded yet. */
   uncountedEdits = 0;
 
-  constructor(state: ReplyState, posts: IdempotentPosts, streams: ReplyStreams) {
+  /** `mayStream`: the text may stand apart, in streams. */
+  constructor(state: ReplyState, posts: IdempotentPosts, streams: ReplyStreams, mayStream: boolean) {
     this.#state = state;
     this.#posts = posts;
     this.#streams = streams;
+    this.#mayStream = mayStream;
   }
 
   /** Reads what earlier processes recorded. */
   async load(): Promise<void> {
     await this.#posts.load();
-    if (this.#posts.has(STATUS_PART)) this.#state.setApart();
+    if (!this.#posts.has(STATUS_PART)) return;
+    this.#state.setApart();
+    if (!this.#state.isApart) await this.endApart();
   }
 
-  /** From now on, messages of their own show the answer as it is written; the first one keeps what else the reply shows. */
+  /** Lets text come in messages of its own, if it may be streamed; the first message keeps what else the reply shows. */
   async setApart(): Promise<void> {
-    if (!this.#streams.isAvailable || this.has(1)) return;
+    if (!this.#mayStream || !this.#streams.isAvailable) return;
+    if (this.#posts.has(STATUS_PART) || this.#posts.has(replyPart(1))) return;
     await this.#posts.rename(replyPart(0), STATUS_PART);
     this.#ranges.delete(replyPart(0));
     this.#state.setApart();
   }
 
+  /** The reply is over: where no text has come, the first message shows its end. */
+  async endApart(): Promise<void> {
+    if (!this.#posts.has(replyPart(0))) await this.#posts.rename(STATUS_PART, replyPart(0));
+  }
+
   /** Whether the message is in the thread. */
   has(index: number): boolean {
-    return this.#posts.has(this.#partOf(index));
+    return this.#posts.has(this.#isStatus(index) ? STATUS_PART : replyPart(index));
   }
 
   isUpToDate(index: number, message: RenderedMessage): boolean {
-    const part = this.#partOf(index);
-    const shown = this.#state.isApart ? this.#streams.shownBy(part) : undefined;
     // `editStatus` keeps the status up to date.
-    if (shown === undefined) return part === STATUS_PART || this.#posts.shows(part, message);
+    if (this.#isStatus(index)) return true;
+    const shown = this.#state.isApart ? this.#streams.shownBy(replyPart(index)) : undefined;
+    if (shown === undefined) return this.#posts.shows(replyPart(index), message);
     const { markdown = '', source } = message;
     if (!this.#isGrowing(index)) return shown === markdown;
     if (this.displayedUpTo(index, source?.from ?? 0) === 'changed') return false;
@@ -89,26 +100,27 @@ export class ReplyMessages {
     const message = this.#state.render()[index];
     if (message === undefined) return;
     const { answer } = this.#state;
+    const part = replyPart(index);
     // The step that makes the reply visible records the first one.
-    if (kind === 'first') await this.#posts.postUnrecorded(replyPart(index), message, kind, REPLY_FORMS);
-    else if (this.#isGrowing(index) && (await this.#streams.start(replyPart(index), message))) {
+    if (kind === 'first') await this.#posts.postUnrecorded(part, message, kind, REPLY_FORMS);
+    else if (this.#isGrowing(index) && (await this.#streams.start(part, message))) {
       await this.#posts.record();
-      // Where an earlier call had begun it, nobody knows what it shows.
-      if (this.#streams.shownBy(replyPart(index)) === undefined) return;
-    } else await this.#posts.post(replyPart(index), message, kind, REPLY_FORMS);
+      // Where an earlier call had begun the stream, nobody knows what it shows.
+      if (this.#streams.shownBy(part) === undefined) return;
+    } else await this.#posts.post(part, message, kind, REPLY_FORMS);
     this.#recordRange(index, message, answer);
   }
 
   /** Brings a message to its latest state when the budget allows it: a stream by what is missing, else by an edit. Throws a SlackError. */
   async edit(index: number, { onPermit, ...wait }: ReplyEdit): Promise<'shown' | 'left_out'> {
-    const part = this.#partOf(index);
+    const part = replyPart(index);
     let answer = '';
     let message: RenderedMessage | undefined;
     const render = async () => {
       await onPermit();
       answer = this.#state.answer;
       // A shorter answer may have moved the status here.
-      message = this.#partOf(index) === part ? this.#state.render()[index] : undefined;
+      message = this.#isStatus(index) ? undefined : this.#state.render()[index];
       return message;
     };
     if (this.#streams.shownBy(part) !== undefined) {
@@ -131,6 +143,8 @@ export class ReplyMessages {
 
   /** Brings what stands apart from the answer to its latest state when the budget allows it. Throws a SlackError. */
   async editStatus({ onPermit, ...wait }: ReplyEdit): Promise<void> {
+    const status = this.#state.isApart ? this.#state.render().at(-1) : undefined;
+    if (status === undefined || this.#posts.shows(STATUS_PART, status)) return;
     await this.#posts.edit(STATUS_PART, {
       ...wait,
       forms: REPLY_FORMS,
@@ -160,9 +174,8 @@ export class ReplyMessages {
     await this.#posts.removeAll(DRAFT_PREFIX);
   }
 
-  /** The part that message number `index` is; the last one is the status, if it stands apart. */
-  #partOf(index: number): string {
-    return this.#state.isApart && index === this.#state.render().length - 1 ? STATUS_PART : replyPart(index);
+  #isStatus(index: number): boolean {
+    return this.#state.isApart && index === this.#state.render().length - 1;
   }
 
   /** Whether more text may come in this message, which stands apart. */

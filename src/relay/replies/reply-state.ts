@@ -53,8 +53,7 @@ export class ReplyState {
   #phase: ReplyPhase = 'starting';
   #sentence: string | undefined;
   #waitCause: WaitCause | undefined;
-  /** The reply has settled, or its turn ends. */
-  isOver = false;
+  #isOver = false;
   /** Shown from a stop request until the end. */
   #stopSentence: string | undefined;
   #fileNotes: readonly FileNote[] = [];
@@ -131,7 +130,7 @@ export class ReplyState {
   }
 
   get isApart(): boolean {
-    return this.#isApart && !this.isOver;
+    return this.#isApart && !this.#isOver;
   }
 
   /** The task was begun with a plan: people may approve it with a button. */
@@ -197,7 +196,7 @@ export class ReplyState {
 
   /** A person asked to stop the turn; `name` is '' where it is unknown. */
   onStopRequested(name: string): void {
-    if (this.isOver) return;
+    if (this.#isOver) return;
     this.#stopSentence = strings.stoppingFor(name);
     this.#notifyChanged();
   }
@@ -284,11 +283,11 @@ export class ReplyState {
       phase: this.#stopSentence === undefined ? phase : 'stopping',
       blocks: this.#blocks,
       breaks: this.#breaks,
-      elapsedMs: this.isApart ? this.#elapsedMs - (this.#elapsedMs % CLOCK_REFRESH_MS) : this.#elapsedMs,
+      elapsedMs: this.#elapsedMs - (this.#elapsedMs % (this.isApart && !this.isBlank ? CLOCK_REFRESH_MS : 1)),
       isApart: this.isApart,
       notes: [...this.#fileLines(), ...this.#notes],
       hideSteps: this.#hidesSteps,
-      asksApproval: this.#plansFirst && (this.isOver || this.#isWaiting),
+      asksApproval: this.#plansFirst && (this.#isOver || this.#isWaiting),
       sentence,
       maxMessages: this.#maxMessages,
       newBlocks: this.#newBlocks,
@@ -304,7 +303,7 @@ export class ReplyState {
   }
 
   #end(phase: ReplyPhase, sentence: string | undefined): void {
-    this.isOver = true;
+    this.#isOver = true;
     this.#phase = phase;
     this.#sentence = sentence;
     this.#stopSentence = undefined;
@@ -320,7 +319,7 @@ export class ReplyState {
   }
 
   #notifyChanged(): void {
-    if (this.isOver) this.#isUnread = false;
+    if (this.#isOver) this.#isUnread = false;
     this.#elapsedMs = Date.now() - this.#startedAt;
     if (!this.#isUnread) this.#onChange();
   }

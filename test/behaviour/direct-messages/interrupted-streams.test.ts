@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { openStreamScene } from '../../support/stream-scene.ts';
+
+const scene = await openStreamScene();
+const { slack } = scene;
+
+/** Lets Slack refuse a method with this error, in all of the workspace. */
+function refuse(call: string, error: string): () => void {
+  return slack.faults.add({ call, fault: { kind: 'status', status: 200, body: { ok: false, error } } });
+}
+
+test('a stream that another process takes over is stopped, and edited from then on', async () => {
+  const { channel, root } = scene.askInDm('one that is taken over');
+  const { ts } = await scene.showing(channel, root, 'First');
+  await scene.sandbox.restartBot();
+  await scene.goOn('one that is taken over');
+  const edited = await scene.showing(channel, root, 'Second');
+  expect([edited.ts, edited.stream]).toEqual([ts, undefined]);
+  expect(scene.calls('chat.stopStream', channel)).toMatchObject([{ ok: true }]);
+  await scene.goOn('one that is taken over');
+  await scene.finished(channel, root);
+  expect(scene.replies(channel, root)).toMatchObject([{ ts, metadata: { event_type: 'taskthread_post' } }]);
+});
+
+test('a stream whose beginning has an unknown outcome is found, not begun again', async () => {
+  const text = 'one that begins twice';
+  const { channel, root } = scene.askInDm(text);
+  slack.faults.add({ call: 'chat.startStream', fault: { kind: 'lost' }, times: 1 });
+  const begun = await scene.showing(channel, root, 'First');
+  await scene.sandbox.restartBot();
+  await scene.goOn(text);
+  const found = await scene.showing(channel, root, 'Second');
+  expect([found.ts, found.stream]).toEqual([begun.ts, undefined]);
+  await scene.goOn(text);
+  await scene.finished(channel, root);
+  expect(scene.replies(channel, root)).toMatchObject([{ ts: begun.ts }]);
+  expect(scene.calls('chat.startStream', channel)).toHaveLength(1);
+});
+
+test('after any refusal, a reply goes on by edits in the same message', async () => {
+  const { channel, root } = scene.askInDm('a refused one');
+  const { ts } = await scene.showing(channel, root, 'First');
+  const accept = [
+    refuse('chat.appendStream', 'stopped_by_user'),
+    refuse('chat.stopStream', 'message_not_in_streaming_state'),
+  ];
+  // What Slack does in the end, too: it ends the stream itself.
+  delete scene.slack.message(channel, ts).stream;
+  await scene.goOn('a refused one');
+  expect((await scene.showing(channel, root, 'Second')).ts).toBe(ts);
+  for (const end of accept) end();
+  await scene.goOn('a refused one');
+  await scene.finished(channel, root);
+
+  const stop = refuse('chat.startStream', 'channel_type_not_supported');
+  const second = scene.askInDm('another');
+  await scene.showing(second.channel, second.root, 'First');
+  await scene.goOn('another');
+  await scene.showing(second.channel, second.root, 'Second');
+  await scene.goOn('another');
+  await scene.finished(second.channel, second.root);
+  expect(scene.replies(second.channel, second.root)).toHaveLength(1);
+  stop();
+});

@@ -1,10 +1,10 @@
 import type { MarkdownBlock } from '@slack/types';
 import { fallbackText } from '../markdown/fallback-text.ts';
-import { lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
+import { lineStart } from '../markdown/markdown-node.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { graphemeStart } from '../text/graphemes.ts';
-import { type CutPoint, crowdedPrefixes, cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
+import { cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
 import { fenceAround } from './fences-and-tables.ts';
 import { OpenPart } from './open-part.ts';
 import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
@@ -168,18 +168,19 @@ export class AnswerSplitter {
   #closeAtLimit(text: string, final: boolean): ClosedPart | undefined {
     const open = this.#open;
     const full = open.fill(text);
-    if (!full && !open.mayExceedBlockLimits(text, this.parsed)) return undefined;
+    if (!full && !open.exceedsBlockLimits(text, this.parsed)) return undefined;
     const end = full ? open.filledTo : text.length;
     const { start, opener } = open;
     const source = opener + text.slice(start, end);
     const complete = !full && final ? source.length + 1 : lineStart(source, source.length);
     const body = full ? source : source.slice(0, complete);
     if (body.length <= opener.length) return undefined;
-    const early = this.#cutAtBlockLimit(body, opener.length, complete);
-    if (!early.cut && !full) return undefined;
-    const { tree } = early;
+    const tree = parseMarkdown(body, this.parsed);
+    const atBlock = cutAtBlockLimit(body, tree, complete);
+    const early = atBlock !== undefined && atBlock.at > opener.length ? atBlock : undefined;
+    if (early === undefined && !full) return undefined;
     const cut =
-      early.cut ??
+      early ??
       cutAtLengthLimit(body, tree, {
         first: opener.length + 1,
         least: Math.min(opener.length + MIN_PART_LENGTH, Math.max(opener.length + 1, body.length - 300)),
@@ -187,29 +188,13 @@ export class AnswerSplitter {
       });
     const next = start + cut.at - opener.length;
     const segments = segmentsOf({
-      text: early.text,
+      text: body,
       tree,
       sourceFrom: opener.length,
       to: cut.at,
       closer: cut.closer,
     });
     return { part: makePart(segments, [start, next], true), end: next, nextOpener: cut.opener, readTo: end };
-  }
-
-  /** Tries prefixes first: if small blocks fill a message early, the rest of the text need not be parsed. */
-  #cutAtBlockLimit(
-    body: string,
-    opener: number,
-    complete: number,
-  ): { text: string; tree: MarkdownNode; cut?: CutPoint } {
-    for (const first of crowdedPrefixes(body)) {
-      const tree = parseMarkdown(first, this.parsed);
-      const cut = cutAtBlockLimit(first, tree, lineStart(first, first.length));
-      if (cut && cut.at > opener) return { text: first, tree, cut };
-    }
-    const tree = parseMarkdown(body, this.parsed);
-    const cut = cutAtBlockLimit(body, tree, complete);
-    return cut && cut.at > opener ? { text: body, tree, cut } : { text: body, tree };
   }
 }
 

@@ -67,31 +67,6 @@ function* blocksInOrder(root: MarkdownNode): Generator<MarkdownNode> {
   }
 }
 
-/** A heading, a rule, the underline of a heading or the delimiter row of a table. */
-const BLOCK_LINE =
-  /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*(?:#|=+[ \t]*$|[*_][ \t]*[*_][ \t]*[*_]|[|: \t]*-[-|: \t]*$)/;
-
-/**
- * Prefixes of a text, each at least twice as long as the previous one, in which so many lines look like rows, headings
- * or rules that they may exceed the limits. A cheap hint at how little needs to be parsed.
- */
-export function* crowdedPrefixes(text: string): Generator<string, void, undefined> {
-  let rows = 0;
-  let others = 0;
-  let tables = false;
-  for (let at = 0, least = 0; at * 2 < text.length; at = lineEnd(text, at) + 1) {
-    const line = text.slice(at, Math.min(lineEnd(text, at), at + 200));
-    if (BLOCK_LINE.test(line)) others += 1;
-    else if (tables && line.includes('|')) rows += 1;
-    // A table has a delimiter row of dashes.
-    tables ||= line.includes('-');
-    if (at < least || (rows <= MAX_TABLE_ROWS + 5 && others <= MAX_MARKDOWN_BLOCKS)) continue;
-    const end = lineEnd(text, lineEnd(text, at) + 1);
-    if (end * 2 < text.length) yield text.slice(0, end);
-    least = end * 2;
-  }
-}
-
 /**
  * The best cut of a full text after `first`: between blocks, else between list items or lines, else at a word, else
  * at a grapheme. The part should reach `least`; `safe` is where the last unfinished construct starts.

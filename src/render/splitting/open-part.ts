@@ -3,7 +3,7 @@ import { lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node
 import { formulaCost } from '../markdown/math.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { pingCost } from '../markdown/pings.ts';
-import { crowdedPrefixes, MAX_MARKDOWN_BLOCKS, SlackBlockCount } from './cut-point.ts';
+import { MAX_MARKDOWN_BLOCKS, SlackBlockCount } from './cut-point.ts';
 import { isTableTooWide, MAX_TABLE_ROWS } from './fences-and-tables.ts';
 import { closerAtEnd, incompleteEndOf } from './incomplete-markdown.ts';
 import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
@@ -75,13 +75,12 @@ export class OpenPart {
     return false;
   }
 
-  /** Parses new text until it may exceed the limits on blocks or rows; true if it may. */
-  mayExceedBlockLimits(text: string, count: ParseCounter): boolean {
-    for (const first of crowdedPrefixes(this.#base.prefix + text.slice(this.#base.at))) {
-      if (this.#exceedsBlockLimits(first, parseMarkdown(first, count))) return true;
-    }
+  /** Whether the part exceeds the limits on blocks or rows. */
+  exceedsBlockLimits(text: string, count: ParseCounter): boolean {
     const { source, tree } = this.parse(text, count);
-    return this.#exceedsBlockLimits(source, tree);
+    const blocks = this.#base.blocks.copy();
+    for (const node of tree.children) blocks.add(node);
+    return blocks.count > MAX_MARKDOWN_BLOCKS || longestTableRows(source, tree) > MAX_TABLE_ROWS;
   }
 
   /** Parses from the base on. */
@@ -91,12 +90,6 @@ export class OpenPart {
     const tree = parseMarkdown(source, count);
     this.#lastParse = { source, tree };
     return this.#lastParse;
-  }
-
-  #exceedsBlockLimits(source: string, tree: MarkdownNode): boolean {
-    const blocks = this.#base.blocks.copy();
-    for (const node of tree.children) blocks.add(node);
-    return blocks.count > MAX_MARKDOWN_BLOCKS || longestTableRows(source, tree) > MAX_TABLE_ROWS;
   }
 
   /** The segments to show, and where in the answer they end. */

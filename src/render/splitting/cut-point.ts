@@ -10,7 +10,7 @@ import { isTableTooWide, MAX_TABLE_ROWS } from './fences-and-tables.ts';
 import { type Seam, seamAt } from './seam.ts';
 
 /** Most blocks that Slack may make of a message's Markdown: 50 in all, less five for the app's own. */
-export const MAX_MARKDOWN_BLOCKS = 45;
+const MAX_MARKDOWN_BLOCKS = 45;
 
 /** A cut: the offset where the next part starts, and its seam. */
 export interface CutPoint extends Seam {
@@ -41,16 +41,21 @@ export class SlackBlockCount {
   }
 }
 
-/** The cut before `before` that the limits on blocks and table rows require; undefined if they are not exceeded. */
-export function cutAtBlockLimit(text: string, root: MarkdownNode, before: number): CutPoint | undefined {
-  const blocks = new SlackBlockCount();
+/** The first cut in a range that the limits on blocks and table rows require, if any. `blocks` holds those before the text. */
+export function cutAtBlockLimit(
+  text: string,
+  root: MarkdownNode,
+  { first, before }: { first: number; before: number },
+  blocks = new SlackBlockCount(),
+): CutPoint | undefined {
+  const isInRange = (at: number) => at >= first && at < before;
   for (const node of blocksInOrder(root)) {
     blocks.add(node);
     const start = lineStart(text, node.start);
-    if (blocks.count > MAX_MARKDOWN_BLOCKS && start > 0 && start < before) return cutAt(text, root, start);
+    if (blocks.count > MAX_MARKDOWN_BLOCKS && isInRange(start)) return cutAt(text, root, start);
     const row =
       node.type === 'table' && !isTableTooWide(text, node) ? node.children[MAX_TABLE_ROWS] : undefined;
-    if (row && row.start < before) return cutAt(text, root, lineStart(text, row.start));
+    if (row && isInRange(row.start)) return cutAt(text, root, lineStart(text, row.start));
   }
   return undefined;
 }

@@ -3,8 +3,7 @@ import { lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node
 import { formulaCost } from '../markdown/math.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { pingCost } from '../markdown/pings.ts';
-import { MAX_MARKDOWN_BLOCKS, SlackBlockCount } from './cut-point.ts';
-import { isTableTooWide, MAX_TABLE_ROWS } from './fences-and-tables.ts';
+import { cutAtBlockLimit, SlackBlockCount } from './cut-point.ts';
 import { closerAtEnd, incompleteEndOf } from './incomplete-markdown.ts';
 import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
 
@@ -22,8 +21,6 @@ const INLINE_MARK = /[[\]()*_`~$\\<>!|@]/;
 interface ReparseBase {
   /** The offset in the answer. */
   at: number;
-  /** The part's opener, if the base is where the part starts. */
-  prefix: string;
   blocks: SlackBlockCount;
   segments: Segment[];
 }
@@ -44,12 +41,10 @@ export class OpenPart {
     this.opener = opener;
     this.filledTo = start;
     this.#cost = opener.length;
-    this.#base = { at: start, prefix: opener, blocks: new SlackBlockCount(), segments: [] };
+    this.#base = { at: start, blocks: new SlackBlockCount(), segments: [] };
   }
 
-  /**
-   * Takes everything that is kept of the shorter answer from `text` or copies it, so that the shorter one can be freed.
-   */
+  /** Takes everything that is kept of the shorter answer from `text`, so that the shorter one can be freed. */
   rebaseOn(text: string): void {
     let at = this.start;
     const segments = mergeSegments(this.#base.segments).map((segment) => {
@@ -58,8 +53,7 @@ export class OpenPart {
       at += segment.text.length;
       return { text: text.slice(from, at), isAdded: false };
     });
-    const prefix = Buffer.from(this.#base.prefix, 'utf16le').toString('utf16le');
-    this.#base = { ...this.#base, segments, prefix };
+    this.#base = { ...this.#base, segments };
   }
 
   /** Measures new text. Returns true once the part is full, which is then at `filledTo`. */
@@ -75,17 +69,22 @@ export class OpenPart {
     return false;
   }
 
-  /** Whether the part exceeds the limits on blocks or rows. */
-  exceedsBlockLimits(text: string, count: ParseCounter): boolean {
+  /** Whether the part exceeds the limits on blocks or table rows. */
+  exceedsBlockLimits(text: string, final: boolean, count: ParseCounter): boolean {
     const { source, tree } = this.parse(text, count);
-    const blocks = this.#base.blocks.copy();
-    for (const node of tree.children) blocks.add(node);
-    return blocks.count > MAX_MARKDOWN_BLOCKS || longestTableRows(source, tree) > MAX_TABLE_ROWS;
+    const first = this.#base.at === this.start ? this.opener.length + 1 : 0;
+    const before = final ? source.length + 1 : lineStart(source, source.length);
+    return cutAtBlockLimit(source, tree, { first, before }, this.#base.blocks.copy()) !== undefined;
+  }
+
+  /** What is parsed before the base: the opener, while the base is where the part starts. */
+  get #prefix(): string {
+    return this.#base.at === this.start ? this.opener : '';
   }
 
   /** Parses from the base on. */
   parse(text: string, count: ParseCounter): { source: string; tree: MarkdownNode } {
-    const source = this.#base.prefix + text.slice(this.#base.at);
+    const source = this.#prefix + text.slice(this.#base.at);
     if (this.#lastParse?.source === source) return this.#lastParse;
     const tree = parseMarkdown(source, count);
     this.#lastParse = { source, tree };
@@ -95,22 +94,18 @@ export class OpenPart {
   /** The segments to show, and where in the answer they end. */
   render(text: string, final: boolean, count: ParseCounter): { segments: Segment[]; end: number } {
     const { source, tree } = this.parse(text, count);
-    const base = this.#base;
+    const { at, segments: stable } = this.#base;
+    const prefix = this.#prefix;
     const tail = final
       ? { shownTo: source.trimEnd().length, closer: closerAtEnd(source, tree) }
       : incompleteEndOf(source, tree, count);
-    const hold = Math.max(tail.shownTo, base.prefix.length);
-    const shown = { text: source, tree, sourceFrom: base.prefix.length, to: hold, closer: tail.closer };
-    const segments = [...base.segments, ...segmentsOf(shown)];
-    const end = base.at + hold - base.prefix.length;
+    const hold = Math.max(tail.shownTo, prefix.length);
+    const shown = { text: source, tree, sourceFrom: prefix.length, to: hold, closer: tail.closer };
+    const segments = [...stable, ...segmentsOf(shown)];
+    const end = at + hold - prefix.length;
     this.#advanceBase(source, tree);
     this.#lastParse = undefined;
     return { segments, end };
-  }
-
-  /** How far a full part may be cut without splitting an unfinished construct at its end. */
-  safeCutEnd(source: string, tree: MarkdownNode, count: ParseCounter): number {
-    return incompleteEndOf(source, tree, count).openFrom;
   }
 
   /** Moves the base to the last block that starts on a complete line. */
@@ -119,12 +114,13 @@ export class OpenPart {
     const last = tree.children.findLastIndex((node) => lineEnd(source, node.start) < complete);
     const node = tree.children[last];
     if (!node) return;
-    const { at: before, prefix, blocks, segments } = this.#base;
+    const { at: before, blocks, segments } = this.#base;
+    const prefix = this.#prefix;
     const at = lineStart(source, node.start);
     if (at <= prefix.length) return;
     for (const done of tree.children.slice(0, last)) blocks.add(done);
     const stable = segmentsOf({ text: source, tree, sourceFrom: prefix.length, to: at });
-    this.#base = { at: before + at - prefix.length, prefix: '', blocks, segments: [...segments, ...stable] };
+    this.#base = { at: before + at - prefix.length, blocks, segments: [...segments, ...stable] };
   }
 }
 
@@ -139,13 +135,4 @@ function marksAt(text: string, index: number): number {
   if (character === '\n') return LINE_MARKS;
   if (INLINE_MARK.test(character)) return 1;
   return character === ' ' && /[-+*.)]/.test(text.charAt(index - 1)) ? 4 : 0;
-}
-
-/** Rows of the longest table that is shown as a table. */
-function longestTableRows(text: string, tree: MarkdownNode): number {
-  const counts = tree.children.map((node) => {
-    if (node.type !== 'table') return longestTableRows(text, node);
-    return isTableTooWide(text, node) ? 0 : node.children.length;
-  });
-  return Math.max(0, ...counts);
 }

@@ -1,4 +1,5 @@
-import { type ContextActionsBlock, plainText, type RenderedMessage } from '../blocks/slack-blocks.ts';
+import type { ContextActionsBlock } from '@slack/types';
+import { plainText, type RenderedMessage } from '../blocks/slack-blocks.ts';
 import * as strings from '../strings/index.ts';
 import { noteWithButtons } from './button-notes.ts';
 

@@ -15,7 +15,7 @@ import {
 /** Handles thumbs and comments; both are saved before they are acknowledged. */
 export function registerFeedbackListeners(context: ListenerContext, feedback: AnswerFeedback): void {
   const { app, log, sendEphemeral } = context;
-  app.action(/^feedback(?:_good|_bad)?$/, async ({ ack, body }) => {
+  app.action('feedback', async ({ ack, body }) => {
     const { location, value = '' } = parsePress(body) ?? {};
     const thumb = parseFeedback(value);
     const outcome = location && thumb && (await feedback.rate({ ...location, ...thumb }));

@@ -38,14 +38,15 @@ export class StartFormOpener {
     this.#deps = deps;
   }
 
-  /** Opens an empty form. A direct conversation is fixed, because the form's list cannot offer it. Throws a SlackError. */
+  /** Opens an empty form. A person's own direct conversation is fixed: the form's list cannot offer it. Throws a SlackError. */
   async openBlank(request: StartFormRequest, channel: string | undefined): Promise<ModalOutcome> {
     return this.#openFilled(request, channel, async (workspace) => {
-      const isFixed = channel !== undefined && isDirectChannel(channel);
+      const isDirect = channel !== undefined && isDirectChannel(channel);
+      const isFixed = isDirect && !(await isForeign(workspace, channel, request.person));
       const metadata = { id: randomUUID(), channel: isFixed ? channel : undefined, from: channel };
       return startFormView({
         ...(await this.#emptyForm(workspace.id, metadata)),
-        ...(isFixed ? {} : { channel: { chosen: channel } }),
+        ...(isFixed ? {} : { channel: { chosen: isDirect ? undefined : channel } }),
       });
     });
   }
@@ -62,12 +63,18 @@ export class StartFormOpener {
       const isTaken = thread !== undefined && thread.task_id !== null;
       const source: MessageContent = { text: '', about: message, files: rawFilesOf(message) };
       const id = randomUUID();
-      const root = isTaken ? null : thread_ts;
+      const isElsewhere = await isForeign(workspace, channel, request.person);
+      const root = isTaken || isElsewhere ? null : thread_ts;
       const location = { channel, thread_ts: root, message_ts: ts, source_turn_id: null };
       await this.#saveDraft(request, id, { ...location, source_content: source });
       const { text, files } = await readableMessage(workspace, message);
       return startFormView({
-        ...(await this.#emptyForm(workspace.id, { id, channel, drafted: true })),
+        ...(await this.#emptyForm(workspace.id, {
+          id,
+          channel: isElsewhere ? undefined : channel,
+          drafted: true,
+        })),
+        ...(isElsewhere && { channel: { chosen: undefined } }),
         note: isTaken ? strings.startForm.threadTaken : undefined,
         quote: text,
         question: { text: '', optional: true },
@@ -150,6 +157,11 @@ export class StartFormOpener {
     const usedSkills = await store.turnUsage.recentSkills(workspace, MAX_USED_SKILLS);
     return { ...emptyStartForm(metadata, settings.supportedTaskOptions), usedSkills };
   }
+}
+
+/** Whether a channel is a direct conversation that the person does not have with the bot. Throws a SlackError. */
+async function isForeign({ posting }: WorkspaceClient, channel: string, person: string): Promise<boolean> {
+  return isDirectChannel(channel) && (await posting.openDm(person)) !== channel;
 }
 
 /** A message as people read it, and the names of its files. */

@@ -134,7 +134,7 @@ export class MultipartUpload {
   }
 
   async #putPart(number: number, url: string, piece: Buffer): Promise<string> {
-    const { etag } = await this.#client.uploadToLink({
+    const { etag } = await this.#client.links.put({
       name: `upload link of part ${number}`,
       method: 'PUT',
       url,

@@ -83,7 +83,7 @@ async function sendInOnePiece(
   { url, headers }: { readonly url: string | null; readonly headers: Readonly<Record<string, string>> },
 ): Promise<void> {
   const { sizeBytes, mimeType, signal } = request;
-  await client.uploadToLink({
+  await client.links.put({
     name: 'upload link',
     method: client.serviceOptions.uploadMethod,
     url: url ?? '',

@@ -3,13 +3,7 @@ import type { NewFile, UploadedPart } from './client-options.ts';
 
 export type UploadClient = Pick<
   AgentClient,
-  | 'serviceOptions'
-  | 'uploadMemory'
-  | 'startUpload'
-  | 'partUrls'
-  | 'uploadToLink'
-  | 'finalizeUpload'
-  | 'getFile'
+  'serviceOptions' | 'uploadMemory' | 'startUpload' | 'partUrls' | 'links' | 'finalizeUpload' | 'getFile'
 >;
 
 /** A started upload: everything that another process needs to resume it. */

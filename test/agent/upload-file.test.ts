@@ -418,7 +418,7 @@ describe('a signed link', () => {
     'nonsense',
   ])('to %s is not used', async (link) => {
     const client = clientOf('https://service.example');
-    const failing = client.openSignedLink(link);
+    const failing = client.links.get(link);
     await expect(failing).rejects.toMatchObject({ code: 'rejected', outcome: 'not_sent' });
     await client.close();
   });
@@ -446,7 +446,7 @@ describe('a signed link', () => {
       response.writeHead(302, { location: request.url ?? '' }).end();
     });
     const client = clientOf(server.origin);
-    await expect(client.openSignedLink(`${server.origin}/a`)).rejects.toMatchObject({
+    await expect(client.links.get(`${server.origin}/a`)).rejects.toMatchObject({
       code: 'not_understood',
     });
     await client.close();
@@ -457,7 +457,7 @@ describe('a signed link', () => {
       response.writeHead(403).end('<Error><Code>Expired</Code></Error>');
     });
     const client = clientOf(server.origin, { serviceOptions: DEFAULT_SERVICE_OPTIONS });
-    const failing = client.openSignedLink(`${server.origin}/a?signature=sesame`);
+    const failing = client.links.get(`${server.origin}/a?signature=sesame`);
     await expect(failing).rejects.toMatchObject({ code: 'rejected', reason: 'Expired' });
     await expect(failing).rejects.not.toMatchObject({ message: expect.stringContaining('sesame') });
     await client.close();

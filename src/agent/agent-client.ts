@@ -32,7 +32,7 @@ import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from './service-options.
 import * as schemas from './service-schema.ts';
 import { SignedLinks } from './signed-links.ts';
 import { type StartedUpload, startedUploadSchema } from './started-upload.ts';
-import { OPERATOR_UPLOAD_MEMORY_BYTES, SharedUploadMemory, type UploadMemory } from './upload-memory.ts';
+import { OPERATOR_UPLOAD_MEMORY_BYTES, UploadMemory } from './upload-memory.ts';
 
 const PROJECTS_PATH = '/projects';
 const TASKS_PATH = '/experimental/tasks';
@@ -63,7 +63,7 @@ export class AgentClient {
       throw new TypeError('AGENT_API_KEY must be visible ASCII characters without spaces.');
     }
     this.serviceOptions = options.serviceOptions ?? DEFAULT_SERVICE_OPTIONS;
-    this.uploadMemory = options.uploadMemory ?? new SharedUploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
+    this.uploadMemory = options.uploadMemory ?? new UploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
     const { responseLimits = OPERATOR_RESPONSE_LIMITS } = options;
     this.#timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
     this.#responseReader = new ResponseReader(responseLimits, options.responseMemory);

@@ -10,7 +10,6 @@ import {
 import { MultipartUpload } from './multipart-upload.ts';
 import { openSource, PartReader } from './part-reader.ts';
 import type { FileRecord } from './service-schema.ts';
-import { assertUploadableSize } from './upload-parts.ts';
 import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload-request.ts';
 
 /**
@@ -19,7 +18,6 @@ import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload
  * AgentError if a call fails, and the source's own error if reading it fails.
  */
 export async function uploadFile(client: UploadClient, request: AgentUploadRequest): Promise<FileRecord> {
-  assertUploadableSize(request.sizeBytes);
   try {
     const resumed =
       request.resume === undefined ? undefined : await resumeUpload(client, request, request.resume);

@@ -52,17 +52,11 @@ export class WorkspaceAccount {
   async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
     const { workspace } = actor;
     const trigger = { workspace, triggerId };
-    return openAndFillModal(
-      this.#deps,
-      trigger,
-      strings.account.title,
-      strings.modalUnavailable,
-      async () => {
-        const mayOpen = this.#deps.keyring !== undefined && (await isAdminNow(this.#deps, actor));
-        if (!mayOpen) return strings.account.refused.not_admin;
-        return accountFormView(await this.#summary(workspace));
-      },
-    );
+    return openAndFillModal(this.#deps, trigger, strings.account.title, async () => {
+      const mayOpen = this.#deps.keyring !== undefined && (await isAdminNow(this.#deps, actor));
+      if (!mayOpen) return strings.account.refused.not_admin;
+      return accountFormView(await this.#summary(workspace));
+    });
   }
 
   /** Tries the credentials, saves them if they work, and shows the outcome in the modal. Throws a SlackError. */

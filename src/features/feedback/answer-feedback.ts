@@ -43,10 +43,7 @@ export class AnswerFeedback {
 
   /** Opens the form for a comment, or a modal that says why not. Throws a SlackError. */
   async openCommentForm(request: ControlRequest & ModalTrigger): Promise<ModalOutcome> {
-    const { feedback, command } = strings;
-    return openAndFillModal(this.#deps, request, feedback.title, command.unavailable, () =>
-      this.#renderView(request),
-    );
+    return openAndFillModal(this.#deps, request, strings.feedback.title, () => this.#renderView(request));
   }
 
   async #renderView(request: ControlRequest): Promise<ModalContent> {

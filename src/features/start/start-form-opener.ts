@@ -121,8 +121,7 @@ export class StartFormOpener {
     channel: string | undefined,
     fill: (workspace: WorkspaceClient) => Promise<ModalContent>,
   ): Promise<ModalOutcome> {
-    const { heading } = strings.startForm;
-    return openAndFillModal(this.#deps, request, heading, strings.command.unavailable, async (workspace) => {
+    return openAndFillModal(this.#deps, request, strings.startForm.heading, async (workspace) => {
       if (channel === undefined) return fill(workspace);
       const asker = { workspace: workspace.id, channel, person: request.person };
       const timeout = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
+import type { AgentClient } from './agent-client.ts';
 import type { UploadedPart } from './client-options.ts';
 import { AgentError, AgentRejectedError } from './errors.ts';
 import { openSource, PartReader } from './part-reader.ts';
 import { MEBIBYTE, type ServiceOptions } from './service-options.ts';
 import type { PartBuffer } from './upload-memory.ts';
-import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload-request.ts';
+import type { AgentUploadRequest, ResumableUpload } from './upload-request.ts';
 
 const DEFAULT_CONCURRENCY = 4;
 /** Bytes written to the connection at once: small enough that a slow connection does not look idle. */
@@ -14,7 +15,7 @@ type MultipartState = ResumableUpload & { readonly uploadId: string };
 
 /** Uploads the missing parts of a file. */
 export class MultipartUpload {
-  readonly #client: UploadClient;
+  readonly #client: AgentClient;
   readonly #request: AgentUploadRequest;
   readonly #upload: MultipartState;
   readonly #plan: PartPlan;
@@ -26,7 +27,7 @@ export class MultipartUpload {
   readonly #urls = new Map<number, string>();
   #recording: Promise<void> = Promise.resolve();
 
-  constructor(client: UploadClient, request: AgentUploadRequest, upload: MultipartState) {
+  constructor(client: AgentClient, request: AgentUploadRequest, upload: MultipartState) {
     this.#client = client;
     this.#request = request;
     this.#concurrency = request.concurrency ?? DEFAULT_CONCURRENCY;

@@ -1,10 +1,4 @@
-import type { AgentClient } from './agent-client.ts';
 import type { NewFile, UploadedPart } from './client-options.ts';
-
-export type UploadClient = Pick<
-  AgentClient,
-  'serviceOptions' | 'uploadMemory' | 'startUpload' | 'partUrls' | 'links' | 'finalizeUpload' | 'getFile'
->;
 
 /** A started upload: everything that another process needs to resume it. */
 export interface ResumableUpload {

@@ -210,6 +210,6 @@ async function* resultBytes(
   { id, name, sizeBytes, downloadUrl }: ResultFile,
 ): AsyncGenerator<Uint8Array> {
   if (!downloadUrl) throw new Error(`The result ${id} has no link.`);
-  const { body } = await agent.openSignedLink(downloadUrl, { signal: lease.signal });
+  const { body } = await agent.links.get(downloadUrl, lease.signal);
   yield* withExactSize(body, sizeBytes, name);
 }

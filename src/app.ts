@@ -261,9 +261,11 @@ export async function startApp(
     listen: (app) => registerListeners(app, deps, handlers),
     authorize: async (_source, body) => {
       const at = body && parseInstallationQuery(body);
-      const authorization = at && (await installations.authorization(at));
-      if (authorization === undefined) throw new Error('The app is not installed there.');
-      return authorization;
+      const workspace = at && (await installations.find(at));
+      if (workspace === undefined) throw new Error('The app is not installed there.');
+      // Listeners call Slack through the relay, so Bolt needs no token.
+      const { userId: botUserId, botId } = workspace.bot;
+      return { botUserId, botId, teamId: workspace.id };
     },
     oauthPages: oauth && oauthPagesDeps(config, store, oauth),
     slackApiUrl: config.SLACK_API_URL,

@@ -6,14 +6,6 @@ export interface InstallationQuery {
   organisation?: string | undefined;
 }
 
-/** What Bolt needs of an installation. */
-export interface BotAuthorization {
-  botToken: string;
-  botUserId: string;
-  botId: string;
-  teamId: string;
-}
-
 /** The workspaces where the app is installed. */
 export interface WorkspaceRegistry {
   ids(): readonly string[];
@@ -24,7 +16,6 @@ export interface WorkspaceRegistry {
    * Throws StoreError, and a SlackError where Slack cannot be asked.
    */
   find(at: InstallationQuery): Promise<WorkspaceClient | undefined>;
-  authorization(at: InstallationQuery): Promise<BotAuthorization | undefined>;
   /** Since when Slack refuses the token in the settings. */
   tokenRefusedSince(): Date | undefined;
   /** How many workspaces' own tokens Slack refuses. */

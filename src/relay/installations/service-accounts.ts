@@ -197,33 +197,15 @@ export class ServiceAccounts {
     entry.client ??= createServiceClient(
       {
         baseUrl: entry.row.base_url,
+        // Turns may still have the client after the key was deleted.
         get apiKey() {
-          return requireKey(entry);
+          if (entry.apiKey === undefined) throw new AccountGone();
+          return entry.apiKey;
         },
       },
       this.ownAccountOptions(entry.row.workspace),
-      gateWhileKeyExists(entry, this.#deps.keyGateFor(entry.row.workspace)),
+      this.#deps.keyGateFor(entry.row.workspace),
     );
     return entry.client;
   }
-}
-
-function requireKey({ apiKey }: AccountEntry): string {
-  if (apiKey === undefined) throw new AccountGone();
-  return apiKey;
-}
-
-/** A gate that also throws AccountGone once the key is deleted, for turns that still have the client. */
-function gateWhileKeyExists(entry: AccountEntry, gate: CredentialStatus): CredentialStatus {
-  return {
-    enter: () => {
-      requireKey(entry);
-      gate.enter();
-    },
-    refused: (error) => gate.refused(error),
-    accepted: () => gate.accepted(),
-    get refusedSince() {
-      return gate.refusedSince;
-    },
-  };
 }

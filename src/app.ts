@@ -290,12 +290,15 @@ export async function startApp(
 
   const dueWork = new DueWorkPoller({
     database,
-    queue,
-    stopControl,
-    sendNow,
-    followUps,
-    ...features,
-    projectNameSync,
+    beginDue: async (due) => {
+      if (due.stops) stopControl.sendOpenStops();
+      if (due.followUps) followUps.checkDue();
+      if (due.taskDeletions) features.taskDeleter.resumeDue();
+      if (due.workflowSteps) features.workflowStep.completeDue();
+      if (due.projectNames) projectNameSync.runSoon();
+      if (due.expiredJobs) await queue.releaseExpired();
+      if (due.urgentMessages) await sendNow.passOnUrgent();
+    },
     refreshables,
     log,
   });

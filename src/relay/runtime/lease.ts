@@ -54,16 +54,18 @@ export function elapsedMs(since: ClockReading, clocks: Clocks): number {
   return Math.max(clocks.wall() - since.wall, clocks.monotonic() - since.monotonic);
 }
 
-/** The lease of one held job. */
+/** A lease that lasts for `ms` from its last renewal. */
 export class RenewableLease implements Lease {
   readonly #clocks: Clocks;
+  readonly #ms: number;
   readonly #lostController = new AbortController();
   readonly #drainController = new AbortController();
   #renewedAt: ClockReading;
 
-  constructor(renewed: ClockReading, clocks: Clocks) {
+  constructor(renewed: ClockReading, clocks: Clocks, ms: number = LEASE_MS) {
     this.#renewedAt = renewed;
     this.#clocks = clocks;
+    this.#ms = ms;
   }
 
   get signal(): AbortSignal {
@@ -75,7 +77,7 @@ export class RenewableLease implements Lease {
   }
 
   remainingMs(): number {
-    return this.signal.aborted ? 0 : LEASE_MS - elapsedMs(this.#renewedAt, this.#clocks);
+    return this.signal.aborted ? 0 : this.#ms - elapsedMs(this.#renewedAt, this.#clocks);
   }
 
   /** A renewal that was requested at `since` has succeeded. */

@@ -20,22 +20,10 @@ export interface Lease {
   remainingMs(): number;
 }
 
-/** The same lease, which also drains when the app is uninstalled; `dispose` removes its listeners. */
-export function drainOnUninstall(
-  lease: Lease,
-  uninstalled: AbortSignal,
-): { lease: Lease; dispose: () => void } {
-  const drain = new AbortController();
-  const follow = () => drain.abort();
-  const signals = [lease.draining, uninstalled];
-  for (const signal of signals) signal.addEventListener('abort', follow);
-  if (signals.some(({ aborted }) => aborted)) follow();
-  return {
-    lease: { signal: lease.signal, draining: drain.signal, remainingMs: () => lease.remainingMs() },
-    dispose: () => {
-      for (const signal of signals) signal.removeEventListener('abort', follow);
-    },
-  };
+/** The same lease, which also drains when the app is uninstalled. */
+export function drainOnUninstall(lease: Lease, uninstalled: AbortSignal): Lease {
+  const draining = AbortSignal.any([lease.draining, uninstalled]);
+  return { signal: lease.signal, draining, remainingMs: () => lease.remainingMs() };
 }
 
 /** A time by both clocks. */

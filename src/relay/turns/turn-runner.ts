@@ -63,7 +63,7 @@ export class TurnRunner {
       this.#deps.log.warn({ ...thread }, 'the app is not installed in this workspace; the turn waits');
       return;
     }
-    const { lease, dispose } = drainOnUninstall(jobLease, workspace.uninstalled);
+    const lease = drainOnUninstall(jobLease, workspace.uninstalled);
     try {
       const context = await this.#nextTurn({ deps: this.#deps, workspace, lease }, thread);
       if (context === undefined) return;
@@ -89,8 +89,6 @@ export class TurnRunner {
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;
-    } finally {
-      dispose();
     }
   }
 

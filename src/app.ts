@@ -42,6 +42,7 @@ import { ServiceAccounts } from './relay/installations/service-accounts.ts';
 import { ResultLinkResolver, resolveResult } from './relay/replies/result-link-resolver.ts';
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
+import { inBackground } from './relay/runtime/background.ts';
 import type { RelayDeps } from './relay/runtime/deps.ts';
 import { RenderQueue } from './relay/runtime/render-queue.ts';
 import { ReplyMemory } from './relay/runtime/reply-memory.ts';
@@ -213,7 +214,10 @@ export async function startApp(
   const projectNameSync = new ProjectNameSync(deps);
   const onInboxOutcome: EventIntakeDeps['onInboxOutcome'] = (outcome, event) => {
     const parts = [waitingReactions, lateEdits, pausedMessages, stopTriggers, directMessages, sendNow];
-    for (const part of [...parts, unsentReplies]) part.onInboxOutcome(outcome, event);
+    for (const part of [...parts, unsentReplies]) {
+      const work = Promise.resolve(part.onInboxOutcome(outcome, event));
+      inBackground(work, log, 'could not finish the work after an event');
+    }
     if (outcome.kind === 'renamed') projectNameSync.runSoon();
   };
   const backfill = new Backfill({ deps, inbox, workspaces, onOutcome: onInboxOutcome });

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Posting, ReactionOutcome } from '../../slack/posting.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
+import { inBackground } from '../runtime/background.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';
 import { isOverdue } from '../runtime/retry.ts';
@@ -28,7 +29,7 @@ export interface WaitingReactionsDeps {
   workspace(id: string): { posting: Pick<Posting, 'addReaction' | 'removeReaction'> } | undefined;
 }
 
-/** The hourglass on messages that wait for their turn. Every method returns at once; none throws. */
+/** The hourglass on messages that wait for their turn. */
 export class WaitingReactions {
   readonly #deps: WaitingReactionsDeps;
   #reserving: Promise<unknown> = Promise.resolve();
@@ -49,22 +50,19 @@ export class WaitingReactions {
   }
 
   /** Adds the reaction to a message that has to wait. */
-  onInboxOutcome(outcome: InboxOutcome, message: MessageKey): void {
-    if (outcome.kind !== 'admitted' || !outcome.isQueued) return;
-    this.#add(message).catch((error: unknown) =>
-      this.#deps.log.debug({ err: error }, 'could not add a waiting reaction'),
-    );
+  async onInboxOutcome(outcome: InboxOutcome, message: MessageKey): Promise<void> {
+    if (outcome.kind === 'admitted' && outcome.isQueued) await this.#add(message);
   }
 
-  /** Adds the reaction to the messages that wait in a thread without one. */
+  /** Adds the reaction to the messages that wait in a thread without one. Returns at once; never throws. */
   addToWaiting(thread: ThreadKey): void {
-    this.#deps.store.messages
+    const adding = this.#deps.store.messages
       .withoutWaitingReaction(thread, MAX_WAITING_REACTIONS)
-      .then((messages) => Promise.all(messages.map((message) => this.#add(message))))
-      .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'could not add waiting reactions'));
+      .then((messages) => Promise.all(messages.map((message) => this.#add(message))));
+    inBackground(adding, this.#deps.log, 'could not add waiting reactions');
   }
 
-  /** Removes the reactions of messages that no longer wait. */
+  /** Removes the reactions of messages that no longer wait. Returns at once; never throws. */
   cleanUp(): void {
     this.#cleaning.pollNow();
   }

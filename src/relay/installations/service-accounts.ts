@@ -12,6 +12,7 @@ import type { AccountRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
+import { inBackground } from '../runtime/background.ts';
 import { ReadRate } from '../runtime/read-rate.ts';
 import { AccountGone } from './account-check.ts';
 import type { CredentialStatus } from './credential-status.ts';
@@ -162,12 +163,8 @@ export class ServiceAccounts {
       known.apiKey = undefined;
       known.stopRedacting();
       this.#entries.delete(account_id);
-      known.client?.agent.close().catch((error: unknown) => {
-        this.#deps.log.debug(
-          { account: account_id, err: error },
-          'closing the connections of an account failed',
-        );
-      });
+      const closing = known.client?.agent.close() ?? Promise.resolve();
+      inBackground(closing, this.#deps.log, 'closing the connections of an account failed');
     }
     if (row.retired_at === null) this.#currentByWorkspace.set(workspace, account_id);
     else if (this.#currentByWorkspace.get(workspace) === account_id)

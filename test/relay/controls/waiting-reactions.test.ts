@@ -56,7 +56,7 @@ test('a reaction that Slack does not remove is retried less and less often, and 
   const said = { thread_ts: next.ts, user_id: 'U1', content: { text: 'x' }, editedTs: null };
   await store.messages.add(next, { ...said, state: 'waiting' });
   const thread = { workspace: next.workspace, channel: next.channel, thread_ts: next.ts };
-  marks.onInboxOutcome({ kind: 'admitted', isQueued: true, isPaused: false, thread }, next);
+  void marks.onInboxOutcome({ kind: 'admitted', isQueued: true, isPaused: false, thread }, next);
   await until(() => reacted.includes(next.ts));
 });
 
@@ -78,7 +78,7 @@ test('a reaction is removed only once it is there, if its turn begins before', a
   const thread = { workspace: key.workspace, channel: key.channel, thread_ts: key.ts };
   const said = { thread_ts: key.ts, user_id: 'U1', content: { text: 'x' }, editedTs: null };
   await store.messages.add(key, { ...said, state: 'waiting' });
-  marks.onInboxOutcome({ kind: 'admitted', isQueued: true, isPaused: false, thread }, key);
+  void marks.onInboxOutcome({ kind: 'admitted', isQueued: true, isPaused: false, thread }, key);
   await until(() => calls.includes('add'));
   await store.messages.withdraw(key);
   const stale = vi.spyOn(store.messages, 'withStaleWaitingReaction');

@@ -2,12 +2,12 @@ import { isTokenValid, revokeToken, workspacesOfToken } from '../../slack/token-
 import { renewToken } from '../../slack/token-renewal.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
+import { createWorkspaceClient, type WorkspaceClientOptions } from '../runtime/workspace-client.ts';
 import type { CredentialStatus } from './credential-status.ts';
 import { encryptTokens, type GrantedInstallation } from './installation-tokens.ts';
 import { InstalledWorkspaces, OrganisationWorkspaces } from './installed-workspaces.ts';
 import { TokenRotation } from './token-rotation.ts';
 import { UninstallEvents } from './uninstall-events.ts';
-import { createWorkspaceClient, type WorkspaceClientOptions } from './workspace-client.ts';
 
 export interface OAuthInstallationsDeps {
   store: Store;

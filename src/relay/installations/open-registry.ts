@@ -1,8 +1,8 @@
 import type { TokenIdentity } from '../../slack/token-identity.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
+import { createWorkspaceClient } from '../runtime/workspace-client.ts';
 import type { CredentialStatus } from './credential-status.ts';
 import { OAuthInstallations, type OAuthInstallationsDeps } from './oauth-installations.ts';
-import { createWorkspaceClient } from './workspace-client.ts';
 import type { WorkspaceRegistry } from './workspace-registry.ts';
 
 /** Where tokens come from: one from the settings, or each workspace's own by OAuth. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { CHANNEL_LEVEL, type PendingBackfill } from '../../store/slack/backfill-queue.ts';
 import { isUserMessageSubtype } from '../reading/message-parser.ts';
@@ -12,7 +11,7 @@ import {
   messageContent,
 } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';
-import { allSettledOrThrow, backoffMs, isOverdue, transientFailure } from '../runtime/retry.ts';
+import { allSettledOrThrow, withRetry } from '../runtime/retry.ts';
 import type { Inbox } from './inbox.ts';
 
 /** How long one process owns a location that it reads (ms), and how often it renews that claim. */
@@ -97,23 +96,15 @@ export class Backfill {
   /** Reads a location, with retries. Returns how many messages were new; 0 where it was given up. */
   async #readWithRetry(location: PendingBackfill): Promise<number> {
     const { signal } = this.#poller;
-    const { workspace, channel, thread_ts } = location;
-    const since = new Date();
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#readLocation(location);
-      } catch (error) {
-        signal.throwIfAborted();
-        const wait = transientFailure(error);
-        if (wait === undefined || isOverdue(since, GIVE_UP_AFTER_MS)) {
-          this.#deps.deps.log.warn(
-            { workspace, channel, thread_ts, err: error },
-            'backfill of a thread failed',
-          );
-          return 0;
-        }
-        await sleep(Math.max(wait.waitMs ?? 0, backoffMs(attempt)), undefined, { signal });
-      }
+    const unleased = { signal, draining: signal, remainingMs: () => Number.POSITIVE_INFINITY };
+    const read = () => this.#readLocation(location);
+    try {
+      return await withRetry(unleased, read, () => undefined, { giveUpAfterMs: GIVE_UP_AFTER_MS });
+    } catch (error) {
+      signal.throwIfAborted();
+      const { workspace, channel, thread_ts } = location;
+      this.#deps.deps.log.warn({ workspace, channel, thread_ts, err: error }, 'backfill of a thread failed');
+      return 0;
     }
   }
 

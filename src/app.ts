@@ -227,7 +227,7 @@ export async function startApp(
     canReceiveEvents: () => slackApp.isReceiving,
     minGapMs: config.GAP_MINUTES * 60_000,
     onHeartbeat: () => backfill.trigger(),
-    rebuildConnections: () => slackApp.rebuildConnections(),
+    rebuildConnections: async () => slackApp.socketMode?.rebuild(),
     log,
   });
   const eventIntake = new EventIntake({

@@ -23,14 +23,6 @@ export interface SocketModePoolDeps {
   renewIntervalMs?: number;
 }
 
-export interface SocketModePoolState {
-  live: number;
-  /** Connections that it may have; 0 if other processes hold them all. */
-  allowed: number;
-  /** Why one of them is not open. */
-  trouble?: string;
-}
-
 /** How long before the lease ends the connections are closed if it cannot be renewed (ms). */
 const LEASE_MARGIN_MS = 1_000;
 
@@ -55,7 +47,8 @@ export class SocketModePool implements Receiver {
     });
   }
 
-  get state(): SocketModePoolState {
+  /** How many are open, how many may be (0 if other processes hold them all), and why one of them is not open. */
+  get state() {
     const trouble = this.#connections.find((socket) => !socket.isConnected)?.lastError;
     return {
       live: this.#connections.filter((socket) => socket.isConnected).length,
@@ -92,7 +85,7 @@ export class SocketModePool implements Receiver {
     });
   }
 
-  /** Replaces the connections one by one, so that the others stay open. */
+  /** Replaces the connections one by one, so that the others stay open. Never throws. */
   async rebuild(): Promise<void> {
     for (const old of [...this.#connections]) {
       await old.close();

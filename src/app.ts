@@ -218,7 +218,7 @@ export async function startApp(
       const work = Promise.resolve(part.onInboxOutcome(outcome, event));
       inBackground(work, log, 'could not finish the work after an event');
     }
-    if (outcome.kind === 'renamed') projectNameSync.runSoon();
+    if (outcome.kind === 'renamed') projectNameSync.pollNow();
   };
   const backfill = new Backfill({ deps, inbox, workspaces, onOutcome: onInboxOutcome });
   const gapDetector = new EventGapDetector({
@@ -226,7 +226,7 @@ export async function startApp(
     workspaces,
     canReceiveEvents: () => slackApp.isReceiving,
     minGapMs: config.GAP_MINUTES * 60_000,
-    onHeartbeat: () => backfill.trigger(),
+    onHeartbeat: () => backfill.pollNow(),
     rebuildConnections: async () => slackApp.socketMode?.rebuild(),
     log,
   });
@@ -251,7 +251,7 @@ export async function startApp(
       clientOptions: (id) => accounts.ownAccountOptions(id),
       onChanged: () => accounts.refresh(),
     },
-    onProjectNameDue: () => projectNameSync.runSoon(),
+    onProjectNameDue: () => projectNameSync.pollNow(),
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
   });
 
@@ -299,7 +299,7 @@ export async function startApp(
       if (due.followUps) followUps.checkDue();
       if (due.taskDeletions) features.taskDeleter.resumeDue();
       if (due.workflowSteps) features.workflowStep.completeDue();
-      if (due.projectNames) projectNameSync.runSoon();
+      if (due.projectNames) projectNameSync.pollNow();
       if (due.expiredJobs) await queue.releaseExpired();
       if (due.urgentMessages) await sendNow.passOnUrgent();
     },

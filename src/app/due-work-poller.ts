@@ -18,28 +18,19 @@ export interface DueWorkPollerDeps {
 }
 
 /** Looks for all due work at once, in place of a poll for each part. */
-export class DueWorkPoller {
+export class DueWorkPoller extends Poller {
   readonly #deps: DueWorkPollerDeps;
-  readonly #poller: Poller;
   #changeSeq: number | undefined;
   #fullyRefreshedAt = performance.now();
 
   constructor(deps: DueWorkPollerDeps) {
-    this.#deps = deps;
-    this.#poller = new Poller({
+    super({
       intervalMs: POLL_INTERVAL_MS,
+      startsAtOnce: true,
       poll: () => this.#poll(),
       onError: (error) => deps.log.debug({ err: error }, 'could not look for due work; trying again'),
     });
-  }
-
-  start(): void {
-    this.#poller.start();
-    this.#poller.pollNow();
-  }
-
-  async stop(): Promise<void> {
-    await this.#poller.stop();
+    this.#deps = deps;
   }
 
   async #poll(): Promise<void> {

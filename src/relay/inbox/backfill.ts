@@ -35,28 +35,17 @@ export interface BackfillDeps {
  * reading. The inbox ignores messages that it has. The work left is stored in the database, so another process or the
  * next start continues it.
  */
-export class Backfill {
+export class Backfill extends Poller {
   readonly #deps: BackfillDeps;
   readonly #processId = randomUUID();
-  readonly #poller: Poller;
 
   constructor(deps: BackfillDeps) {
-    this.#deps = deps;
-    this.#poller = new Poller({
+    super({
       poll: () => this.#backfillAll(),
       onError: (error) =>
-        deps.deps.log.debug({ err: error }, 'the backfill stopped; it continues at the next trigger'),
+        deps.deps.log.debug({ err: error }, 'the backfill stopped; it continues at the next heartbeat'),
     });
-  }
-
-  /** Starts reading what is pending. */
-  trigger(): void {
-    this.#poller.pollNow();
-  }
-
-  /** Stops. Other processes read the rest. */
-  async stop(): Promise<void> {
-    await this.#poller.stop();
+    this.#deps = deps;
   }
 
   async #backfillAll(): Promise<void> {
@@ -80,7 +69,7 @@ export class Backfill {
   async #backfillWorkspace(workspace: string): Promise<void> {
     const { store, log } = this.#deps.deps;
     const total = { places: 0, recovered: 0 };
-    while (!this.#poller.signal.aborted) {
+    while (!this.signal.aborted) {
       const location = await store.backfills.claim(workspace, this.#processId, CLAIM_MS);
       if (location === undefined) break;
       const recovered = await this.#readWithRetry(location);
@@ -95,7 +84,7 @@ export class Backfill {
 
   /** Reads a location, with retries. Returns how many messages were new; 0 where it was given up. */
   async #readWithRetry(location: PendingBackfill): Promise<number> {
-    const { signal } = this.#poller;
+    const { signal } = this;
     const unleased = { signal, draining: signal, remainingMs: () => Number.POSITIVE_INFINITY };
     const read = () => this.#readLocation(location);
     try {
@@ -133,7 +122,7 @@ export class Backfill {
   ): Promise<{ message: IncomingMessage; hasReplies: boolean }[]> {
     const isChannel = location.thread_ts === CHANNEL_LEVEL;
     const { channel, since_ts: oldest } = location;
-    const { signal } = this.#poller;
+    const { signal } = this;
     const request = {
       channel,
       oldest,

@@ -37,10 +37,7 @@ export function registerMessageButtonListeners(
     );
 }
 
-/**
- * Handles the buttons below our messages. Nothing is recorded of fresh links, and the service may take longer than Slack
- * waits.
- */
+/** Handles the buttons below our messages. Fresh links record nothing, and may take longer than Slack waits. */
 export function registerControlButtonListeners(
   context: ListenerContext,
   handlers: ControlButtonHandlers,

@@ -89,10 +89,7 @@ function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSe
   };
 }
 
-/**
- * Bolt's pages at `/slack/install` and `/slack/oauth_redirect`; everything else goes to `fallback`. They are a receiver of
- * their own, because Bolt allows no installer beside `authorize`.
- */
+/** Bolt's pages; all else goes to `fallback`. A receiver of their own: Bolt allows no installer beside `authorize`. */
 export function createOAuthPages(
   deps: OAuthPagesDeps,
   fallback: RequestListener | undefined,

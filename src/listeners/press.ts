@@ -192,10 +192,7 @@ export function onPress(
   });
 }
 
-/**
- * Handles a submitted form; `handle` returns what Slack shows then, or undefined to close the form. Without the database
- * the form stays open, with a request to try again.
- */
+/** Handles a form; `handle` returns what Slack shows then. Without the database, the form asks to try again. */
 export function onForm(
   { app, log }: ListenerContext,
   callbackId: string,

@@ -27,10 +27,7 @@ export interface SlackAppDeps {
   log: Logger;
 }
 
-/**
- * Records events before it acknowledges them; Bolt would acknowledge first. A throw leaves the event unacknowledged, and
- * Slack sends it again.
- */
+/** Records events before it acknowledges them; Bolt would acknowledge first. After a throw, Slack sends them again. */
 class PersistBeforeAckApp extends App {
   eventIntake: EventIntake | undefined;
   log: Logger | undefined;
@@ -105,10 +102,7 @@ export class SlackApp {
     return this.socketMode === undefined || this.socketMode.state.live > 0;
   }
 
-  /**
-   * Opens this process's Socket Mode connections; does nothing with HTTP. Throws AppTokenRejected; any other failure is
-   * retried forever.
-   */
+  /** Opens the Socket Mode connections. Throws AppTokenRejected; any other failure is retried forever. */
   async start(): Promise<void> {
     await this.socketMode?.start();
     this.#started = true;

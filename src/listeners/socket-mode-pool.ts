@@ -26,10 +26,7 @@ export interface SocketModePoolDeps {
 /** How long before the lease ends the connections are closed if it cannot be renewed (ms). */
 const LEASE_MARGIN_MS = 1_000;
 
-/**
- * This process's Socket Mode connections. Slack allows an app ten, which all processes share through a lease. A process
- * without any still runs turns.
- */
+/** This process's share of the ten connections that Slack allows an app. Without any, it still runs turns. */
 export class SocketModePool implements Receiver {
   readonly #deps: SocketModePoolDeps;
   #app: App | undefined;
@@ -61,10 +58,7 @@ export class SocketModePool implements Receiver {
     this.#app = app;
   }
 
-  /**
-   * Opens the connections that this process may have, and keeps them open from then on. Throws AppTokenRejected, and a
-   * StoreError if the lease cannot be had.
-   */
+  /** Opens the connections and keeps them open. Throws AppTokenRejected, or a StoreError without the lease. */
   async start(): Promise<void> {
     await this.#renewLease();
     this.#renewals.start();

@@ -216,10 +216,7 @@ interface OrganisationWorkspacesDeps {
   workspacesOfToken: (token: string) => Promise<ReadonlySet<string>>;
 }
 
-/**
- * How long Slack's list is kept (ms): every event of a foreign workspace needs it, and a workspace that the organisation
- * has just added must be found soon.
- */
+/** How long Slack's list is kept (ms): a workspace that the organisation has just added must be found soon. */
 const CACHE_TTL_MS = 10_000;
 
 /** Which workspaces an organisation's installation is for: only Slack's own list counts. */

@@ -70,10 +70,7 @@ export class OAuthInstallations {
     });
   }
 
-  /**
-   * Stores an installation, or replaces the one before. Throws InstallRefused, and stores nothing, for a workspace that
-   * may not install the app.
-   */
+  /** Stores an installation in place of the one before. Throws InstallRefused where the workspace is not allowed to. */
   async install(granted: GrantedInstallation): Promise<void> {
     const { store, oauth, workspaceOptions } = this.#deps;
     if (!isInstallAllowed(granted, oauth.mayInstall)) return this.#refuse(granted);

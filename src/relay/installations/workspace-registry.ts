@@ -11,10 +11,7 @@ export interface WorkspaceRegistry {
   ids(): readonly string[];
   /** Undefined where the app is not installed, as far as this process knows. */
   workspace(id: string): WorkspaceClient | undefined;
-  /**
-   * The same, but looks up what this process does not know: in the store, and an organisation's workspaces in Slack.
-   * Throws StoreError, and a SlackError where Slack cannot be asked.
-   */
+  /** The same, but also asks the store and, for an organisation, Slack. Throws StoreError, or a SlackError. */
   find(at: InstallationQuery): Promise<WorkspaceClient | undefined>;
   /** Since when Slack refuses the token in the settings. */
   tokenRefusedSince(): Date | undefined;

@@ -1,32 +1,13 @@
 import type { ControlOutcome, MessagePress, Press } from '../relay/runtime/control-types.ts';
 import { type ListenerContext, onPress } from './press.ts';
 
-type ControlButton =
-  | 'stop'
-  | 'continue'
-  | 'retry'
-  | 'go_ahead'
-  | 'stop_here'
-  | 'fresh_links'
-  | 'correct'
-  | 'go'
-  | 'take_back';
-type MessageButton = 'send_now' | 'send_reply' | 'keep_listening' | 'stop_listening';
-
-/** By the action ids of our buttons. */
-export type ControlButtonHandlers = Readonly<
-  Record<ControlButton, (press: Press) => Promise<ControlOutcome>>
->;
-
-/** The same for buttons about a message or a thread. */
-export type MessageButtonHandlers = Readonly<
-  Record<MessageButton, (press: MessagePress) => Promise<ControlOutcome>>
->;
+/** What handles the press of each button, by its action id. */
+type ButtonHandlers<Kind> = Readonly<Record<string, (press: Kind) => Promise<ControlOutcome>>>;
 
 /** Handles buttons whose value is the ts of a message. */
 export function registerMessageButtonListeners(
   context: ListenerContext,
-  handlers: MessageButtonHandlers,
+  handlers: ButtonHandlers<MessagePress>,
 ): void {
   for (const [id, handle] of Object.entries(handlers))
     onPress(
@@ -40,7 +21,7 @@ export function registerMessageButtonListeners(
 /** Handles the buttons below our messages. Fresh links record nothing, and may take longer than Slack waits. */
 export function registerControlButtonListeners(
   context: ListenerContext,
-  handlers: ControlButtonHandlers,
+  handlers: ButtonHandlers<Press>,
 ): void {
   for (const [id, handle] of Object.entries(handlers))
     onPress(

@@ -53,14 +53,18 @@ export class MessageStreams {
    */
   async start(request: StreamStart): Promise<{ ts: string } | undefined> {
     const { channel, threadTs, markdown, guard } = request;
-    const permitRequest = { guard, signal: request.signal, channel, maxWaitMs: START_MAX_WAIT_MS };
     const args = { channel, thread_ts: threadTs, markdown_text: markdown };
+    const send = async () => {
+      await request.beforeSend?.();
+      return this.#client.slackClient.call('chat.startStream', args, { schema: startedSchema, guard });
+    };
     try {
-      const started = await this.#client.run('chat.startStream', permitRequest, async () => {
-        await request.beforeSend?.();
-        return this.#client.slackClient.call('chat.startStream', args, { schema: startedSchema, guard });
-      });
-      return started?.value;
+      return await this.#client.rateLimiter.run(
+        'chat.startStream',
+        { guard, signal: request.signal, maxWaitMs: START_MAX_WAIT_MS },
+        send,
+        channel,
+      );
     } catch (error) {
       if (isLastingRefusal(error)) {
         this.#isRefused = true;
@@ -75,19 +79,19 @@ export class MessageStreams {
     const { channel, ts, guard, signal, state, maxWaitMs } = request;
     const permitRequest = { guard, signal, maxWaitMs, priority: () => editPriority(state()) };
     try {
-      const done = await this.#client.run('chat.appendStream', permitRequest, async (permit) => {
+      const done = await this.#client.rateLimiter.run('chat.appendStream', permitRequest, async (permit) => {
         const { unseenSinceMs } = state();
         const markdown = await request.render();
         if (markdown === undefined) {
           permit.release();
-          return 'nothing';
+          return 'nothing' as const;
         }
         const args = { channel, ts, markdown_text: markdown };
         await this.#client.slackClient.call('chat.appendStream', args, { schema: anyResponseSchema, guard });
         this.#options.onShown(Date.now() - unseenSinceMs);
-        return 'added';
+        return 'added' as const;
       });
-      return done?.value ?? 'left_out';
+      return done ?? 'left_out';
     } catch (error) {
       if (!(error instanceof SlackError) || error instanceof SlackLeaseError) throw error;
       this.#log.debug({ err: error }, 'adding to a streamed message failed');
@@ -103,10 +107,11 @@ export class MessageStreams {
     const { channel, ts, guard, maxWaitMs } = request;
     const args = { channel, ts, session_status: this.#options.keepsStatus ? 'processing' : 'active' };
     try {
-      const stopped = await this.#client.run('chat.stopStream', { guard, maxWaitMs }, () =>
-        this.#client.slackClient.call('chat.stopStream', args, { schema: anyResponseSchema, guard }),
-      );
-      return stopped !== undefined;
+      const send = async () => {
+        await this.#client.slackClient.call('chat.stopStream', args, { schema: anyResponseSchema, guard });
+        return true;
+      };
+      return (await this.#client.rateLimiter.run('chat.stopStream', { guard, maxWaitMs }, send)) ?? false;
     } catch (error) {
       if (error instanceof SlackLeaseError || error instanceof SlackUnavailableError) throw error;
       if (!(error instanceof SlackError)) throw error;

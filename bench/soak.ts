@@ -159,7 +159,7 @@ async function measure(minutes: number, seed: number) {
   for (const rule of ALL_FAULTS.slack) slack.faults.add(rule);
   for (const rule of ALL_FAULTS.agent) agent.faults.add(rule);
 
-  const conversation = new Conversation(slack, random.people, CHANNELS);
+  const conversation = new Conversation(slack, random.people, { maxChannels: CHANNELS });
   await talk(conversation, WARM_UP_MESSAGES_PER_MINUTE, (ms) => ms < WARM_UP_MS);
   const before = conversation.said.length;
   console.log(`warmed up after ${before} messages`);

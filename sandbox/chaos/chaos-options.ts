@@ -10,6 +10,8 @@ export interface ChaosOptions {
   databaseFaultSeconds?: number | undefined;
   /** Whether workflows ask too, with a step. */
   workflows?: boolean;
+  /** Whether more people write directly, replies to them are streamed, and the app is declared an agent. */
+  streams?: boolean;
   /** Bot processes on one database. */
   replicas: number;
   /** How events reach the bot; `http` goes through a load balancer. */
@@ -28,6 +30,7 @@ const schema = z.object({
   database: z.coerce.number().min(1).max(600).optional(),
   seed: z.coerce.number().int().nonnegative().default(1),
   workflows: z.boolean().default(false),
+  streams: z.boolean().default(false),
   replicas: z.coerce.number().int().min(1).max(8).default(1),
   transport: z.enum(['http', 'socket']).optional(),
   delay: z.coerce.number().min(0).max(60).default(30),
@@ -35,7 +38,7 @@ const schema = z.object({
 });
 
 export const CHAOS_USAGE =
-  'Usage: npm run chaos -- --kills N --seed S [--database SECONDS] [--workflows] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]';
+  'Usage: npm run chaos -- --kills N --seed S [--database SECONDS] [--workflows] [--streams] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]';
 
 /** The command line is invalid; `message` names the options at fault and shows the usage. */
 export class ChaosOptionsError extends Error {
@@ -75,6 +78,7 @@ function valuesOf(args: readonly string[]): unknown {
         seed: option,
         database: option,
         workflows: { type: 'boolean' },
+        streams: { type: 'boolean' },
         replicas: option,
         transport: option,
         delay: option,

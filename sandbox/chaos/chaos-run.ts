@@ -32,6 +32,9 @@ const MESSAGES_PER_KILL = 3;
 const INITIAL_MESSAGES_PER_KILL = 5;
 /** After a message, somebody edits, deletes, stops or presses something. */
 const INTERVENTION_CHANCE = 0.6;
+/** What replies in direct messages need to be streamed, and the probability that a thread is one. */
+const STREAM_SETTINGS = { DM_STREAMS: 'true', AGENT_SESSIONS: 'true' };
+const STREAMED_SHARE = 0.5;
 /** Bytes: a larger file is uploaded in parts of half this size. */
 const MULTIPART_THRESHOLD = 1_024;
 
@@ -70,7 +73,8 @@ export async function runChaos(
   await chmod(folder, 0o711);
   const random = createRandomStreams(seed);
   const callNotifier = new CallNotifier();
-  const { slack, agent } = await startServices(random, callNotifier, undo);
+  const streams = options.streams ?? false;
+  const { slack, agent } = await startServices(random, callNotifier, streams, undo);
   const deliveryTracker = new DeliveryTracker(slack);
   const stopFaults = injectFaults(options.faultProfile ?? withDelays(options.delay), { slack, agent });
   const faulty =
@@ -82,6 +86,7 @@ export async function runChaos(
   const settings = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
     ...chaosSettings(slack, agent, options.transport, shared ?? { dataFolder }, options.delay),
+    ...(streams ? STREAM_SETTINGS : {}),
   };
   const bots = new BotFleet({ settings, logs, program: options.program });
   undo.defer(async () => void (await bots.stop()));
@@ -99,7 +104,9 @@ export async function runChaos(
   }
 
   const completedReplies = trackCompletedReplies(agent);
-  const conversation = new Conversation(slack, random.people);
+  const conversation = new Conversation(slack, random.people, {
+    ...(streams && { directMessageChance: STREAMED_SHARE }),
+  });
   const workflows = options.workflows ? new WorkflowRuns(slack, random.people) : undefined;
   await workflows?.prepare();
   const interventions = new Interventions(slack, conversation, random.interventions);
@@ -111,7 +118,7 @@ export async function runChaos(
     completedReplies: () => completedReplies,
     sayOne: () => conversation.sayOne(),
   };
-  const crashInjector = new CrashInjector(deps, replicas, workflows !== undefined);
+  const crashInjector = new CrashInjector(deps, replicas, { workflows: workflows !== undefined, streams });
   while (crashInjector.kills < kills) {
     const due = Math.min(kills * MESSAGES_PER_KILL, (crashInjector.kills + 1) * INITIAL_MESSAGES_PER_KILL);
     const talk = talkUntil(conversation, interventions, due, random, () => workflows?.runOne());
@@ -168,8 +175,14 @@ export async function runChaos(
   return { findings, turns, damage, stats };
 }
 
-async function startServices(random: RandomStreams, callNotifier: CallNotifier, undo: AsyncDisposableStack) {
+async function startServices(
+  random: RandomStreams,
+  callNotifier: CallNotifier,
+  isAgent: boolean,
+  undo: AsyncDisposableStack,
+) {
   const slack = await startSlackWorkspace({
+    agent: isAgent,
     random: random.slack,
     retryScale: 1 / 60,
     clientMsgIdDedupe: false,

@@ -18,6 +18,7 @@ interface OpenThread {
 const COPY_GAPS_MS = [0, 0, 30, 400, 2_500, 6_000];
 const MAX_OPEN_THREADS = 14;
 const FILE_CHANCE = 0.3;
+/** Of a new thread. */
 const DIRECT_MESSAGE_CHANCE = 0.12;
 
 /** What people write in a run: several channels and threads, repeated texts, files. */
@@ -31,12 +32,21 @@ export class Conversation {
   readonly #channels: Channel[] = [];
   readonly #open: OpenThread[] = [];
   readonly #maxChannels: number;
+  readonly #directMessageChance: number;
   #threads = 0;
   #files = 0;
 
   /** New threads may come with new channels, up to `maxChannels`. */
-  constructor(slack: SlackWorkspace, random: () => number, maxChannels = Number.POSITIVE_INFINITY) {
+  constructor(
+    slack: SlackWorkspace,
+    random: () => number,
+    {
+      maxChannels = Number.POSITIVE_INFINITY,
+      directMessageChance = DIRECT_MESSAGE_CHANCE,
+    }: { maxChannels?: number; directMessageChance?: number } = {},
+  ) {
     this.#maxChannels = maxChannels;
+    this.#directMessageChance = directMessageChance;
     this.#slack = slack;
     this.#random = random;
     this.#people = ['ada', 'grace', 'linus'].map((name) => slack.createPerson({ name, realName: name }));
@@ -62,7 +72,7 @@ export class Conversation {
     if (this.#channels.length < this.#maxChannels && random() < 0.5) this.#newChannel();
     this.#threads += 1;
     const name = `th${this.#threads}`;
-    const owner = random() < DIRECT_MESSAGE_CHANCE ? oneOf(random, this.#people) : undefined;
+    const owner = random() < this.#directMessageChance ? oneOf(random, this.#people) : undefined;
     if (owner !== undefined) this.directMessages += 1;
     const channel =
       owner === undefined ? oneOf(random, this.#channels.slice(-16)) : this.#slack.openDm(owner);

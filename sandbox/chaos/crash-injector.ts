@@ -27,6 +27,12 @@ const WORKFLOW_KILL_TRIGGERS: readonly KillTrigger[] = [
   { target: 'slack', call: /^functions\.complete/ },
   { target: 'slack', call: /^chat\.getPermalink$/ },
 ];
+/** The same for streams. */
+const STREAM_KILL_TRIGGERS: readonly KillTrigger[] = [
+  { target: 'slack', call: /^chat\.startStream$/ },
+  { target: 'slack', call: /^chat\.appendStream$/ },
+  { target: 'slack', call: /^chat\.stopStream$/ },
+];
 /** A bot that has just been started again takes a second or two before it makes calls for its turns. */
 const TRIGGER_TIMEOUT_MS = 4_000;
 const MAX_RANDOM_DELAY_MS = 2_500;
@@ -56,11 +62,19 @@ export class CrashInjector {
   readonly #triggers: readonly KillTrigger[];
   #remainingTriggers: KillTrigger[] = [];
 
-  /** `killsWorkflows`: steps of workflows run, and are hit too. */
-  constructor(deps: CrashInjectorDeps, replicas: number, killsWorkflows = false) {
+  /** `workflows`, `streams`: these run, and are hit too. */
+  constructor(
+    deps: CrashInjectorDeps,
+    replicas: number,
+    { workflows = false, streams = false }: { workflows?: boolean; streams?: boolean } = {},
+  ) {
     this.#deps = deps;
     this.#replicas = replicas;
-    this.#triggers = killsWorkflows ? [...KILL_TRIGGERS, ...WORKFLOW_KILL_TRIGGERS] : KILL_TRIGGERS;
+    this.#triggers = [
+      ...KILL_TRIGGERS,
+      ...(workflows ? WORKFLOW_KILL_TRIGGERS : []),
+      ...(streams ? STREAM_KILL_TRIGGERS : []),
+    ];
   }
 
   /** Kills a process at the next trigger and starts it again; resolves when it accepts events. */

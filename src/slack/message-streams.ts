@@ -103,15 +103,17 @@ export class MessageStreams {
    * Ends the stream of a message, so that it can be edited, if it has one; false if there is no permit within `maxWaitMs`.
    * Throws a SlackError where Slack may still do it.
    */
-  async stop(request: MessageRequest & { maxWaitMs?: number | undefined }): Promise<boolean> {
-    const { channel, ts, guard, maxWaitMs } = request;
+  async stop(request: MessageRequest & Pick<EditRequest, 'signal' | 'maxWaitMs'>): Promise<boolean> {
+    const { channel, ts, guard, signal, maxWaitMs } = request;
     const args = { channel, ts, session_status: this.#options.keepsStatus ? 'processing' : 'active' };
     try {
       const send = async () => {
         await this.#client.slackClient.call('chat.stopStream', args, { schema: anyResponseSchema, guard });
         return true;
       };
-      return (await this.#client.rateLimiter.run('chat.stopStream', { guard, maxWaitMs }, send)) ?? false;
+      return (
+        (await this.#client.rateLimiter.run('chat.stopStream', { guard, signal, maxWaitMs }, send)) ?? false
+      );
     } catch (error) {
       if (error instanceof SlackLeaseError || error instanceof SlackUnavailableError) throw error;
       if (!(error instanceof SlackError)) throw error;

@@ -35,7 +35,7 @@ export const RATE_LIMITS = {
   'chat.startStream': { perMinute: 14, burst: 5 },
   'chat.stopStream': { perMinute: 14, burst: 5 },
   /** Tier 4: paced like edits, with more of it kept for the ends of replies. */
-  'chat.appendStream': { perMinute: 84, burst: 4, deepBurst: 15 },
+  'chat.appendStream': { perMinute: 90, burst: 4, deepBurst: 9 },
   'chat.delete': TIER_3,
   'chat.postEphemeral': TIER_4,
   'chat.getPermalink': HUNDREDS_PER_MINUTE,

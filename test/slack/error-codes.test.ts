@@ -23,6 +23,7 @@ test.each([
   ['team_added_to_org', 'unavailable', 'none'],
   ['org_login_required', 'unavailable', 'none'],
   ['ekm_access_denied', 'unavailable', 'none'],
+  ['streaming_state_conflict', 'unavailable', 'none'],
   ['app_access_restricted', 'refused', 'none'],
   ['access_denied', 'refused', 'none'],
   ['accesslimited', 'refused', 'none'],

@@ -55,6 +55,20 @@ test('history ignores messages with other metadata or none', async () => {
   expect(await new MessageHistory(scene.client).findOwnPost(request)).toBeUndefined();
 });
 
+test('history finds the bot’s stream, which has neither a key nor files, among other messages', async () => {
+  scene = await startSlackClientScene();
+  pages([
+    root,
+    { ts: '2.000000', user: 'UBOT', metadata: metadata('turn/0') },
+    { ts: '3.000000', user: 'UBOT', files: [{ id: 'F1' }] },
+    { ts: '4.000000', user: 'UBOT' },
+    { ts: '5.000000', user: 'UBOT' },
+  ]);
+  const known = new Set(['4.000000']);
+  const found = new MessageHistory(scene.client).findOwnStream({ ...request, known });
+  expect(await found).toEqual({ ts: '5.000000' });
+});
+
 test('history reads the channel itself for a message outside threads', async () => {
   scene = await startSlackClientScene();
   scene.slack.on('conversations.history', {

@@ -129,7 +129,7 @@ export class ReplyMessages {
       if (appended !== 'impossible') return appended;
       if (message !== undefined && this.isUpToDate(index, message)) return 'shown';
     }
-    if (!(await this.#streams.stop(part, wait.maxWaitMs))) return 'left_out';
+    if (!(await this.#streams.stop(part, wait))) return 'left_out';
     return this.#posts.edit(part, {
       ...wait,
       forms: REPLY_FORMS,

@@ -86,11 +86,11 @@ export class ReplyStreams {
   }
 
   /** Makes sure that a part is no stream any more; false without a permit within `maxWaitMs`. Throws a SlackError. */
-  async stop(part: string, maxWaitMs?: number): Promise<boolean> {
+  async stop(part: string, wait: Pick<PartAppend, 'signal' | 'maxWaitMs'> = {}): Promise<boolean> {
     const post = this.#posts.find(part);
     if (post?.is_stream !== true || this.#stopped.has(post.ts)) return true;
     const { channel, ts } = post;
-    const request = { channel, ts, guard: this.#work.lease, maxWaitMs };
+    const request = { ...wait, channel, ts, guard: this.#work.lease };
     if (!(await this.#work.workspace.streams.stop(request))) return false;
     this.#open.delete(part);
     this.#stopped.add(ts);

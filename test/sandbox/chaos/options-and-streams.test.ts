@@ -13,6 +13,7 @@ describe('the options', () => {
       kills: 20,
       seed: 1,
       workflows: false,
+      streams: false,
       replicas: 1,
       transport: 'http',
       delay: 30,

@@ -83,6 +83,21 @@ test('chunks are checked', async () => {
   expect((await client.apiCall('chat.appendStream', { ...at, chunks: [task] })).ok).toBe(true);
 });
 
+test('a stream has room for one long message', async () => {
+  const { client, at } = await stream();
+  const append = (text: string) => client.chat.appendStream({ ...at, markdown_text: text });
+  await append('a'.repeat(10_000));
+  expect(await refusal(append('a'.repeat(1_000)))).toBe('msg_too_long');
+});
+
+test('a stream may show nothing until it ends, as without the Agents feature', async () => {
+  const { slack, client, at, message } = await stream({ drawsStreams: false });
+  await client.chat.appendStream({ ...at, markdown_text: 'two' });
+  expect(slack.visibleText(message())).toBe('');
+  await client.chat.stopStream(at);
+  expect(slack.visibleText(message())).toBe('one two');
+});
+
 test('only its own app streams into a message', async () => {
   const { client, where, root } = await stream();
   const append = client.chat.appendStream({ channel: where.channel, ts: root.ts, markdown_text: 'x' });

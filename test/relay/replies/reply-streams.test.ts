@@ -1,0 +1,85 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import type { IdempotentPosts } from '../../../src/relay/replies/idempotent-posts.ts';
+import { ReplyStreams } from '../../../src/relay/replies/reply-streams.ts';
+import type { StreamAppend } from '../../../src/slack/message-streams.ts';
+
+const turn = { workspace: 'T1', id: 'turn', channel: 'D1', thread_ts: '1.000000' };
+const lease = {
+  signal: new AbortController().signal,
+  draining: new AbortController().signal,
+  remainingMs: () => 8_000,
+};
+const state = () => ({ isFinal: false, isBlank: false, unseenSinceMs: 0 });
+const added: string[] = [];
+let stops = 0;
+
+/** The streams of a turn whose message an earlier process has begun (`known`), or none has. */
+function streamsOf(known: boolean): ReplyStreams {
+  const slack = {
+    isAvailable: true,
+    start: async () => ({ ts: '2.000000' }),
+    append: async ({ render }: StreamAppend) => {
+      const more = await render();
+      if (more !== undefined) added.push(more);
+      return more === undefined ? ('nothing' as const) : ('added' as const);
+    },
+    stop: async () => {
+      stops += 1;
+      return true;
+    },
+  };
+  const post = { ...turn, ts: '2.000000', is_stream: true };
+  const posts = {
+    find: () => post,
+    postOnce: async (_part: string, _digest: null, send: (post: object) => Promise<unknown>) =>
+      known || (await send({})) !== undefined,
+  };
+  return new ReplyStreams(
+    { workspace: { streams: slack }, lease },
+    turn,
+    posts as unknown as IdempotentPosts,
+  );
+}
+
+const message = (markdown: string) => ({ text: '', blocks: [], markdown });
+const append = (streams: ReplyStreams, markdown: string) =>
+  streams.append('reply:0', { state, render: async () => message(markdown) });
+
+beforeEach(() => {
+  added.length = 0;
+  stops = 0;
+});
+
+test('a stream gets what is missing, and nothing where the text has changed', async () => {
+  const streams = streamsOf(false);
+  expect(await streams.start('reply:0', message('one '))).toBe(true);
+  expect(await append(streams, 'one two ')).toBe('shown');
+  expect(await append(streams, 'one two three')).toBe('shown');
+  expect(added).toEqual(['two ', 'three']);
+  expect(await append(streams, 'one other three')).toBe('impossible');
+  expect(streams.shownBy('reply:0')).toBe('one two three');
+});
+
+test('after four minutes nothing is added to a stream, which can be stopped', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const streams = streamsOf(false);
+    await streams.start('reply:0', message('one '));
+    vi.advanceTimersByTime(239_000);
+    expect(await append(streams, 'one two ')).toBe('shown');
+    vi.advanceTimersByTime(2_000);
+    expect(await append(streams, 'one two three')).toBe('impossible');
+    expect(await streams.stop('reply:0')).toBe(true);
+    expect(await streams.stop('reply:0')).toBe(true);
+    expect(stops).toBe(1);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('nothing is added to a stream that another call has begun: nobody knows what it shows', async () => {
+  const streams = streamsOf(true);
+  expect(await streams.start('reply:0', message('one '))).toBe(true);
+  expect(await append(streams, 'one two ')).toBe('impossible');
+  expect(added).toEqual([]);
+});

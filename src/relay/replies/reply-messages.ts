@@ -52,9 +52,10 @@ export class ReplyMessages {
   async setApart(): Promise<void> {
     if (!this.#mayStream || !this.#streams.isAvailable) return;
     if (this.#posts.has(STATUS_PART) || this.#posts.has(replyPart(1))) return;
+    this.#state.setApart();
+    if (!this.#state.isApart) return;
     await this.#posts.rename(replyPart(0), STATUS_PART);
     this.#ranges.delete(replyPart(0));
-    this.#state.setApart();
   }
 
   /** The reply is over: where no text has come, the first message shows its end. */

@@ -27,6 +27,8 @@ export interface ChaosRunStats {
   /** What people did besides writing. */
   interventions: Readonly<Record<'edits' | 'deletions' | 'stops' | 'presses', number>>;
   directMessages: number;
+  /** Messages that began as streams. */
+  streams: number;
   /** Of the steps of workflows, if they ran. */
   workflows?: WorkflowCounts | undefined;
 }

@@ -170,6 +170,7 @@ export async function runChaos(
     lateStops,
     interventions: interventions.counts,
     directMessages: conversation.directMessages,
+    streams: slack.calls.filter(({ method, ok }) => method === 'chat.startStream' && ok).length,
     workflows: workflows?.counts(),
   };
   return { findings, turns, damage, stats };

@@ -44,6 +44,8 @@ export interface HistoryRequest {
 }
 
 interface OwnPostRequest extends Omit<HistoryRequest, 'oldest'> {
+  key: string;
+  streamsExcept?: ReadonlySet<string> | undefined;
   /** When the bot was first about to send it. */
   intendedAt: Date;
 }
@@ -62,31 +64,14 @@ export class MessageHistory {
     this.#pageSize = historyPageSize(isDistributed);
   }
 
-  /** The bot's post with this key, if Slack has it. */
-  async findOwnPost({
-    key,
-    ...request
-  }: OwnPostRequest & { key: string }): Promise<{ ts: string } | undefined> {
-    return this.#findOwn(request, (message) => postKeyOf(message) === key);
-  }
-
-  /** The bot's streamed message that is none of the `known` ones, if Slack has it: streams have no key, and no files. */
-  async findOwnStream({
-    known,
-    ...request
-  }: OwnPostRequest & { known: ReadonlySet<string> }): Promise<{ ts: string } | undefined> {
-    const isStream = (message: ThreadMessage) =>
-      postKeyOf(message) === undefined && message.files === undefined && !known.has(message.ts);
-    return this.#findOwn(request, isStream);
-  }
-
-  async #findOwn(
-    request: OwnPostRequest,
-    isWanted: (message: ThreadMessage) => boolean,
-  ): Promise<{ ts: string } | undefined> {
+  /** The bot's post with this key, if Slack has it; with `streamsExcept` also a stream other than these, which has no key. */
+  async findOwnPost(request: OwnPostRequest): Promise<{ ts: string } | undefined> {
     const oldest = `${Math.floor(request.intendedAt.getTime() / 1000) - CLOCK_SKEW_S}.000000`;
     for await (const message of this.messages({ ...request, oldest })) {
-      if (this.#isOurs(message) && isWanted(message)) return { ts: message.ts };
+      const { ts, files } = message;
+      const key = postKeyOf(message);
+      const isStream = key === undefined && files === undefined && request.streamsExcept?.has(ts) === false;
+      if (this.#isOurs(message) && (key === request.key || isStream)) return { ts };
     }
     return undefined;
   }

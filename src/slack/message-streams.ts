@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { isLastingRefusal, SlackError, SlackLeaseError, SlackUnavailableError } from './errors.ts';
+import { isLastingRefusal, SlackError, SlackLeaseError, SlackRefusedError } from './errors.ts';
 import { type EditRequest, editPriority, type MessageRequest, type PostRequest } from './posting.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { anyResponseSchema } from './slack-client.ts';
@@ -19,13 +19,6 @@ export interface StreamAppend extends Omit<EditRequest, 'render'> {
   render: () => Promise<string | undefined>;
 }
 
-export interface MessageStreamsOptions {
-  /** Called with the age of the oldest text that a call made visible (ms). */
-  onShown: (unseenMs: number) => void;
-  /** The agent's status in Slack (`AgentSessions`) is set apart: the end of a stream does not end it. */
-  keepsStatus: boolean;
-}
-
 /**
  * Messages to which Markdown is added while it is written (https://docs.slack.dev/reference/methods/chat.startStream).
  * What cannot be streamed can be posted and edited instead, so that most failures only say so.
@@ -33,23 +26,20 @@ export interface MessageStreamsOptions {
 export class MessageStreams {
   readonly #client: RateLimitedClient;
   readonly #log: Logger;
-  readonly #options: MessageStreamsOptions;
-  #isRefused = false;
+  readonly #onShown: (unseenMs: number) => void;
+  /** Whether Slack has refused no stream in this workspace since the process started. */
+  isAvailable = true;
 
-  constructor(client: RateLimitedClient, log: Logger, options: MessageStreamsOptions) {
+  /** `onShown` is called with the age of the oldest text that a call made visible (ms). */
+  constructor(client: RateLimitedClient, log: Logger, onShown: (unseenMs: number) => void) {
     this.#client = client;
     this.#log = log;
-    this.#options = options;
-  }
-
-  /** Whether Slack has refused no stream in this workspace since the process started. */
-  get isAvailable(): boolean {
-    return !this.#isRefused;
+    this.#onShown = onShown;
   }
 
   /**
    * Begins a message; undefined if there is no permit. A stream has no key in Slack: after an error with outcome `unknown`,
-   * call `MessageHistory.findOwnStream`. Throws a SlackError.
+   * call `MessageHistory.findOwnPost`. Throws a SlackError.
    */
   async start(request: StreamStart): Promise<{ ts: string } | undefined> {
     const { channel, threadTs, markdown, guard } = request;
@@ -67,7 +57,7 @@ export class MessageStreams {
       );
     } catch (error) {
       if (isLastingRefusal(error)) {
-        this.#isRefused = true;
+        this.isAvailable = false;
         this.#log.warn({ err: error }, 'Slack refused to stream a reply; replies are edited instead');
       }
       throw error;
@@ -88,7 +78,7 @@ export class MessageStreams {
         }
         const args = { channel, ts, markdown_text: markdown };
         await this.#client.slackClient.call('chat.appendStream', args, { schema: anyResponseSchema, guard });
-        this.#options.onShown(Date.now() - unseenSinceMs);
+        this.#onShown(Date.now() - unseenSinceMs);
         return 'added' as const;
       });
       return done ?? 'left_out';
@@ -105,21 +95,17 @@ export class MessageStreams {
    */
   async stop(request: MessageRequest & Pick<EditRequest, 'signal' | 'maxWaitMs'>): Promise<boolean> {
     const { channel, ts, guard, signal, maxWaitMs } = request;
-    const args = { channel, ts, session_status: this.#options.keepsStatus ? 'processing' : 'active' };
+    const options = { schema: anyResponseSchema, guard, signal };
     try {
-      const send = async () => {
-        await this.#client.slackClient.call('chat.stopStream', args, { schema: anyResponseSchema, guard });
-        return true;
-      };
-      return (
-        (await this.#client.rateLimiter.run('chat.stopStream', { guard, signal, maxWaitMs }, send)) ?? false
-      );
+      if (maxWaitMs !== undefined)
+        return (
+          (await this.#client.tryCall(maxWaitMs, 'chat.stopStream', { channel, ts }, options)) !== undefined
+        );
+      await this.#client.call('chat.stopStream', { channel, ts }, options);
     } catch (error) {
-      if (error instanceof SlackLeaseError || error instanceof SlackUnavailableError) throw error;
-      if (!(error instanceof SlackError)) throw error;
       // It has ended already, or the edit that follows meets the same error.
-      this.#log.debug({ err: error }, 'stopping the stream of a message failed');
-      return true;
+      if (!(error instanceof SlackRefusedError)) throw error;
     }
+    return true;
   }
 }

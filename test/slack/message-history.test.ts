@@ -64,8 +64,8 @@ test('history finds the bot’s stream, which has neither a key nor files, among
     { ts: '4.000000', user: 'UBOT' },
     { ts: '5.000000', user: 'UBOT' },
   ]);
-  const known = new Set(['4.000000']);
-  const found = new MessageHistory(scene.client).findOwnStream({ ...request, known });
+  const streamsExcept = new Set(['4.000000']);
+  const found = new MessageHistory(scene.client).findOwnPost({ ...request, streamsExcept });
   expect(await found).toEqual({ ts: '5.000000' });
 });
 

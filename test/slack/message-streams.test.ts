@@ -12,10 +12,7 @@ let ages: number[];
 beforeEach(async () => {
   scene = await startSlackClientScene();
   ages = [];
-  streams = new MessageStreams(scene.client, silentLog, {
-    onShown: (ms) => ages.push(ms),
-    keepsStatus: true,
-  });
+  streams = new MessageStreams(scene.client, silentLog, (ms) => ages.push(ms));
 });
 afterEach(() => scene.slack.stop());
 
@@ -95,12 +92,6 @@ describe('an addition to a stream', () => {
 });
 
 describe('the stop of a stream', () => {
-  test('keeps the status of the agent, which is set apart', async () => {
-    scene.slack.on('chat.stopStream', { body: { ok: true } });
-    expect(await streams.stop(message)).toBe(true);
-    expect(scene.slack.calls[0]?.args).toMatchObject({ ...message, session_status: 'processing' });
-  });
-
   test('succeeds where there is none', async () => {
     refuse('chat.stopStream', 'message_not_in_streaming_state');
     expect(await streams.stop(message)).toBe(true);

@@ -61,10 +61,11 @@ export class LiveReply {
     this.#turn = turn;
     this.#state = state;
     this.posts = new IdempotentPosts(work, turn, begunAt);
-    // One person reads there, and sees text sooner in a stream.
-    const mayStream = work.deps.settings.streamsDirectMessages && isDirectChannel(turn.channel);
-    const streams = new ReplyStreams(work, turn, this.posts);
-    this.#messages = new ReplyMessages(state, this.posts, streams, mayStream);
+    const { streams } = work.workspace;
+    const mayStream =
+      work.deps.settings.streamsDirectMessages && isDirectChannel(turn.channel) && streams.isAvailable;
+    const replyStreams = new ReplyStreams(streams, work.lease, this.posts);
+    this.#messages = new ReplyMessages(state, this.posts, replyStreams, mayStream);
     this.#files = new ThreadFiles(work, turn);
     const onError = (error: unknown) =>
       work.deps.log.error({ err: error, turn: turn.id }, 'the live reply stopped');
@@ -106,7 +107,7 @@ export class LiveReply {
     this.#pendingEdits.abort();
     if (!this.#isClosed) this.#pendingEdits = new AbortController();
     this.#unseenSince ??= Date.now();
-    await this.#stopChanges();
+    await Promise.all([this.#changes.stop(), this.#statusChanges.stop()]);
     await this.#withRetry(() => this.#messages.endApart());
     await this.#withRetry(() => this.#showWholeText());
     const overflow = this.#state.overflow();
@@ -115,10 +116,6 @@ export class LiveReply {
       await this.#withRetry(() => this.#showWholeText());
     }
     await this.#attachWideTables();
-  }
-
-  async #stopChanges(): Promise<void> {
-    await Promise.all([this.#changes.stop(), this.#statusChanges.stop()]);
   }
 
   async #attachWideTables(): Promise<void> {
@@ -153,7 +150,7 @@ export class LiveReply {
   async close<T>(record: (last: LastStep) => Promise<T>): Promise<T> {
     this.#isClosed = true;
     this.#pendingEdits.abort();
-    await this.#stopChanges();
+    await Promise.all([this.#changes.stop(), this.#statusChanges.stop()]);
     const { uncountedEdits: edits } = this.#messages;
     const result = await this.posts.recordWith((posts) => record({ posts, edits }), true);
     this.#messages.uncountedEdits -= edits;
@@ -282,7 +279,7 @@ export class LiveReply {
 
   /** Edits what stands apart from the answer, after all text. */
   async #showStatus(): Promise<void> {
-    await this.#messages.editStatus({
+    await this.#messages.edit('status', {
       signal: this.#pendingEdits.signal,
       state: () => ({ isFinal: false, isBlank: this.#state.isBlank, unseenSinceMs: Date.now() }),
       onPermit: () => this.#renderInSlices(),

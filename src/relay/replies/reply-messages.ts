@@ -18,8 +18,6 @@ export interface ReplyEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWa
 const DRAFT_PREFIX = 'draft:';
 /** Shows what else a reply shows while its text stands apart: the first message of the reply, with its Stop button. */
 const STATUS_PART = `${DRAFT_PREFIX}status`;
-/** A stream that shows this many characters waits until its part of the answer is closed: it may be cut before its end. */
-const FULL_STREAM_LENGTH = MIN_PART_LENGTH;
 
 /** The messages in Slack that one reply consists of; the first is number 0. */
 export class ReplyMessages {
@@ -50,8 +48,7 @@ export class ReplyMessages {
 
   /** Lets text come in messages of its own, if it may be streamed; the first message keeps what else the reply shows. */
   async setApart(): Promise<void> {
-    if (!this.#mayStream || !this.#streams.isAvailable) return;
-    if (this.#posts.has(STATUS_PART) || this.#posts.has(replyPart(1))) return;
+    if (!this.#mayStream || this.#posts.has(STATUS_PART) || this.#posts.has(replyPart(1))) return;
     this.#state.setApart();
     if (!this.#state.isApart) return;
     await this.#posts.rename(replyPart(0), STATUS_PART);
@@ -69,14 +66,15 @@ export class ReplyMessages {
   }
 
   isUpToDate(index: number, message: RenderedMessage): boolean {
-    // `editStatus` keeps the status up to date.
+    // It is shown at its own pace.
     if (this.#isStatus(index)) return true;
     const shown = this.#state.isApart ? this.#streams.shownBy(replyPart(index)) : undefined;
     if (shown === undefined) return this.#posts.shows(replyPart(index), message);
     const { markdown = '', source } = message;
     if (!this.#isGrowing(index)) return shown === markdown;
     if (this.displayedUpTo(index, source?.from ?? 0) === 'changed') return false;
-    return shown.startsWith(markdown) || markdown.length > FULL_STREAM_LENGTH;
+    // A part that is nearly full may be closed before its end.
+    return shown.startsWith(markdown) || markdown.length > MIN_PART_LENGTH;
   }
 
   /** Whether people can read the message's whole part of the answer, whatever else the message shows. */
@@ -112,23 +110,32 @@ export class ReplyMessages {
     this.#recordRange(index, message, answer);
   }
 
-  /** Brings a message to its latest state when the budget allows it: a stream by what is missing, else by an edit. Throws a SlackError. */
-  async edit(index: number, { onPermit, ...wait }: ReplyEdit): Promise<'shown' | 'left_out'> {
-    const part = replyPart(index);
+  /**
+   * Brings a message, or the status, to its latest state when the budget allows it: a stream by what is missing, else by an
+   * edit. Throws a SlackError.
+   */
+  async edit(which: number | 'status', { onPermit, ...wait }: ReplyEdit): Promise<'shown' | 'left_out'> {
+    const part = which === 'status' ? STATUS_PART : replyPart(which);
+    const status = which === 'status' && this.#state.render().at(-1);
+    if (status && this.#posts.shows(part, status)) return 'shown';
     let answer = '';
     let message: RenderedMessage | undefined;
     const render = async () => {
       await onPermit();
       answer = this.#state.answer;
       // A shorter answer may have moved the status here.
-      message = this.#isStatus(index) ? undefined : this.#state.render()[index];
+      const index = which === 'status' ? this.#state.render().length - 1 : which;
+      message = this.#isStatus(index) === (which === 'status') ? this.#state.render()[index] : undefined;
       return message;
     };
-    if (this.#streams.shownBy(part) !== undefined) {
+    const onShown = (shown: RenderedMessage) => {
+      if (which !== 'status') this.#recordRange(which, shown, answer);
+    };
+    if (which !== 'status' && this.#streams.shownBy(part) !== undefined) {
       const appended = await this.#streams.append(part, { ...wait, render });
-      if (appended === 'shown' && message !== undefined) this.#recordRange(index, message, answer);
+      if (appended === 'shown' && message !== undefined) onShown(message);
       if (appended !== 'impossible') return appended;
-      if (message !== undefined && this.isUpToDate(index, message)) return 'shown';
+      if (message !== undefined && this.isUpToDate(which, message)) return 'shown';
     }
     if (!(await this.#streams.stop(part, wait))) return 'left_out';
     return this.#posts.edit(part, {
@@ -137,24 +144,7 @@ export class ReplyMessages {
       render,
       onShown: (shown) => {
         this.uncountedEdits += 1;
-        this.#recordRange(index, shown, answer);
-      },
-    });
-  }
-
-  /** Brings what stands apart from the answer to its latest state when the budget allows it. Throws a SlackError. */
-  async editStatus({ onPermit, ...wait }: ReplyEdit): Promise<void> {
-    const status = this.#state.isApart ? this.#state.render().at(-1) : undefined;
-    if (status === undefined || this.#posts.shows(STATUS_PART, status)) return;
-    await this.#posts.edit(STATUS_PART, {
-      ...wait,
-      forms: REPLY_FORMS,
-      render: async () => {
-        await onPermit();
-        return this.#state.isApart ? this.#state.render().at(-1) : undefined;
-      },
-      onShown: () => {
-        this.uncountedEdits += 1;
+        onShown(shown);
       },
     });
   }

@@ -9,7 +9,7 @@ import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-o
 export interface UnknownPostWork {
   workspace: {
     posting: Pick<Posting, 'delete'>;
-    readBack: Pick<MessageHistory, 'findOwnPost' | 'findOwnStream'>;
+    readBack: Pick<MessageHistory, 'findOwnPost'>;
   };
   lease: Lease;
 }
@@ -26,12 +26,11 @@ export async function findUnknownPost(
   await waitUntilCallEnded(post.intended_at, SLACK_CALL_LIFETIME_MS, lease);
   const { posting, readBack } = workspace;
   const { channel, thread_ts: threadTs, dedupe_key: key, intended_at: intendedAt } = post;
-  const query = { channel, intendedAt, guard: lease, signal: lease.signal };
-  if (post.is_stream) return readBack.findOwnStream({ ...query, threadTs, known });
-  return readBack.findOwnPost({ ...query, key, threadTs }).catch(async (error: unknown) => {
+  const query = { channel, key, intendedAt, guard: lease, signal: lease.signal };
+  const streamsExcept = post.is_stream ? known : undefined;
+  return readBack.findOwnPost({ ...query, threadTs, streamsExcept }).catch(async (error: unknown) => {
     // A post whose thread was deleted meanwhile is in the channel.
-    const stray =
-      error instanceof MessageGoneError ? await readBack.findOwnPost({ ...query, key }) : undefined;
+    const stray = error instanceof MessageGoneError ? await readBack.findOwnPost(query) : undefined;
     if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: lease });
     throw error;
   });

@@ -57,7 +57,7 @@ export function createWorkspaceClient(
     uninstalled,
     bot: { userId: installation.botUser, botId: installation.botId },
     posting: new Posting(client, log, onEdit),
-    streams: new MessageStreams(client, log, { onShown: onEdit, keepsStatus: options.showAgentSessions }),
+    streams: new MessageStreams(client, log, onEdit),
     downloads: new FileDownloads({ client, maxBytes, slackApiUrl }),
     uploads: new FileUploads(client, slackApiUrl),
     views: new Views(client),

@@ -22,15 +22,10 @@ export function postKey({ id }: Pick<Turn, 'id'>, part: string): string {
 }
 
 /** A post that is about to be sent. */
-export function intendedPost(
-  turn: TurnLocation,
-  part: string,
-  key = postKey(turn, part),
-  is_stream = false,
-): Post {
+export function intendedPost(turn: TurnLocation, part: string, key = postKey(turn, part)): Post {
   const { workspace, id: turn_id, channel, thread_ts } = turn;
   const fresh = { state: 'intended', ts: null, content_hash: null, intended_at: new Date() } as const;
-  return { workspace, turn_id, part, dedupe_key: key, is_stream, channel, thread_ts, ...fresh };
+  return { workspace, turn_id, part, dedupe_key: key, is_stream: false, channel, thread_ts, ...fresh };
 }
 
 /** A statement that records a post that is about to be sent. */
@@ -71,7 +66,7 @@ export class Posts extends Queries {
 
   /** Records that a part is about to be posted, or posted again. */
   async intend(turn: TurnLocation, part: string, key: string, isStream = false): Promise<Post> {
-    const post = intendedPost(turn, part, key, isStream);
+    const post = { ...intendedPost(turn, part, key), is_stream: isStream };
     const row = await this.first(sql<Pick<Post, 'intended_at'>>`
       ${postInsert(post)} on conflict (workspace, turn_id, part) do update set state = excluded.state,
         dedupe_key = excluded.dedupe_key, is_stream = excluded.is_stream, ts = null, content_hash = null, intended_at = clock_timestamp()

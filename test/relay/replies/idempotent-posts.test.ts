@@ -49,7 +49,7 @@ async function begun(agoMs: number) {
   };
   const workspace = {
     posting,
-    readBack: { findOwnPost: async () => undefined, findOwnStream: async () => undefined },
+    readBack: { findOwnPost: async () => undefined },
   };
   const work = { deps: { log: silentLog, store }, workspace, lease };
   const posts = new IdempotentPosts(work, turn, performance.now() - agoMs);

@@ -2,6 +2,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { IdempotentPosts } from '../../../src/relay/replies/idempotent-posts.ts';
 import { ReplyStreams } from '../../../src/relay/replies/reply-streams.ts';
 import type { StreamAppend } from '../../../src/slack/message-streams.ts';
+import { intendedPost } from '../../../src/store/threads/posts.ts';
 
 const turn = { workspace: 'T1', id: 'turn', channel: 'D1', thread_ts: '1.000000' };
 const lease = {
@@ -16,9 +17,10 @@ let stops = 0;
 /** The streams of a turn whose message an earlier process has begun (`known`), or none has. */
 function streamsOf(known: boolean): ReplyStreams {
   const slack = {
-    isAvailable: true,
     start: async () => ({ ts: '2.000000' }),
     append: async ({ render }: StreamAppend) => {
+      // Slack has throttled a first attempt.
+      await render();
       const more = await render();
       if (more !== undefined) added.push(more);
       return more === undefined ? ('nothing' as const) : ('added' as const);
@@ -28,17 +30,10 @@ function streamsOf(known: boolean): ReplyStreams {
       return true;
     },
   };
-  const post = { ...turn, ts: '2.000000', is_stream: true };
-  const posts = {
-    find: () => post,
-    postOnce: async (_part: string, _digest: null, send: (post: object) => Promise<unknown>) =>
-      known || (await send({})) !== undefined,
-  };
-  return new ReplyStreams(
-    { workspace: { streams: slack }, lease },
-    turn,
-    posts as unknown as IdempotentPosts,
-  );
+  const post = { ...intendedPost(turn, 'reply:0'), ts: '2.000000', is_stream: true };
+  const postOnce: IdempotentPosts['postOnce'] = async (_part, _digest, send) =>
+    known || (await send({ channel: 'D1', key: 'k' })) !== undefined;
+  return new ReplyStreams(slack, lease, { find: () => post, postOnce });
 }
 
 const message = (markdown: string) => ({ text: '', blocks: [], markdown });

@@ -141,6 +141,7 @@ describe('the report', () => {
     lateStops: 0,
     interventions: { edits: 1, deletions: 0, stops: 0, presses: 0 },
     directMessages: 0,
+    streams: 0,
   };
   const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
 

@@ -1,17 +1,16 @@
-import { type Insertable, type Selectable, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { daysAgo } from '../clock.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import { countChanges, Queries } from '../queries.ts';
-import type { AuditEventTable, Tables } from '../schema.ts';
+import type { AuditRow, Tables } from '../schema.ts';
 
 /** What somebody did; the database itself records turns, stops and withdrawals. */
-export interface AuditEntry extends Omit<Insertable<AuditEventTable>, 'id' | 'at' | 'details'> {
+export interface AuditEntry
+  extends Pick<AuditRow, 'workspace' | 'kind'>,
+    Partial<Record<'user_id' | 'channel' | 'thread_ts' | 'turn_id' | 'task_id', string | undefined>> {
   /** Numbers and ids; never people's text, names or file names. */
   details?: Record<string, string | number | boolean | null>;
 }
-
-/** An event, as it is printed. */
-export type AuditRow = Selectable<AuditEventTable>;
 
 /** Which events to read: from `since` on and before `until`. */
 export interface AuditRange {

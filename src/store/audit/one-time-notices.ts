@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { Queries } from '../queries.ts';
-import type { OneTimeNotice, Tables, Turn } from '../schema.ts';
+import type { OneTimeNotice, Turn } from '../schema.ts';
 
 /** Names a notice of a channel. */
-export type NoticeKey = Pick<Tables['one_time_notices'], 'workspace' | 'channel' | 'notice'>;
+export type NoticeKey = Pick<Turn, 'workspace' | 'channel'> & { notice: OneTimeNotice };
 
 /** What channels are told once. */
 export class OneTimeNotices extends Queries {

@@ -2,13 +2,10 @@ import { sql } from 'kysely';
 import { inThread } from '../filters.ts';
 import type { ThreadKey } from '../keys.ts';
 import { Queries } from '../queries.ts';
-import type { TurnLocation } from '../schema.ts';
+import type { PostedResult, TurnLocation } from '../schema.ts';
 
 /** The post that claimed a result or a review. */
-export interface ClaimedResult {
-  turn_id: string;
-  /** '' for results at the turn's end, else the name of a later group, or of a review. */
-  batch: string;
+export interface ClaimedResult extends Pick<PostedResult, 'turn_id' | 'batch'> {
   shown: boolean;
 }
 

@@ -3,15 +3,10 @@ import { ofMessage } from '../filters.ts';
 import type { MessageKey } from '../keys.ts';
 import { toPostgresJson } from '../postgres-json.ts';
 import { Queries } from '../queries.ts';
-import type { MessageContent, SlackTs } from '../schema.ts';
+import type { EarlyEditRow, SlackTs } from '../schema.ts';
 
 /** An edit or a deletion that arrived before its message, or while that was being sent. */
-export interface EarlyEdit {
-  is_deletion: boolean;
-  /** Null with a deletion, and with an edit whose words are not kept: the message is not to be sent as it was. */
-  content: MessageContent | null;
-  edited_ts: SlackTs | null;
-}
+export type EarlyEdit = Pick<EarlyEditRow, 'is_deletion' | 'content' | 'edited_ts'>;
 
 /** Edits and deletions that cannot be applied to their message yet. */
 export class EarlyEdits extends Queries {

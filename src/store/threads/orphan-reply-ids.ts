@@ -22,6 +22,6 @@ export class OrphanReplyIds extends Queries {
 
   /** Deletes a thread's orphan replies: they were read back. */
   async clear(thread: ThreadKey): Promise<void> {
-    await this.db.deleteFrom('orphan_replies').where(inThread(thread)).execute();
+    await this.changes(sql`delete from orphan_replies where ${inThread(thread)}`);
   }
 }

@@ -47,7 +47,7 @@ export function oauthPagesDeps(config: Config, store: Store, oauth: OAuthInstall
     publicUrl: config.PUBLIC_URL ?? '',
     slackApiUrl: config.SLACK_API_URL,
     secretKeys: config.SECRET_KEY ?? [],
-    markStateUsed: (state) => store.oauthStates.markUsed(state),
+    markStateUsed: (state) => store.installations.markStateUsed(state),
     saveInstallation: (granted) => oauth.install(granted),
   };
 }

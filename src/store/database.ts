@@ -4,15 +4,8 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { EmbeddedServer } from '../postgres/embedded-server.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import {
-  DatabaseAddresses,
-  databaseClientClass,
-  isReadOnly,
-  READ_ONLY_QUERY,
-  ReadOnlyError,
-  type ReadOnlyRow,
-} from './database-client.ts';
-import { withStoreErrors } from './errors.ts';
+import { DatabaseAddresses, databaseClientClass, ReadOnlyError, requireWritable } from './database-client.ts';
+import { toStoreError } from './errors.ts';
 import { migrate } from './migrations.ts';
 import type { Tables } from './schema.ts';
 
@@ -121,9 +114,12 @@ function kyselyOn(pool: ConnectionPool): Kysely<Tables> {
 }
 
 async function findTrouble(pool: ConnectionPool): Promise<string | undefined> {
-  const asked = withStoreErrors(() => pool.query<ReadOnlyRow>(READ_ONLY_QUERY)).then(
-    ({ rows }) => (isReadOnly(rows) ? new ReadOnlyError().message : undefined),
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  const asked = requireWritable(pool).then(
+    () => undefined,
+    (error: unknown) => {
+      const reason = error instanceof ReadOnlyError ? error : toStoreError(error);
+      return reason instanceof Error ? reason.message : String(reason);
+    },
   );
   const late = sleep(TROUBLE_TIMEOUT_MS, `no answer within ${TROUBLE_TIMEOUT_MS / 1_000} s`, { ref: false });
   return Promise.race([asked, late]);

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 
 const HEALTH_CHECK_INTERVAL_MS = 10_000;
 const GOODBYE_TIMEOUT_MS = 1_000;
-const RECONNECT_DELAY_MS = { first: 200, max: 5_000 };
+const RECONNECT_DELAY_MS = 1_000;
 
 /** Receives notifications. */
 export interface NotificationHandler {
@@ -37,12 +37,9 @@ export class NotificationListener {
   }
 
   async #run(): Promise<void> {
-    let waitMs = RECONNECT_DELAY_MS.first;
     while (!this.#closing.signal.aborted) {
       try {
-        await this.#listen(() => {
-          waitMs = RECONNECT_DELAY_MS.first;
-        });
+        await this.#listen();
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         this.#log.warn(
@@ -50,13 +47,12 @@ export class NotificationListener {
           'the connection that listens for jobs broke; polling for jobs until it is back',
         );
       }
-      await this.#pause(waitMs);
-      waitMs = Math.min(waitMs * 2, RECONNECT_DELAY_MS.max);
+      await this.#pause(RECONNECT_DELAY_MS);
     }
   }
 
   /** Listens until the connection breaks (throws) or `close()` is called. */
-  async #listen(onConnect: () => void): Promise<void> {
+  async #listen(): Promise<void> {
     const client = this.#newClient();
     const broken = new Promise<never>((_, reject) => {
       client.on('error', reject);
@@ -69,7 +65,6 @@ export class NotificationListener {
     try {
       await client.connect();
       await client.query(`listen "${this.#channel}"`);
-      onConnect();
       this.#handler.onConnected();
       while (!this.#closing.signal.aborted) {
         await Promise.race([this.#pause(HEALTH_CHECK_INTERVAL_MS), broken]);

@@ -5,29 +5,14 @@ import type { InstallationRow, Tables } from '../schema.ts';
 import { inChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
 /** A new installation. */
-export type NewInstallation = Pick<
+export type NewInstallation = Omit<
   InstallationRow,
-  | 'workspace'
-  | 'enterprise_id'
-  | 'is_enterprise_install'
-  | 'name'
-  | 'bot_user_id'
-  | 'bot_id'
-  | 'token_expires_at'
+  'encrypted_tokens' | 'installed_at' | 'uninstalled_at' | 'change_seq'
 > & { encrypted_tokens: string };
 
 /** A workspace (`T…`) and the installation whose token it uses; without tokens if the app is no longer installed there. */
 export interface InstalledWorkspace
-  extends Pick<
-    InstallationRow,
-    | 'workspace'
-    | 'enterprise_id'
-    | 'is_enterprise_install'
-    | 'bot_user_id'
-    | 'bot_id'
-    | 'encrypted_tokens'
-    | 'change_seq'
-  > {
+  extends Omit<InstallationRow, 'name' | 'token_expires_at' | 'installed_at' | 'uninstalled_at'> {
   /** The workspace or organisation of its installation. */
   installation_id: string;
 }
@@ -204,6 +189,11 @@ export class Installations extends Queries {
     return inChangeSequence(this.db, (trx) => changesRow(trx, saved));
   }
 
+  /** Marks the state of an OAuth flow as used; false if it was before: each completes one installation. */
+  async markStateUsed(state: string): Promise<boolean> {
+    return this.changes(sql`insert into used_oauth_states (state) values (${state}) on conflict do nothing`);
+  }
+
   /** Replaces the encrypted text of a row; false if it has changed meanwhile. */
   async replaceEncrypted(workspace: string, before: string, sealed: string): Promise<boolean> {
     const replaced = sql`
@@ -216,14 +206,6 @@ export class Installations extends Queries {
   async allEncrypted(): Promise<{ workspace: string; encrypted: string }[]> {
     return this.rows(sql<{ workspace: string; encrypted: string }>`
       select workspace, encrypted_tokens as encrypted from installations where encrypted_tokens is not null`);
-  }
-}
-
-/** The states of OAuth flows: each completes one installation. */
-export class OAuthStates extends Queries {
-  /** Marks a state as used; false if it was used before. */
-  async markUsed(state: string): Promise<boolean> {
-    return this.changes(sql`insert into used_oauth_states (state) values (${state}) on conflict do nothing`);
   }
 }
 

@@ -11,7 +11,7 @@ import { ResultLinks } from '../relay/replies/result-links.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { REQUIRED_SCOPES } from '../slack/required-scopes.ts';
 import type { RetentionDays } from '../store/audit/retention.ts';
-import type { DatabaseLocation } from '../store/open-store.ts';
+import type { DatabaseLocation } from '../store/database.ts';
 import type { Store } from '../store/store.ts';
 import type { Keyring } from '../store/workspaces/keyring.ts';
 

@@ -3,7 +3,7 @@ import type * as tasks from './schema/tasks.ts';
 import type * as threads from './schema/threads.ts';
 import type * as workspaces from './schema/workspaces.ts';
 
-export type { SlackTs } from './keys.ts';
+export type * from './keys.ts';
 export type * from './schema/tasks.ts';
 export type * from './schema/threads.ts';
 export type * from './schema/workspaces.ts';

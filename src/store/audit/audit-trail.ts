@@ -1,8 +1,7 @@
 import { sql, type Transaction } from 'kysely';
-import { daysAgo } from '../clock.ts';
-import { toPostgresJson } from '../postgres-json.ts';
-import { countChanges, Queries } from '../queries.ts';
+import { countChanges, Queries, toPostgresJson } from '../queries.ts';
 import type { AuditRow, Tables } from '../schema.ts';
+import { daysAgo } from '../sql-expressions.ts';
 
 /** What somebody did; the database itself records turns, stops and withdrawals. */
 export interface AuditEntry

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { daysAgo } from '../clock.ts';
 import { countChanges, Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
+import { daysAgo } from '../sql-expressions.ts';
 import { lockChangeSequence } from '../workspaces/change-sequence.ts';
 import { allowAuditChange } from './audit-trail.ts';
 import { deleteWorkspace, hasRows, type WorkspaceDeletionOptions } from './workspace-deletion.ts';

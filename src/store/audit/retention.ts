@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
-import { daysAgo } from '../clock.ts';
 import { countChanges, Queries } from '../queries.ts';
+import { daysAgo } from '../sql-expressions.ts';
 import { Accounts } from '../workspaces/accounts.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { Erasure } from './erasure.ts';

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { fromNow } from '../clock.ts';
-import { isInstalled, isUnclaimed, ofProject, placeInWorkspace } from '../filters.ts';
 import { Queries } from '../queries.ts';
 import type { ProjectRow } from '../schema.ts';
+import { fromNow, isInstalled, isUnclaimed, ofProject, placeInWorkspace } from '../sql-expressions.ts';
 
 /** A project that needs its channel's current name and purpose. */
 export type DueProjectName = Pick<

@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
-import { fromNow, millis } from '../clock.ts';
-import { inThread, isUnclaimed } from '../filters.ts';
-import type { ThreadKey } from '../keys.ts';
 import { countChanges, Queries } from '../queries.ts';
-import type { BackfillRow, SlackTs } from '../schema.ts';
+import type { BackfillRow, SlackTs, ThreadKey } from '../schema.ts';
+import { fromNow, inThread, isUnclaimed, millis } from '../sql-expressions.ts';
 
 /** In place of a thread's ts: the top-level messages of the channel. */
 export const CHANNEL_LEVEL: SlackTs = '0.000000';

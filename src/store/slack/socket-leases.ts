@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { fromNow } from '../clock.ts';
 import { Queries } from '../queries.ts';
 import type { SocketLease } from '../schema.ts';
+import { fromNow } from '../sql-expressions.ts';
 
 /** How long a lease lasts without renewal (ms). */
 export const SOCKET_LEASE_MS = 8_000;

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { inThread } from '../filters.ts';
-import type { ThreadKey } from '../keys.ts';
 import { Queries } from '../queries.ts';
-import type { Thread, TurnOutcome } from '../schema.ts';
+import type { Thread, ThreadKey, TurnOutcome } from '../schema.ts';
+import { inThread } from '../sql-expressions.ts';
 
 /** A thread's task, as lists and details show it. */
 export interface TaskRow extends Thread {

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import { fromNow } from '../clock.ts';
-import { isUnclaimed } from '../filters.ts';
-import { toPostgresJson } from '../postgres-json.ts';
-import { Queries } from '../queries.ts';
+import { Queries, toPostgresJson } from '../queries.ts';
 import type { MessageContent, TaskStart } from '../schema.ts';
+import { fromNow, isUnclaimed } from '../sql-expressions.ts';
 
 /** How long one process has for a post (ms): longer than the call may take. */
 const CLAIM_MS = 20_000;

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { fromNow } from '../clock.ts';
-import { isInstalled, isUnclaimed } from '../filters.ts';
 import { Queries } from '../queries.ts';
 import type { SlackTs, TaskStart, Turn, WorkflowStep } from '../schema.ts';
+import { fromNow, isInstalled, isUnclaimed } from '../sql-expressions.ts';
 
 /** How long a process has to complete a step before another tries (ms). */
 const CLAIM_MS = 60_000;

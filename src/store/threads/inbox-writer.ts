@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import { StoreError } from '../errors.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
-import { toPostgresJson } from '../postgres-json.ts';
-import { Queries } from '../queries.ts';
+import { Queries, toPostgresJson } from '../queries.ts';
 import type { MessageContent, SlackTs } from '../schema.ts';
-import type { EarlyEdit } from './early-edits.ts';
+import type { EarlyEdit } from './early-arrivals.ts';
 
 /** A message that arrived. */
 export interface InboxMessage extends ThreadKey {

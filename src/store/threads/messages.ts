@@ -1,9 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
-import { hasTurn, inThread, isUnsent, isWaiting, maySend, ofMessage } from '../filters.ts';
-import type { MessageKey, ThreadKey } from '../keys.ts';
-import { toPostgresJson } from '../postgres-json.ts';
-import { Queries } from '../queries.ts';
-import type { Message, MessageContent, MessageState, SlackTs, Turn } from '../schema.ts';
+import { Queries, toPostgresJson } from '../queries.ts';
+import type {
+  Message,
+  MessageContent,
+  MessageKey,
+  MessageState,
+  SlackTs,
+  ThreadKey,
+  Turn,
+} from '../schema.ts';
+import { hasTurn, inThread, isUnsent, isWaiting, maySend, ofMessage } from '../sql-expressions.ts';
 
 /** A new message. */
 export interface NewMessage {

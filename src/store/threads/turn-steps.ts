@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { toPostgresJson } from '../postgres-json.ts';
+import { toPostgresJson } from '../queries.ts';
 import type { FileNote, Turn, TurnOutcome } from '../schema.ts';
 import type { FollowUpTimes } from '../tasks/follow-up-schedule.ts';
 import type { PostOutcome } from './posts.ts';

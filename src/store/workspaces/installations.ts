@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import { millis } from '../clock.ts';
 import { changesRow, Queries } from '../queries.ts';
 import type { InstallationRow, Tables } from '../schema.ts';
+import { millis } from '../sql-expressions.ts';
 import { inChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
 /** A new installation. */

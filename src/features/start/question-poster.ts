@@ -172,7 +172,7 @@ export class QuestionPoster {
       if (!(await store.taskStarts.finish(start))) return;
       await store.workflowSteps.setThread(start, ts);
       await store.threads.adopt(thread, { account_id: this.#deps.accountOf(workspace), user_id, ts });
-      const row = { thread_ts: ts, user_id, state: 'waiting', content, editedTs: null } as const;
+      const row = { thread_ts: ts, user_id, state: 'waiting', content, edited_ts: null } as const;
       if (await store.messages.add({ workspace, channel, ts }, row)) await this.#deps.enqueue(trx, thread);
     });
     this.#deps.log.info(

@@ -105,7 +105,7 @@ export class Inbox {
         user_id: message.person,
         content,
         state,
-        editedTs: earlyEdit?.edited_ts ?? editedTs,
+        edited_ts: earlyEdit?.edited_ts ?? editedTs,
         account_id: this.#deps.accountOf(workspace),
         is_addressed: isAddressed,
         appliedEdit: earlyEdit,
@@ -224,7 +224,7 @@ export class Inbox {
       user_id: person,
       state: 'closed',
       content: { text: '' },
-      editedTs: null,
+      edited_ts: null,
     } as const;
     return { kind: 'stop_said', thread, outcome, isFirst: await store.messages.add(key, row) };
   }

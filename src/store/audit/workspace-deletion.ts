@@ -77,22 +77,18 @@ async function tableDeletions(db: Kysely<Tables>, workspace: string): Promise<Ta
   const queue = await sql<{ there: boolean }>`select to_regclass('pgboss.job') is not null as there`.execute(
     db,
   );
-  const jobs: TableDeletion = {
-    nextBatch: sql`
-      delete from pgboss.job where id in (
-        select id from pgboss.job where data ->> 'workspace' = ${workspace} limit ${MAX_ROWS_PER_TRANSACTION})`,
-    remaining: sql`select 1 from pgboss.job where data ->> 'workspace' = ${workspace} limit 1`,
+  const rowsOf = (name: string, key = 'ctid', condition = sql`workspace = ${workspace}`): TableDeletion => {
+    const [table, keyColumn] = [sql.table(name), sql.ref(key)];
+    return {
+      nextBatch: sql`
+        delete from ${table} where ${keyColumn} = any (array(
+          select ${keyColumn} from ${table} where ${condition} limit ${MAX_ROWS_PER_TRANSACTION}))`,
+      remaining: sql`select 1 from ${table} where ${condition} limit 1`,
+    };
   };
+  const jobs = rowsOf('pgboss.job', 'id', sql`data ->> 'workspace' = ${workspace}`);
   return [
     ...(queue.rows[0]?.there === true ? [jobs] : []),
-    ...[...names, ...DELETED_LAST].map((name): TableDeletion => {
-      const table = sql.table(name);
-      return {
-        nextBatch: sql`
-          delete from ${table} where ctid = any (array(
-            select ctid from ${table} where workspace = ${workspace} limit ${MAX_ROWS_PER_TRANSACTION}))`,
-        remaining: sql`select 1 from ${table} where workspace = ${workspace} limit 1`,
-      };
-    }),
+    ...[...names, ...DELETED_LAST].map((name) => rowsOf(name)),
   ];
 }

@@ -126,11 +126,7 @@ export class ThreadQueue {
 
   /** Queues the thread; in a transaction, the job exists once it commits. */
   async enqueue(db: Transaction<Tables> | Kysely<Tables>, thread: ThreadKey): Promise<void> {
-    await this.#boss.send(QUEUE_NAME, threadSchema.parse(thread), {
-      db: fromKysely(db),
-      id: nextId(),
-      singletonKey: threadKeyText(thread),
-    });
+    await this.#boss.insert(QUEUE_NAME, [jobOf(thread)], { db: fromKysely(db) });
   }
 
   /**
@@ -143,13 +139,8 @@ export class ThreadQueue {
   }
 
   async #insert(threads: readonly ThreadKey[]): Promise<void> {
-    const jobs = threads.map((thread) => ({
-      data: threadSchema.parse(thread),
-      id: nextId(),
-      singletonKey: threadKeyText(thread),
-    }));
-    if (jobs.length === 0) return;
-    await withStoreErrors(() => this.#boss.insert(QUEUE_NAME, jobs));
+    if (threads.length === 0) return;
+    await withStoreErrors(() => this.#boss.insert(QUEUE_NAME, threads.map(jobOf)));
     this.#wake();
   }
 
@@ -297,6 +288,10 @@ export class ThreadQueue {
       },
     };
   }
+}
+
+function jobOf(thread: ThreadKey) {
+  return { data: threadSchema.parse(thread), id: nextId(), singletonKey: threadKeyText(thread) };
 }
 
 function attemptsOf(jobs: readonly ThreadJob[]): { id: string; retryCount: number }[] {

@@ -11,15 +11,9 @@ const CLAIM_MS = 20_000;
 export type TaskStartKey = Pick<TaskStart, 'workspace' | 'id'>;
 
 /** An open form that has not been sent. */
-export type TaskStartDraft = Pick<
+export type TaskStartDraft = Omit<
   TaskStart,
-  | keyof TaskStartKey
-  | 'user_id'
-  | 'channel'
-  | 'thread_ts'
-  | 'message_ts'
-  | 'source_turn_id'
-  | 'source_content'
+  'state' | 'content' | 'post_intended_at' | 'claimed_by' | 'claimed_until' | 'created_at'
 >;
 
 /** Tasks that people start with a form. Each form takes effect once, however often it is sent. */

@@ -2,18 +2,15 @@ import { sql } from 'kysely';
 import { StoreError } from '../errors.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
 import { Queries, toPostgresJson } from '../queries.ts';
-import type { MessageContent, SlackTs } from '../schema.ts';
+import type { Message, MessageContent } from '../schema.ts';
 import type { EarlyEdit } from './early-arrivals.ts';
 
 /** A message that arrived. */
-export interface InboxMessage extends ThreadKey {
-  ts: SlackTs;
-  user_id: string;
+export interface InboxMessage extends Pick<Message, keyof ThreadKey | 'ts' | 'user_id' | 'edited_ts'> {
   /** Of an unsent message, only the ids are kept. */
   content: MessageContent;
   /** What it becomes; null: its thread was not ours when the caller looked. */
   state: 'waiting' | 'unsent' | null;
-  editedTs: SlackTs | null;
   /** The service account of a thread that starts with it. */
   account_id: string;
   /** It is for us even if its thread is not ours. */
@@ -88,11 +85,10 @@ export class InboxWriter extends Queries {
 }
 
 /** An element of the function's JSON array. */
-function rowOf({ appliedEdit, editedTs, ...rest }: InboxMessage, place: number) {
+function rowOf({ appliedEdit, ...rest }: InboxMessage, place: number) {
   return {
     ...rest,
     place,
-    edited_ts: editedTs,
     applied_is_deletion: appliedEdit?.is_deletion,
     applied_edited_ts: appliedEdit?.edited_ts,
   };

@@ -30,7 +30,7 @@ async function begun(person = 'U1', workspace = 'T1') {
     user_id: person,
     state: 'waiting',
     content: words,
-    editedTs: null,
+    edited_ts: null,
   });
   const message = await store.messages.get(key);
   if (message === undefined) throw new Error('the message was not written');
@@ -220,7 +220,7 @@ describe('erasure', () => {
       user_id: 'UGONE',
       state: 'waiting',
       content: { text: 'a' },
-      editedTs: null,
+      edited_ts: null,
     } as const;
     expect(await store.messages.add(key, again)).toBe(false);
   });

@@ -20,7 +20,7 @@ test('a row that another transaction changes meanwhile is deleted too', async ()
       user_id: 'U1',
       state: 'waiting',
       content: words,
-      editedTs: null,
+      edited_ts: null,
     });
   }
   const { promise: changed, resolve: hasChanged } = Promise.withResolvers<void>();

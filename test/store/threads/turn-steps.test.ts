@@ -11,7 +11,7 @@ const content = { prompt: 'a question', attached_file_ids: [] };
 let seconds = 1_700_000_000;
 
 async function waiting(thread_ts: string, ts: string): Promise<Message> {
-  const row = { thread_ts, user_id: 'U1', content: { text: 'a question' }, editedTs: null } as const;
+  const row = { thread_ts, user_id: 'U1', content: { text: 'a question' }, edited_ts: null } as const;
   await store.messages.add({ ...place, ts }, { ...row, state: 'waiting' });
   const message = await store.messages.get({ ...place, ts });
   if (message === undefined) throw new Error('The message is not there.');

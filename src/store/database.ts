@@ -44,7 +44,7 @@ export interface DatabaseOptions {
 }
 
 /** As many as a process may have without a setting. */
-export const DEFAULT_CONNECTIONS = 8;
+const DEFAULT_CONNECTIONS = 8;
 /** Limits of a statement, and of the wait for a connection (ms); ours take milliseconds. */
 const TIMEOUT_MS = { turns: 8_000, queue: 8_000, acknowledgements: 2_500, leases: 2_500 };
 /** How long the search for trouble may take (ms): a probe must not hang. */

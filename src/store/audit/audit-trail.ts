@@ -1,7 +1,6 @@
 import { sql, type Transaction } from 'kysely';
-import { countChanges, Queries, toPostgresJson } from '../queries.ts';
+import { Queries, toPostgresJson } from '../queries.ts';
 import type { AuditRow, Tables } from '../schema.ts';
-import { daysAgo } from '../sql-expressions.ts';
 
 /** What somebody did; the database itself records turns, stops and withdrawals. */
 export interface AuditEntry
@@ -44,20 +43,6 @@ export class AuditTrail extends Queries {
       if (last === undefined || rows.length < PAGE_SIZE) return;
       after = last;
     }
-  }
-
-  /** Deletes up to `limit` events older than `days`; returns how many. */
-  async deleteExpired(days: number, limit: number): Promise<number> {
-    return this.db.transaction().execute(async (trx) => {
-      await allowAuditChange(trx, 'expire');
-      return countChanges(
-        trx,
-        sql`
-          delete from audit_events where ctid = any (array(
-            select ctid from audit_events where at < ${daysAgo(days)}
-            order by at limit ${limit} for update skip locked))`,
-      );
-    });
   }
 }
 

@@ -135,7 +135,7 @@ export class ThreadQueue {
    */
   async enqueueMissing(threads: readonly ThreadKey[]): Promise<void> {
     const isWaiting = `state < 'active' and not blocked and policy = '${QUEUE_OPTIONS.policy}'`;
-    if (threads.length > 0) await this.#insert(await this.#withoutJob(threads, isWaiting));
+    if (threads.length > 0) await this.#insert(await this.threadsWithoutJob(threads, isWaiting));
   }
 
   async #insert(threads: readonly ThreadKey[]): Promise<void> {
@@ -237,12 +237,11 @@ export class ThreadQueue {
     await withStoreErrors(() => this.#boss.supervise(QUEUE_NAME));
   }
 
-  /** Those of the threads that have no job, waiting or held. */
-  async threadsWithoutJob(threads: readonly ThreadKey[]): Promise<ThreadKey[]> {
-    return this.#withoutJob(threads, "state < 'completed'");
-  }
-
-  async #withoutJob(threads: readonly ThreadKey[], condition: string): Promise<ThreadKey[]> {
+  /** Those of the threads that have no job that meets `condition`: none that is waiting or held. */
+  async threadsWithoutJob(
+    threads: readonly ThreadKey[],
+    condition = "state < 'completed'",
+  ): Promise<ThreadKey[]> {
     const { rows } = await withStoreErrors(() =>
       this.#database.queuePool.query<{ key: string }>(
         `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
@@ -270,21 +269,19 @@ export class ThreadQueue {
       ...executorOf(pool),
       listen: async (channel, heard, connected) => {
         this.#notifyChannel = channel;
-        return new NotificationListener(
-          () => this.#database.newClient('listener', { query_timeout: 5_000 }),
+        return new NotificationListener({
+          newClient: () => this.#database.newClient('listener', { query_timeout: 5_000 }),
           channel,
-          {
-            onNotification: (payload, serverProcess) => {
-              heard(payload);
-              if (payload === QUEUE_NAME && !pool.serverProcesses.has(serverProcess)) this.#wake();
-            },
-            onConnected: () => {
-              connected();
-              this.#wake();
-            },
+          onNotification: (payload, serverProcess) => {
+            heard(payload);
+            if (payload === QUEUE_NAME && !pool.serverProcesses.has(serverProcess)) this.#wake();
           },
-          this.#log,
-        );
+          onConnected: () => {
+            connected();
+            this.#wake();
+          },
+          log: this.#log,
+        });
       },
     };
   }

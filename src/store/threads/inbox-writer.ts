@@ -63,7 +63,10 @@ export class InboxWriter extends Queries {
   /** Writes a batch. Without the database those that came later fail, too: none must overtake an earlier one. */
   async #writeBatch(batch: readonly PendingWrite[], later: PendingWrite[]): Promise<void> {
     try {
-      const decisions = await this.#decide(batch.map(({ message }) => message));
+      const rows = toPostgresJson(batch.map(({ message }, place) => rowOf(message, place)));
+      const decisions = await this.rows(
+        sql<InboxDecision>`select decision, is_paused from record_messages(${rows}) order by place`,
+      );
       batch.forEach(({ decided }, index) => {
         const decision = decisions[index];
         if (decision === undefined) decided.reject(new Error('record_messages returned no decision.'));
@@ -76,11 +79,6 @@ export class InboxWriter extends Queries {
         await Promise.all(batch.map((one) => this.#writeBatch([one], later)));
       else for (const { decided } of [...batch, ...(isOutage ? later.splice(0) : [])]) decided.reject(error);
     }
-  }
-
-  async #decide(messages: readonly InboxMessage[]): Promise<InboxDecision[]> {
-    return this.rows(sql<InboxDecision>`
-      select decision, is_paused from record_messages(${toPostgresJson(messages.map(rowOf))}) order by place`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { changesRow, Queries } from '../queries.ts';
 import type { InstallationRow, Tables } from '../schema.ts';
 import { millis } from '../sql-expressions.ts';
@@ -86,10 +86,10 @@ export class Installations extends Queries {
           change_seq = ${nextChangeSeq}
         where workspace = ${workspace} and change_seq = ${version} and uninstalled_at is null`;
       if (!(await changesRow(trx, ended))) return false;
-      const left = sql<{ workspace: string }>`
+      const left = sql`
         update workspaces set uninstalled_at = clock_timestamp(), change_seq = ${nextChangeSeq}
         where installation_id = ${workspace} and uninstalled_at is null returning workspace`;
-      await deleteApiKeysOf(trx, (await left.execute(trx)).rows);
+      await apiKeyDeletion(left).execute(trx);
       return true;
     });
   }
@@ -106,10 +106,10 @@ export class Installations extends Queries {
         on conflict (workspace) do update set uninstalled_at = coalesce(workspaces.uninstalled_at, excluded.uninstalled_at),
           access_revoked_at = excluded.access_revoked_at, change_seq = nextval('installation_change_seq')
         where workspaces.installation_id = excluded.installation_id`.execute(trx);
-      const gone = sql<{ workspace: string }>`
+      const gone = sql`
         select workspace from workspaces
         where installation_id = ${organisation} and workspace = any(${[...workspaces]}::text[])`;
-      await deleteApiKeysOf(trx, (await gone.execute(trx)).rows);
+      await apiKeyDeletion(gone).execute(trx);
     });
   }
 
@@ -210,13 +210,9 @@ export class Installations extends Queries {
 }
 
 /** The accounts stay, so that their threads can say what is missing, but can no longer be used. */
-async function deleteApiKeysOf(
-  trx: Kysely<Tables>,
-  workspaces: readonly { workspace: string }[],
-): Promise<void> {
-  if (workspaces.length === 0) return;
-  const left = workspaces.map(({ workspace }) => workspace);
-  await sql`
+function apiKeyDeletion(workspaces: RawBuilder<unknown>) {
+  return sql`
+    with gone as (${workspaces})
     update accounts set encrypted_api_key = null, change_seq = ${nextChangeSeq}
-    where encrypted_api_key is not null and workspace = any(${left}::text[])`.execute(trx);
+    where encrypted_api_key is not null and workspace in (select workspace from gone)`;
 }

@@ -43,8 +43,7 @@ export class ChannelSettingsModal {
 
   /** Opens the modal, or one that says why the person may not change the settings. Throws a SlackError. */
   async open(actor: ChannelActor & ModalTrigger): Promise<ModalOutcome> {
-    const { title, unavailable } = strings.channelSettings;
-    return openAndFillModal(this.#deps, actor, title, unavailable, () => this.#renderView(actor));
+    return openAndFillModal(this.#deps, actor, strings.channelSettings.title, () => this.#renderView(actor));
   }
 
   /** Saves what was changed: the service first, then our own tables. Throws a StoreError or a SlackError. */
@@ -57,7 +56,7 @@ export class ChannelSettingsModal {
     const change = snapshot && changesSince(snapshot, submission.values);
     if (snapshot === undefined || change === undefined) {
       this.#deps.log.warn({ workspace: submission.workspace }, 'could not read a channel settings form');
-      return { channel_model: strings.channelSettings.unavailable };
+      return { channel_model: strings.modalUnavailable };
     }
     const { workspace, person } = submission;
     const actor = { workspace, channel: snapshot.channel, person };

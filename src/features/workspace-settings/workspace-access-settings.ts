@@ -39,7 +39,7 @@ export class WorkspaceAccessSettings {
   async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
     const trigger = { workspace: actor.workspace, triggerId };
     const { title, notAdmin } = strings.workspaceAccess;
-    return openAndFillModal(this.#deps, trigger, title, strings.modalUnavailable, async () => {
+    return openAndFillModal(this.#deps, trigger, title, async () => {
       if (!(await isAdminNow(this.#deps, actor))) return notAdmin;
       return workspaceAccessFormView(await this.#currentSettings(actor.workspace));
     });

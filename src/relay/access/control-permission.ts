@@ -45,10 +45,7 @@ export interface ControlPermissionDeps {
 /** How long Slack may take to say who a person is (ms): a press must be answered within 3 s. */
 const PERSON_LOOKUP_TIMEOUT_MS = 1_500;
 
-/**
- * Whether a person may use a control. A refusal goes to the audit trail, and to the person in an ephemeral message; the
- * caller has nothing more to do.
- */
+/** Whether a person may use a control. A refusal goes to the audit trail, and to the person in an ephemeral message. */
 export async function mayUseControl(deps: ControlPermissionDeps, use: ControlUse): Promise<boolean> {
   const refusal = await controlRefusal(deps, use);
   if (refusal === undefined) return true;

@@ -67,18 +67,13 @@ export class Accounts extends Queries {
     return this.rows(sql<AccountRow>`select * from accounts where change_seq > ${version}`);
   }
 
-  /** The most recent tasks and projects of an account: a key that can read one of them belongs to the same account. */
-  async recentItems(
-    { workspace, account_id }: AccountKey,
-    limit: number,
-  ): Promise<({ task: string } | { project: string })[]> {
-    const ours = sql`workspace = ${workspace} and account_id = ${account_id}`;
-    const tasks = sql<{ task: string }>`
-      select task_id as task from threads where ${ours} and task_id is not null order by last_used_at desc limit ${limit}`;
-    const projects = sql<{ project: string }>`
-      select project_id as project from projects where ${ours} and project_id is not null
-      order by created_at desc limit ${limit}`;
-    return [...(await this.rows(tasks)), ...(await this.rows(projects))];
+  /** The most recent tasks of an account: a key that can read one of them belongs to the same account. */
+  async recentTaskIds({ workspace, account_id }: AccountKey, limit: number): Promise<string[]> {
+    const rows = await this.rows(sql<{ task_id: string }>`
+      select task_id from threads
+      where workspace = ${workspace} and account_id = ${account_id} and task_id is not null
+      order by last_used_at desc limit ${limit}`);
+    return rows.map(({ task_id }) => task_id);
   }
 
   /** Replaces the encrypted text of a row; false if it has changed meanwhile. */

@@ -127,23 +127,9 @@ describe.concurrent('a control', () => {
     const root = scene.ask(secret, '/slow 1000 in secret');
     await growing(scene, secret, root);
     const value = await turnOf(scene, root);
-    const actions = [
-      'stop',
-      'continue',
-      'retry',
-      'fresh_links',
-      'correct',
-      'go',
-      'take_back',
-      'feedback_good',
-    ];
+    const actions = ['stop', 'continue', 'retry', 'fresh_links', 'correct', 'go', 'take_back', 'feedback'];
     for (const [at, actionId] of actions.entries()) {
-      const ts = await forged(
-        scene,
-        elsewhere,
-        actionId,
-        actionId === 'feedback_good' ? `good/${value}` : value,
-      );
+      const ts = await forged(scene, elsewhere, actionId, actionId === 'feedback' ? `good/${value}` : value);
       await scene.slack.click({ person: mallory, channel: elsewhere, ts, actionId });
       await scene.until(`${actionId} is answered`, () => told(scene, mallory, elsewhere).length === at + 1);
     }

@@ -8,7 +8,7 @@ import { formErrors, type ListenerContext, onForm, onPress } from './press.ts';
 export function registerFeedbackListeners(context: ListenerContext, feedback: AnswerFeedback): void {
   onPress(
     context,
-    /^feedback(?:_good|_bad)?$/,
+    'feedback',
     async ({ location, value }) => {
       const thumb = parseFeedback(value);
       return location && thumb && feedback.rate({ ...location, ...thumb });

@@ -4,8 +4,8 @@ import type { Person, SlackDirectory } from '../../slack/directory.ts';
 import type { Posting } from '../../slack/posting.ts';
 import type { AuditTrail } from '../../store/audit/audit-trail.ts';
 import type { ThreadKey } from '../../store/keys.ts';
-import type { ChannelSettingsStore } from '../../store/projects/channel-settings-store.ts';
 import type { TaskControl, Turn } from '../../store/schema.ts';
+import type { SettingsStore } from '../../store/workspaces/settings-store.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
 import { type ControlRequest, turnOf } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -33,7 +33,7 @@ export interface ControlPermissionDeps {
   readonly store: AccessDeps['store'] & {
     readonly threads: { get(key: ThreadKey): Promise<{ started_by: string } | undefined> };
     readonly audit: Pick<AuditTrail, 'add'>;
-    readonly channelSettings: Pick<ChannelSettingsStore, 'get'>;
+    readonly settings: Pick<SettingsStore, 'get'>;
   };
   readonly log: Logger;
   readonly settings: AccessDeps['settings'] & { readonly controlsBy: TaskControl };
@@ -101,7 +101,7 @@ async function allowedUsers(
 ): Promise<TaskControl | 'direct'> {
   if (isDirectChannel(use.channel)) return 'direct';
   if (use.isReadOnly === true) return 'channel';
-  return (await store.channelSettings.get(use.workspace, use.channel)).task_control ?? settings.controlsBy;
+  return (await store.settings.get(use.workspace, use.channel)).task_control ?? settings.controlsBy;
 }
 
 async function refusalReason(

@@ -173,7 +173,7 @@ export class Inbox {
    */
   async #isAddressed({ workspace, channel }: IncomingMessage, addressee: Addressee): Promise<boolean> {
     if (addressee !== 'channel') return addressee === 'bot';
-    return (await this.#deps.store.channelSettings.get(workspace, channel)).listen_mode === 'everything';
+    return (await this.#deps.store.settings.get(workspace, channel)).listen_mode === 'everything';
   }
 
   /**

@@ -4,8 +4,7 @@ import { WORKSPACES_RESPONSE_BYTES } from '../../agent/response-limits.ts';
 import { ResponseMemory, ResponseMemoryShare } from '../../agent/response-memory.ts';
 import {
   OPERATOR_UPLOAD_MEMORY_BYTES,
-  SharedUploadMemory,
-  UploadMemoryShare,
+  UploadMemory,
   WORKSPACES_UPLOAD_MEMORY_BYTES,
 } from '../../agent/upload-memory.ts';
 import type { AccountRow } from '../../store/schema.ts';
@@ -51,12 +50,12 @@ interface AccountEntry {
 export class ServiceAccounts {
   readonly #deps: ServiceAccountsDeps;
   /** Shared by all workspaces with accounts of their own. */
-  readonly #ownUploadMemory = new SharedUploadMemory(WORKSPACES_UPLOAD_MEMORY_BYTES);
+  readonly #ownUploadMemory = new UploadMemory(WORKSPACES_UPLOAD_MEMORY_BYTES);
   readonly #ownResponseMemory = new ResponseMemory(WORKSPACES_RESPONSE_BYTES);
   /** Each workspace's shares, for its current account and its earlier ones. */
   readonly #sharesByWorkspace = new Map<
     string,
-    { uploadMemory: UploadMemoryShare; responseMemory: ResponseMemoryShare }
+    { uploadMemory: UploadMemory; responseMemory: ResponseMemoryShare }
   >();
   readonly #defaultClient: ServiceClient | undefined;
   readonly #entries = new Map<string, AccountEntry>();
@@ -67,7 +66,7 @@ export class ServiceAccounts {
   /** Throws TypeError where the operator's address or key is invalid. */
   constructor(deps: ServiceAccountsDeps) {
     const { defaultCredentials, clientOptions } = deps;
-    const uploadMemory = clientOptions.uploadMemory ?? new SharedUploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
+    const uploadMemory = clientOptions.uploadMemory ?? new UploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
     this.#deps = deps;
     this.#defaultClient =
       defaultCredentials &&
@@ -89,7 +88,7 @@ export class ServiceAccounts {
   /** The options of the clients of a workspace's own accounts. */
   ownAccountOptions(workspace: string): ServiceClientOptions {
     const shares = this.#sharesByWorkspace.get(workspace) ?? {
-      uploadMemory: new UploadMemoryShare(this.#ownUploadMemory),
+      uploadMemory: this.#ownUploadMemory.share(),
       responseMemory: new ResponseMemoryShare(this.#ownResponseMemory),
     };
     this.#sharesByWorkspace.set(workspace, shares);

@@ -30,8 +30,10 @@ export interface ResultSettings {
   stableLink: ((result: ResultLinkTarget) => string) | undefined;
 }
 
-/** The result that a link of ours leads to. */
-export interface ResultLinkTarget extends ThreadKey {
+/** The result that a link of ours leads to, by the turn that posted it. */
+export interface ResultLinkTarget {
+  workspace: string;
+  turnId: string;
   resultId: string;
 }
 

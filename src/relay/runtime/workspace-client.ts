@@ -42,6 +42,7 @@ export function createWorkspaceClient(
   const { maxFileBytes: maxBytes, onEdit } = options;
   const slackClient = new SlackClient({ installation, gate, ...options });
   const rateLimiter = new RateLimiter({
+    workspace: installation.workspace,
     store,
     rateLimits: rateLimitTable({
       distributed,

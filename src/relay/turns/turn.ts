@@ -72,7 +72,7 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
 
 async function takeSteps(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, state } = context;
-  const channelSettings = await deps.store.channelSettings.get(turn.workspace, turn.channel);
+  const channelSettings = await deps.store.settings.get(turn.workspace, turn.channel);
   if (!channelSettings.show_steps) state.hideSteps();
   if (await isAnsweredByEarlierTurn(context)) return closeTurn(context, 'completed');
   await endTurnIfEmpty(deps, workspace, turn, await context.message());

@@ -7,7 +7,7 @@ export function isStopWord(message: ParsedMessage, botUserId: string): boolean {
   const [only] = content;
   if (content.length !== 1 || only?.kind !== 'paragraph' || message.files.length > 0) return false;
   const said = only.content.map((piece) => plainTextOf(piece, botUserId)).join('');
-  return /^[\s,:]*stop[\s\p{P}]*$/iu.test(said);
+  return /^[\s,:*_~]*stop[\s\p{P}~]*$/iu.test(said);
 }
 
 /** Anything other than plain text or a mention of the bot makes it another message. */

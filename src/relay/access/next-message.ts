@@ -46,13 +46,13 @@ export async function nextAllowedMessage(
 async function readBack(
   { store }: Pick<ThreadWork['deps'], 'store'>,
   { readBack: history }: WorkspaceClient,
-  { channel, thread_ts: threadTs, ts, ...rest }: Message,
+  message: Message,
   signal: AbortSignal,
 ): Promise<void> {
-  const key = { ...rest, channel, ts };
+  const { channel, thread_ts: threadTs, ts, user_id } = message;
   for await (const read of history.messages({ channel, threadTs, oldest: ts, signal })) {
-    if (read.ts === ts && read.user === rest.user_id)
-      return void (await store.messages.updateContent(key, messageContent(read), ts));
+    if (read.ts === ts && read.user === user_id)
+      return void (await store.messages.updateContent(message, messageContent(read), ts));
   }
-  await store.messages.withdraw(key);
+  await store.messages.withdraw(message);
 }

@@ -51,20 +51,27 @@ function parseLines(text: string): ParsedBlock[] {
     }));
 }
 
-/** Style markers stay as they are: in Markdown, `*` and `~` mean nearly the same. */
+/** `*bold*` and `~struck~` as Markdown writes them, unless a mention or a link is inside; `_italic_` is the same there. */
+function withStyles(text: string): string {
+  return text.replace(
+    /(?<![\p{L}\p{N}*~])([*~])(?![\s*~])([^*~\n]*[^\s*~])\1(?![\p{L}\p{N}*~])/gu,
+    '$1$1$2$1$1',
+  );
+}
+
 function parseLine(line: string): ParsedInline[] {
   const text = line.replace(/^(\s*)[•◦▪‣] +/, '$1- ');
   const inlines: ParsedInline[] = [];
   let from = 0;
   for (const token of text.matchAll(/`([^`\n]+)`|<([^<>\n]+)>/g)) {
-    inlines.push(textInline(decodeEntities(text.slice(from, token.index))));
+    inlines.push(textInline(withStyles(decodeEntities(text.slice(from, token.index)))));
     const [, code, inside] = token;
     inlines.push(
       code === undefined ? parseToken(inside ?? '') : textInline(decodeCode(code), { code: true }),
     );
     from = token.index + token[0].length;
   }
-  inlines.push(textInline(decodeEntities(text.slice(from))));
+  inlines.push(textInline(withStyles(decodeEntities(text.slice(from)))));
   return inlines.filter((piece) => piece.kind !== 'text' || piece.text !== '');
 }
 

@@ -234,9 +234,10 @@ describe('a message without rich text', () => {
     );
   });
 
-  it('leaves the markers of styles, which Markdown has too, and other characters', () => {
-    const styled = '*bold* _it_ ~gone~, 2 * 3 * 4, **already Markdown** and snake_case_name';
-    expect(text(styled)).toBe(styled);
+  it('turns styles into Markdown and leaves other characters', () => {
+    expect(text('*bold* _it_ ~gone~ *_both_*')).toBe('**bold** _it_ ~~gone~~ **_both_**');
+    expect(text('2 * 3 * 4, snake_case_name and ~5')).toBe('2 * 3 * 4, snake_case_name and ~5');
+    expect(text('**already Markdown** and __init__')).toBe('**already Markdown** and __init__');
     expect(text('*<https://example.org/a_b_c|paper>*')).toBe('*[paper](https://example.org/a_b_c)*');
   });
 
@@ -257,15 +258,21 @@ describe('a message without rich text', () => {
   });
 
   it('adds forwarded messages as quotations', () => {
-    const attachments = [{ is_share: true, author_name: 'Grace Hopper', text: 'see <#C0OTHER|other>' }];
+    const attachments = [{ is_share: true, author_name: 'Grace Hopper', text: 'see *this*' }];
     expect(read({ text: `<@${bot}> what is it?`, attachments })).toBe(
-      'what is it?\n\n> Forwarded from Grace Hopper:\n>\n> see #other',
+      'what is it?\n\n> Forwarded from Grace Hopper:\n>\n> see **this**',
     );
   });
 
   it("reads an app's blocks when there is nothing else", () => {
-    const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: 'Build &lt;7&gt; failed' } }];
-    expect(read({ text: '', blocks })).toBe('Build <7> failed');
+    const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: '*Build* failed' } }];
+    expect(read({ text: '', blocks })).toBe('**Build** failed');
+  });
+
+  it('is quick on a long line of unfinished styles', () => {
+    const began = process.threadCpuUsage();
+    expect(text('*a _b ~c '.repeat(5000)).length).toBeGreaterThan(40_000);
+    expect(process.threadCpuUsage(began).user / 1_000).toBeLessThan(2_000);
   });
 
   it('returns plain text unchanged', () => {

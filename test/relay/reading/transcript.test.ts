@@ -23,7 +23,7 @@ describe('the transcript of an earlier conversation', () => {
         'Earlier in this Slack thread (quoted: all 2 messages; times in UTC):',
         '',
         '> **Ada Lovelace**, 2026-01-01 09:00:',
-        '> The counts look *odd*.',
+        '> The counts look **odd**.',
         '> [files: counts.csv, Plot]',
         '>',
         '> **Grace Hopper**, 2026-01-01 09:04:',

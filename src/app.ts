@@ -287,7 +287,6 @@ export async function startApp(
     dispatcher,
     telemetry,
     slackApp,
-    events: transport.kind,
     findResult: resultLinks && ((token, signal) => resultLinks.find(token, signal)),
     workspace: identity?.installation.workspace,
   });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { idsToResolve, lookUpNames } from '../../relay/reading/display-names.ts';
+import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/readable-text.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
@@ -150,7 +150,7 @@ export class QuestionPoster {
     const botUser = workspace.bot.userId;
     const question = parseMessage(own);
     const quoted = about === undefined ? undefined : parseMessage(about);
-    const names = await lookUpNames(workspace, idsToResolve(question, ...(quoted ? [quoted] : [])));
+    const names = await lookUpNames(workspace, question, ...(quoted ? [quoted] : []));
     return questionPost({
       person: step === undefined ? user_id : step.person,
       label: step && (step.label ?? strings.workflowStep.unnamed),

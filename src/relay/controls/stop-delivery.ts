@@ -83,13 +83,8 @@ export class StopControl {
   }
 
   /** Pauses the messages written before a stop that came while the turn was already posting its end. */
-  async pauseWaiting({
-    workspace,
-    turnId,
-    person,
-    ts,
-    control = 'stop',
-  }: StopRequest): Promise<ControlOutcome> {
+  async pauseWaiting(request: StopRequest): Promise<ControlOutcome> {
+    const { workspace, turnId, person, ts, control = 'stop' } = request;
     const { store } = this.#deps;
     const turn = await store.turns.get(workspace, turnId);
     if (turn === undefined || turn.finished_at !== null) return 'over';

@@ -53,7 +53,7 @@ import { Maintenance } from './relay/turns/maintenance.ts';
 import { TurnRunner } from './relay/turns/turn-runner.ts';
 import { isAcceptedPost } from './slack/posting.ts';
 import type { Database } from './store/database.ts';
-import { openStore } from './store/open-store.ts';
+import { openStore } from './store/database.ts';
 import { ThreadQueue } from './store/queue/thread-queue.ts';
 import { SharedRateLimits } from './store/slack/shared-rate-limits.ts';
 import { readStats } from './store/stats.ts';
@@ -287,7 +287,6 @@ export async function startApp(
     dispatcher,
     telemetry,
     slackApp,
-    events: transport.kind,
     findResult: resultLinks && ((token, signal) => resultLinks.find(token, signal)),
     workspace: identity?.installation.workspace,
   });

@@ -1,7 +1,6 @@
-import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import type { EventTransport, SlackApp } from '../listeners/slack-app.ts';
+import type { SlackApp } from '../listeners/slack-app.ts';
 import { HealthServer, type HealthServerDeps } from '../operate/health-server.ts';
 import { createResultLinkRoute } from '../operate/result-link-route.ts';
 import type { Telemetry } from '../operate/telemetry.ts';
@@ -21,7 +20,6 @@ export interface HttpEndpointsDeps {
   dispatcher: Dispatcher;
   telemetry: Telemetry;
   slackApp: SlackApp;
-  events: EventTransport['kind'];
   /** Finds the file of a result link; undefined if the app makes no such links. */
   findResult: ResultLinkResolver['find'] | undefined;
   /** The workspace of SLACK_BOT_TOKEN; undefined if workspaces install the app by OAuth. */
@@ -42,14 +40,14 @@ export class HttpEndpoints {
 
   /** Listens on PORT, and on METRICS_PORT if that is another one. Throws if PORT is taken. */
   async start(): Promise<void> {
+    const { slackApp, findResult } = this.#deps;
     const { PORT, METRICS_PORT } = this.#deps.config;
     const metrics = () => this.#deps.telemetry.metrics.scrape();
-    const fallback = this.#fallback();
-    if (METRICS_PORT === PORT) {
-      this.port = await this.#serve(PORT, { fallback, metrics });
-      return;
-    }
-    this.port = await this.#serve(PORT, { fallback });
+    const slack = slackApp.requestListener;
+    const fallback = findResult ? createResultLinkRoute(RESULTS_PATH, findResult, slack) : slack;
+    const isShared = METRICS_PORT === PORT;
+    this.port = await this.#serve(PORT, { fallback, metrics: isShared ? metrics : undefined });
+    if (isShared) return;
     await this.#serve(METRICS_PORT, { fallback: undefined, metrics }).catch((error: unknown) =>
       this.#deps.log.warn(
         { err: error, port: METRICS_PORT },
@@ -75,21 +73,14 @@ export class HttpEndpoints {
     return openPort;
   }
 
-  /** Serves everything but health and metrics. */
-  #fallback(): RequestListener | undefined {
-    const { slackApp, findResult } = this.#deps;
-    if (findResult === undefined) return slackApp.requestListener;
-    return createResultLinkRoute(RESULTS_PATH, findResult, slackApp.requestListener);
-  }
-
   #report(): Record<string, unknown> {
-    const { workspace, installations, dispatcher, accounts, events, slackApp, telemetry } = this.#deps;
+    const { workspace, installations, dispatcher, accounts, slackApp, telemetry } = this.#deps;
     return {
       ...(workspace === undefined ? { workspaces: installations.ids().length } : { workspace }),
       turns: dispatcher.heldJobCount,
       slackTokenRefusedSince: installations.tokenRefusedSince() ?? null,
       agentKeyRefusedSince: accounts.keyRefusedSince() ?? null,
-      events,
+      events: slackApp.socketMode === undefined ? 'http' : 'socket',
       ...(slackApp.socketMode && { sockets: slackApp.socketMode.state }),
       ...telemetry.report(),
     };

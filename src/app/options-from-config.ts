@@ -11,7 +11,7 @@ import { ResultLinks } from '../relay/replies/result-links.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { REQUIRED_SCOPES } from '../slack/required-scopes.ts';
 import type { RetentionDays } from '../store/audit/retention.ts';
-import type { DatabaseLocation } from '../store/open-store.ts';
+import type { DatabaseLocation } from '../store/database.ts';
 import type { Store } from '../store/store.ts';
 import type { Keyring } from '../store/workspaces/keyring.ts';
 
@@ -47,7 +47,7 @@ export function oauthPagesDeps(config: Config, store: Store, oauth: OAuthInstall
     publicUrl: config.PUBLIC_URL ?? '',
     slackApiUrl: config.SLACK_API_URL,
     secretKey: config.SECRET_KEY?.[0] ?? '',
-    markStateUsed: (state) => store.oauthStates.markUsed(state),
+    markStateUsed: (state) => store.installations.markStateUsed(state),
     saveInstallation: (granted) => oauth.install(granted),
   };
 }

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 
 /** Words separated by commas. */
-const stringList = z
-  .string()
-  .default('')
-  .transform((text) => text.split(/[,\s]+/).filter((word) => word !== ''));
+const words = (text: string) => text.split(/[,\s]+/).filter((word) => word !== '');
+const stringList = z.string().default('').transform(words);
 
 export const hostList = stringList.transform((hosts) => hosts.map((host) => host.toLowerCase()));
 
@@ -17,13 +15,13 @@ export const fileTypeList = stringList.pipe(
 export const newBlockList = z
   .string()
   .default('plan,data_table')
-  .transform((text) => text.split(/[,\s]+/).filter((word) => word !== '' && word !== 'none'))
+  .transform((text) => words(text).filter((word) => word !== 'none'))
   .pipe(z.array(z.enum(['plan', 'data_table'])));
 
 /** Keys separated by commas, of at least 32 characters each. */
 export const secretKeyList = z
   .string()
-  .transform((text) => text.split(/[,\s]+/).filter((key) => key !== ''))
+  .transform(words)
   .pipe(z.array(z.string().min(32)).min(1));
 
 /** An emoji's name, with or without colons; `none` becomes ''. */

@@ -2,29 +2,26 @@ import type { App, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { FormErrors, ModalOutcome } from '../features/open-modal.ts';
-import type { ChannelActor, WorkspaceActor } from '../relay/runtime/actors.ts';
+import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { ControlOutcome } from '../relay/runtime/control-types.ts';
+import type { EphemeralTarget } from '../relay/runtime/private-messages.ts';
 import { noticeModal } from '../render/blocks/modal.ts';
 import * as strings from '../render/strings/index.ts';
 import { StoreError } from '../store/errors.ts';
-
-export interface PressLocation extends ChannelActor {
-  threadTs: string | undefined;
-}
 
 /** What every listener works with. */
 export interface ListenerContext {
   app: App;
   log: Logger;
   /** Sends one person a message that only they see. */
-  sendEphemeral: (location: PressLocation, text: string) => Promise<void>;
+  sendEphemeral: (location: EphemeralTarget, text: string) => Promise<void>;
 }
 
 /** A press of a button or a choice from a list. */
 export interface ButtonPress {
   actor: WorkspaceActor;
   /** Undefined in a modal or the Home tab. */
-  location: PressLocation | undefined;
+  location: EphemeralTarget | undefined;
   /** Opens a modal; expires after 3 s. */
   triggerId: string;
   /** When it was pressed, by Slack's clock. */
@@ -115,7 +112,7 @@ export function parseActor(body: unknown): WorkspaceActor | undefined {
 }
 
 /** Reads where a button in a message was pressed; undefined in a view. An ephemeral message is no root of a thread. */
-export function parsePressLocation(body: unknown): PressLocation | undefined {
+export function parsePressLocation(body: unknown): EphemeralTarget | undefined {
   const actor = parseActor(body);
   const parsed = locationSchema.safeParse(body);
   if (actor === undefined || !parsed.success) return undefined;
@@ -225,7 +222,7 @@ export function savedOrErrors(errors: FormErrors, title: string): ViewResponseAc
 /** Tells a person what their press did, unless they see it anyway. */
 async function explainOutcome(
   sendEphemeral: ListenerContext['sendEphemeral'],
-  location: PressLocation | undefined,
+  location: EphemeralTarget | undefined,
   outcome: ControlOutcome | ModalOutcome,
 ): Promise<void> {
   if (location === undefined || outcome === 'done' || outcome === 'refused') return;

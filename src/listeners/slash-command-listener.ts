@@ -14,11 +14,7 @@ export interface SlashCommand extends ChannelActor {
 }
 
 /** Handles one subcommand: with an ephemeral message, or a modal that it opened. */
-export type SlashCommandHandler = (command: SlashCommand) => Promise<RenderedMessage | ModalOutcome>;
-
-export type SlashCommandHandlers = Readonly<
-  Record<'new' | 'status' | 'stop' | 'tasks' | 'settings', SlashCommandHandler>
->;
+type SlashCommandHandler = (command: SlashCommand) => Promise<RenderedMessage | ModalOutcome>;
 
 const commandSchema = z.looseObject({
   team_id: z.string(),
@@ -31,12 +27,13 @@ const commandSchema = z.looseObject({
 /** Handles `/agent`. Without a subcommand, and after an unknown one, it shows the help. */
 export function registerSlashCommandListener(
   { app, log }: ListenerContext,
-  handlers: SlashCommandHandlers,
+  handlers: Readonly<Record<string, SlashCommandHandler>>,
 ): void {
   app.command('/agent', async ({ ack, body, respond }) => {
     const parsed = commandSchema.safeParse(body);
     const subcommand = parsed.success ? subcommandOf(parsed.data.text) : '';
-    if (!parsed.success || !isSubcommand(subcommand, handlers)) {
+    const handle = Object.hasOwn(handlers, subcommand) ? handlers[subcommand] : undefined;
+    if (!parsed.success || handle === undefined) {
       const isHelp = subcommand === '' || subcommand === 'help';
       const text = isHelp
         ? strings.commandHelp
@@ -46,7 +43,7 @@ export function registerSlashCommandListener(
     }
     await ack();
     const { team_id: workspace, channel_id: channel, user_id, trigger_id: triggerId } = parsed.data;
-    const work = respondTo(respond, handlers[subcommand]({ workspace, channel, person: user_id, triggerId }));
+    const work = respondTo(respond, handle({ workspace, channel, person: user_id, triggerId }));
     runAfterAck(work, log.child({ subcommand }), 'could not answer a command');
   });
 }
@@ -68,11 +65,4 @@ async function respondTo(respond: RespondFn, handled: ReturnType<SlashCommandHan
 
 function subcommandOf(text: string): string {
   return text.trim().toLowerCase().split(/\s+/, 1)[0] ?? '';
-}
-
-function isSubcommand(
-  subcommand: string,
-  handlers: SlashCommandHandlers,
-): subcommand is keyof SlashCommandHandlers {
-  return Object.hasOwn(handlers, subcommand);
 }

@@ -85,13 +85,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-interface RunningProcess {
-  parent: number;
-  command: string;
-}
-
 /** A process's parent and command line; undefined if it has ended. */
-async function describeProcess(pid: number): Promise<RunningProcess | undefined> {
+async function describeProcess(pid: number): Promise<{ parent: number; command: string } | undefined> {
   try {
     if (process.platform === 'linux') {
       const status = await readFile(`/proc/${pid}/status`, 'utf8');

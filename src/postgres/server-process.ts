@@ -3,7 +3,6 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { Logger } from 'pino';
-import { EmbeddedServerError } from './errors.ts';
 
 const execFileAsync = promisify(execFile);
 
@@ -48,6 +47,7 @@ export class ServerProcess {
   /** The exit status of the server; null if the supervisor was killed. */
   readonly ended: Promise<number | null>;
   readonly #child: ChildProcess;
+  readonly #pipe: Writable;
   #isStopping = false;
 
   constructor(options: {
@@ -85,7 +85,10 @@ export class ServerProcess {
         options.log[level]({ line }, 'a line of the database server');
       });
     }
-    this.#pipe().on('error', (error) =>
+    const pipe = this.#child.stdio[3];
+    if (!(pipe instanceof Writable)) throw new Error('The database server was started without its pipe.');
+    this.#pipe = pipe;
+    pipe.on('error', (error) =>
       options.log.debug({ reason: error.message }, "the pipe to the server's supervisor closed"),
     );
     this.ended = new Promise<number | null>((resolve) => {
@@ -102,7 +105,7 @@ export class ServerProcess {
   /** Shuts the server down; kills it after `timeoutMs`. */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
-    this.#pipe().end();
+    this.#pipe.end();
     const timer = setTimeout(() => this.#kill(), timeoutMs);
     await this.ended;
     clearTimeout(timer);
@@ -111,14 +114,5 @@ export class ServerProcess {
   #kill(): void {
     const { pid } = this.#child;
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-  }
-
-  #pipe(): Writable {
-    const pipe = this.#child.stdio[3];
-    if (pipe instanceof Writable) return pipe;
-    throw new EmbeddedServerError(
-      'server_failed',
-      'The database server was started without its pipe: start again.',
-    );
   }
 }

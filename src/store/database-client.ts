@@ -96,8 +96,7 @@ export function databaseClientClass(addresses: DatabaseAddresses) {
       try {
         await super.connect();
         const timeout = setTimeout(() => void this.end(), CONNECT_TIMEOUT_MS);
-        const { rows } = await this.query<ReadOnlyRow>(READ_ONLY_QUERY).finally(() => clearTimeout(timeout));
-        if (isReadOnly(rows)) throw new ReadOnlyError();
+        await requireWritable(this).finally(() => clearTimeout(timeout));
         return this;
       } catch (error) {
         addresses.moveOnFrom(this.#address);
@@ -110,15 +109,12 @@ export function databaseClientClass(addresses: DatabaseAddresses) {
 
 export type DatabaseClientClass = ReturnType<typeof databaseClientClass>;
 
-export interface ReadOnlyRow {
-  transaction_read_only: string;
-}
-
-/** Whether the server accepts writes: false for a standby, and a primary that was made read-only. */
-export const READ_ONLY_QUERY = 'show transaction_read_only';
-
-export function isReadOnly(rows: readonly ReadOnlyRow[]): boolean {
-  return rows[0]?.transaction_read_only === 'on';
+/** Throws where the server accepts no writes: it is a standby, or a primary that was made read-only. */
+export async function requireWritable(connection: {
+  query<Row extends pg.QueryResultRow>(text: string): Promise<pg.QueryResult<Row>>;
+}): Promise<void> {
+  const { rows } = await connection.query<{ transaction_read_only: string }>('show transaction_read_only');
+  if (rows[0]?.transaction_read_only === 'on') throw new ReadOnlyError();
 }
 
 /** The server accepts no writes; `code` is as the server's own. */

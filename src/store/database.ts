@@ -2,17 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import type { EmbeddedServer } from '../postgres/embedded-server.ts';
+import { type EmbeddedServer, startEmbeddedServer } from '../postgres/embedded-server.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import {
-  DatabaseAddresses,
-  databaseClientClass,
-  isReadOnly,
-  READ_ONLY_QUERY,
-  ReadOnlyError,
-  type ReadOnlyRow,
-} from './database-client.ts';
-import { withStoreErrors } from './errors.ts';
+import { DatabaseAddresses, databaseClientClass, ReadOnlyError, requireWritable } from './database-client.ts';
+import { toStoreError } from './errors.ts';
 import { migrate } from './migrations.ts';
 import type { Tables } from './schema.ts';
 
@@ -51,7 +44,7 @@ export interface DatabaseOptions {
 }
 
 /** As many as a process may have without a setting. */
-export const DEFAULT_CONNECTIONS = 8;
+const DEFAULT_CONNECTIONS = 8;
 /** Limits of a statement, and of the wait for a connection (ms); ours take milliseconds. */
 const TIMEOUT_MS = { turns: 8_000, queue: 8_000, acknowledgements: 2_500, leases: 2_500 };
 /** How long the search for trouble may take (ms): a probe must not hang. */
@@ -116,14 +109,39 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
 }
 
+/** Where the database is, and how it may be used. */
+export interface DatabaseLocation extends Pick<DatabaseOptions, 'url' | 'directUrl' | 'maxConnections'> {
+  /** The folder of the embedded server's files, used without a url. */
+  folder: string;
+}
+
+/**
+ * Opens the database; without a url, starts the embedded server first. Adds what must be closed to `undo` as soon as it
+ * is open. Throws a StoreError or an EmbeddedServerError, which say how to fix it.
+ */
+export async function openStore(
+  { url, folder, ...options }: DatabaseLocation,
+  undo: AsyncDisposableStack,
+  log: Logger,
+): Promise<{ database: Database; embedded: EmbeddedServer | undefined }> {
+  const embedded = url === undefined ? await startEmbeddedServer({ folder, log }) : undefined;
+  if (embedded !== undefined) undo.defer(() => embedded.stop());
+  const database = await openDatabase({ url, embedded, log, ...options });
+  undo.defer(() => database.close());
+  return { database, embedded };
+}
+
 function kyselyOn(pool: ConnectionPool): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
 async function findTrouble(pool: ConnectionPool): Promise<string | undefined> {
-  const asked = withStoreErrors(() => pool.query<ReadOnlyRow>(READ_ONLY_QUERY)).then(
-    ({ rows }) => (isReadOnly(rows) ? new ReadOnlyError().message : undefined),
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  const asked = requireWritable(pool).then(
+    () => undefined,
+    (error: unknown) => {
+      const reason = error instanceof ReadOnlyError ? error : toStoreError(error);
+      return reason instanceof Error ? reason.message : String(reason);
+    },
   );
   const late = sleep(TROUBLE_TIMEOUT_MS, `no answer within ${TROUBLE_TIMEOUT_MS / 1_000} s`, { ref: false });
   return Promise.race([asked, late]);

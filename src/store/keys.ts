@@ -1,4 +1,5 @@
-import type { SlackTs } from './schema/column-types.ts';
+/** A Slack ts, `numeric(16,6)`: compares as a number and comes back as a string with six decimals. */
+export type SlackTs = string;
 
 /** Identifies a thread; `thread_ts` is the ts of its first message. */
 export interface ThreadKey {

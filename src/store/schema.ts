@@ -1,25 +1,42 @@
-import type { AuditTables } from './schema/audit.ts';
-import type { FileTables } from './schema/files.ts';
-import type { ProjectTables } from './schema/projects.ts';
-import type { SlackTables } from './schema/slack.ts';
-import type { TaskTables } from './schema/tasks.ts';
-import type { ThreadTables } from './schema/threads.ts';
-import type { WorkspaceTables } from './schema/workspaces.ts';
+import type { ColumnType } from 'kysely';
+import type * as tasks from './schema/tasks.ts';
+import type * as threads from './schema/threads.ts';
+import type * as workspaces from './schema/workspaces.ts';
 
-export type * from './schema/audit.ts';
-export type { SlackTs } from './schema/column-types.ts';
-export type * from './schema/files.ts';
-export type * from './schema/projects.ts';
+export type * from './keys.ts';
 export type * from './schema/tasks.ts';
 export type * from './schema/threads.ts';
 export type * from './schema/workspaces.ts';
 
-/** Every table of ours. The workspace is the first column of each key, except for OAuth states. */
-export interface Tables
-  extends WorkspaceTables,
-    ProjectTables,
-    ThreadTables,
-    TaskTables,
-    FileTables,
-    SlackTables,
-    AuditTables {}
+/**
+ * A table with these rows. Columns have defaults. Times and `jsonb` may be written as text; `jsonb` must, because `pg` would
+ * write an array as a PostgreSQL array.
+ */
+type Table<Row> = {
+  [Column in keyof Row]: ColumnType<Row[Column], Row[Column] | string | undefined, Row[Column] | string>;
+};
+
+/** The tables that Kysely knows. The workspace is the first column of each key. */
+export interface Tables {
+  accounts: Table<workspaces.AccountRow>;
+  audit_events: Table<workspaces.AuditRow>;
+  backfills: Table<workspaces.BackfillRow>;
+  early_edits: Table<threads.EarlyEditRow>;
+  feedback: Table<threads.FeedbackRow>;
+  follow_ups: Table<tasks.FollowUp>;
+  installations: Table<workspaces.InstallationRow>;
+  messages: Table<threads.Message>;
+  posted_results: Table<tasks.PostedResult>;
+  posts: Table<threads.Post>;
+  projects: Table<tasks.ProjectRow>;
+  rate_limits: Table<workspaces.RateLimitRow>;
+  settings: Table<tasks.SettingsRow>;
+  slack_files: Table<tasks.SlackFileRow>;
+  socket_leases: Table<workspaces.SocketLease>;
+  task_deletions: Table<tasks.TaskDeletion>;
+  task_starts: Table<tasks.TaskStart>;
+  threads: Table<threads.Thread>;
+  turns: Table<threads.Turn>;
+  workflow_steps: Table<tasks.WorkflowStep>;
+  workspaces: Table<workspaces.WorkspaceRow>;
+}

@@ -33,7 +33,7 @@ const payload = z.looseObject({
   event: z.looseObject({ channel: z.string().optional(), ts: z.string().optional() }).optional(),
   team_id: z.string().optional(),
 });
-const nobody = { person: () => undefined, channel: () => undefined, usergroup: () => undefined };
+const nobody = new Map<string, string>();
 const bots = {
   T00FAKE00AA: { userId: 'U00FAKEBOT01', botId: 'B00FAKEBOT01' },
   T0ADGE2G4EM: { userId: 'U0ADXR1N57A', botId: 'B0ADXR1N57A' },

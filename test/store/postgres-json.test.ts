@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { toPostgresJson } from '../../src/store/postgres-json.ts';
+import { toPostgresJson } from '../../src/store/queries.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();

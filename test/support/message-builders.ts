@@ -2,24 +2,16 @@ import type { DisplayNames } from '../../src/relay/reading/display-names.ts';
 
 export const bot = 'U0TASKBOT';
 
-const people = new Map([
+/** Names of a small workspace. */
+export const names: DisplayNames = new Map([
   [bot, 'Taskthread'],
   ['U0ADA', 'Ada Lovelace'],
   ['U0GRACE', 'Grace Hopper'],
+  ['C0LAB', 'lab-results'],
+  ['S0GENES', 'genomics'],
 ]);
 
-/** Names of a small workspace. */
-export const names: DisplayNames = {
-  person: (id) => people.get(id),
-  channel: (id) => (id === 'C0LAB' ? 'lab-results' : undefined),
-  usergroup: (id) => (id === 'S0GENES' ? 'genomics' : undefined),
-};
-
-export const nobody: DisplayNames = {
-  person: () => undefined,
-  channel: () => undefined,
-  usergroup: () => undefined,
-};
+export const nobody: DisplayNames = new Map();
 
 /** A message's `rich_text` blocks. */
 export function richText(...elements: object[]): { blocks: object[] } {

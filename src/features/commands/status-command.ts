@@ -51,10 +51,10 @@ export async function listRunningTasks(
   deps: RelayDeps,
   { workspace, channel, person }: ChannelActor,
 ): Promise<RenderedMessage> {
-  const { runningTurns } = deps.store;
+  const { turnUsage } = deps.store;
   const [own, all] = await Promise.all([
-    runningTurns.ofUser({ workspace, channel, person }, MAX_RUNNING_ROWS + 1),
-    runningTurns.countInChannel(workspace, channel),
+    turnUsage.runningOf({ workspace, channel, person }, MAX_RUNNING_ROWS + 1),
+    turnUsage.countRunning(workspace, channel),
   ]);
   const slack = deps.workspace(workspace);
   const rows = await Promise.all(

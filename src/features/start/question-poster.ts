@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { idsToResolve, lookUpNames } from '../../relay/reading/display-names.ts';
+import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/readable-text.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
@@ -150,7 +150,7 @@ export class QuestionPoster {
     const botUser = workspace.bot.userId;
     const question = parseMessage(own);
     const quoted = about === undefined ? undefined : parseMessage(about);
-    const names = await lookUpNames(workspace, idsToResolve(question, ...(quoted ? [quoted] : [])));
+    const names = await lookUpNames(workspace, question, ...(quoted ? [quoted] : []));
     return questionPost({
       person: step === undefined ? user_id : step.person,
       label: step && (step.label ?? strings.workflowStep.unnamed),
@@ -172,7 +172,7 @@ export class QuestionPoster {
       if (!(await store.taskStarts.finish(start))) return;
       await store.workflowSteps.setThread(start, ts);
       await store.threads.adopt(thread, { account_id: this.#deps.accountOf(workspace), user_id, ts });
-      const row = { thread_ts: ts, user_id, state: 'waiting', content, editedTs: null } as const;
+      const row = { thread_ts: ts, user_id, state: 'waiting', content, edited_ts: null } as const;
       if (await store.messages.add({ workspace, channel, ts }, row)) await this.#deps.enqueue(trx, thread);
     });
     this.#deps.log.info(

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { accessDenialFor } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { refusalSentence } from '../../relay/access/refusals.ts';
-import { idsToResolve, lookUpNames } from '../../relay/reading/display-names.ts';
+import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { choicesIn, parseFlags } from '../../relay/reading/message-flags.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/readable-text.ts';
@@ -160,7 +160,7 @@ async function readableMessage(
   raw: Record<string, unknown>,
 ): Promise<{ text: string; files: string[] }> {
   const message = parseMessage(raw);
-  const names = await lookUpNames(workspace, idsToResolve(message));
+  const names = await lookUpNames(workspace, message);
   return { text: readableText(message, names, workspace.bot.userId), files: fileNamesOf(message) };
 }
 

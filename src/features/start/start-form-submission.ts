@@ -133,7 +133,7 @@ export class StartFormSubmissions {
       const account_id = this.#deps.accountOf(workspace.id);
       await store.threads.adopt(thread, { account_id, user_id, ts: message_ts });
       const again = source_turn_id === null ? {} : { revises_turn_id: source_turn_id };
-      const row = { thread_ts, user_id, state: 'waiting', content, editedTs: null, ...again } as const;
+      const row = { thread_ts, user_id, state: 'waiting', content, edited_ts: null, ...again } as const;
       await store.messages.add({ workspace: workspace.id, channel, ts: message_ts }, row);
       await this.#deps.enqueue(trx, thread);
       return undefined;

@@ -1,7 +1,6 @@
 import * as strings from '../../render/strings/index.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { Message } from '../../store/schema.ts';
-import type { Store } from '../../store/store.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
 import type { ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
@@ -9,19 +8,8 @@ import { type WaitCause, withRetry } from '../runtime/retry.ts';
 import { accessDenialFor } from './access-policy.ts';
 import { notifyWriter, refuseMessage } from './refusals.ts';
 
-/** The thread's next message: of those that wait, the one with the lowest ts; with `before`, only a lower one than that. */
-export async function nextMessage(
-  { messages }: Pick<Store, 'messages'>,
-  thread: ThreadKey,
-  before?: string,
-): Promise<WaitingMessage | undefined> {
-  const next = await messages.nextWaiting(thread);
-  if (next === undefined || before === undefined) return next;
-  return isEarlierTs(next.ts, before) ? next : undefined;
-}
-
 /**
- * The thread's next message whose writer may use the agent; refuses the ones before it whose writers may not. Waits
+ * Of a thread's waiting messages, the one with the lowest ts (lower than `before`) whose writer may use the agent; refuses the ones before it whose writers may not. Waits
  * while Slack does not say who a person is, or throws then with `failFast`. Throws HandOver, or the lease's reason.
  */
 export async function nextAllowedMessage(
@@ -30,8 +18,8 @@ export async function nextAllowedMessage(
   { before, failFast = false }: { before?: string; failFast?: boolean } = {},
 ): Promise<WaitingMessage | undefined> {
   for (;;) {
-    const message = await nextMessage(deps.store, thread, before);
-    if (message === undefined) return undefined;
+    const message = await deps.store.messages.nextWaiting(thread);
+    if (message === undefined || (before !== undefined && !isEarlierTs(message.ts, before))) return undefined;
     let waited = false;
     const check = () =>
       accessDenialFor(deps, workspace.people, { ...message, person: message.user_id }, lease.signal);
@@ -58,13 +46,13 @@ export async function nextAllowedMessage(
 async function readBack(
   { store }: Pick<ThreadWork['deps'], 'store'>,
   { readBack: history }: WorkspaceClient,
-  { channel, thread_ts: threadTs, ts, ...rest }: Message,
+  message: Message,
   signal: AbortSignal,
 ): Promise<void> {
-  const key = { ...rest, channel, ts };
+  const { channel, thread_ts: threadTs, ts, user_id } = message;
   for await (const read of history.messages({ channel, threadTs, oldest: ts, signal })) {
-    if (read.ts === ts && read.user === rest.user_id)
-      return void (await store.messages.updateContent(key, messageContent(read), ts));
+    if (read.ts === ts && read.user === user_id)
+      return void (await store.messages.updateContent(message, messageContent(read), ts));
   }
-  await store.messages.withdraw(key);
+  await store.messages.withdraw(message);
 }

@@ -99,7 +99,7 @@ export class ButtonActions {
     { ts, person: user_id }: Press,
     message: FollowUpMessage,
   ): Promise<void> {
-    const row = { ...message, user_id, thread_ts, state: 'waiting', editedTs: null } as const;
+    const row = { ...message, user_id, thread_ts, state: 'waiting', edited_ts: null } as const;
     await store.messages.add({ workspace, channel, ts }, row);
     await this.#deps.enqueue(trx, { workspace, channel, thread_ts });
   }

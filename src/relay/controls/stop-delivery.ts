@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentBusyError, AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import type { Turn } from '../../store/schema.ts';
-import type { StopRequestResult } from '../../store/threads/recorded-stops.ts';
+import type { StopRequestResult } from '../../store/threads/stops.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
@@ -83,13 +83,8 @@ export class StopControl {
   }
 
   /** Pauses the messages written before a stop that came while the turn was already posting its end. */
-  async pauseWaiting({
-    workspace,
-    turnId,
-    person,
-    ts,
-    control = 'stop',
-  }: StopRequest): Promise<ControlOutcome> {
+  async pauseWaiting(request: StopRequest): Promise<ControlOutcome> {
+    const { workspace, turnId, person, ts, control = 'stop' } = request;
     const { store } = this.#deps;
     const turn = await store.turns.get(workspace, turnId);
     if (turn === undefined || turn.finished_at !== null) return 'over';

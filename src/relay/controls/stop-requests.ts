@@ -44,10 +44,7 @@ interface ThreadStopRequest {
   control: string;
 }
 
-/**
- * Stops without a button of ours: the stop word, a reaction, Slack's own stop button. Each names a thread or a message,
- * and means the turn at work there. Each may be delivered twice.
- */
+/** Stops without a button of ours. Each means the turn at work in a thread, and may be delivered twice. */
 export class StopTriggers {
   readonly #deps: RelayDeps;
   readonly #stopControl: Pick<StopControl, 'requestStop' | 'pauseWaiting'>;

@@ -29,9 +29,11 @@ export interface EventGapDetectorDeps {
   log: Logger;
 }
 
-/** What this process has noticed of a workspace since its last heartbeat. */
+/** What this process has noticed of a workspace, since its last heartbeat. */
 interface WorkspaceNews extends EchoCounts {
   hasEvents: boolean;
+  /** When it was last judged deaf (Unix ms), by any process; null if it is not. */
+  judgedDeafAt: number | null;
 }
 
 /**
@@ -41,8 +43,6 @@ interface WorkspaceNews extends EchoCounts {
 export class EventGapDetector {
   readonly #deps: EventGapDetectorDeps;
   readonly #news = new Map<string, WorkspaceNews>();
-  /** When each workspace was last judged deaf (Unix ms), whichever process did; null if it is not. */
-  readonly #deaf = new Map<string, number | null>();
   /** Workspaces to look at one by one, and whether their events can be received. */
   readonly #closerLooks = new Map<string, boolean>();
   readonly #poller: Poller;
@@ -65,7 +65,7 @@ export class EventGapDetector {
 
   /** How many workspaces' posts do not come back as events, as far as this process knows. */
   get deafWorkspaces(): number {
-    return this.#deps.workspaces().filter((id) => (this.#deaf.get(id) ?? null) !== null).length;
+    return this.#deps.workspaces().filter((id) => this.#newsOf(id).judgedDeafAt !== null).length;
   }
 
   start(): void {
@@ -98,7 +98,7 @@ export class EventGapDetector {
   }
 
   #newsOf(workspace: string): WorkspaceNews {
-    const news = this.#news.get(workspace) ?? { hasEvents: false, posts: 0, echoes: 0 };
+    const news = this.#news.get(workspace) ?? { hasEvents: false, posts: 0, echoes: 0, judgedDeafAt: null };
     this.#news.set(workspace, news);
     return news;
   }
@@ -111,8 +111,7 @@ export class EventGapDetector {
     const receiving = new Set(all.flatMap(({ id, news }) => (isConnected || news.hasEvents ? [id] : [])));
     const notable = new Set(await store.workspaces.recordAllReceiving([...receiving], minGapMs));
     for (const { id, news } of all) {
-      const isDeaf = (this.#deaf.get(id) ?? null) !== null;
-      if (notable.has(id) || isDeaf || news.posts > 0 || news.echoes > 0)
+      if (notable.has(id) || news.judgedDeafAt !== null || news.posts > 0 || news.echoes > 0)
         this.#closerLooks.set(id, receiving.has(id));
       news.hasEvents = false;
     }
@@ -128,8 +127,8 @@ export class EventGapDetector {
       const judgedAt = await this.#look(workspace, isReceiving, counted);
       news.posts -= counted.posts;
       news.echoes -= counted.echoes;
-      isNewlyDeaf ||= judgedAt !== null && judgedAt !== this.#deaf.get(workspace);
-      this.#deaf.set(workspace, judgedAt);
+      isNewlyDeaf ||= judgedAt !== null && judgedAt !== news.judgedDeafAt;
+      news.judgedDeafAt = judgedAt;
       this.#closerLooks.delete(workspace);
     }
     this.#deps.onHeartbeat();

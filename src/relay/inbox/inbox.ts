@@ -1,7 +1,7 @@
 import { type ThreadKey, threadKeyText } from '../../store/keys.ts';
 import type { ListenMode, SlackTs } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
-import type { EarlyEdit } from '../../store/threads/early-edits.ts';
+import type { EarlyEdit } from '../../store/threads/early-arrivals.ts';
 import { type Addressee, addresseeOf, isReplyForBot } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isStopWord } from '../reading/stop-word.ts';
@@ -103,7 +103,7 @@ export class Inbox {
         user_id: message.person,
         content,
         state,
-        editedTs: earlyEdit?.edited_ts ?? editedTs,
+        edited_ts: earlyEdit?.edited_ts ?? editedTs,
         account_id: this.#deps.accountOf(workspace),
         is_addressed: isAddressed,
         appliedEdit: earlyEdit,
@@ -222,7 +222,7 @@ export class Inbox {
       user_id: person,
       state: 'closed',
       content: { text: '' },
-      editedTs: null,
+      edited_ts: null,
     } as const;
     return { kind: 'stop_said', thread, outcome, isFirst: await store.messages.add(key, row) };
   }

@@ -41,7 +41,7 @@ async function addOrphanReply(
     if (isStop) await withdrawEarlierMessages(store, thread, ts);
     const state = isStop ? 'closed' : isForBot ? 'waiting' : 'unsent';
     const kept = isForBot ? content : null;
-    const row = { thread_ts, user_id: person, state, content: kept, editedTs: null } as const;
+    const row = { thread_ts, user_id: person, state, content: kept, edited_ts: null } as const;
     const added = await store.messages.add({ workspace, channel, ts }, row);
     if (added && state === 'waiting') await deps.enqueue(trx, thread);
   });

@@ -15,10 +15,7 @@ export class AccountGone extends AgentNotFoundError {
   }
 }
 
-/**
- * The thread under its workspace's current account. A thread without a task moves to that account. Throws TurnEnded
- * where the thread's task belongs to another account, or the workspace has none.
- */
+/** The thread under its workspace's current account. Throws TurnEnded if its task is another's, or there is none. */
 export async function ensureCurrentAccount(
   store: Store,
   currentAccountOf: (workspace: string) => string,

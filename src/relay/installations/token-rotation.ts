@@ -20,8 +20,6 @@ export interface TokenRotationDeps {
   /** Called when tokens were renewed. */
   onRenewed: () => Promise<void>;
   log: Logger;
-  /** The clock (ms). */
-  now?: () => number;
 }
 
 /** Renews tokens before they expire. Only one process renews a token, because a refresh token is valid once. */
@@ -44,7 +42,7 @@ export class TokenRotation extends Poller {
   /** Renews tokens that expire within two hours, and retries failed ones after their pause. Throws StoreError. */
   async renewDue(): Promise<void> {
     const { store, log, onRenewed } = this.#deps;
-    const now = this.#now();
+    const now = Date.now();
     const paused = [...this.#failures].flatMap(([workspace, { until }]) => (until > now ? [workspace] : []));
     const due = await store.installations.expiringWithin(RENEW_AHEAD_MS, paused);
     let renewedCount = 0;
@@ -89,10 +87,6 @@ export class TokenRotation extends Poller {
   #pause(workspace: string): void {
     const times = (this.#failures.get(workspace)?.times ?? 0) + 1;
     const pauseMs = Math.min((2 ** (times - 1) - 1) * POLL_INTERVAL_MS, MAX_PAUSE_MS);
-    this.#failures.set(workspace, { times, until: this.#now() + pauseMs });
-  }
-
-  #now(): number {
-    return (this.#deps.now ?? Date.now)();
+    this.#failures.set(workspace, { times, until: Date.now() + pauseMs });
   }
 }

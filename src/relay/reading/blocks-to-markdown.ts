@@ -138,7 +138,7 @@ function linkToMarkdown({ url, label, style }: Extract<ParsedInline, { kind: 'li
 const NAME_PREFIXES = { person: '@', channel: '#', usergroup: '@' } as const;
 
 function displayName(reference: SlackReference, names: DisplayNames): string {
-  const name = names[reference.kind](reference.id) ?? reference.label ?? reference.id;
+  const name = names.get(reference.id) ?? reference.label ?? reference.id;
   const prefix = NAME_PREFIXES[reference.kind];
   return name.startsWith(prefix) ? name : prefix + name;
 }

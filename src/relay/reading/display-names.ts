@@ -4,34 +4,11 @@ import type { RelayDeps } from '../runtime/deps.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
 import { inlinesOf, type SlackReference } from './parsed-blocks.ts';
 
-/** Names that were looked up; undefined for a name that was not found. */
-export interface DisplayNames {
-  person(id: string): string | undefined;
-  channel(id: string): string | undefined;
-  usergroup(id: string): string | undefined;
-}
+/** The names of people, channels and usergroups, by id; without those that were not found. */
+export type DisplayNames = ReadonlyMap<string, string>;
 
 /** No names: for reading that needs none. */
-export const NO_NAMES: DisplayNames = {
-  person: () => undefined,
-  channel: () => undefined,
-  usergroup: () => undefined,
-};
-
-/** The ids whose names are needed to read messages, writers included. */
-export type IdsToResolve = Readonly<Record<SlackReference['kind'], ReadonlySet<string>>>;
-
-/** Which names to look up before `readableText` or `buildTranscript`. */
-export function idsToResolve(...messages: readonly ParsedMessage[]): IdsToResolve {
-  const found = { person: new Set<string>(), channel: new Set<string>(), usergroup: new Set<string>() };
-  for (const message of messages) {
-    if (message.user !== undefined) found.person.add(message.user);
-    for (const piece of inlinesOf(blocksOf(message))) {
-      if (piece.kind !== 'text' && piece.kind !== 'link') found[piece.kind].add(piece.id);
-    }
-  }
-  return found;
-}
+export const NO_NAMES: DisplayNames = new Map();
 
 /** The name of a person for a notice; '' if there is none, or the app is not installed there. */
 export async function actorName(
@@ -42,26 +19,24 @@ export async function actorName(
   return (await deps.workspace(workspace)?.people.personName(person)) ?? '';
 }
 
-/** Looks up the names that reading a message needs. */
+/** Looks up the names that reading messages needs, writers included: each once. */
 export async function lookUpNames(
   { people }: { people: Pick<SlackDirectory, 'personName' | 'channel' | 'groupName'> },
-  ids: IdsToResolve,
+  ...messages: readonly ParsedMessage[]
 ): Promise<DisplayNames> {
-  const [persons, channels, usergroups] = await Promise.all([
-    lookUpAll(ids.person, (id) => people.personName(id)),
-    lookUpAll(ids.channel, async (id) => (await people.channel(id)).name),
-    lookUpAll(ids.usergroup, (id) => people.groupName(id)),
-  ]);
-  return {
-    person: (id) => persons.get(id),
-    channel: (id) => channels.get(id),
-    usergroup: (id) => usergroups.get(id),
+  const kinds = new Map<string, SlackReference['kind']>();
+  for (const message of messages) {
+    if (message.user !== undefined) kinds.set(message.user, 'person');
+    for (const piece of inlinesOf(blocksOf(message)))
+      if (piece.kind !== 'text' && piece.kind !== 'link') kinds.set(piece.id, piece.kind);
+  }
+  const nameOf = {
+    person: (id: string) => people.personName(id),
+    channel: async (id: string) => (await people.channel(id)).name,
+    usergroup: (id: string) => people.groupName(id),
   };
-}
-
-async function lookUpAll(
-  ids: ReadonlySet<string>,
-  lookUp: (id: string) => Promise<string | undefined>,
-): Promise<Map<string, string | undefined>> {
-  return new Map(await Promise.all([...ids].map(async (id) => [id, await lookUp(id)] as const)));
+  const named = [...kinds].map(async ([id, kind]) => [id, await nameOf[kind](id)] as const);
+  return new Map(
+    (await Promise.all(named)).flatMap(([id, name]) => (name === undefined ? [] : [[id, name]])),
+  );
 }

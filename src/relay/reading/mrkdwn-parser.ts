@@ -51,99 +51,31 @@ function parseLines(text: string): ParsedBlock[] {
     }));
 }
 
-/** An element of a line: one character of text, or a whole token that has no style markers inside. */
-type LineToken = string | ParsedInline;
-
-const STYLE_MARKERS = { '*': 'bold', _: 'italic', '~': 'strike' } as const;
-
-function isStyleMarker(token: LineToken | undefined): token is keyof typeof STYLE_MARKERS {
-  return token === '*' || token === '_' || token === '~';
+/** `*bold*` and `~struck~` as Markdown writes them, unless a mention or a link is inside; `_italic_` is the same there. */
+function withStyles(text: string): string {
+  return text.replace(
+    /(?<![\p{L}\p{N}*~])([*~])(?![\s*~])([^*~\n]*[^\s*~])\1(?![\p{L}\p{N}*~])/gu,
+    '$1$1$2$1$1',
+  );
 }
 
 function parseLine(line: string): ParsedInline[] {
-  const bulleted = line.replace(/^(\s*)[•◦▪‣] +/, '$1- ');
-  return parseStyles(tokenize(bulleted), {});
-}
-
-function tokenize(line: string): LineToken[] {
-  const tokens: LineToken[] = [];
+  const text = line.replace(/^(\s*)[•◦▪‣] +/, '$1- ');
+  const inlines: ParsedInline[] = [];
   let from = 0;
-  for (const token of line.matchAll(/`([^`\n]+)`|<([^<>\n]+)>/g)) {
-    tokens.push(...decodeEntities(line.slice(from, token.index)).split(''));
+  for (const token of text.matchAll(/`([^`\n]+)`|<([^<>\n]+)>/g)) {
+    inlines.push(textInline(withStyles(decodeEntities(text.slice(from, token.index)))));
     const [, code, inside] = token;
-    tokens.push(code === undefined ? parseToken(inside ?? '') : textInline(decodeCode(code), { code: true }));
+    inlines.push(
+      code === undefined ? parseToken(inside ?? '') : textInline(decodeCode(code), { code: true }),
+    );
     from = token.index + token[0].length;
   }
-  tokens.push(...decodeEntities(line.slice(from)).split(''));
-  return tokens;
+  inlines.push(textInline(withStyles(decodeEntities(text.slice(from)))));
+  return inlines.filter((piece) => piece.kind !== 'text' || piece.text !== '');
 }
 
-function parseStyles(tokens: readonly LineToken[], style: TextStyle): ParsedInline[] {
-  const inlines: ParsedInline[] = [];
-  const open = new Set(['*', '_', '~']);
-  let pendingText = '';
-  const flush = () => {
-    if (pendingText !== '') inlines.push(textInline(pendingText, style));
-    pendingText = '';
-  };
-  for (let at = 0; at < tokens.length; at++) {
-    const token = tokens[at];
-    if (token === undefined) continue;
-    if (isStyleMarker(token) && open.has(token) && !style[STYLE_MARKERS[token]] && opensStyle(tokens, at)) {
-      const end = closingMarkerIndex(tokens, at, token);
-      if (end !== undefined) {
-        flush();
-        inlines.push(...parseStyles(tokens.slice(at + 1, end), { ...style, [STYLE_MARKERS[token]]: true }));
-        at = end;
-        continue;
-      }
-      // Without a closing marker after this one, there is none after a later one either.
-      open.delete(token);
-    }
-    if (typeof token === 'string') pendingText += token;
-    else {
-      flush();
-      inlines.push({ ...token, style: { ...style, ...token.style } });
-    }
-  }
-  flush();
-  return inlines;
-}
-
-const WORD_CHARACTER = /[\p{L}\p{N}]/u;
-const isWordCharacter = (token: LineToken | undefined) =>
-  typeof token === 'string' && WORD_CHARACTER.test(token);
-const isSpace = (token: LineToken | undefined) =>
-  token === undefined || (typeof token === 'string' && token.trim() === '');
-
-/** A marker next to the same marker is text: `**` is not bold in Slack. */
-function opensStyle(tokens: readonly LineToken[], at: number): boolean {
-  const before = tokens[at - 1];
-  const after = tokens[at + 1];
-  return !isWordCharacter(before) && !isSpace(after) && before !== tokens[at] && after !== tokens[at];
-}
-
-function closingMarkerIndex(
-  tokens: readonly LineToken[],
-  opener: number,
-  marker: string,
-): number | undefined {
-  for (let at = opener + 2; at < tokens.length; at++) {
-    const before = tokens[at - 1];
-    const after = tokens[at + 1];
-    if (
-      tokens[at] === marker &&
-      !isSpace(before) &&
-      before !== marker &&
-      !isWordCharacter(after) &&
-      after !== marker
-    )
-      return at;
-  }
-  return undefined;
-}
-
-function textInline(text: string, style: TextStyle): ParsedInline {
+function textInline(text: string, style: TextStyle = {}): ParsedInline {
   return { kind: 'text', text, style };
 }
 
@@ -157,12 +89,12 @@ function parseToken(token: string): ParsedInline {
   if (head.startsWith('!subteam^')) return { kind: 'usergroup', id: head.slice(9), label, style: {} };
   if (head.startsWith('!date^')) {
     const seconds = Number(head.split('^')[1]);
-    return textInline(label ?? (Number.isFinite(seconds) ? isoTime(seconds) : head), {});
+    return textInline(label ?? (Number.isFinite(seconds) ? isoTime(seconds) : head));
   }
-  if (head.startsWith('!')) return textInline(label ?? `@${head.slice(1)}`, {});
+  if (head.startsWith('!')) return textInline(label ?? `@${head.slice(1)}`);
   if (/^[a-z][a-z0-9+.-]*:/i.test(head)) {
     const url = decodeEntities(head);
     return { kind: 'link', url, label: label ?? url, style: {} };
   }
-  return textInline(`<${decodeEntities(token)}>`, {});
+  return textInline(`<${decodeEntities(token)}>`);
 }

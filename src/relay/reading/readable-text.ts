@@ -6,11 +6,7 @@ import { blocksOf, type ParsedMessage } from './message-parser.ts';
 /** The message as people read it, in Markdown, without mentions of the bot at its beginning; '' without other text. */
 export function readableText(message: ParsedMessage, names: DisplayNames, botUserId: string): string {
   const content = withoutLeadingMention(blocksOf(message), botUserId);
-  return toMarkdown(content, {
-    channel: (id) => names.channel(id),
-    usergroup: (id) => names.usergroup(id),
-    person: (id) => names.person(id) ?? (id === botUserId ? 'agent' : undefined),
-  });
+  return toMarkdown(content, new Map([[botUserId, 'agent'], ...names]));
 }
 
 /** Text as one line without control characters: a name, a title or a flag's value. */

@@ -1,16 +1,13 @@
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
 import type { ParsedInline } from './parsed-blocks.ts';
 
-/**
- * Whether a message is the word stop and nothing else: in upper or lower case, with or without a mention of the bot, and
- * with any punctuation after it. A message with files is not.
- */
+/** Whether a message is the word stop alone, in any case, with a mention or punctuation. One with files is not. */
 export function isStopWord(message: ParsedMessage, botUserId: string): boolean {
   const content = blocksOf(message);
   const [only] = content;
   if (content.length !== 1 || only?.kind !== 'paragraph' || message.files.length > 0) return false;
   const said = only.content.map((piece) => plainTextOf(piece, botUserId)).join('');
-  return /^[\s,:]*stop[\s\p{P}]*$/iu.test(said);
+  return /^[\s,:*_~]*stop[\s\p{P}~]*$/iu.test(said);
 }
 
 /** Anything other than plain text or a mention of the bot makes it another message. */

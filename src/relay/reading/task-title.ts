@@ -4,10 +4,7 @@ const MAX_TITLE_GRAPHEMES = 80;
 const MIN_SENTENCE_CHARACTERS = 12;
 const graphemeSegmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/**
- * A task's title from its first question in Markdown: the first sentence of the first line with words, at most 80
- * graphemes. Without words the title lists the files' names.
- */
+/** A task's title: the first sentence of its first line with words, at most 80 graphemes, or else the files' names. */
 export function taskTitle(text: string, files: readonly string[] = []): string {
   const line = firstLine(text) || withoutMarkdown(files.join(', '));
   return line === '' ? 'New question' : cutToLength(firstSentence(line));

@@ -81,7 +81,7 @@ function transcriptEntry(message: ParsedMessage, options: TranscriptOptions): st
 }
 
 function writerName(message: ParsedMessage, { names, botUserId }: TranscriptOptions): string {
-  const known = message.user === undefined ? undefined : names.person(message.user);
+  const known = message.user === undefined ? undefined : names.get(message.user);
   const name = known ?? message.bot_profile?.name ?? message.username ?? message.user ?? 'Somebody';
   if (message.user === botUserId) return `${toSingleLine(known ?? 'agent')} (you)`;
   return message.bot_id === undefined ? toSingleLine(name) : `${toSingleLine(name)} (app)`;

@@ -4,7 +4,7 @@ import type { AnswerRest } from '../../render/splitting/overflow.ts';
 import { isLastingRefusal, SlackAuthError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
 import type { FileUploads } from '../../slack/file-uploads.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { SlackFiles } from '../../store/files/slack-files.ts';
+import type { SlackFiles } from '../../store/files/posted-results.ts';
 import type { SlackFileRow, TurnLocation } from '../../store/schema.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { backoffMs, sleepWithLease, throwIfInterrupted, transientFailure } from '../runtime/retry.ts';

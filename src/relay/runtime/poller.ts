@@ -1,8 +1,5 @@
 export interface PollerOptions {
-  /**
-   * The time from one poll to the next (ms); while one still runs, the next is skipped. Left out: polls only when it is
-   * asked to, and needs no start.
-   */
+  /** The time between polls (ms), skipped while one runs. Left out: polls only when it is asked to, without a start. */
   intervalMs?: number;
   /** Polls at the start, too. */
   startsAtOnce?: boolean;

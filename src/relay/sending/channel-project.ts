@@ -60,10 +60,7 @@ async function ensureChannelProject(
   }
 }
 
-/**
- * The project of a thread's files and task: the channel's project when the thread first needed one. If the channel gets
- * another project later, only new threads use it.
- */
+/** The thread's project: its channel's when the thread first needed one, even if the channel gets another later. */
 export async function findProject(work: ThreadWork, thread: Thread, turnId: string): Promise<string> {
   return thread.project_id ?? (await ensureChannelProject(work, thread, turnId));
 }

@@ -1,8 +1,7 @@
 import { uploadFile } from '../../agent/upload-file.ts';
 import type { ResumableUpload } from '../../agent/upload-request.ts';
 import type { SlackFile } from '../../slack/shared-file.ts';
-import type { UploadRow } from '../../store/files/service-uploads.ts';
-import type { Turn, UploadKey } from '../../store/schema.ts';
+import type { Turn, UploadKey, UploadRow } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 

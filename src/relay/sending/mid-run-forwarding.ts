@@ -20,10 +20,7 @@ export interface ForwardingOptions {
   onRequeued(): void;
 }
 
-/**
- * Forwards the thread's next waiting message to a silent run, which may be waiting for a person. The message gets its own
- * turn beside the running one and continues like any other turn when that one ends.
- */
+/** Forwards waiting messages to a silent run. Each has a turn of its own, which continues when the run's ends. */
 export class MidRunForwarding {
   readonly #work: ThreadWork;
   readonly #turn: TurnLocation;

@@ -2,7 +2,7 @@ import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../.
 import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { addresseeOf } from '../reading/addressing.ts';
-import { idsToResolve, lookUpNames } from '../reading/display-names.ts';
+import { lookUpNames } from '../reading/display-names.ts';
 import { parseFlags } from '../reading/message-flags.ts';
 import { fileNamesOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
 import { readableText } from '../reading/readable-text.ts';
@@ -50,7 +50,7 @@ export async function readOutgoingMessage(
     ? { quoted: [], messages: [about] }
     : await readEarlierMessages(work, thread, message);
   const botUserId = workspace.bot.userId;
-  const names = await lookUpNames(workspace, idsToResolve(parsed, ...before));
+  const names = await lookUpNames(workspace, parsed, ...before);
   const flagged = parseFlags(readableText(parsed, names, botUserId), deps.settings.supportedTaskOptions);
   const choices = content.choices ?? flagged.choices;
   const isBare = about !== undefined && flagged.text === '';

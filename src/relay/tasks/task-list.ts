@@ -135,14 +135,9 @@ const STATE_BY_TURN_OUTCOME: Partial<Record<TurnOutcome, string>> = {
 };
 
 /** The state that was last read, unless a turn is running or has ended since. */
-function currentState({
-  has_open_turn,
-  task_state,
-  task_state_read_at,
-  outcome,
-  finished_at,
-}: TaskRow): string {
-  if (has_open_turn) return 'running';
+function currentState(row: TaskRow): string {
+  const { outcome, finished_at, task_state, task_state_read_at } = row;
+  if (row.has_open_turn) return 'running';
   const endState = outcome === null ? undefined : STATE_BY_TURN_OUTCOME[outcome];
   const hasEndedSince =
     finished_at !== null && (task_state_read_at === null || task_state_read_at < finished_at);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
 import type { ThreadKey } from '../../store/keys.ts';
@@ -230,7 +229,7 @@ export class Dispatcher {
     if (asked.length === 0) return;
     const { queue, clocks } = this.#options;
     const since = readClocks(clocks);
-    const renewedJobs = await withTimeout(queue.renew(asked.map(({ job }) => job)));
+    const renewedJobs = await queue.renew(asked.map(({ job }) => job));
     this.#recordContact(since);
     const ownedIds = new Set(renewedJobs.map(({ id }) => id));
     for (const { job, lease } of asked) {
@@ -261,12 +260,4 @@ export class Dispatcher {
     const deadline = performance.now() + timeoutMs;
     while (this.#heldJobs.size > 0 && performance.now() < deadline) await sleepUnlessAborted(10);
   }
-}
-
-/** A renewal that takes longer has failed: the next one may get through. */
-async function withTimeout<Value>(promise: Promise<Value>): Promise<Value> {
-  const timeout = sleep(QUEUE_CALL_TIMEOUT_MS, undefined, { ref: false }).then(() => {
-    throw new Error(`no answer within ${QUEUE_CALL_TIMEOUT_MS} ms`);
-  });
-  return Promise.race([promise, timeout]);
 }

@@ -36,10 +36,7 @@ type CheckOutcome = 'checked' | 'failed' | 'finished' | 'interrupted';
 /** Posts what a task made after its turn. It is repeated, and posts each thing once. */
 export type FollowUpCheck = (context: SettledTurnContext) => Promise<void>;
 
-/**
- * Checks tasks for a time after their turns, without holding their threads: a thread whose next turn runs is left
- * alone. Any process may check; the follow-ups of a process that dies go to another.
- */
+/** Checks tasks for a time after their turns, in any process, without holding their threads. */
 export class FollowUps {
   readonly #deps: RelayDeps;
   readonly #checks: readonly FollowUpCheck[];

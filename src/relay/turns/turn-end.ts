@@ -93,10 +93,7 @@ async function retractNotice(context: TurnContext, read: 'changed' | 'withdrawn'
   await closeTurn(context, 'withdrawn');
 }
 
-/**
- * Posts the turn's results; after a long turn without any, a line that mentions the asker. Where the results cannot be
- * read, the thread says so and follow-ups look for them.
- */
+/** Posts the results, or a line after a long turn without any. Results that cannot be read are left to follow-ups. */
 async function postResultsOrEndLine(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   const { agent, taskId } = await context.task();

@@ -135,6 +135,10 @@ async function sendMessage(context: TurnContext, sender: Sender): Promise<void> 
 async function postSharedChannelNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   const channel = await workspace.people.requireChannel(turn.channel, lease.signal);
-  if (channel.isExtShared !== true || !(await deps.store.oneTimeNotices.claimForTurn(turn, 'shared'))) return;
+  if (
+    channel.isExtShared !== true ||
+    !(await deps.store.oneTimeNotices.claim({ ...turn, notice: 'shared' }, turn.id))
+  )
+    return;
   await new IdempotentPosts(context, turn).postNotice('notice:shared', strings.sharedChannel);
 }

@@ -1,17 +1,14 @@
-import { type Insertable, type Selectable, sql, type Transaction } from 'kysely';
-import { daysAgo } from '../clock.ts';
-import { toPostgresJson } from '../postgres-json.ts';
-import { countChanges, Queries } from '../queries.ts';
-import type { AuditEventTable, Tables } from '../schema.ts';
+import { sql, type Transaction } from 'kysely';
+import { Queries, toPostgresJson } from '../queries.ts';
+import type { AuditRow, Tables } from '../schema.ts';
 
 /** What somebody did; the database itself records turns, stops and withdrawals. */
-export interface AuditEntry extends Omit<Insertable<AuditEventTable>, 'id' | 'at' | 'details'> {
+export interface AuditEntry
+  extends Pick<AuditRow, 'workspace' | 'kind'>,
+    Partial<Record<'user_id' | 'channel' | 'thread_ts' | 'turn_id' | 'task_id', string | undefined>> {
   /** Numbers and ids; never people's text, names or file names. */
   details?: Record<string, string | number | boolean | null>;
 }
-
-/** An event, as it is printed. */
-export type AuditRow = Selectable<AuditEventTable>;
 
 /** Which events to read: from `since` on and before `until`. */
 export interface AuditRange {
@@ -46,20 +43,6 @@ export class AuditTrail extends Queries {
       if (last === undefined || rows.length < PAGE_SIZE) return;
       after = last;
     }
-  }
-
-  /** Deletes up to `limit` events older than `days`; returns how many. */
-  async deleteExpired(days: number, limit: number): Promise<number> {
-    return this.db.transaction().execute(async (trx) => {
-      await allowAuditChange(trx, 'expire');
-      return countChanges(
-        trx,
-        sql`
-          delete from audit_events where ctid = any (array(
-            select ctid from audit_events where at < ${daysAgo(days)}
-            order by at limit ${limit} for update skip locked))`,
-      );
-    });
   }
 }
 

@@ -1,13 +1,13 @@
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import { Queries } from '../queries.ts';
-import type { Tables } from '../schema.ts';
+import type { FeedbackRow } from '../schema.ts';
 import type { AuditRange } from './audit-trail.ts';
 
 /** Identifies one person's rating of one answer. */
-export type FeedbackKey = Pick<Tables['feedback'], 'workspace' | 'turn_id' | 'user_id'>;
+export type FeedbackKey = Pick<FeedbackRow, 'workspace' | 'turn_id' | 'user_id'>;
 
 /** A rating, and where its answer is, if that is still known. */
-type Rating = Selectable<Tables['feedback']> & Record<'channel' | 'thread_ts' | 'task_id', string | null>;
+type Rating = FeedbackRow & Record<'channel' | 'thread_ts' | 'task_id', string | null>;
 
 /** Ratings of answers: one of each person for each answer, which they may change. */
 export class FeedbackRatings extends Queries {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
-import { daysAgo } from '../clock.ts';
 import { countChanges, Queries } from '../queries.ts';
+import { daysAgo } from '../sql-expressions.ts';
 import { Accounts } from '../workspaces/accounts.ts';
-import { AuditTrail } from './audit-trail.ts';
+import { allowAuditChange } from './audit-trail.ts';
 import { Erasure } from './erasure.ts';
 
 /** How many days data is kept. */
@@ -40,7 +40,7 @@ export class Retention extends Queries {
     ];
     const steps = [
       ...statements.map((statement) => () => countChanges(this.db, statement)),
-      () => new AuditTrail(this.db).deleteExpired(days.audit, BATCH_SIZE),
+      () => this.#deleteAuditEvents(daysAgo(days.audit)),
     ];
     let affected = 0;
     for (const step of steps) affected += await repeatWhileFull(step, signal);
@@ -48,6 +48,13 @@ export class Retention extends Queries {
     affected += await new Accounts(this.db).deleteUnusedKeys();
     affected += await new Erasure(this.db).eraseUninstalled(days.uninstalled);
     return affected;
+  }
+
+  async #deleteAuditEvents(then: RawBuilder<Date>): Promise<number> {
+    return this.db.transaction().execute(async (trx) => {
+      await allowAuditChange(trx, 'expire');
+      return countChanges(trx, deletion('audit_events', sql`at < ${then}`, 'at'));
+    });
   }
 
   /** A rate limit unused for a day is the same as a new one. An index on its times would slow down every permit. */

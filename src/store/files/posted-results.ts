@@ -1,14 +1,17 @@
 import { sql } from 'kysely';
-import { inThread } from '../filters.ts';
-import type { ThreadKey } from '../keys.ts';
 import { Queries } from '../queries.ts';
-import type { TurnLocation } from '../schema.ts';
+import type {
+  PostedResult,
+  SlackFileRow,
+  SlackFileState,
+  ThreadKey,
+  TurnId,
+  TurnLocation,
+} from '../schema.ts';
+import { inThread, ofTurn } from '../sql-expressions.ts';
 
 /** The post that claimed a result or a review. */
-export interface ClaimedResult {
-  turn_id: string;
-  /** '' for results at the turn's end, else the name of a later group, or of a review. */
-  batch: string;
+export interface ClaimedResult extends Pick<PostedResult, 'turn_id' | 'batch'> {
   shown: boolean;
 }
 
@@ -34,5 +37,39 @@ export class PostedResults extends Queries {
   async markPosted(turn: TurnLocation, batch: string): Promise<void> {
     await this.changes(sql`
       update posted_results set posted_at = now() where ${inThread(turn)} and turn_id = ${turn.id} and batch = ${batch}`);
+  }
+}
+
+/** Files that we put into Slack: the id is recorded first, then each state. */
+export class SlackFiles extends Queries {
+  /** All files of a turn, by part. */
+  async ofTurn(turn: TurnId): Promise<Map<string, SlackFileRow>> {
+    const rows = await this.db.selectFrom('slack_files').selectAll().where(ofTurn(turn)).execute();
+    return new Map(rows.map((row) => [row.part, row]));
+  }
+
+  /** Slack has assigned an id to a part; nobody can see the file yet. */
+  async begin(turn: TurnId, part: string, slackFile: string): Promise<void> {
+    await this.changes(sql`
+      insert into slack_files (workspace, turn_id, part, slack_file_id, state)
+      values (${turn.workspace}, ${turn.id}, ${part}, ${slackFile}, 'begun')
+      on conflict (workspace, turn_id, part) do update
+        set slack_file_id = excluded.slack_file_id, state = excluded.state, intended_at = clock_timestamp()`);
+  }
+
+  /** Records the state of parts. */
+  async setState(turn: TurnId, parts: readonly string[], state: SlackFileState): Promise<void> {
+    if (parts.length === 0) return;
+    await this.changes(sql`
+      update slack_files set state = ${state}, intended_at = clock_timestamp()
+      where ${ofTurn(turn)} and part = any(${[...parts]}::text[])`);
+  }
+
+  /** The parts start over. */
+  async delete(turn: TurnId, parts: readonly string[]): Promise<void> {
+    if (parts.length === 0) return;
+    await this.changes(
+      sql`delete from slack_files where ${ofTurn(turn)} and part = any(${[...parts]}::text[])`,
+    );
   }
 }

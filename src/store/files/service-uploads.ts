@@ -1,12 +1,7 @@
-import { type Selectable, sql } from 'kysely';
-import { fromNow } from '../clock.ts';
-import { isUnclaimed } from '../filters.ts';
-import { toPostgresJson } from '../postgres-json.ts';
-import { Queries } from '../queries.ts';
-import type { Tables, UploadKey } from '../schema.ts';
-
-/** What is recorded of an upload. */
-export type UploadRow = Selectable<Tables['uploads']>;
+import { sql } from 'kysely';
+import { Queries, toPostgresJson } from '../queries.ts';
+import type { UploadKey, UploadRow } from '../schema.ts';
+import { fromNow, isUnclaimed } from '../sql-expressions.ts';
 
 /** What is recorded when an upload has started. */
 export type UploadStart = Pick<UploadRow, 'file_id' | 'multipart_id' | 'part_size_bytes' | 'size_bytes'> & {

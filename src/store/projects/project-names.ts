@@ -1,12 +1,11 @@
-import { type RawBuilder, type Selectable, sql } from 'kysely';
-import { fromNow } from '../clock.ts';
-import { isInstalled, isUnclaimed, ofProject, placeInWorkspace } from '../filters.ts';
+import { type RawBuilder, sql } from 'kysely';
 import { Queries } from '../queries.ts';
-import type { ProjectTable } from '../schema/projects.ts';
+import type { ProjectRow } from '../schema.ts';
+import { fromNow, isInstalled, isUnclaimed, ofProject, placeInWorkspace } from '../sql-expressions.ts';
 
 /** A project that needs its channel's current name and purpose. */
 export type DueProjectName = Pick<
-  Selectable<ProjectTable>,
+  ProjectRow,
   'workspace' | 'channel' | 'account_id' | 'project_id' | 'name_sync_due_at'
 >;
 

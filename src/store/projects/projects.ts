@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { fromNow } from '../clock.ts';
-import { isUnclaimed, ofProject } from '../filters.ts';
-import type { ProjectKey } from '../keys.ts';
 import { Queries } from '../queries.ts';
+import type { ProjectKey } from '../schema.ts';
+import { fromNow, isUnclaimed, ofProject } from '../sql-expressions.ts';
 
 /** The outcome of claiming a channel's project. */
 export type ProjectClaim =

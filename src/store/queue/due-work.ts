@@ -4,7 +4,7 @@ import type { Tables } from '../schema.ts';
 import { isCheckDue } from '../tasks/follow-up-schedule.ts';
 import { isDeletionDue } from '../tasks/task-deletions.ts';
 import { isStepDue } from '../tasks/workflow-steps.ts';
-import { isStopOpen } from '../threads/recorded-stops.ts';
+import { isStopOpen } from '../threads/stops.ts';
 import { hasExpiredJobs } from './thread-queue.ts';
 
 /** Whether there is work of each kind that any process may do, and none has claimed. */

@@ -4,30 +4,26 @@ import type { Logger } from 'pino';
 
 const HEALTH_CHECK_INTERVAL_MS = 10_000;
 const GOODBYE_TIMEOUT_MS = 1_000;
-const RECONNECT_DELAY_MS = { first: 200, max: 5_000 };
+const RECONNECT_DELAY_MS = 1_000;
 
-/** Receives notifications. */
-export interface NotificationHandler {
+interface NotificationListenerOptions {
+  newClient: () => pg.Client;
+  channel: string;
   /** `serverProcess` is the server's process of the connection that notifies. */
   onNotification(payload: string, serverProcess: number): void;
   /** Called after each connect: earlier notifications may have been missed. */
   onConnected(): void;
+  log: Logger;
 }
 
 /** Listens on one LISTEN/NOTIFY channel over a dedicated connection, and reconnects when it breaks. */
 export class NotificationListener {
-  readonly #newClient: () => pg.Client;
-  readonly #channel: string;
-  readonly #handler: NotificationHandler;
-  readonly #log: Logger;
+  readonly #options: NotificationListenerOptions;
   readonly #closing = new AbortController();
   readonly #loop: Promise<void>;
 
-  constructor(newClient: () => pg.Client, channel: string, handler: NotificationHandler, log: Logger) {
-    this.#newClient = newClient;
-    this.#channel = channel;
-    this.#handler = handler;
-    this.#log = log;
+  constructor(options: NotificationListenerOptions) {
+    this.#options = options;
     this.#loop = this.#run();
   }
 
@@ -37,40 +33,35 @@ export class NotificationListener {
   }
 
   async #run(): Promise<void> {
-    let waitMs = RECONNECT_DELAY_MS.first;
     while (!this.#closing.signal.aborted) {
       try {
-        await this.#listen(() => {
-          waitMs = RECONNECT_DELAY_MS.first;
-        });
+        await this.#listen();
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        this.#log.warn(
+        this.#options.log.warn(
           { reason },
           'the connection that listens for jobs broke; polling for jobs until it is back',
         );
       }
-      await this.#pause(waitMs);
-      waitMs = Math.min(waitMs * 2, RECONNECT_DELAY_MS.max);
+      await this.#pause(RECONNECT_DELAY_MS);
     }
   }
 
   /** Listens until the connection breaks (throws) or `close()` is called. */
-  async #listen(onConnect: () => void): Promise<void> {
-    const client = this.#newClient();
+  async #listen(): Promise<void> {
+    const client = this.#options.newClient();
     const broken = new Promise<never>((_, reject) => {
       client.on('error', reject);
       client.on('end', () => reject(new Error('the connection ended')));
     });
     broken.catch(() => undefined);
     client.on('notification', ({ payload, processId }) =>
-      this.#handler.onNotification(payload ?? '', processId),
+      this.#options.onNotification(payload ?? '', processId),
     );
     try {
       await client.connect();
-      await client.query(`listen "${this.#channel}"`);
-      onConnect();
-      this.#handler.onConnected();
+      await client.query(`listen "${this.#options.channel}"`);
+      this.#options.onConnected();
       while (!this.#closing.signal.aborted) {
         await Promise.race([this.#pause(HEALTH_CHECK_INTERVAL_MS), broken]);
         // Detects a pooler in between, and a connection that was lost without notice.

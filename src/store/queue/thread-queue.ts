@@ -126,11 +126,7 @@ export class ThreadQueue {
 
   /** Queues the thread; in a transaction, the job exists once it commits. */
   async enqueue(db: Transaction<Tables> | Kysely<Tables>, thread: ThreadKey): Promise<void> {
-    await this.#boss.send(QUEUE_NAME, threadSchema.parse(thread), {
-      db: fromKysely(db),
-      id: nextId(),
-      singletonKey: threadKeyText(thread),
-    });
+    await this.#boss.insert(QUEUE_NAME, [jobOf(thread)], { db: fromKysely(db) });
   }
 
   /**
@@ -139,17 +135,12 @@ export class ThreadQueue {
    */
   async enqueueMissing(threads: readonly ThreadKey[]): Promise<void> {
     const isWaiting = `state < 'active' and not blocked and policy = '${QUEUE_OPTIONS.policy}'`;
-    if (threads.length > 0) await this.#insert(await this.#withoutJob(threads, isWaiting));
+    if (threads.length > 0) await this.#insert(await this.threadsWithoutJob(threads, isWaiting));
   }
 
   async #insert(threads: readonly ThreadKey[]): Promise<void> {
-    const jobs = threads.map((thread) => ({
-      data: threadSchema.parse(thread),
-      id: nextId(),
-      singletonKey: threadKeyText(thread),
-    }));
-    if (jobs.length === 0) return;
-    await withStoreErrors(() => this.#boss.insert(QUEUE_NAME, jobs));
+    if (threads.length === 0) return;
+    await withStoreErrors(() => this.#boss.insert(QUEUE_NAME, threads.map(jobOf)));
     this.#wake();
   }
 
@@ -246,12 +237,11 @@ export class ThreadQueue {
     await withStoreErrors(() => this.#boss.supervise(QUEUE_NAME));
   }
 
-  /** Those of the threads that have no job, waiting or held. */
-  async threadsWithoutJob(threads: readonly ThreadKey[]): Promise<ThreadKey[]> {
-    return this.#withoutJob(threads, "state < 'completed'");
-  }
-
-  async #withoutJob(threads: readonly ThreadKey[], condition: string): Promise<ThreadKey[]> {
+  /** Those of the threads that have no job that meets `condition`: none that is waiting or held. */
+  async threadsWithoutJob(
+    threads: readonly ThreadKey[],
+    condition = "state < 'completed'",
+  ): Promise<ThreadKey[]> {
     const { rows } = await withStoreErrors(() =>
       this.#database.queuePool.query<{ key: string }>(
         `select distinct singleton_key as key from ${PG_BOSS_SCHEMA}.job
@@ -279,24 +269,26 @@ export class ThreadQueue {
       ...executorOf(pool),
       listen: async (channel, heard, connected) => {
         this.#notifyChannel = channel;
-        return new NotificationListener(
-          () => this.#database.newClient('listener', { query_timeout: 5_000 }),
+        return new NotificationListener({
+          newClient: () => this.#database.newClient('listener', { query_timeout: 5_000 }),
           channel,
-          {
-            onNotification: (payload, serverProcess) => {
-              heard(payload);
-              if (payload === QUEUE_NAME && !pool.serverProcesses.has(serverProcess)) this.#wake();
-            },
-            onConnected: () => {
-              connected();
-              this.#wake();
-            },
+          onNotification: (payload, serverProcess) => {
+            heard(payload);
+            if (payload === QUEUE_NAME && !pool.serverProcesses.has(serverProcess)) this.#wake();
           },
-          this.#log,
-        );
+          onConnected: () => {
+            connected();
+            this.#wake();
+          },
+          log: this.#log,
+        });
       },
     };
   }
+}
+
+function jobOf(thread: ThreadKey) {
+  return { data: threadSchema.parse(thread), id: nextId(), singletonKey: threadKeyText(thread) };
 }
 
 function attemptsOf(jobs: readonly ThreadJob[]): { id: string; retryCount: number }[] {

@@ -1,13 +1,57 @@
-import type { Generated, Selectable } from 'kysely';
-import type { ThreadKey } from '../keys.ts';
-import type { NullableJsonColumn, NullableTimeColumn, SlackTs, TimeColumn } from './column-types.ts';
+import type { ProjectKey, SlackTs, ThreadKey } from '../keys.ts';
 import type { MessageContent } from './threads.ts';
+
+/**
+ * Which replies in threads that people began are for the agent: those that mention it, also those of a conversation with
+ * it, or all.
+ */
+export type ListenMode = 'mentions' | 'conversation' | 'replies';
+/** Who may use the agent: full members, guests too, or everyone in the channel. */
+export type AllowedUsers = 'members' | 'guests' | 'everyone';
+/** Who may stop and change a task: the person who started it, everyone in the channel, or admins. */
+export type TaskControl = 'starter' | 'channel' | 'admins';
+
+/** A channel's project at the service. It is not created yet while `project_id` is null. */
+export interface ProjectRow extends ProjectKey {
+  project_id: string | null;
+  /** The turn that creates or created it, so that two threads do not create two; null if people chose the project. */
+  claimed_by: string | null;
+  claimed_until: Date | null;
+  /** Set just before the project is created, cleared when the outcome is known. */
+  create_intended_at: Date | null;
+  /** From when on the project needs its channel's current name and purpose. */
+  name_sync_due_at: Date | null;
+  name_sync_claimed_until: Date | null;
+  created_at: Date;
+}
+
+/** The settings of a channel, or of a whole workspace. */
+export interface SettingsRow {
+  workspace: string;
+  /** '': the whole workspace. Null in a column: for a channel, the workspace's setting; for that, the operator's. */
+  channel: string;
+  /** The model of new tasks; null: the service's default. */
+  model: string | null;
+  /** `everything`, of channels alone: every message in the channel starts a thread, too. */
+  listen_mode: ListenMode | 'everything' | null;
+  allowed_users: AllowedUsers | null;
+  /** Other bots and workflows (B…) that may use the agent. */
+  allowed_bots: string[] | null;
+  task_control: TaskControl | null;
+  show_steps: boolean;
+  /** The project gets the channel's name and purpose when they change. */
+  sync_project_name: boolean;
+  /** Steps of Slack's workflows may ask the agent here. */
+  allow_workflow_steps: boolean;
+  changed_by: string;
+  changed_at: Date;
+}
 
 /** draft: its form is open; posting: its question is being posted into the channel; done: it is in its thread. */
 type TaskStartState = 'draft' | 'posting' | 'done';
 
 /** A task that a person starts with a form, until it is in its thread. */
-interface TaskStartTable {
+export interface TaskStart {
   workspace: string;
   id: string;
   state: TaskStartState;
@@ -20,21 +64,21 @@ interface TaskStartTable {
   /** The turn whose question is asked again. */
   source_turn_id: string | null;
   /** The message that the form is about: one that was chosen, or one that is asked again. */
-  source_content: NullableJsonColumn<MessageContent>;
+  source_content: MessageContent | null;
   /** The question, once the form was sent. */
-  content: NullableJsonColumn<MessageContent>;
+  content: MessageContent | null;
   /** When our post was first about to be sent. */
-  post_intended_at: NullableTimeColumn;
+  post_intended_at: Date | null;
   claimed_by: string | null;
-  claimed_until: NullableTimeColumn;
-  created_at: Generated<Date>;
+  claimed_until: Date | null;
+  created_at: Date;
 }
 
 /** Why a step of a workflow asked nothing: a key of the sentences for it. */
 export type WorkflowStepRefusal = 'not_allowed' | 'limit' | 'invalid';
 
 /** A step of a Slack workflow, from Slack's request to its completion. */
-interface WorkflowStepTable {
+export interface WorkflowStep {
   workspace: string;
   /** Slack's id of this run of the step. */
   execution_id: string;
@@ -46,45 +90,82 @@ interface WorkflowStepTable {
   refusal: WorkflowStepRefusal | null;
   /** It completes with the answer, not as soon as its task has begun. */
   waits_for_answer: boolean;
-  claimed_until: NullableTimeColumn;
-  completed_at: NullableTimeColumn;
-  created_at: Generated<Date>;
+  claimed_until: Date | null;
+  completed_at: Date | null;
+  created_at: Date;
 }
 
 /** A task whose deletion a person requested. Its thread has already left it; null columns are still to do. */
-interface TaskDeletionTable extends ThreadKey {
+export interface TaskDeletion extends ThreadKey {
   task_id: string;
   account_id: string;
   requested_by: string;
-  requested_at: Generated<Date>;
+  requested_at: Date;
   /** When the task was known to be gone at the service. */
-  deleted_at: NullableTimeColumn;
+  deleted_at: Date | null;
   /** Set just before the thread is notified. */
-  notice_intended_at: NullableTimeColumn;
-  notified_at: NullableTimeColumn;
-  claimed_until: TimeColumn;
+  notice_intended_at: Date | null;
+  notified_at: Date | null;
+  claimed_until: Date;
 }
 
 /** A thread whose task is checked after its turn has ended. */
-interface FollowUpTable extends ThreadKey {
+export interface FollowUp extends ThreadKey {
   /** The last turn that ended. */
   turn_id: string;
-  checks: Generated<number>;
-  next_check_at: TimeColumn;
-  ends_at: TimeColumn;
+  checks: number;
+  next_check_at: Date;
+  ends_at: Date;
   claimed_by: string | null;
-  claimed_until: NullableTimeColumn;
+  claimed_until: Date | null;
 }
 
-/** Starts, deletions and follow-ups of tasks, and steps of workflows. */
-export interface TaskTables {
-  task_starts: TaskStartTable;
-  workflow_steps: WorkflowStepTable;
-  task_deletions: TaskDeletionTable;
-  follow_ups: FollowUpTable;
+/** Identifies an upload: a Slack file and its project. */
+export interface UploadKey {
+  workspace: string;
+  slack_file_id: string;
+  project_id: string;
 }
 
-export type TaskStart = Selectable<TaskStartTable>;
-export type WorkflowStep = Selectable<WorkflowStepTable>;
-export type TaskDeletion = Selectable<TaskDeletionTable>;
-export type FollowUp = Selectable<FollowUpTable>;
+/** An upload under way: the turn that claimed it, and what the storage has. */
+export interface UploadRow extends UploadKey {
+  claimed_by: string;
+  claimed_until: Date;
+  /** The service's file id; null until the upload has started. */
+  file_id: string | null;
+  /** Null for an upload in one piece. */
+  multipart_id: string | null;
+  part_size_bytes: number | null;
+  /** Headers that the storage requires with every part. */
+  part_headers: Record<string, string> | null;
+  size_bytes: number | null;
+  /** The ETags of the parts that the storage has, by number. */
+  part_etags: Record<string, string>;
+  is_finalizing: boolean;
+  started_at: Date;
+}
+
+/** The id is recorded before people can see the file; `sharing`: the outcome is unknown until it is `shared`. */
+export type SlackFileState = 'begun' | 'staged' | 'sharing' | 'shared';
+
+/** A file that we put into Slack. */
+export interface SlackFileRow {
+  workspace: string;
+  turn_id: string;
+  /** Which file of its turn it is: `rest`, … */
+  part: string;
+  slack_file_id: string;
+  state: SlackFileState;
+  intended_at: Date;
+}
+
+/** A result or a review that one post of the thread shows. */
+export interface PostedResult extends ThreadKey {
+  /** Of a review, `review:` and the id of the message with the findings, or `failed:` and the name of the failure. */
+  result_id: string;
+  turn_id: string;
+  /** '' for the results at the turn's end, else the name of a later group; of a review, the same as `result_id`. */
+  batch: string;
+  /** When it was in the thread; for the turn's own results, `results_posted_at` of the turn records it. */
+  posted_at: Date | null;
+}

@@ -1,9 +1,7 @@
-import type { Generated, Selectable } from 'kysely';
-import type { MessageKey, ThreadKey } from '../keys.ts';
-import type { NullableJsonColumn, NullableTimeColumn, SlackTs } from './column-types.ts';
+import type { MessageKey, SlackTs, ThreadKey } from '../keys.ts';
 
 /** A thread of ours. Its task is created when its first turn needs it. */
-interface ThreadTable extends ThreadKey {
+export interface Thread extends ThreadKey {
   /** The service account that its task belongs to. */
   account_id: string;
   /** The person whose message made the thread ours. */
@@ -16,33 +14,31 @@ interface ThreadTable extends ThreadKey {
   /** The model requested for the task; null: the service's default. */
   task_model: string | null;
   /** Set just before the task is created, cleared when the outcome is known. */
-  task_intended_at: NullableTimeColumn;
+  task_intended_at: Date | null;
   /** People whose messages were sent to the task, in the order of their first message. */
-  participant_ids: Generated<string[]>;
+  participant_ids: string[];
   /** When the task was created. */
-  task_started_at: NullableTimeColumn;
+  task_started_at: Date | null;
   /** The task's state when it was last read: the service's word, or `gone` if the task no longer exists. */
   task_state: string | null;
-  task_state_read_at: NullableTimeColumn;
+  task_state_read_at: Date | null;
   /** The thread's link in Slack, once it was requested. */
   permalink: string | null;
   /** Earlier tasks of the thread, which accept no more messages. */
-  former_task_ids: Generated<string[]>;
+  former_task_ids: string[];
   /** The stopped turn that paused the thread's waiting messages, until somebody resumes them. */
-  paused_by_turn_id: Generated<string | null>;
+  paused_by_turn_id: string | null;
   /** The mention led to no task (only help was shown): replies need a mention again. */
-  is_dormant: Generated<boolean>;
+  is_dormant: boolean;
   /** People asked the agent to read every reply in a thread that people began. */
-  listens_to_all: Generated<boolean>;
+  listens_to_all: boolean;
   /** Who was told that their replies are not sent. */
-  informed_ids: Generated<string[]>;
+  informed_ids: string[];
   /** The task was begun with "Plan first". */
-  plans_first: Generated<boolean>;
-  last_used_at: Generated<Date>;
-  created_at: Generated<Date>;
+  plans_first: boolean;
+  last_used_at: Date;
+  created_at: Date;
 }
-
-export type Thread = Selectable<ThreadTable>;
 
 /** How a task is created, and how its first message is sent; what is left out has the usual value. */
 export interface TaskChoices {
@@ -79,45 +75,37 @@ export interface MessageContent {
 export type MessageState = 'waiting' | 'sending' | 'sent' | 'withdrawn' | 'closed' | 'refused' | 'unsent';
 
 /** A person's message for the agent. Its key deduplicates the inbox. */
-interface MessageTable extends MessageKey {
+export interface Message extends MessageKey {
   thread_ts: SlackTs;
   user_id: string;
   state: MessageState;
   /** Null once the turn has ended and can no longer be retried, and until a waiting message is read back from Slack. */
-  content: NullableJsonColumn<MessageContent>;
+  content: MessageContent | null;
   edited_ts: SlackTs | null;
   /** The turn whose content and files this message sends again. */
-  resends_turn_id: Generated<string | null>;
+  resends_turn_id: string | null;
   /** The turn whose question this message asks again with other content or choices. */
-  revises_turn_id: Generated<string | null>;
+  revises_turn_id: string | null;
   /** Whether the message has our waiting reaction in Slack. */
-  has_waiting_reaction: Generated<boolean>;
+  has_waiting_reaction: boolean;
   /** Somebody asked to pass it on to the run at work. */
-  is_urgent: Generated<boolean>;
+  is_urgent: boolean;
   /** The message that quoted this unsent one. */
-  quoted_with_ts: Generated<SlackTs | null>;
-  received_at: Generated<Date>;
+  quoted_with_ts: SlackTs | null;
+  received_at: Date;
 }
 
-export type Message = Selectable<MessageTable>;
-
 /** An edit or a deletion that arrived before its message. */
-interface EarlyEditTable extends MessageKey {
+export interface EarlyEditRow extends MessageKey {
   is_deletion: boolean;
   /** Whose words `content` is. */
   user_id: string | null;
-  /** Null with a deletion, with an edit that is not for us, and once the message has these words. */
-  content: NullableJsonColumn<MessageContent>;
+  /** Null with a deletion, with an edit whose words are not kept, and once the message has these words. */
+  content: MessageContent | null;
   edited_ts: SlackTs | null;
   /** The message that sends the edit to the agent, after a person pressed the button for it. */
-  sent_as_ts: Generated<SlackTs | null>;
-  received_at: Generated<Date>;
-}
-
-/** A reply in a thread that was not ours when it arrived: ids only, for ten minutes. */
-interface OrphanReplyTable extends ThreadKey {
-  ts: SlackTs;
-  received_at: Generated<Date>;
+  sent_as_ts: SlackTs | null;
+  received_at: Date;
 }
 
 /** How a turn ended. */
@@ -146,7 +134,7 @@ export interface FileNote {
 }
 
 /** One message to the agent and its reply. Each column records a step; null: not done yet. */
-interface TurnTable extends ThreadKey {
+export interface Turn extends ThreadKey {
   id: string;
   message_ts: SlackTs;
   asked_by: string;
@@ -155,57 +143,56 @@ interface TurnTable extends ThreadKey {
   /** The prompt, frozen with the message; a retry sends the same. */
   prompt: string | null;
   /** The service's ids of the attached files. */
-  attached_file_ids: NullableJsonColumn<string[]>;
-  file_notes: NullableJsonColumn<FileNote[]>;
+  attached_file_ids: string[] | null;
+  file_notes: FileNote[] | null;
   /** Whether retention still has to erase the prompt and the names of files. */
-  has_text: Generated<boolean>;
+  has_text: boolean;
   /** The task's last message id when the send was intended; '' if it had none. */
   sent_after_message_id: string | null;
-  send_intended_at: NullableTimeColumn;
+  send_intended_at: Date | null;
   user_message_id: string | null;
   assistant_message_id: string | null;
   /** The task that the message was sent to. */
-  task_id: Generated<string | null>;
+  task_id: string | null;
   stop_requested_by: string | null;
-  stop_requested_at: NullableTimeColumn;
+  stop_requested_at: Date | null;
   /** When the stop was requested, by Slack's clock. */
-  stop_requested_ts: Generated<SlackTs | null>;
+  stop_requested_ts: SlackTs | null;
   /** When the service accepted the stop. */
-  stop_sent_at: NullableTimeColumn;
+  stop_sent_at: Date | null;
   /** When a person asked again because the turn did not end. */
-  force_stop_requested_at: NullableTimeColumn;
-  force_stop_sent_at: NullableTimeColumn;
+  force_stop_requested_at: Date | null;
+  force_stop_sent_at: Date | null;
   /** Offsets (characters) at which the answer continues in a new message because no edit was permitted in time. */
-  split_offsets: Generated<number[]>;
-  settled_at: NullableTimeColumn;
+  split_offsets: number[];
+  settled_at: Date | null;
   outcome: TurnOutcome | null;
   /** The skill that the message was sent with. */
   skill: string | null;
   /** How often the agent used each tool. */
-  tool_counts: NullableJsonColumn<Record<string, number>>;
+  tool_counts: Record<string, number> | null;
   /** How often another process continued the turn. */
-  takeovers: Generated<number>;
+  takeovers: number;
   /** The turn that sends the files of this one, which had no text. */
-  files_sent_with_turn_id: Generated<string | null>;
+  files_sent_with_turn_id: string | null;
   /** When a person pressed Continue, Try again, Choose again, Go ahead or Stop here. */
-  button_used_at: NullableTimeColumn;
+  button_used_at: Date | null;
   /** The message that the button made. */
-  button_message_ts: Generated<SlackTs | null>;
+  button_message_ts: SlackTs | null;
   /** When the results were posted, or there were none. */
-  results_posted_at: NullableTimeColumn;
-  finished_at: NullableTimeColumn;
+  results_posted_at: Date | null;
+  finished_at: Date | null;
   /** Takeovers since the last recorded step; too many end the turn. */
-  attempts: Generated<number>;
+  attempts: number;
   /** When the first of them was. */
-  attempts_since: Generated<Date>;
-  first_visible_at: NullableTimeColumn;
+  attempts_since: Date;
+  first_visible_at: Date | null;
   /** How many edits the reply took. */
-  edit_count: Generated<number>;
-  uploaded_bytes: Generated<number>;
-  started_at: Generated<Date>;
+  edit_count: number;
+  uploaded_bytes: number;
+  started_at: Date;
 }
 
-export type Turn = Selectable<TurnTable>;
 /** Which turn. */
 export type TurnId = Pick<Turn, 'workspace' | 'id'>;
 /** Which turn, and where. What works for hours keeps this, and not a row with people's content. */
@@ -215,7 +202,7 @@ export type TurnLocation = Pick<Turn, 'workspace' | 'id' | 'channel' | 'thread_t
 export type PostState = 'intended' | 'posted' | 'gone';
 
 /** A Slack message of ours: what it is for, and where it is. */
-interface PostTable extends ThreadKey {
+export interface Post extends ThreadKey {
   turn_id: string;
   /** `reply:0`, `reply:1`, …, `draft:<what>`, `results:0`, …, `end`, `notice:<name>`. */
   part: string;
@@ -227,17 +214,16 @@ interface PostTable extends ThreadKey {
   ts: SlackTs | null;
   /** SHA-256 of the content, so that an edit that changes nothing is not sent. */
   content_hash: string | null;
-  intended_at: Generated<Date>;
+  intended_at: Date;
 }
 
-export type Post = Selectable<PostTable>;
-
-/** Threads, their messages, turns and our posts. */
-export interface ThreadTables {
-  threads: ThreadTable;
-  messages: MessageTable;
-  early_edits: EarlyEditTable;
-  orphan_replies: OrphanReplyTable;
-  turns: TurnTable;
-  posts: PostTable;
+/** One person's rating of one answer. */
+export interface FeedbackRow {
+  workspace: string;
+  turn_id: string;
+  user_id: string;
+  is_positive: boolean;
+  /** Null: none was written, or it was erased. */
+  comment: string | null;
+  given_at: Date;
 }

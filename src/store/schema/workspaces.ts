@@ -1,34 +1,33 @@
-import type { Generated, Selectable } from 'kysely';
-import type { NullableTimeColumn } from './column-types.ts';
+import type { SlackTs, ThreadKey } from '../keys.ts';
 
 /** A Slack workspace in which the bot is installed. */
-interface WorkspaceTable {
+export interface WorkspaceRow {
   workspace: string;
   name: string;
   bot_user_id: string;
   bot_id: string;
   /** When some process was last able to receive its events. */
-  last_receiving_at: NullableTimeColumn;
+  last_receiving_at: Date | null;
   /** The app's posts and edits since one of them last came back as an event. */
-  unheard_posts: Generated<number>;
+  unheard_posts: number;
   /** Since when these are enough for a verdict. */
-  unheard_since: NullableTimeColumn;
+  unheard_since: Date | null;
   /** When one of them last came back. */
-  heard_at: NullableTimeColumn;
+  heard_at: Date | null;
   /** The last verdict that no events arrive; null once one of the app's posts comes back. */
-  judged_deaf_at: NullableTimeColumn;
-  created_at: Generated<Date>;
+  judged_deaf_at: Date | null;
+  created_at: Date;
   /** Whose token is used: the workspace's own installation or its organisation's; null: the token of the settings. */
-  installation_id: Generated<string | null>;
+  installation_id: string | null;
   /** When the app was uninstalled: the workspace's rows are erased some time later. */
-  uninstalled_at: NullableTimeColumn;
+  uninstalled_at: Date | null;
   /** When its organisation revoked the app's access; null once it was restored. */
-  access_revoked_at: NullableTimeColumn;
-  change_seq: Generated<number>;
+  access_revoked_at: Date | null;
+  change_seq: number;
 }
 
 /** An OAuth installation of a workspace (`T…`) or of an organisation (`E…`). */
-interface InstallationTable {
+export interface InstallationRow {
   workspace: string;
   /** The organisation that a workspace belongs to. */
   enterprise_id: string | null;
@@ -39,14 +38,14 @@ interface InstallationTable {
   /** The encrypted tokens; null once they are revoked. */
   encrypted_tokens: string | null;
   /** When the bot's token expires, if tokens are rotated. */
-  token_expires_at: NullableTimeColumn;
-  installed_at: Generated<Date>;
-  uninstalled_at: NullableTimeColumn;
-  change_seq: Generated<number>;
+  token_expires_at: Date | null;
+  installed_at: Date;
+  uninstalled_at: Date | null;
+  change_seq: number;
 }
 
 /** A service account that an admin of the workspace has set. */
-interface AccountTable {
+export interface AccountRow {
   workspace: string;
   /** An id of ours, which projects and threads refer to. */
   account_id: string;
@@ -54,30 +53,68 @@ interface AccountTable {
   /** The encrypted API key; null once no turn needs it. */
   encrypted_api_key: string | null;
   set_by: string;
-  set_at: Generated<Date>;
+  set_at: Date;
   /** When another account replaced it; null for the current one. */
-  retired_at: NullableTimeColumn;
-  change_seq: Generated<number>;
-}
-
-/** The state of an OAuth flow that was used: each is valid once. */
-interface UsedOAuthStateTable {
-  state: string;
-  used_at: Generated<Date>;
+  retired_at: Date | null;
+  change_seq: number;
 }
 
 /** Whether a workspace's events arrive: the app's own posts come back as events. */
-export type EchoState = Pick<
-  Selectable<WorkspaceTable>,
-  'unheard_posts' | 'unheard_since' | 'heard_at' | 'judged_deaf_at'
->;
-export type InstallationRow = Selectable<InstallationTable>;
-export type AccountRow = Selectable<AccountTable>;
+export type EchoState = Pick<WorkspaceRow, 'unheard_posts' | 'unheard_since' | 'heard_at' | 'judged_deaf_at'>;
 
-/** Workspaces, their installations and accounts. */
-export interface WorkspaceTables {
-  workspaces: WorkspaceTable;
-  installations: InstallationTable;
-  used_oauth_states: UsedOAuthStateTable;
-  accounts: AccountTable;
+/** The rate limit of one kind of call in one workspace, shared by all processes. */
+export interface RateLimitRow {
+  workspace: string;
+  /** A Slack method, or a method and a channel. */
+  limit_key: string;
+  /** GCRA's theoretical arrival time: when all permits granted so far are used up. */
+  theoretical_arrival_at: Date;
+  /** No permit is granted before this time, because Slack answered 429. */
+  blocked_until: Date;
+  /** The share of the full rate after the last 429; it recovers with time. */
+  rate_factor: number;
+  /** When that 429 was. */
+  rate_reduced_at: Date;
 }
+
+/** A process that may hold Socket Mode connections of a Slack app; it is dead after `expires_at`. */
+export interface SocketLease {
+  workspace: string;
+  app_id: string;
+  process_id: string;
+  /** How many connections it may open, or still has. */
+  sockets: number;
+  expires_at: Date;
+}
+
+/** A thread, or (with the thread_ts 0) a channel, to read back after a gap in receiving. */
+export interface BackfillRow extends ThreadKey {
+  /** Nothing before this is missing. */
+  since_ts: SlackTs;
+  last_used_at: Date;
+  /** How many gaps it was queued for: one that comes while it is read must not be lost. */
+  gap_count: number;
+  claimed_by: string | null;
+  claimed_until: Date;
+  queued_at: Date;
+}
+
+/** What somebody did. Rows are only added; triggers add those of turns, stops and withdrawals. */
+export interface AuditRow {
+  workspace: string;
+  id: number;
+  at: Date;
+  kind: 'turn' | 'stop' | 'approval' | 'withdrawal' | 'deletion' | 'refusal' | 'forget' | 'setting';
+  user_id: string | null;
+  channel: string | null;
+  thread_ts: SlackTs | null;
+  turn_id: string | null;
+  task_id: string | null;
+  details: Record<string, unknown>;
+}
+
+/**
+ * What a channel is told once. shared: another organisation can read the channel; introduction: answers come from an
+ * automated system; new_task_in_dm: each message at the top of a direct channel starts a task.
+ */
+export type OneTimeNotice = 'shared' | 'introduction' | 'new_task_in_dm';

@@ -1,16 +1,13 @@
-import { type Selectable, sql } from 'kysely';
-import { fromNow, millis } from '../clock.ts';
-import { inThread, isUnclaimed } from '../filters.ts';
-import type { ThreadKey } from '../keys.ts';
+import { sql } from 'kysely';
 import { countChanges, Queries } from '../queries.ts';
-import type { BackfillTable } from '../schema/slack.ts';
-import type { SlackTs } from '../schema.ts';
+import type { BackfillRow, SlackTs, ThreadKey } from '../schema.ts';
+import { fromNow, inThread, isUnclaimed, millis } from '../sql-expressions.ts';
 
 /** In place of a thread's ts: the top-level messages of the channel. */
 export const CHANNEL_LEVEL: SlackTs = '0.000000';
 
 /** A thread, or a channel, to read back after a gap. */
-export type PendingBackfill = Pick<Selectable<BackfillTable>, keyof ThreadKey | 'since_ts' | 'gap_count'>;
+export type PendingBackfill = Pick<BackfillRow, keyof ThreadKey | 'since_ts' | 'gap_count'>;
 
 /** What to read back after a gap in receiving. Survives a restart; one process reads each thread or channel. */
 export class BackfillQueue extends Queries {

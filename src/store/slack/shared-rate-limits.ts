@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { fromNow, millis } from '../clock.ts';
 import { Queries } from '../queries.ts';
+import { fromNow, millis } from '../sql-expressions.ts';
 
 /**
  * A rate: `perMinute` permits spread evenly, of which up to `burst` are granted at once. No sliding minute has more than

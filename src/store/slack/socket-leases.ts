@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
-import { fromNow } from '../clock.ts';
 import { Queries } from '../queries.ts';
-import type { Tables } from '../schema.ts';
+import type { SocketLease } from '../schema.ts';
+import { fromNow } from '../sql-expressions.ts';
 
 /** How long a lease lasts without renewal (ms). */
 export const SOCKET_LEASE_MS = 8_000;
 
 /** A process that may hold connections of a Slack app. */
-export type SocketLeaseKey = Pick<Tables['socket_leases'], 'workspace' | 'app_id' | 'process_id'>;
+export type SocketLeaseKey = Pick<SocketLease, 'workspace' | 'app_id' | 'process_id'>;
 
 /** A process's share of the app's connections. */
 export interface SocketShare {

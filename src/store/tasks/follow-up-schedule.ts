@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { fromNow } from '../clock.ts';
-import { inThread, isInstalled, isUnclaimed, placeInWorkspace } from '../filters.ts';
 import { Queries } from '../queries.ts';
 import type { FollowUp, Turn, TurnLocation } from '../schema.ts';
+import { fromNow, inThread, isInstalled, isUnclaimed, placeInWorkspace } from '../sql-expressions.ts';
 
 /** The turn that a follow-up checks, with its thread's account and task. */
 export interface CheckedTurn extends Turn {

@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
-import { fromNow } from '../clock.ts';
-import { inThread, isInstalled, isUnclaimed, placeInWorkspace } from '../filters.ts';
-import type { ThreadKey } from '../keys.ts';
 import { Queries } from '../queries.ts';
-import type { TaskDeletion } from '../schema.ts';
+import type { TaskDeletion, ThreadKey } from '../schema.ts';
+import { fromNow, inThread, isInstalled, isUnclaimed, placeInWorkspace } from '../sql-expressions.ts';
 
 /** How long a process has for a deletion before another continues it (ms). */
 const CLAIM_MS = 60_000;

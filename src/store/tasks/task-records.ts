@@ -1,24 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import { inThread } from '../filters.ts';
-import type { ThreadKey } from '../keys.ts';
 import { Queries } from '../queries.ts';
-import type { Thread, TurnOutcome } from '../schema.ts';
+import type { Thread, ThreadKey, TurnOutcome } from '../schema.ts';
+import { inThread } from '../sql-expressions.ts';
 
 /** A thread's task, as lists and details show it. */
-export interface TaskRow
-  extends Pick<
-    Thread,
-    | keyof ThreadKey
-    | 'account_id'
-    | 'started_by'
-    | 'task_title'
-    | 'task_model'
-    | 'project_id'
-    | 'last_used_at'
-    | 'permalink'
-    | 'task_state'
-    | 'task_state_read_at'
-  > {
+export interface TaskRow extends Thread {
   task_id: string;
   started_at: Date;
   /** Whether a turn is under way. */
@@ -123,11 +109,7 @@ export class TaskRecords extends Queries {
 
   async #rows(where: ReturnType<typeof sql>, { from, most }: TaskRange): Promise<TaskRow[]> {
     return this.rows(sql<TaskRow>`
-      select threads.workspace, threads.channel, threads.thread_ts, threads.account_id, threads.started_by,
-        threads.task_id, threads.task_title, threads.project_id,
-        threads.task_model,
-        coalesce(threads.task_started_at, threads.created_at) as started_at, threads.last_used_at,
-        threads.permalink, threads.task_state, threads.task_state_read_at,
+      select threads.*, coalesce(threads.task_started_at, threads.created_at) as started_at,
         last.id is not null and last.finished_at is null as has_open_turn,
         last.outcome, last.finished_at
       from threads

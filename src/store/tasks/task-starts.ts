@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import { fromNow } from '../clock.ts';
-import { isUnclaimed } from '../filters.ts';
-import { toPostgresJson } from '../postgres-json.ts';
-import { Queries } from '../queries.ts';
+import { Queries, toPostgresJson } from '../queries.ts';
 import type { MessageContent, TaskStart } from '../schema.ts';
+import { fromNow, isUnclaimed } from '../sql-expressions.ts';
 
 /** How long one process has for a post (ms): longer than the call may take. */
 const CLAIM_MS = 20_000;
@@ -13,15 +11,9 @@ const CLAIM_MS = 20_000;
 export type TaskStartKey = Pick<TaskStart, 'workspace' | 'id'>;
 
 /** An open form that has not been sent. */
-export type TaskStartDraft = Pick<
+export type TaskStartDraft = Omit<
   TaskStart,
-  | keyof TaskStartKey
-  | 'user_id'
-  | 'channel'
-  | 'thread_ts'
-  | 'message_ts'
-  | 'source_turn_id'
-  | 'source_content'
+  'state' | 'content' | 'post_intended_at' | 'claimed_by' | 'claimed_until' | 'created_at'
 >;
 
 /** Tasks that people start with a form. Each form takes effect once, however often it is sent. */

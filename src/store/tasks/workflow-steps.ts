@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { fromNow } from '../clock.ts';
-import { isInstalled, isUnclaimed } from '../filters.ts';
 import { Queries } from '../queries.ts';
 import type { SlackTs, TaskStart, Turn, WorkflowStep } from '../schema.ts';
+import { fromNow, isInstalled, isUnclaimed } from '../sql-expressions.ts';
 
 /** How long a process has to complete a step before another tries (ms). */
 const CLAIM_MS = 60_000;
@@ -10,12 +9,10 @@ const CLAIM_MS = 60_000;
 type NewStep = Omit<WorkflowStep, 'thread_ts' | 'claimed_until' | 'completed_at' | 'created_at'>;
 
 /** A step that is to be completed, and what its thread has come to; null where there is no thread, task or turn yet. */
-export interface DueStep extends WorkflowStep {
-  task_id: string | null;
+export interface DueStep
+  extends WorkflowStep,
+    Pick<Turn, 'task_id' | 'assistant_message_id' | 'outcome' | 'finished_at'> {
   account_id: string | null;
-  assistant_message_id: string | null;
-  outcome: Turn['outcome'];
-  finished_at: Date | null;
 }
 
 /** Steps of workflows: each run of one is recorded with its start, and completed in Slack once it has come that far. */

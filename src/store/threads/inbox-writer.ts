@@ -1,20 +1,16 @@
 import { sql } from 'kysely';
 import { StoreError } from '../errors.ts';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
-import { toPostgresJson } from '../postgres-json.ts';
-import { Queries } from '../queries.ts';
-import type { MessageContent, SlackTs } from '../schema.ts';
-import type { EarlyEdit } from './early-edits.ts';
+import { Queries, toPostgresJson } from '../queries.ts';
+import type { Message, MessageContent } from '../schema.ts';
+import type { EarlyEdit } from './early-arrivals.ts';
 
 /** A message that arrived. */
-export interface InboxMessage extends ThreadKey {
-  ts: SlackTs;
-  user_id: string;
+export interface InboxMessage extends Pick<Message, keyof ThreadKey | 'ts' | 'user_id' | 'edited_ts'> {
   /** Of an unsent message, only the ids are kept. */
   content: MessageContent;
   /** What it becomes; null: its thread was not ours when the caller looked. */
   state: 'waiting' | 'unsent' | null;
-  editedTs: SlackTs | null;
   /** The service account of a thread that starts with it. */
   account_id: string;
   /** It is for us even if its thread is not ours. */
@@ -67,7 +63,10 @@ export class InboxWriter extends Queries {
   /** Writes a batch. Without the database those that came later fail, too: none must overtake an earlier one. */
   async #writeBatch(batch: readonly PendingWrite[], later: PendingWrite[]): Promise<void> {
     try {
-      const decisions = await this.#decide(batch.map(({ message }) => message));
+      const rows = toPostgresJson(batch.map(({ message }, place) => rowOf(message, place)));
+      const decisions = await this.rows(
+        sql<InboxDecision>`select decision, is_paused from record_messages(${rows}) order by place`,
+      );
       batch.forEach(({ decided }, index) => {
         const decision = decisions[index];
         if (decision === undefined) decided.reject(new Error('record_messages returned no decision.'));
@@ -81,19 +80,13 @@ export class InboxWriter extends Queries {
       else for (const { decided } of [...batch, ...(isOutage ? later.splice(0) : [])]) decided.reject(error);
     }
   }
-
-  async #decide(messages: readonly InboxMessage[]): Promise<InboxDecision[]> {
-    return this.rows(sql<InboxDecision>`
-      select decision, is_paused from record_messages(${toPostgresJson(messages.map(rowOf))}) order by place`);
-  }
 }
 
 /** An element of the function's JSON array. */
-function rowOf({ appliedEdit, editedTs, ...rest }: InboxMessage, place: number) {
+function rowOf({ appliedEdit, ...rest }: InboxMessage, place: number) {
   return {
     ...rest,
     place,
-    edited_ts: editedTs,
     applied_is_deletion: appliedEdit?.is_deletion,
     applied_edited_ts: appliedEdit?.edited_ts,
   };

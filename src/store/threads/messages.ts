@@ -1,23 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
-import { hasTurn, inThread, isUnsent, isWaiting, maySend, ofMessage } from '../filters.ts';
-import type { MessageKey, ThreadKey } from '../keys.ts';
-import { toPostgresJson } from '../postgres-json.ts';
-import { Queries } from '../queries.ts';
-import type { Message, MessageContent, MessageState, SlackTs, Turn } from '../schema.ts';
+import { Queries, toPostgresJson } from '../queries.ts';
+import type { Message, MessageContent, MessageKey, SlackTs, ThreadKey, Turn } from '../schema.ts';
+import { hasTurn, inThread, isUnsent, isWaiting, maySend, ofMessage } from '../sql-expressions.ts';
 
-/** A new message. */
-export interface NewMessage {
-  thread_ts: SlackTs;
-  user_id: string;
-  state: MessageState;
-  /** Null: of an unsent message, only the ids are kept. */
-  content: MessageContent | null;
-  editedTs: SlackTs | null;
-  /** The turn whose content and files it sends again. */
-  resends_turn_id?: string;
-  /** The turn whose question it asks again with other content or choices, or corrects. */
-  revises_turn_id?: string;
-}
+/** A new message; of an unsent one, only the ids are kept. */
+export type NewMessage = Pick<Message, 'thread_ts' | 'user_id' | 'state' | 'content' | 'edited_ts'> &
+  Partial<Pick<Message, 'resends_turn_id' | 'revises_turn_id'>>;
 
 /** The next message of a thread, and how many wait there with it. */
 export type WaitingMessage = Message & { waiting_count: number };
@@ -26,11 +14,11 @@ export type WaitingMessage = Message & { waiting_count: number };
 export class Messages extends Queries {
   /** Adds a message once; false if this workspace, channel and ts is known. */
   async add({ workspace, channel, ts }: MessageKey, message: NewMessage): Promise<boolean> {
-    const { thread_ts, user_id, state, content, editedTs, resends_turn_id, revises_turn_id } = message;
+    const { thread_ts, user_id, state, content, edited_ts, resends_turn_id, revises_turn_id } = message;
     return this.changes(sql`
       insert into messages (workspace, channel, ts, thread_ts, user_id, state, content, edited_ts, resends_turn_id, revises_turn_id)
       values (${workspace}, ${channel}, ${ts}, ${thread_ts}, ${user_id}, ${state}, ${content && toPostgresJson(content)},
-        ${editedTs}, ${resends_turn_id ?? null}, ${revises_turn_id ?? null})
+        ${edited_ts}, ${resends_turn_id ?? null}, ${revises_turn_id ?? null})
       on conflict (workspace, channel, ts) do nothing`);
   }
 

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { ofTurn } from '../filters.ts';
-import type { MessageKey } from '../keys.ts';
 import { Queries } from '../queries.ts';
-import type { Post, PostState, SlackTs, Turn, TurnId, TurnLocation } from '../schema.ts';
+import type { MessageKey, Post, PostState, SlackTs, Turn, TurnId, TurnLocation } from '../schema.ts';
+import { ofTurn } from '../sql-expressions.ts';
 
 /** A part that is in Slack: where, and what it shows; null: nobody can be sure, because it is being edited. */
 export interface PostOutcome {

@@ -1,28 +1,15 @@
 import { sql } from 'kysely';
-import { toPostgresJson } from '../postgres-json.ts';
-import type { FileNote, Turn, TurnOutcome } from '../schema.ts';
+import { toPostgresJson } from '../queries.ts';
+import type { Turn, TurnLocation, TurnOutcome } from '../schema.ts';
 import type { FollowUpTimes } from '../tasks/follow-up-schedule.ts';
 import type { PostOutcome } from './posts.ts';
 
+type JsonColumn = 'attached_file_ids' | 'file_notes' | 'tool_counts';
+
 /** What a step records. */
-export type TurnUpdate = Partial<
-  Pick<
-    Turn,
-    | 'prompt'
-    | 'sent_after_message_id'
-    | 'send_intended_at'
-    | 'user_message_id'
-    | 'task_id'
-    | 'assistant_message_id'
-    | 'split_offsets'
-    | 'settled_at'
-    | 'outcome'
-    | 'results_posted_at'
-    | 'skill'
-    | 'first_visible_at'
-    | 'uploaded_bytes'
-  >
-> & { attached_file_ids?: string[]; file_notes?: FileNote[]; tool_counts?: Record<string, number> };
+export type TurnUpdate = Partial<Omit<Turn, keyof TurnLocation | JsonColumn>> & {
+  [Column in JsonColumn]?: NonNullable<Turn[Column]>;
+};
 
 /** What is recorded with the end of a turn. */
 export interface LastStep {

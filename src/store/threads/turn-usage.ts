@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { Queries } from '../queries.ts';
+import type { Thread, Turn } from '../schema.ts';
 
 /** The most turns of a person and of a workspace, per hour and at once; 0: no limit. */
 export interface TurnLimits {
@@ -16,12 +17,37 @@ export interface QuotaExceeded {
   waitMs: number | null;
 }
 
-/** Turns per person and workspace, compared with the limits. */
+/** A turn at work. */
+export interface RunningTurn extends Pick<Turn, 'thread_ts' | 'started_at'>, Pick<Thread, 'task_title'> {
+  turn_id: string;
+  /** A stop was requested. */
+  is_stopping: boolean;
+}
+
+/** Turns per person, channel and workspace, and the limits that they are compared with. */
 export class TurnUsage extends Queries {
   /** Locks the start of turns in the workspace until the transaction ends. */
   async lockWorkspace(workspace: string): Promise<void> {
     const name = `turn-quota/${workspace}`;
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(this.db);
+  }
+
+  /** The turns at work in a channel that a person asked for, or whose task they started, newest first. */
+  async runningOf(
+    { workspace, channel, person }: { workspace: string; channel: string; person: string },
+    limit: number,
+  ): Promise<RunningTurn[]> {
+    return this.rows(sql<RunningTurn>`
+      select id as turn_id, thread_ts, task_title, started_at, stop_requested_at is not null as is_stopping
+      from ${runningIn(workspace, channel)} and ${person} in (asked_by, started_by)
+      order by started_at desc limit ${limit}`);
+  }
+
+  /** How many turns are at work in a channel. */
+  async countRunning(workspace: string, channel: string): Promise<number> {
+    const row = await this.first(sql<{ count: number }>`
+      select count(*)::int as count from ${runningIn(workspace, channel)}`);
+    return row?.count ?? 0;
   }
 
   /** The skills that the service took in the workspace's newest 1,000 turns, the newest first. */
@@ -65,4 +91,9 @@ function atOnceCheck(limit: keyof TurnLimits, most: number, whose: RawBuilder<un
     select ${limit}::text as "limit", ${most}::int as most, null::float8 as "waitMs"
     from turns where ${whose} and finished_at is null and ${most}::int > 0
     offset greatest(${most}::int - 1, 0) limit 1)`;
+}
+
+function runningIn(workspace: string, channel: string) {
+  return sql`turns join threads using (workspace, channel, thread_ts)
+    where workspace = ${workspace} and channel = ${channel} and settled_at is null and finished_at is null`;
 }

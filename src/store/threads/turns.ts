@@ -1,19 +1,19 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { inThread, isTurn, maySend, ofMessage } from '../filters.ts';
-import type { MessageKey, ThreadKey } from '../keys.ts';
-import { toPostgresJson } from '../postgres-json.ts';
-import { Queries } from '../queries.ts';
+import { Queries, toPostgresJson } from '../queries.ts';
 import type {
   FileNote,
   Message,
+  MessageKey,
   SlackTs,
   Tables,
   Thread,
+  ThreadKey,
   Turn,
   TurnId,
   TurnLocation,
   TurnOutcome,
 } from '../schema.ts';
+import { inThread, isTurn, maySend, ofMessage } from '../sql-expressions.ts';
 import { followUpInsert } from '../tasks/follow-up-schedule.ts';
 import { intendedPost, type PostOutcome, postInsert, postsUpdate, replyPart } from './posts.ts';
 import { type TaskIntent, taskBinding, taskIntentUpdate } from './threads.ts';

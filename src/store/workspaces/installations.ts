@@ -1,33 +1,18 @@
-import { type Kysely, sql } from 'kysely';
-import { millis } from '../clock.ts';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { changesRow, Queries } from '../queries.ts';
 import type { InstallationRow, Tables } from '../schema.ts';
+import { millis } from '../sql-expressions.ts';
 import { inChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
 /** A new installation. */
-export type NewInstallation = Pick<
+export type NewInstallation = Omit<
   InstallationRow,
-  | 'workspace'
-  | 'enterprise_id'
-  | 'is_enterprise_install'
-  | 'name'
-  | 'bot_user_id'
-  | 'bot_id'
-  | 'token_expires_at'
+  'encrypted_tokens' | 'installed_at' | 'uninstalled_at' | 'change_seq'
 > & { encrypted_tokens: string };
 
 /** A workspace (`T…`) and the installation whose token it uses; without tokens if the app is no longer installed there. */
 export interface InstalledWorkspace
-  extends Pick<
-    InstallationRow,
-    | 'workspace'
-    | 'enterprise_id'
-    | 'is_enterprise_install'
-    | 'bot_user_id'
-    | 'bot_id'
-    | 'encrypted_tokens'
-    | 'change_seq'
-  > {
+  extends Omit<InstallationRow, 'name' | 'token_expires_at' | 'installed_at' | 'uninstalled_at'> {
   /** The workspace or organisation of its installation. */
   installation_id: string;
 }
@@ -101,10 +86,10 @@ export class Installations extends Queries {
           change_seq = ${nextChangeSeq}
         where workspace = ${workspace} and change_seq = ${version} and uninstalled_at is null`;
       if (!(await changesRow(trx, ended))) return false;
-      const left = sql<{ workspace: string }>`
+      const left = sql`
         update workspaces set uninstalled_at = clock_timestamp(), change_seq = ${nextChangeSeq}
         where installation_id = ${workspace} and uninstalled_at is null returning workspace`;
-      await deleteApiKeysOf(trx, (await left.execute(trx)).rows);
+      await apiKeyDeletion(left).execute(trx);
       return true;
     });
   }
@@ -121,10 +106,10 @@ export class Installations extends Queries {
         on conflict (workspace) do update set uninstalled_at = coalesce(workspaces.uninstalled_at, excluded.uninstalled_at),
           access_revoked_at = excluded.access_revoked_at, change_seq = nextval('installation_change_seq')
         where workspaces.installation_id = excluded.installation_id`.execute(trx);
-      const gone = sql<{ workspace: string }>`
+      const gone = sql`
         select workspace from workspaces
         where installation_id = ${organisation} and workspace = any(${[...workspaces]}::text[])`;
-      await deleteApiKeysOf(trx, (await gone.execute(trx)).rows);
+      await apiKeyDeletion(gone).execute(trx);
     });
   }
 
@@ -204,6 +189,11 @@ export class Installations extends Queries {
     return inChangeSequence(this.db, (trx) => changesRow(trx, saved));
   }
 
+  /** Marks the state of an OAuth flow as used; false if it was before: each completes one installation. */
+  async markStateUsed(state: string): Promise<boolean> {
+    return this.changes(sql`insert into used_oauth_states (state) values (${state}) on conflict do nothing`);
+  }
+
   /** Replaces the encrypted text of a row; false if it has changed meanwhile. */
   async replaceEncrypted(workspace: string, before: string, sealed: string): Promise<boolean> {
     const replaced = sql`
@@ -219,22 +209,10 @@ export class Installations extends Queries {
   }
 }
 
-/** The states of OAuth flows: each completes one installation. */
-export class OAuthStates extends Queries {
-  /** Marks a state as used; false if it was used before. */
-  async markUsed(state: string): Promise<boolean> {
-    return this.changes(sql`insert into used_oauth_states (state) values (${state}) on conflict do nothing`);
-  }
-}
-
 /** The accounts stay, so that their threads can say what is missing, but can no longer be used. */
-async function deleteApiKeysOf(
-  trx: Kysely<Tables>,
-  workspaces: readonly { workspace: string }[],
-): Promise<void> {
-  if (workspaces.length === 0) return;
-  const left = workspaces.map(({ workspace }) => workspace);
-  await sql`
+function apiKeyDeletion(workspaces: RawBuilder<unknown>) {
+  return sql`
+    with gone as (${workspaces})
     update accounts set encrypted_api_key = null, change_seq = ${nextChangeSeq}
-    where encrypted_api_key is not null and workspace = any(${left}::text[])`.execute(trx);
+    where encrypted_api_key is not null and workspace in (select workspace from gone)`;
 }

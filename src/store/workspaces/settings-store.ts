@@ -1,9 +1,9 @@
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import { Queries } from '../queries.ts';
-import type { SettingsTable } from '../schema.ts';
+import type { SettingsRow } from '../schema.ts';
 
 /** The settings of a channel, or of a whole workspace. */
-export type Settings = Omit<Selectable<SettingsTable>, 'workspace' | 'channel' | 'changed_by' | 'changed_at'>;
+export type Settings = Omit<SettingsRow, 'workspace' | 'channel' | 'changed_by' | 'changed_at'>;
 
 /** Who may use the agent; null: not set. */
 export type AccessSettings = Pick<Settings, 'allowed_users' | 'allowed_bots' | 'allow_workflow_steps'>;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { millis } from '../clock.ts';
 import { Queries } from '../queries.ts';
 import type { EchoState } from '../schema.ts';
+import { millis } from '../sql-expressions.ts';
 
 /** The Slack workspaces that the bot is installed in. */
 export class Workspaces extends Queries {

@@ -41,7 +41,7 @@ async function arrives(scene: AppScene, channel: Channel, root: Message, after: 
     user_id: scene.grace.id,
     state: 'waiting',
     content: words,
-    editedTs: null,
+    edited_ts: null,
   } as const;
   await scene.sandbox.bot.store.messages.add(known(scene, channel, ts).key, row);
   return ts;

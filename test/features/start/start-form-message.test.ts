@@ -14,7 +14,7 @@ const empty: StartFormValues = {
   mode: undefined,
   files: [],
 };
-const names = { person: () => undefined, channel: () => undefined, usergroup: () => undefined };
+const names = new Map<string, string>();
 const file = (id: string) => ({ id, name: `${id}.csv` });
 
 describe('the message of a submitted form', () => {

@@ -10,7 +10,7 @@ test('a process that takes over finds out whether the notice of a pause was post
   const thread = { workspace: 'T1', channel: 'C1', thread_ts: '1700000000.000000' };
   await store.threads.adopt(thread, { account_id: 'a', user_id: 'U1', ts: thread.thread_ts });
   for (const ts of [thread.thread_ts, '1700000001.000000']) {
-    const row = { thread_ts: thread.thread_ts, user_id: 'U1', content: { text: 'hi' }, editedTs: null };
+    const row = { thread_ts: thread.thread_ts, user_id: 'U1', content: { text: 'hi' }, edited_ts: null };
     await store.messages.add({ workspace: 'T1', channel: 'C1', ts }, { ...row, state: 'waiting' });
   }
   const first = await store.messages.nextWaiting(thread);

@@ -21,7 +21,7 @@ async function until(look: () => boolean | Promise<boolean>): Promise<void> {
 /** A message that carries the waiting reaction and was taken back; 1 to 9 in the workspace `id`. */
 async function takenBack(id: string, number: number): Promise<MessageKey> {
   const key = { workspace: id, channel: 'C1', ts: `170000000${number}.000100` };
-  const said = { thread_ts: key.ts, user_id: 'U1', content: { text: 'x' }, editedTs: null };
+  const said = { thread_ts: key.ts, user_id: 'U1', content: { text: 'x' }, edited_ts: null };
   await store.messages.add(key, { ...said, state: 'waiting' });
   await store.messages.setWaitingReaction(key, true);
   await store.messages.withdraw(key);
@@ -53,7 +53,7 @@ test('a reaction that Slack does not remove is retried less and less often, and 
   });
   expect(tried.length).toBeLessThanOrEqual(5 * 12);
   const next = { workspace: 'T1', channel: 'C1', ts: '1700000100.000100' };
-  const said = { thread_ts: next.ts, user_id: 'U1', content: { text: 'x' }, editedTs: null };
+  const said = { thread_ts: next.ts, user_id: 'U1', content: { text: 'x' }, edited_ts: null };
   await store.messages.add(next, { ...said, state: 'waiting' });
   const thread = { workspace: next.workspace, channel: next.channel, thread_ts: next.ts };
   void marks.onInboxOutcome({ kind: 'admitted', isQueued: true, isPaused: false, thread }, next);
@@ -76,7 +76,7 @@ test('a reaction is removed only once it is there, if its turn begins before', a
   const marks = new WaitingReactions({ store, log: silentLog, workspace: () => ({ posting }) });
   const key = { workspace: 'T2', channel: 'C1', ts: '1700000200.000100' };
   const thread = { workspace: key.workspace, channel: key.channel, thread_ts: key.ts };
-  const said = { thread_ts: key.ts, user_id: 'U1', content: { text: 'x' }, editedTs: null };
+  const said = { thread_ts: key.ts, user_id: 'U1', content: { text: 'x' }, edited_ts: null };
   await store.messages.add(key, { ...said, state: 'waiting' });
   void marks.onInboxOutcome({ kind: 'admitted', isQueued: true, isPaused: false, thread }, key);
   await until(() => calls.includes('add'));

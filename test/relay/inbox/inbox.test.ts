@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Inbox } from '../../../src/relay/inbox/inbox.ts';
 import type { InboxEvent, IncomingMessage } from '../../../src/relay/runtime/incoming-message.ts';
-import { ofMessage } from '../../../src/store/filters.ts';
+import { ofMessage } from '../../../src/store/sql-expressions.ts';
 import { Store } from '../../../src/store/store.ts';
 import { InboxWriter } from '../../../src/store/threads/inbox-writer.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';

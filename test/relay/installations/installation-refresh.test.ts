@@ -278,12 +278,16 @@ test('tokens that cannot be renewed are retried less and less often, so that oth
   await install('xoxb-dead', new Date(Date.now() - 48 * hour));
   let minutes = 0;
   const tries: number[] = [];
-  const renew = async () => {
+  const rotation = rotationWith(async () => {
     tries.push(minutes);
     throw new Error('invalid_refresh_token');
-  };
-  const rotation = rotationWith(renew, () => minutes * 60_000);
-  for (; minutes < 16; minutes += 1) await rotation.renewDue();
+  });
+  vi.useFakeTimers({ toFake: ['Date'] });
+  for (; minutes < 16; minutes += 1) {
+    await rotation.renewDue();
+    vi.setSystemTime(Date.now() + 60_000);
+  }
+  vi.useRealTimers();
   expect(tries).toEqual([0, 1, 2, 5, 12]);
 });
 
@@ -439,8 +443,8 @@ async function letDaysPass(): Promise<void> {
     await kysely.updateTable(table).set({ uninstalled_at: left_at }).where('workspace', '=', id).execute();
 }
 
-function rotationWith(renew: TokenRotationDeps['renew'], now: () => number = Date.now): TokenRotation {
-  return new TokenRotation({ store, keyring, renew, onRenewed: async () => undefined, log: silentLog, now });
+function rotationWith(renew: TokenRotationDeps['renew']): TokenRotation {
+  return new TokenRotation({ store, keyring, renew, onRenewed: async () => undefined, log: silentLog });
 }
 
 async function reseal(): Promise<void> {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { idsToResolve } from '../../../src/relay/reading/display-names.ts';
+import { describe, expect, it, test } from 'vitest';
+import { lookUpNames } from '../../../src/relay/reading/display-names.ts';
 import { readMentions } from '../../../src/relay/reading/mentions.ts';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import { bot, list, richText, section, styled, user } from '../../support/message-builders.ts';
@@ -60,14 +60,21 @@ describe('the mentions of a message', () => {
   });
 });
 
-describe('the ids to resolve', () => {
-  it('are those of people, channels and usergroups, each once, writers included', () => {
-    const one = parseMessage({ user: 'U0GRACE', text: '<@U0ADA> <@U0ADA> <#C0LAB>' });
-    const other = parseMessage(richText(section(user(bot), { type: 'usergroup', usergroup_id: 'S0GENES' })));
-    expect(idsToResolve(one, other)).toEqual({
-      person: new Set(['U0GRACE', 'U0ADA', bot]),
-      channel: new Set(['C0LAB']),
-      usergroup: new Set(['S0GENES']),
-    });
-  });
+test('names are looked up of people, channels and usergroups, each once, writers included', async () => {
+  const one = parseMessage({ user: 'U0GRACE', text: '<@U0ADA> <@U0ADA> <#C0LAB>' });
+  const other = parseMessage(richText(section(user(bot), { type: 'usergroup', usergroup_id: 'S0GENES' })));
+  const asked: string[] = [];
+  const nameOf = async (kind: string, id: string) => {
+    asked.push(`${kind} ${id}`);
+    return `the ${id}`;
+  };
+  const people = {
+    personName: (id: string) => nameOf('person', id),
+    channel: async (id: string) =>
+      ({ id, name: undefined, purpose: '', kind: 'unknown', isExtShared: undefined }) as const,
+    groupName: (id: string) => nameOf('group', id),
+  };
+  const found = await lookUpNames({ people }, one, other);
+  expect(asked.sort()).toEqual(['group S0GENES', 'person U0ADA', 'person U0GRACE', `person ${bot}`]);
+  expect([...found.keys()].sort()).toEqual(['S0GENES', 'U0ADA', 'U0GRACE', bot]);
 });

@@ -238,7 +238,7 @@ describe('a message without rich text', () => {
     expect(text('*bold* _it_ ~gone~ *_both_*')).toBe('**bold** _it_ ~~gone~~ **_both_**');
     expect(text('2 * 3 * 4, snake_case_name and ~5')).toBe('2 * 3 * 4, snake_case_name and ~5');
     expect(text('**already Markdown** and __init__')).toBe('**already Markdown** and __init__');
-    expect(text('*<https://example.org/a_b_c|paper>*')).toBe('**[paper](https://example.org/a_b_c)**');
+    expect(text('*<https://example.org/a_b_c|paper>*')).toBe('*[paper](https://example.org/a_b_c)*');
   });
 
   it('keeps code unchanged', () => {

@@ -15,6 +15,7 @@ test.each([
   '<@UBOT>, stop!',
   'stop <@UBOT>',
   '*stop*',
+  '~stop~',
 ])('“%s” is the word stop', (text) => {
   expect(isStop(text)).toBe(true);
 });

@@ -28,7 +28,7 @@ async function begun(agoMs: number) {
     user_id: 'U1',
     state: 'waiting',
     content: { text: 'hi' },
-    editedTs: null,
+    edited_ts: null,
   } as const;
   await store.messages.add({ workspace: 'T1', channel: 'C1', ts }, said);
   const waiting = await store.messages.nextWaiting(thread);

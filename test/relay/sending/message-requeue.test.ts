@@ -5,7 +5,7 @@ import {
   closeMessage,
   requeueMessage,
 } from '../../../src/relay/sending/message-requeue.ts';
-import { ofMessage } from '../../../src/store/filters.ts';
+import { ofMessage } from '../../../src/store/sql-expressions.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
@@ -23,7 +23,7 @@ async function begun() {
     { workspace: 'T1', channel: 'C1', thread_ts: ts },
     { account_id: 'settings', user_id: 'U1', ts },
   );
-  const said = { thread_ts: ts, user_id: 'U1', content: { text: 'as it was' }, editedTs: null };
+  const said = { thread_ts: ts, user_id: 'U1', content: { text: 'as it was' }, edited_ts: null };
   await store.messages.add(key, { ...said, state: 'waiting' });
   const get = async () => {
     const message = await store.messages.get(key);

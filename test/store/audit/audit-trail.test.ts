@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { v7 as nextId } from 'uuid';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { AuditRange, AuditRow } from '../../../src/store/audit/audit-trail.ts';
+import type { AuditRange } from '../../../src/store/audit/audit-trail.ts';
+import type { AuditRow } from '../../../src/store/schema.ts';
 import { Store } from '../../../src/store/store.ts';
 import { WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -29,7 +30,7 @@ async function begun(person = 'U1', workspace = 'T1') {
     user_id: person,
     state: 'waiting',
     content: words,
-    editedTs: null,
+    edited_ts: null,
   });
   const message = await store.messages.get(key);
   if (message === undefined) throw new Error('the message was not written');
@@ -219,7 +220,7 @@ describe('erasure', () => {
       user_id: 'UGONE',
       state: 'waiting',
       content: { text: 'a' },
-      editedTs: null,
+      edited_ts: null,
     } as const;
     expect(await store.messages.add(key, again)).toBe(false);
   });

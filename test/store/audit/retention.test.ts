@@ -27,7 +27,7 @@ async function message(days: number, state: MessageState) {
     user_id: 'U1',
     state,
     content: { text: 'secret words' },
-    editedTs: null,
+    edited_ts: null,
   });
   const row = await store.messages.get(key);
   if (row === undefined) throw new Error('the message was not written');

@@ -19,7 +19,7 @@ async function dueKinds(): Promise<string[]> {
 async function beginTurn() {
   const key = { workspace: 'T1', channel: 'C1', ts: thread.thread_ts };
   await store.threads.adopt(thread, { account_id: 'settings', user_id: 'U1', ts: thread.thread_ts });
-  const message = { thread_ts: thread.thread_ts, user_id: 'U1', state: 'waiting', editedTs: null } as const;
+  const message = { thread_ts: thread.thread_ts, user_id: 'U1', state: 'waiting', edited_ts: null } as const;
   await store.messages.add(key, { ...message, content: { text: 'why?' } });
   const row = await store.messages.get(key);
   if (row === undefined) throw new Error('the message was not written');

@@ -24,7 +24,7 @@ async function thread(channel: string, person: string, turn?: 'open' | 'finished
       user_id: person,
       state: 'sent',
       content: { text: 'x' },
-      editedTs: null,
+      edited_ts: null,
     });
     const row = await store.messages.get(message);
     if (row === undefined) throw new Error('the message was not written');

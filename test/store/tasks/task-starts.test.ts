@@ -72,7 +72,7 @@ test('a quoted message is erased with the person who wrote it', async () => {
     user_id: 'U1',
     state: 'sent',
     content: words,
-    editedTs: null,
+    edited_ts: null,
   } as const;
   await store.messages.add(key, row);
   const form = asked();

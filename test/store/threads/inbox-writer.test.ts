@@ -18,7 +18,7 @@ function arrived(root: string, more: Partial<InboxMessage> = {}): InboxMessage {
     user_id: 'U1',
     content: { text: 'a question' },
     state: 'waiting',
-    editedTs: null,
+    edited_ts: null,
     account_id: 'settings',
     is_addressed: true,
     appliedEdit: undefined,

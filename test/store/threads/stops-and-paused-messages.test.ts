@@ -21,7 +21,7 @@ async function begun(messages: number, workspace = 'T1'): Promise<Turn> {
       user_id: 'U1',
       state: 'waiting',
       content: { text: 'hi' },
-      editedTs: null,
+      edited_ts: null,
     } as const;
     await store.messages.add({ workspace, channel: 'C1', ts }, row);
   }
@@ -86,7 +86,7 @@ test('messages that wait behind a stopped turn are paused, except retries, and c
     user_id: 'U1',
     state: 'waiting',
     content: { text: 'hi' },
-    editedTs: null,
+    edited_ts: null,
   } as const;
   const ts = `${Number(turn.thread_ts) + 50}.000000`;
   await store.messages.add({ workspace: 'T1', channel: 'C1', ts }, { ...again, resends_turn_id: turn.id });
@@ -124,7 +124,7 @@ test('a thread without waiting messages is not paused', async () => {
 
 test('one turn posts the introduction in a channel, also when it asks again', async () => {
   const [one, other] = [await begun(1), await begun(1)];
-  const claim = (turn: Turn) => store.oneTimeNotices.claimForTurn(turn, 'introduction');
+  const claim = (turn: Turn) => store.oneTimeNotices.claim({ ...turn, notice: 'introduction' }, turn.id);
   expect([await claim(one), await claim(other), await claim(one)]).toEqual([true, false, true]);
 });
 
@@ -177,7 +177,7 @@ test("a person's text that others sent again is erased with that person", async 
       thread_ts: first.thread_ts,
       user_id: person,
       content: { text: 'hi' },
-      editedTs: null,
+      edited_ts: null,
       ...more,
     } as const;
     await store.messages.add(key, { ...row, state: 'sending' });
@@ -194,7 +194,7 @@ test("a person's text that others sent again is erased with that person", async 
     thread_ts: first.thread_ts,
     user_id: 'U2',
     content: { text: 'of my own' },
-    editedTs: null,
+    edited_ts: null,
   } as const;
   const ownKey = { workspace: 'T1', channel: 'C1', ts: `${Number(first.thread_ts) + 99}.000000` };
   await store.messages.add(ownKey, { ...own, state: 'waiting' });
@@ -237,7 +237,7 @@ test("a person's text that others quoted is erased with that person", async () =
       user_id: 'U8',
       state: 'sent',
       content: words,
-      editedTs: null,
+      edited_ts: null,
     } as const;
     await store.messages.add({ ...key, channel }, row);
     const message = await store.messages.get({ ...key, channel });
@@ -266,7 +266,7 @@ test("a person's text that others quoted is erased with that person", async () =
 test('Try again can be pressed again if its message is not sent', async () => {
   const [turn, other] = [await begun(1), await begun(1)];
   const press = `${Number(turn.thread_ts) + 51}.000000`;
-  const row = { thread_ts: turn.thread_ts, user_id: 'U1', content: { text: 'hi' }, editedTs: null } as const;
+  const row = { thread_ts: turn.thread_ts, user_id: 'U1', content: { text: 'hi' }, edited_ts: null } as const;
   const key = { workspace: 'T1', channel: 'C1', ts: press };
   await store.messages.add(key, { ...row, state: 'waiting', resends_turn_id: turn.id });
   const message = await store.messages.get(key);

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { v7 as nextId } from 'uuid';
 import { expect, test } from 'vitest';
 import type { Message, Turn } from '../../../src/store/schema.ts';
@@ -11,7 +12,7 @@ const content = { prompt: 'a question', attached_file_ids: [] };
 let seconds = 1_700_000_000;
 
 async function waiting(thread_ts: string, ts: string): Promise<Message> {
-  const row = { thread_ts, user_id: 'U1', content: { text: 'a question' }, editedTs: null } as const;
+  const row = { thread_ts, user_id: 'U1', content: { text: 'a question' }, edited_ts: null } as const;
   await store.messages.add({ ...place, ts }, { ...row, state: 'waiting' });
   const message = await store.messages.get({ ...place, ts });
   if (message === undefined) throw new Error('The message is not there.');
@@ -127,4 +128,24 @@ test('a turn that has paused its thread is not finished with the others', async 
   expect(await store.turns.finishUnlessPausing(turn, 'cancelled', {})).toBe(false);
   await store.pausedThreads.resume(turn, turn.id);
   expect(await store.turns.finishUnlessPausing(turn, 'cancelled', {})).toBe(true);
+});
+
+test('the steps before the end of a turn write into no index of the turns', async () => {
+  const { turn, message } = await begun();
+  const changed = await store.transaction(async (within, trx) => {
+    // What this connection has not reported yet counts, too.
+    const count = async () => {
+      const { rows } = await sql<{ all: number; inPlace: number }>`
+        select pg_stat_get_xact_tuples_updated('turns'::regclass)::int as all,
+          pg_stat_get_xact_tuples_hot_updated('turns'::regclass)::int as "inPlace"`.execute(trx);
+      return rows[0] ?? { all: 0, inPlace: 0 };
+    };
+    const before = await count();
+    await within.turns.record(turn, { first_visible_at: new Date(), file_notes: [] });
+    const frozen = await within.turns.freeze(turn, message, content);
+    await within.turns.recordSent(frozen ?? turn, { user_message_id: 'msg_1', task_id: 'tsk_1' });
+    const after = await count();
+    return { all: after.all - before.all, inPlace: after.inPlace - before.inPlace };
+  });
+  expect(changed).toEqual({ all: 3, inPlace: 3 });
 });

@@ -29,7 +29,7 @@ async function turn(workspace: string, person: string, minutesAgo: number, state
     user_id: person,
     content: words,
     state: 'waiting',
-    editedTs: null,
+    edited_ts: null,
   });
   const message = await store.messages.get(key);
   if (message === undefined) throw new Error('The message is not there.');

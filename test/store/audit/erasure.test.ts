@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { deleteWorkspace } from '../../../src/store/audit/workspace-deletion.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
@@ -20,7 +19,7 @@ test('a row that another transaction changes meanwhile is deleted too', async ()
       user_id: 'U1',
       state: 'waiting',
       content: words,
-      editedTs: null,
+      edited_ts: null,
     });
   }
   const { promise: changed, resolve: hasChanged } = Promise.withResolvers<void>();
@@ -31,7 +30,7 @@ test('a row that another transaction changes meanwhile is deleted too', async ()
     await waited;
   });
   await changed;
-  const removal = deleteWorkspace(kysely, 'T1');
+  const removal = store.erasure.eraseWorkspace('T1');
   await expect.poll(waiting).toBe(1);
   hasWaited();
   await change;

@@ -1,17 +1,10 @@
 import { sql } from 'kysely';
-import { ofMessage } from '../filters.ts';
-import type { MessageKey } from '../keys.ts';
-import { toPostgresJson } from '../postgres-json.ts';
-import { Queries } from '../queries.ts';
-import type { MessageContent, SlackTs } from '../schema.ts';
+import { Queries, toPostgresJson } from '../queries.ts';
+import type { EarlyEditRow, MessageKey, SlackTs, ThreadKey } from '../schema.ts';
+import { inThread, ofMessage } from '../sql-expressions.ts';
 
 /** An edit or a deletion that arrived before its message, or while that was being sent. */
-export interface EarlyEdit {
-  is_deletion: boolean;
-  /** Null with a deletion, and with an edit whose words are not kept: the message is not to be sent as it was. */
-  content: MessageContent | null;
-  edited_ts: SlackTs | null;
-}
+export type EarlyEdit = Pick<EarlyEditRow, 'is_deletion' | 'content' | 'edited_ts'>;
 
 /** Edits and deletions that cannot be applied to their message yet. */
 export class EarlyEdits extends Queries {
@@ -50,5 +43,27 @@ export class EarlyEdits extends Queries {
     await this.changes(sql`
       update early_edits set sent_as_ts = null
       where workspace = ${workspace} and channel = ${channel} and sent_as_ts = ${ts}`);
+  }
+}
+
+/** Replies in threads that were not ours when they arrived: ids only, for ten minutes. */
+export class OrphanReplyIds extends Queries {
+  async add(thread: ThreadKey, ts: SlackTs): Promise<void> {
+    const { workspace, channel, thread_ts } = thread;
+    await this.changes(sql`
+      insert into orphan_replies (workspace, channel, thread_ts, ts) values (${workspace}, ${channel}, ${thread_ts}, ${ts})
+      on conflict do nothing`);
+  }
+
+  /** The orphan replies of a thread after a ts, oldest first. */
+  async after(thread: ThreadKey, ts: SlackTs): Promise<SlackTs[]> {
+    const rows = await this.rows(sql<{ ts: SlackTs }>`
+      select ts from orphan_replies where ${inThread(thread)} and ts > ${ts} order by ts`);
+    return rows.map((row) => row.ts);
+  }
+
+  /** Deletes a thread's orphan replies: they were read back. */
+  async clear(thread: ThreadKey): Promise<void> {
+    await this.changes(sql`delete from orphan_replies where ${inThread(thread)}`);
   }
 }

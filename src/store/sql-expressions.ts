@@ -1,6 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { MessageKey, ProjectKey, ThreadKey } from './keys.ts';
-import type { TurnId } from './schema.ts';
+import type { MessageKey, ProjectKey, ThreadKey, TurnId } from './schema.ts';
+
+/** A number of milliseconds, fractions included, as PostgreSQL's interval. */
+export function millis(ms: number) {
+  return sql`${ms}::float8 * interval '1 ms'`;
+}
+
+/** A time `ms` from now, by the database's clock, which advances during a transaction (`now()` does not). */
+export function fromNow(ms: number) {
+  return sql<Date>`clock_timestamp() + ${millis(ms)}`;
+}
+
+/** A time `days` ago. */
+export function daysAgo(days: number) {
+  return sql<Date>`now() - ${days} * interval '1 day'`;
+}
 
 /** Rows of a thread, for tables with `workspace`, `channel` and `thread_ts`. */
 export function inThread({ workspace, channel, thread_ts }: ThreadKey) {

@@ -210,7 +210,7 @@ export interface Post extends ThreadKey {
   dedupe_key: string;
   state: PostState;
   /** It begins as a stream: it may be one still, and has its key in Slack only from its first edit on. */
-  is_stream: Generated<boolean>;
+  is_stream: boolean;
   ts: SlackTs | null;
   /** SHA-256 of the content, so that an edit that changes nothing is not sent. */
   content_hash: string | null;

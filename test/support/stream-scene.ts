@@ -2,6 +2,12 @@ import type { InProcessSandbox } from '../../sandbox/in-process-sandbox.ts';
 import type { Channel, Message } from '../../sandbox/slack/slack-workspace.ts';
 import { AppScene, openAppScene } from './app-scene.ts';
 
+/** More than one message shows. */
+export const LONG_LINES = Array.from(
+  { length: 200 },
+  (_, line) => `Line ${line} of an answer that has words enough to fill its first message soon.`,
+);
+
 /** People whose direct messages are answered by streams. Of one scene, our own limits allow five streams at once. */
 export class StreamScene extends AppScene {
   readonly #gates: Map<string, () => void>;
@@ -62,14 +68,18 @@ export async function openStreamScene(): Promise<StreamScene> {
           await promise;
           await turn.sleep(0);
         };
+        if (text.includes('fails')) {
+          await gate();
+          turn.fail('No reason.');
+        }
         turn.write('First, a **word**.\n\n');
         await gate();
         if (text.includes('rewritten')) turn.rewrite('It is all different. ');
         if (text.includes('tool'))
           await turn.tool('search_web', { query: 'BRCA1' }, () => gate().then(String));
-        turn.write('Second, `code`.\n\n');
+        turn.write(`Second, \`code\`.\n\n${text.includes('long') ? LONG_LINES.join('\n\n') : ''}`);
         await gate();
-        turn.write(`Third, the end. ${text.includes('long') ? 'More of it.\n\n'.repeat(800) : ''}`);
+        turn.write('\n\nThird, the end.');
       },
     },
   });

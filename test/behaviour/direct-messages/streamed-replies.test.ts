@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openStreamScene } from '../../support/stream-scene.ts';
+import { LONG_LINES, openStreamScene } from '../../support/stream-scene.ts';
 
 const scene = await openStreamScene();
 const { slack } = scene;
@@ -40,6 +40,10 @@ describe.concurrent('a streamed reply', () => {
     const next = await scene.showing(channel, root, 'Second');
     expect(next.ts).toBe(ts);
     expect(next.stream === undefined).toBe(kind === 'rewritten');
+    if (kind === 'long') {
+      await scene.showing(channel, root, LONG_LINES.at(-1) ?? '');
+      expect(scene.shown(channel, root).match(/Line \d+ of.*soon\./g)).toEqual(LONG_LINES);
+    }
     await scene.goOn(text);
     await scene.finished(channel, root);
     const edited = scene.channel();
@@ -47,6 +51,15 @@ describe.concurrent('a streamed reply', () => {
     for (let step = 0; step < 2; step += 1) await scene.goOn(text);
     await scene.finished(edited, question);
     expect(scene.endOf(channel, root)).toEqual(scene.endOf(edited, question));
+  });
+
+  test('without text stays one message, which shows its end', async () => {
+    const { channel, root } = scene.askInDm('it fails');
+    const { ts } = await scene.until('a reply is there', () => scene.replies(channel, root)[0]);
+    await scene.goOn('it fails');
+    await scene.finished(channel, root);
+    expect(scene.replies(channel, root)).toMatchObject([{ ts }]);
+    expect(scene.shown(channel, root)).toContain('No reason.');
   });
 
   test('can be stopped by the button above it', async () => {

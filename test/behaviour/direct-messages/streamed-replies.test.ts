@@ -40,10 +40,9 @@ describe.concurrent('a streamed reply', () => {
     const next = await scene.showing(channel, root, 'Second');
     expect(next.ts).toBe(ts);
     expect(next.stream === undefined).toBe(kind === 'rewritten');
-    if (kind === 'long') {
-      await scene.showing(channel, root, LONG_LINES.at(-1) ?? '');
-      expect(scene.shown(channel, root).match(/Line \d+ of.*soon\./g)).toEqual(LONG_LINES);
-    }
+    const lines = kind === 'long' ? LONG_LINES : [];
+    await scene.showing(channel, root, lines.at(-1) ?? 'Second');
+    expect(scene.shown(channel, root).match(/Line \d+ of.*soon\./g) ?? []).toEqual(lines);
     await scene.goOn(text);
     await scene.finished(channel, root);
     const edited = scene.channel();

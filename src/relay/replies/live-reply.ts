@@ -22,7 +22,7 @@ import { ReplyStreams } from './reply-streams.ts';
 import { ThreadFiles } from './thread-files.ts';
 
 /** A final edit that gets no permit within this time (ms) is left out: the text continues in a new message. */
-const FINAL_EDIT_TIMEOUT_MS = 1_500;
+const FINAL_EDIT_TIMEOUT_MS = { edited: 1_500, streamed: 300 };
 /** A reply that cannot be finalized for this long (ms) stays as it is: the next message must not wait for it. */
 const FINALIZE_TIMEOUT_MS = 10 * 60_000;
 
@@ -38,6 +38,7 @@ export class LiveReply {
   readonly posts: IdempotentPosts;
   readonly #messages: ReplyMessages;
   readonly #files: ThreadFiles;
+  readonly #finalEditTimeoutMs: number;
   /** Withdraws the edits that wait for a permit. */
   #pendingEdits = new AbortController();
   #isFinal = false;
@@ -64,6 +65,7 @@ export class LiveReply {
     const { streams } = work.workspace;
     const mayStream =
       work.deps.settings.streamsDirectMessages && isDirectChannel(turn.channel) && streams.isAvailable;
+    this.#finalEditTimeoutMs = FINAL_EDIT_TIMEOUT_MS[mayStream ? 'streamed' : 'edited'];
     const replyStreams = new ReplyStreams(streams, work.lease, this.posts);
     this.#messages = new ReplyMessages(state, this.posts, replyStreams, mayStream);
     this.#files = new ThreadFiles(work, turn);
@@ -235,7 +237,7 @@ export class LiveReply {
       const message = all[outdated];
       if (message === undefined) return;
       if (!this.#messages.has(outdated)) await this.#messages.post(outdated, 'final');
-      else if ((await this.#edit(outdated, FINAL_EDIT_TIMEOUT_MS)) === 'left_out') {
+      else if ((await this.#edit(outdated, this.#finalEditTimeoutMs)) === 'left_out') {
         if (this.#messages.isReadable(outdated, message)) mayWait = false;
         else await this.#continueBelow(outdated, message);
       }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { Agent } from 'undici';
 import { DEFAULT_RETRY_POLICY } from './call-retry.ts';
 import {
   type AgentCallOptions,
@@ -24,7 +25,7 @@ import {
   type ResultCursor,
   withSmallerPages,
 } from './list-pages.ts';
-import { hostNameOf, parseServiceUrl, publicLookup } from './network-address.ts';
+import { lookupWithAllowed, parseServiceUrl, publicLookup } from './network-address.ts';
 import { finalizeBody, newFileBody, newMessageBody, newTaskBody } from './request-bodies.ts';
 import { OPERATOR_RESPONSE_LIMITS, ResponseReader } from './response-limits.ts';
 import { ServiceHttp } from './service-http.ts';
@@ -52,6 +53,7 @@ export class AgentClient {
   readonly #timeouts: AgentTimeouts;
   readonly #responseReader: ResponseReader;
   readonly #http: ServiceHttp;
+  readonly #connections: Agent;
   /** The service's signed links, which are used without the key. */
   readonly links: SignedLinks;
 
@@ -68,7 +70,10 @@ export class AgentClient {
     this.#timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
     this.#responseReader = new ResponseReader(responseLimits, options.responseMemory);
     const { lookup = publicLookup } = options;
+    const connect = { timeout: this.#timeouts.connectMs, lookup: lookupWithAllowed(allowedHosts, lookup) };
+    this.#connections = new Agent({ allowH2: false, connect });
     const transport = {
+      dispatcher: this.#connections,
       timeouts: this.#timeouts,
       retry: { ...DEFAULT_RETRY_POLICY, ...options.retry },
       serviceOptions: this.serviceOptions,
@@ -76,17 +81,17 @@ export class AgentClient {
     this.#http = new ServiceHttp({
       ...options,
       ...transport,
+      dispatcher: options.dispatcher ?? this.#connections,
       baseUrl,
       apiKey: () => options.apiKey,
       responseReader: this.#responseReader,
-      lookup: allowedHosts.has(hostNameOf(baseUrl)) ? undefined : lookup,
     });
-    this.links = new SignedLinks({ ...transport, allowedHosts, lookup });
+    this.links = new SignedLinks({ ...transport, allowedHosts });
   }
 
   /** Closes all connections; calls in progress fail. */
   async close(): Promise<void> {
-    await Promise.all([this.#http.close(), this.links.close()]);
+    await this.#connections.destroy();
   }
 
   /** Creates a project. Never retried: after outcome `unknown` there may be a project that nobody can find. */

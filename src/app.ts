@@ -212,7 +212,7 @@ export async function startApp(
   });
   const projectNameSync = new ProjectNameSync(deps);
   const onInboxOutcome: EventIntakeDeps['onInboxOutcome'] = (outcome, event) => {
-    const parts = [waitingReactions, lateEdits, pausedMessages, stopTriggers, directMessages, sendNow];
+    const parts = [waitingReactions, lateEdits, pausedMessages, stopTriggers, sendNow];
     for (const part of [...parts, unsentReplies]) part.onInboxOutcome(outcome, event);
     if (outcome.kind === 'renamed') projectNameSync.runSoon();
   };

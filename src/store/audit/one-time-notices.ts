@@ -1,19 +1,9 @@
 import { sql } from 'kysely';
 import { Queries } from '../queries.ts';
-import type { OneTimeNotice, Tables, Turn } from '../schema.ts';
-
-/** Names a notice of a channel. */
-export type NoticeKey = Pick<Tables['one_time_notices'], 'workspace' | 'channel' | 'notice'>;
+import type { OneTimeNotice, Turn } from '../schema.ts';
 
 /** What channels are told once. */
 export class OneTimeNotices extends Queries {
-  /** True if this caller must post the notice; false for all later callers. */
-  async claim({ workspace, channel, notice }: NoticeKey): Promise<boolean> {
-    return this.changes(sql`
-      insert into one_time_notices (workspace, channel, notice) values (${workspace}, ${channel}, ${notice})
-      on conflict do nothing`);
-  }
-
   /** True if this turn must post the notice, however often it asks; false for all other turns. */
   async claimForTurn(
     { workspace, channel, id }: Pick<Turn, 'workspace' | 'channel' | 'id'>,
@@ -29,11 +19,5 @@ export class OneTimeNotices extends Queries {
         on conflict do nothing returning turn_id)
       select turn_id from known union all select turn_id from claimed`);
     return claim?.turn_id === id;
-  }
-
-  /** Gives a claim back: the notice was certainly not posted. */
-  async release({ workspace, channel, notice }: NoticeKey): Promise<void> {
-    await this.changes(sql`
-      delete from one_time_notices where (workspace, channel, notice) = (${workspace}, ${channel}, ${notice})`);
   }
 }

@@ -15,10 +15,7 @@ export type ProbeOptions = Pick<
   'baseUrl' | 'apiKey' | 'serviceOptions' | 'allowedHosts' | 'responseLimits' | 'responseMemory' | 'lookup'
 >;
 
-/**
- * Checks an address and a key with a call that changes nothing. Throws TypeError if one of them is invalid, and
- * AgentError if the service does not respond as expected.
- */
+/** Tries an address and a key by a call that changes nothing. Throws TypeError if one is invalid, and AgentError. */
 export async function probeAccount(options: ProbeOptions): Promise<ProbeResult> {
   if ((await tryKey(options, options.apiKey, NO_TASK)) === 'bad_key') return 'bad_key';
   return (await tryKey(options, WRONG_KEY, NO_TASK)) === 'bad_key' ? 'good' : 'no_service';

@@ -120,10 +120,7 @@ export class AgentClient {
     return await this.#http.call('PUT', `${PROJECTS_PATH}/{project_id}`, schemas.projectSchema, details);
   }
 
-  /**
-   * Reads a project. The service has no call for this, so it sends an update that changes nothing. If the service
-   * rejects an empty update, the project's list of tasks shows whether it exists, and the result is undefined.
-   */
+  /** Reads a project by an update that changes nothing. Undefined if the service rejects that, but lists its tasks. */
   async readProject(projectId: string, signal?: AbortSignal): Promise<schemas.Project | undefined> {
     try {
       return await this.updateProject(projectId, {}, { signal });
@@ -173,10 +170,7 @@ export class AgentClient {
     }
   }
 
-  /**
-   * Stops a task: at once with `force`, otherwise when the agent reaches a safe point. Never retried: after a lost
-   * response the task may already be working on another message.
-   */
+  /** Stops a task at a safe point, or at once with `force`. Never retried: a late call could stop a later message. */
   async cancelTask(
     taskId: string,
     { force, signal }: AgentCallOptions & { readonly force?: boolean } = {},
@@ -213,10 +207,7 @@ export class AgentClient {
     return await allResults(this.#responseReader.withListLimit(list), options.reconcile);
   }
 
-  /**
-   * Sends a message. The service may hold the call open until the reply is complete, for `timeoutMs` at most. Never
-   * retried: after outcome `unknown`, look for the message before you send it again.
-   */
+  /** Sends a message; the call may stay open until the reply is complete. Never retried: after `unknown`, look. */
   async sendMessage(
     taskId: string,
     message: NewMessage,
@@ -321,10 +312,7 @@ export class AgentClient {
     return await this.#http.call('POST', `${FILE_PATH}/parts`, schemas.partUrlsSchema, details);
   }
 
-  /**
-   * Finalizes an upload; null if the response does not hold the file. Retried, because a second finalize creates no
-   * second file. If the retry is refused (`attempts > 1`), `getFile` shows whether the first one succeeded.
-   */
+  /** Finalizes an upload; null without a file in the response. Retried; if that is refused, `getFile` decides. */
   async finalizeUpload(
     fileId: string,
     multipart: { readonly uploadId: string; readonly parts: readonly UploadedPart[] } | null,

@@ -15,10 +15,7 @@ export const DEFAULT_RETRY_POLICY = {
 
 export type RetryPolicy = Readonly<typeof DEFAULT_RETRY_POLICY>;
 
-/**
- * Milliseconds to wait after attempt number `attempt` (from 1). With `retryAfterMs`, that long and up to `baseDelayMs`
- * more. Otherwise exponential back-off with full jitter, up to `maxDelayMs`.
- */
+/** The pause (ms) after an attempt, counted from 1: `retryAfterMs` and a little more, or back-off with full jitter. */
 export function retryDelay(
   attempt: number,
   retryAfterMs: number | undefined,

@@ -154,10 +154,7 @@ export function messageText({ content }: Message): string {
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }
 
-/**
- * The response to a send. The message has already taken effect, so a part of an undocumented shape becomes null instead
- * of an error; the messages can be read afterwards.
- */
+/** The response to a send, which has taken effect: a part of an undocumented shape becomes null instead of an error. */
 export const sendResultSchema = record({
   task: taskSchema.nullable().default(null).catch(null),
   user_message: messageSchema.nullable().default(null).catch(null),

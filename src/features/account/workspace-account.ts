@@ -32,10 +32,7 @@ const API_KEY_PATTERN = /^(?:(?!["'`{}\\])[\x21-\x7e]){16,}$/;
 /** Most tasks, and most projects, that are read to see whether a key belongs to the current account. */
 const MAX_PROBED_ITEMS = 3;
 
-/**
- * A workspace's own account at the service: admins see it in the Home tab, and change it in a modal. Credentials are
- * tried before they are saved.
- */
+/** A workspace's own account at the service, set by admins in the Home tab. Credentials are tried before. */
 export class WorkspaceAccount {
   readonly #deps: WorkspaceAccountDeps;
 

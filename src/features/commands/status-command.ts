@@ -43,10 +43,7 @@ export function runningTasksMessage(rows: readonly RunningTaskRow[], otherCount:
   return { text: heading, blocks: [sectionBlock(heading), ...blocks, ...note] };
 }
 
-/**
- * What `/agent status` and `/agent stop` answer, for the asker alone to see: their running tasks in a channel, each with
- * a button that stops it. Throws a StoreError.
- */
+/** What `/agent status` and `/agent stop` answer: the asker's running tasks in a channel. Throws a StoreError. */
 export async function listRunningTasks(
   deps: RelayDeps,
   { workspace, channel, person }: ChannelActor,

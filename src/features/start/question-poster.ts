@@ -34,10 +34,7 @@ export type PostOutcome =
   /** Slack rejects the post itself. */
   | 'refused';
 
-/**
- * Posts each question from a form once in its channel; the task runs in the thread below. Another process posts what a
- * crashed one left behind.
- */
+/** Posts each question from a form once; its task runs in the thread. Resumes what a crashed process left behind. */
 export class QuestionPoster {
   readonly #deps: RelayDeps;
   readonly #poller: Poller;
@@ -99,10 +96,7 @@ export class QuestionPoster {
     }
   }
 
-  /**
-   * Posts a question that this process has claimed. Any outcome but 'posted' means that nothing was posted and the text
-   * is kept. Throws temporary failures, which the next poll retries.
-   */
+  /** Posts a claimed question. Unless 'posted', nothing was posted and the text is kept. Throws temporary failures. */
   async post(start: TaskStart): Promise<PostOutcome> {
     const { store } = this.#deps;
     const workspace = this.#deps.workspace(start.workspace);
@@ -181,10 +175,7 @@ export class QuestionPoster {
     );
   }
 
-  /**
-   * Sends the question back to its asker, whose form has closed. Keeps the text until that is done, or until Slack
-   * refuses for good. Throws temporary failures, which the next poll retries.
-   */
+  /** Sends a question back to its asker; keeps the text until that is done or impossible. Throws temporary failures. */
   async returnToAsker(start: TaskStart): Promise<void> {
     const workspace = this.#deps.workspace(start.workspace);
     // A step of a workflow says in Slack what became of it.

@@ -32,10 +32,7 @@ export class TaskDeleter {
     });
   }
 
-  /**
-   * Deletes a thread's task for a person who has confirmed it, and returns a sentence about the outcome. `task` is the
-   * service's id: the thread may have another one by now. Throws a StoreError.
-   */
+  /** Deletes a thread's task with this id at the service; returns a sentence about the outcome. Throws a StoreError. */
   async delete({ task, person, ...thread }: ThreadKey & { task: string; person: string }): Promise<string> {
     const { workspace: id } = thread;
     const workspace = this.#deps.workspace(id);

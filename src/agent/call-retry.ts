@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AgentAbortedError, AgentError } from './errors.ts';
+import { AgentError } from './errors.ts';
 
 export const DEFAULT_RETRY_POLICY = {
   maxAttempts: 5,
@@ -67,7 +67,7 @@ async function wait(ms: number, signal: AbortSignal | undefined, lastError: Agen
   try {
     await sleep(ms, undefined, { signal });
   } catch (cause) {
-    throw new AgentAbortedError({
+    throw new AgentError('aborted', {
       sentence: 'The call to the agent service was stopped while it waited for a retry.',
       outcome: lastError.outcome,
       cause,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { parseRetryAfter } from './call-retry.ts';
 import {
-  AgentAbortedError,
   AgentBusyError,
   type AgentCallOutcome,
   AgentError,
@@ -82,7 +81,8 @@ export function errorForBrokenRequest(
   });
 
   if (endedBy === 'lease') return leaseLostError(context.name, outcome);
-  if (endedBy === 'caller') return new AgentAbortedError(details(`The call was stopped (${context.name}).`));
+  if (endedBy === 'caller')
+    return new AgentError('aborted', details(`The call was stopped (${context.name}).`));
   const server = serverName(context.target);
   if (endedBy === 'timeout') {
     return new AgentError('unavailable', details(`${server} did not respond in time (${context.name}).`));

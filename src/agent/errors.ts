@@ -20,6 +20,7 @@ export type AgentErrorCode =
   | 'not_understood'
   /** The lease on the thread ended, so another process may have taken the thread. */
   | 'lease_lost'
+  /** The caller's signal ended the call. */
   | 'aborted'
   /** A file had more or fewer bytes than announced; nothing was finalized. */
   | 'wrong_size';
@@ -106,12 +107,5 @@ export class AgentRejectedError extends AgentError {
 export class AgentResponseSizeError extends AgentError {
   constructor(details: AgentErrorDetails) {
     super('not_understood', details);
-  }
-}
-
-/** The caller's signal ended the call. */
-export class AgentAbortedError extends AgentError {
-  constructor(details: AgentErrorDetails) {
-    super('aborted', details);
   }
 }

@@ -21,7 +21,7 @@ import { AgentError } from './errors.ts';
 import { BrokenRequestError, type HttpResponse, sendRequest } from './http-request.ts';
 import { parseJson } from './json-path.ts';
 import { nextCursor } from './request-bodies.ts';
-import type { ResponseReader } from './response-limits.ts';
+import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { describeIssue, listSchema } from './service-schema.ts';
 
@@ -119,7 +119,7 @@ export class ServiceHttp {
       if (response.status >= 300) throw await errorForResponse(context, response);
       const { responseReader } = this.#options;
       const { text, isWhole, bytes } = await responseReader.readText(response.body);
-      if (!isWhole || !responseReader.isWithinLimits(text)) {
+      if (!isWhole || !isJsonWithinLimits(text, responseReader.limits.maxValues)) {
         throw responseSizeError(context, response, responseReader.maxDescription);
       }
       const raw = parseJson(text);

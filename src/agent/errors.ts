@@ -44,7 +44,6 @@ export interface AgentErrorDetails {
 /** Any failure of a call to the service or to one of its signed links. */
 export class AgentError extends Error {
   readonly code: AgentErrorCode;
-  readonly sentence: string;
   readonly outcome: AgentCallOutcome;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
@@ -56,7 +55,6 @@ export class AgentError extends Error {
     super(details.sentence, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = new.target.name;
     this.code = code;
-    this.sentence = details.sentence;
     this.outcome = details.outcome;
     this.status = details.status;
     this.requestId = details.requestId?.slice(0, MAX_REQUEST_ID_LENGTH);

@@ -113,8 +113,12 @@ export class StartFormSubmissions {
     const { channel, thread_ts, message_ts, user_id, source_turn_id, id } = start;
     if (start.state === 'done') return undefined;
     if (thread_ts === null || message_ts === null) return startNoticeView(strings.startForm.gone);
-    const isBotThere = source_turn_id !== null || (await isBotInChannel(workspace, channel, leftMs));
-    if (!isBotThere) return postRefusalText(workspace, 'invite');
+    if (source_turn_id === null) {
+      // If Slack does not answer in time, the turn itself will find out.
+      const known = workspace.people.isBotIn(channel).catch(() => true);
+      const isBotThere = await Promise.race([known, sleep(leftMs, true, { ref: false })]);
+      if (!isBotThere) return postRefusalText(workspace, 'invite');
+    }
     const thread = { workspace: workspace.id, channel, thread_ts };
     const result = await this.#deps.store.transaction(async (store, trx): Promise<StartFormAnswer> => {
       await store.threads.lock(thread);
@@ -145,14 +149,4 @@ async function postRefusalText(
   if (reason === 'refused') return strings.startForm.refused;
   const name = people.personName(bot.userId).catch(() => undefined);
   return strings.inviteMe(await Promise.race([name, sleep(BOT_NAME_TIMEOUT_MS, undefined, { ref: false })]));
-}
-
-/** Whether the bot is in a channel. Yes if Slack does not answer in time: the turn itself will find out. */
-async function isBotInChannel(
-  { people }: WorkspaceClient,
-  channel: string,
-  timeoutMs: number,
-): Promise<boolean> {
-  const known = people.isBotIn(channel).catch(() => true);
-  return Promise.race([known, sleep(timeoutMs, true, { ref: false })]);
 }

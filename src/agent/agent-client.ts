@@ -151,7 +151,7 @@ export class AgentClient {
       limit: options.limit,
       [this.serviceOptions.cursorParam]: options.after,
     };
-    return await this.#http.list(TASKS_PATH, schemas.taskSchema, { query, signal: options.signal });
+    return await this.#http.list(TASKS_PATH, schemas.taskListSchema, { query, signal: options.signal });
   }
 
   /** A task with its reviews. */
@@ -190,7 +190,7 @@ export class AgentClient {
       with_urls: options.withUrls,
       [this.serviceOptions.cursorParam]: options.after,
     };
-    return await this.#http.list(`${TASK_PATH}/results`, schemas.resultFileSchema, {
+    return await this.#http.list(`${TASK_PATH}/results`, schemas.resultListSchema, {
       ids: { task_id: taskId },
       query,
       timeoutMs: this.#timeouts.resultsMs,
@@ -226,7 +226,7 @@ export class AgentClient {
   async listMessages(taskId: string, options: MessageCursor = {}): Promise<CursorPage<schemas.Message>> {
     const query = { limit: options.limit, before_id: options.beforeId, after_id: options.afterId };
     const details = { ids: { task_id: taskId }, query, signal: options.signal };
-    return await this.#http.list(`${TASK_PATH}/messages`, schemas.messageSchema, details);
+    return await this.#http.list(`${TASK_PATH}/messages`, schemas.messageListSchema, details);
   }
 
   /** Every message after `afterId`, oldest first, each once; with null, every message of the task. */

@@ -105,7 +105,11 @@ async function deleteAtService(
   if (baseUrl === undefined || apiKey === undefined)
     throw new Error(`The key of the account ${account_id} is gone. Delete its tasks at the service.`);
   const agent = new AgentClient({ baseUrl, apiKey, serviceOptions, allowedHosts });
-  await undefinedIfNotFound(() => agent.deleteTask(task_id)).finally(() => agent.close());
+  try {
+    await undefinedIfNotFound(() => agent.deleteTask(task_id));
+  } finally {
+    await agent.close();
+  }
 }
 
 if (import.meta.main) {

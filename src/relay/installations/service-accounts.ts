@@ -11,6 +11,7 @@ import type { AccountRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
+import { inBackground } from '../runtime/background.ts';
 import { ReadRate } from '../runtime/read-rate.ts';
 import { AccountGone } from './account-check.ts';
 import type { CredentialStatus } from './credential-status.ts';
@@ -161,12 +162,8 @@ export class ServiceAccounts {
       known.apiKey = undefined;
       known.stopRedacting();
       this.#entries.delete(account_id);
-      known.client?.agent.close().catch((error: unknown) => {
-        this.#deps.log.debug(
-          { account: account_id, err: error },
-          'closing the connections of an account failed',
-        );
-      });
+      const closing = known.client?.agent.close() ?? Promise.resolve();
+      inBackground(closing, this.#deps.log, 'closing the connections of an account failed');
     }
     if (row.retired_at === null) this.#currentByWorkspace.set(workspace, account_id);
     else if (this.#currentByWorkspace.get(workspace) === account_id)
@@ -196,33 +193,15 @@ export class ServiceAccounts {
     entry.client ??= createServiceClient(
       {
         baseUrl: entry.row.base_url,
+        // Turns may still have the client after the key was deleted.
         get apiKey() {
-          return requireKey(entry);
+          if (entry.apiKey === undefined) throw new AccountGone();
+          return entry.apiKey;
         },
       },
       this.ownAccountOptions(entry.row.workspace),
-      gateWhileKeyExists(entry, this.#deps.keyGateFor(entry.row.workspace)),
+      this.#deps.keyGateFor(entry.row.workspace),
     );
     return entry.client;
   }
-}
-
-function requireKey({ apiKey }: AccountEntry): string {
-  if (apiKey === undefined) throw new AccountGone();
-  return apiKey;
-}
-
-/** A gate that also throws AccountGone once the key is deleted, for turns that still have the client. */
-function gateWhileKeyExists(entry: AccountEntry, gate: CredentialStatus): CredentialStatus {
-  return {
-    enter: () => {
-      requireKey(entry);
-      gate.enter();
-    },
-    refused: (error) => gate.refused(error),
-    accepted: () => gate.accepted(),
-    get refusedSince() {
-      return gate.refusedSince;
-    },
-  };
 }

@@ -297,8 +297,8 @@ export async function startApp(
     beginDue: async (due) => {
       if (due.stops) stopControl.sendOpenStops();
       if (due.followUps) followUps.checkDue();
-      if (due.taskDeletions) features.taskDeleter.resumeDue();
-      if (due.workflowSteps) features.workflowStep.completeDue();
+      if (due.taskDeletions) features.taskDeleter.pollNow();
+      if (due.workflowSteps) features.workflowStep.pollNow();
       if (due.projectNames) projectNameSync.pollNow();
       if (due.expiredJobs) await queue.releaseExpired();
       if (due.urgentMessages) await sendNow.passOnUrgent();

@@ -1,3 +1,4 @@
+import { inBackground } from '../../relay/runtime/background.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -28,11 +29,9 @@ export class TitlesAndPrompts {
   /** Has Slack show the title of a task that was started. Returns at once; never throws. */
   onTaskStarted({ workspace, channel, thread_ts }: ThreadKey, title: string): void {
     if (!this.#isAgent || !isDirectChannel(channel)) return;
-    const naming = this.#deps
-      .workspace(workspace)
-      ?.assistant.setTitle(channel, thread_ts, shorten(title, MAX_TITLE_CHARACTERS));
-    naming?.catch((error: unknown) => {
-      this.#deps.log.debug({ err: error }, 'could not set the title of a direct message thread');
-    });
+    const assistant = this.#deps.workspace(workspace)?.assistant;
+    if (assistant === undefined) return;
+    const work = assistant.setTitle(channel, thread_ts, shorten(title, MAX_TITLE_CHARACTERS));
+    inBackground(work, this.#deps.log, 'could not set the title of a direct message thread');
   }
 }

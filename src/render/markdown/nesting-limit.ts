@@ -8,28 +8,17 @@ const MAX_CONTAINERS = 40;
 const MAX_MARKS = 60;
 const MAX_IMAGES = 20;
 const MAX_RUN = 12;
-/** More underlined headings than a message holds blocks: each costs the parser a walk through the text before it. */
-const MAX_UNDERLINES = 100;
 
 const RULE = '(?![ \\t]*([-*_])(?:[ \\t]*\\1)*[ \\t]*$)';
 const MARKER = '[ \\t]*(?:>|[-+*](?=[ \\t])|\\d{1,9}[.)](?=[ \\t]))';
 const TOO_DEEP = new RegExp(`^${RULE}(?:${MARKER}){${MAX_CONTAINERS}}`, 'gm');
 const BLOCK_START = '\\n[ \\t>]*(?=\\n|[-+*][ \\t]|\\d{1,9}[.)][ \\t]|[#`~|])';
 const MARKS = new RegExp(`${BLOCK_START}|!\\[|\\]|[*_~]+`, 'g');
-const UNDERLINE = /^[ \t>]*(?:-+|=+)[ \t]*$/gm;
 const REPLACEMENT = 'x';
 
 /** The text for the parser: of the same length, and nested at most a few dozen deep. */
 export function limitNesting(text: string): string {
-  return limitMarks(limitUnderlines(text.replace(TOO_DEEP, (markers) => markers.slice(0, -1) + REPLACEMENT)));
-}
-
-function limitUnderlines(text: string): string {
-  let underlines = 0;
-  return text.replace(UNDERLINE, (line) => {
-    underlines += 1;
-    return underlines > MAX_UNDERLINES ? line.replace(/[-=]/g, REPLACEMENT) : line;
-  });
+  return limitMarks(text.replace(TOO_DEEP, (markers) => markers.slice(0, -1) + REPLACEMENT));
 }
 
 function limitMarks(text: string): string {

@@ -1,14 +1,11 @@
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { anyResponseSchema } from './slack-client.ts';
 
-/** A question that people can ask with one click. */
-export interface SuggestedPrompt {
+/** A question that people can ask with one click. Slack shows four. */
+interface SuggestedPrompt {
   title: string;
   message: string;
 }
-
-/** The most prompts that Slack shows (https://docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts). */
-const MAX_PROMPTS = 4;
 
 /** Prompts and titles of an agent's direct messages; only for apps that are declared as an agent. */
 export class Assistant {
@@ -24,7 +21,7 @@ export class Assistant {
     title: string,
     prompts: readonly SuggestedPrompt[],
   ): Promise<void> {
-    const args = { channel_id: channel, title, prompts: prompts.slice(0, MAX_PROMPTS) };
+    const args = { channel_id: channel, title, prompts };
     await this.#client.call('assistant.threads.setSuggestedPrompts', args, { schema: anyResponseSchema });
   }
 

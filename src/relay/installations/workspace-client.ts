@@ -11,7 +11,7 @@ import type { PermitStore } from '../../slack/permit-queue.ts';
 import { Posting } from '../../slack/posting.ts';
 import { RateLimitedClient } from '../../slack/rate-limited-client.ts';
 import { RateLimiter } from '../../slack/rate-limiter.ts';
-import { editRateLimit, rateLimitTable } from '../../slack/rate-limits.ts';
+import { rateLimitTable } from '../../slack/rate-limits.ts';
 import { SlackClient, type SlackClientOptions, type TokenGate } from '../../slack/slack-client.ts';
 import { Views } from '../../slack/views.ts';
 import { WorkflowExecutions } from '../../slack/workflow-executions.ts';
@@ -40,15 +40,12 @@ export function createWorkspaceClient(
   uninstalled: AbortSignal = new AbortController().signal,
 ): WorkspaceClient {
   const { slackApiUrl, isDistributed: distributed, rateLimitStore: store, log } = options;
-  const { maxFileBytes: maxBytes, onEdit } = options;
+  const { maxFileBytes: maxBytes, editsPerMinute, onEdit } = options;
   const slackClient = new SlackClient({ installation, gate, ...options });
   const rateLimiter = new RateLimiter({
     workspace: installation.workspace,
     store,
-    rateLimits: rateLimitTable({
-      distributed,
-      overrides: { 'chat.update': editRateLimit(options.editsPerMinute) },
-    }),
+    rateLimits: rateLimitTable({ distributed, editsPerMinute }),
     log,
   });
   const client = new RateLimitedClient(slackClient, rateLimiter);

@@ -232,15 +232,12 @@ function withoutBlankEnd(parts: readonly AnswerPart[]): AnswerPart[] {
   return parts.slice(0, parts.findLastIndex(isVisible) + 1).map(withVisibleText);
 }
 
-function withVisibleText(part: AnswerPart): AnswerPart {
-  return isVisible(part) ? part : withEmptyPartMark(part);
-}
-
 function isVisible(part: AnswerPart): boolean {
   return part.segments.some((segment) => !segment.isAdded && VISIBLE.test(segment.text));
 }
 
-function withEmptyPartMark(part: AnswerPart): AnswerPart {
+function withVisibleText(part: AnswerPart): AnswerPart {
+  if (isVisible(part)) return part;
   const segments = mergeSegments([{ text: `${EMPTY_PART_MARK}\n`, isAdded: true }, ...part.segments]);
   return {
     ...part,

@@ -62,8 +62,6 @@ export function reviewFailed(reason: string): string {
 }
 
 export const noSteps = 'The agent used no tools for this answer.';
-export const stepsUnavailable =
-  "I can't read the steps right now. Close this and press Steps again in a moment.";
 export const stepsNotFound = 'The agent service no longer has this answer, so its steps are gone.';
 export const stepInput = 'Input';
 export const stepOutput = 'Output';

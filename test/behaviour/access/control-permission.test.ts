@@ -175,7 +175,7 @@ describe.concurrent('a control', () => {
 
   test('that starts the work again needs the same permission as the others', async () => {
     const channel = scene.channel();
-    const { channelSettings: channels } = scene.sandbox.bot.store;
+    const { settings: channels } = scene.sandbox.bot.store;
     await channels.set(scene.slack.team.id, channel.id, scene.ada.id, { task_control: 'starter' });
     const root = scene.ask(channel, 'what is mine alone?');
     await scene.finished(channel, root);

@@ -13,12 +13,9 @@ const NEW_TASK_NOTICE = 'new_task_in_dm' as const;
 /** What only direct messages have: each message at the top level begins a task. */
 export class TitlesAndPrompts {
   readonly #deps: RelayDeps;
-  readonly #isAgent: boolean;
 
-  /** `isAgent`: the app is declared an agent in Slack, which then shows titles and suggested prompts. */
-  constructor(deps: RelayDeps, isAgent: boolean) {
+  constructor(deps: RelayDeps) {
     this.#deps = deps;
-    this.#isAgent = isAgent;
   }
 
   /** Explains once to a person who writes after a finished task that this began a new one. Returns at once; never throws. */
@@ -32,17 +29,16 @@ export class TitlesAndPrompts {
 
   /** Suggests prompts to a person who opens their direct messages. Throws a SlackError. */
   async suggestPrompts(workspace: string, channel: string): Promise<void> {
-    if (!this.#isAgent) return;
     const { title, list } = strings.prompts;
-    await this.#deps.workspace(workspace)?.assistant.setSuggestedPrompts(channel, title, list);
+    await this.#deps.workspace(workspace)?.sessions?.setSuggestedPrompts(channel, title, list);
   }
 
   /** Has Slack show the title of a task that was started. Returns at once; never throws. */
   onTaskStarted({ workspace, channel, thread_ts }: ThreadKey, title: string): void {
-    if (!this.#isAgent || !isDirectChannel(channel)) return;
+    if (!isDirectChannel(channel)) return;
     const naming = this.#deps
       .workspace(workspace)
-      ?.assistant.setTitle(channel, thread_ts, shorten(title, MAX_TITLE_CHARACTERS));
+      ?.sessions?.setTitle(channel, thread_ts, shorten(title, MAX_TITLE_CHARACTERS));
     naming?.catch((error: unknown) => {
       this.#deps.log.debug({ err: error }, 'could not set the title of a direct message thread');
     });

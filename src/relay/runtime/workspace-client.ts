@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import { AgentSessions } from '../../slack/agent-sessions.ts';
-import { Assistant } from '../../slack/assistant.ts';
 import { ChannelMembership } from '../../slack/channel-membership.ts';
 import { SlackDirectory } from '../../slack/directory.ts';
 import { FileDownloads } from '../../slack/file-downloads.ts';
@@ -59,7 +58,6 @@ export function createWorkspaceClient(
     workflowExecutions: new WorkflowExecutions(client),
     people: new SlackDirectory(client, log),
     membership: new ChannelMembership(client),
-    assistant: new Assistant(client),
     readBack: new MessageHistory(client, distributed),
     /** Set where the app is declared as an agent. */
     sessions: options.showAgentSessions ? new AgentSessions(client, log) : undefined,

@@ -247,12 +247,7 @@ function withVisibleText(part: AnswerPart): AnswerPart {
 }
 
 function commonPrefixLength(a: string, b: string): number {
-  let low = 0;
-  let high = Math.min(a.length, b.length);
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (a.startsWith(b.slice(low, middle), low)) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  let length = 0;
+  while (length < a.length && a.charAt(length) === b.charAt(length)) length += 1;
+  return length;
 }

@@ -69,11 +69,6 @@ export type RateLimitTable = Readonly<Record<RateLimitName, RateLimit>>;
  */
 const DISTRIBUTED_READ_LIMIT: RateLimit = { perMinute: 0.95, burst: 1 };
 
-/** Messages per call that reads history. */
-export function historyPageSize(isDistributed: boolean): number {
-  return isDistributed ? 15 : 200;
-}
-
 /** The rate limits with settings applied. `distributed`: the app is distributed outside the Marketplace. */
 export function rateLimitTable({ distributed = false, editsPerMinute = 50 } = {}): RateLimitTable {
   const reading = distributed

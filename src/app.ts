@@ -174,7 +174,7 @@ export async function startApp(
     onBlockRefused: telemetry.metrics.onBlockRefused,
     onTaskStarted: (thread, title) => directMessages.onTaskStarted(thread, title),
   };
-  const directMessages = new TitlesAndPrompts(deps, config.AGENT_SESSIONS);
+  const directMessages = new TitlesAndPrompts(deps);
   const waitingReactions = new WaitingReactions(deps);
   const runner = new TurnRunner({
     deps,

@@ -11,27 +11,23 @@ const MAX_TITLE_CHARACTERS = 200;
 /** What only direct messages have where Slack lists the app as an agent. */
 export class TitlesAndPrompts {
   readonly #deps: RelayDeps;
-  readonly #isAgent: boolean;
 
-  /** `isAgent`: the app is declared an agent in Slack, which then shows titles and suggested prompts. */
-  constructor(deps: RelayDeps, isAgent: boolean) {
+  constructor(deps: RelayDeps) {
     this.#deps = deps;
-    this.#isAgent = isAgent;
   }
 
   /** Suggests prompts to a person who opens their direct messages. Throws a SlackError. */
   async suggestPrompts(workspace: string, channel: string): Promise<void> {
-    if (!this.#isAgent) return;
     const { title, list } = strings.prompts;
-    await this.#deps.workspace(workspace)?.assistant.setSuggestedPrompts(channel, title, list);
+    await this.#deps.workspace(workspace)?.sessions?.setSuggestedPrompts(channel, title, list);
   }
 
   /** Has Slack show the title of a task that was started. Returns at once; never throws. */
   onTaskStarted({ workspace, channel, thread_ts }: ThreadKey, title: string): void {
-    if (!this.#isAgent || !isDirectChannel(channel)) return;
-    const assistant = this.#deps.workspace(workspace)?.assistant;
-    if (assistant === undefined) return;
-    const work = assistant.setTitle(channel, thread_ts, shorten(title, MAX_TITLE_CHARACTERS));
+    if (!isDirectChannel(channel)) return;
+    const sessions = this.#deps.workspace(workspace)?.sessions;
+    if (sessions === undefined) return;
+    const work = sessions.setTitle(channel, thread_ts, shorten(title, MAX_TITLE_CHARACTERS));
     inBackground(work, this.#deps.log, 'could not set the title of a direct message thread');
   }
 }

@@ -16,8 +16,10 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --omit=dev --omit=optional && npm cache clean --force
 
 FROM node:${NODE}-slim
-# two arenas in glibc instead of eight for each core: about a tenth less memory
-ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps MALLOC_ARENA_MAX=2
+# Two arenas in glibc instead of eight for each core, and fixed thresholds: large freed blocks go back to the system
+# (about 100 MiB of 850 in the fuzz run of hostile services).
+ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps MALLOC_ARENA_MAX=2 \
+    MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist

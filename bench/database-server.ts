@@ -12,7 +12,7 @@ export interface Totals {
    * process takes one in 3 s, however many turns it holds.
    */
   statements: number;
-  /** Transactions that wrote something, without renewals. */
+  /** Transactions of the bots that wrote something, without renewals. */
   writes: number;
   /** Without the records of commits. */
   walBytes: number;
@@ -30,10 +30,12 @@ export interface CountingServer {
 }
 
 const isRenewal = "query like '%SET heartbeat_on = %'";
+/** Autovacuum takes a transaction id for each table that it analyzes. */
+const ANALYZED = 'select coalesce(sum(autoanalyze_count), 0)::float8 as count from pg_stat_all_tables';
 
 const countedRow = `
   (select coalesce(sum(calls), 0)::float8 from pg_stat_statements join pg_database on oid = dbid
-    where datname = $1 and toplevel and not ${isRenewal}) as statements,
+    where datname = $1 and toplevel and not ${isRenewal} and query not like '%autoanalyze%') as statements,
   (select coalesce(sum(wal_bytes), 0)::float8 from pg_stat_statements join pg_database on oid = dbid
     where datname = $1) as "walBytes",
   pg_snapshot_xmax(pg_current_snapshot())::text::float8 - (
@@ -58,13 +60,19 @@ export async function startCountingServer(
   await client.connect();
   undo.defer(() => client.end());
   await client.query('create extension if not exists pg_stat_statements');
+  const own = new pg.Client(server.connection);
+  await own.connect();
+  undo.defer(() => own.end());
   const { database } = server.connection;
   return {
     url: connectionUrl(server.connection),
     totals: async () => {
       const { rows } = await client.query<Omit<Totals, 'postgresCpuMs'>>(`select ${countedRow}`, [database]);
-      if (rows[0] === undefined) throw new Error('The server has no counters.');
-      return { ...rows[0], postgresCpuMs: await serverCpuMs(folder) };
+      const analyzed = await own.query<{ count: number }>(ANALYZED);
+      const [row] = rows;
+      if (row === undefined) throw new Error('The server has no counters.');
+      const writes = row.writes - (analyzed.rows[0]?.count ?? 0);
+      return { ...row, writes, connections: row.connections - 1, postgresCpuMs: await serverCpuMs(folder) };
     },
     statements: async () => {
       const { rows } = await client.query<{ query: string; calls: number; walBytes: number }>(

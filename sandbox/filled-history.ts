@@ -48,9 +48,9 @@ const STATEMENTS = [
   `${TURNS} insert into messages (workspace, channel, ts, thread_ts, user_id, state, content, received_at)
     select workspace, channel, ts, thread_ts, person, 'sent',
       case when has_text then jsonb_build_object('text', repeat('What does this table say? ', 8)) end, asked_at from asked`,
-  `${TURNS} insert into turns (workspace, id, channel, thread_ts, message_ts, asked_by, prompt, user_message_id,
+  `${TURNS} insert into turns (workspace, id, channel, thread_ts, message_ts, asked_by, prompt, has_text, user_message_id,
       assistant_message_id, outcome, first_visible_at, settled_at, results_posted_at, finished_at, started_at)
-    select workspace, id, channel, thread_ts, ts, person, case when has_text then repeat('What does this table say? ', 8) end,
+    select workspace, id, channel, thread_ts, ts, person, case when has_text then repeat('What does this table say? ', 8) end, has_text,
       'msg_u' || id, 'msg_a' || id, 'completed', asked_at, asked_at, asked_at, asked_at + interval '1 minute', asked_at
     from asked`,
   `${TURNS} insert into posts (workspace, turn_id, part, dedupe_key, channel, thread_ts, state, ts, content_hash, intended_at)

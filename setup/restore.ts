@@ -6,7 +6,8 @@ import { readCommandConfig } from '../src/config.ts';
 import { parseOptions, runCommand } from '../src/operate/command-runner.ts';
 import { UsageError } from '../src/operate/error-messages.ts';
 import { osUserFor } from '../src/postgres/data-folder.ts';
-import { findRunningServer, startEmbeddedServer } from '../src/postgres/embedded-server.ts';
+import { startEmbeddedServer } from '../src/postgres/embedded-server.ts';
+import { findRunningServer } from '../src/postgres/running-server.ts';
 import { progressOf, unpackFolder } from './data-archive.ts';
 import { requireEmbeddedDatabase, runInterruptible } from './embedded-database.ts';
 

@@ -42,6 +42,7 @@ import { ServiceAccounts } from './relay/installations/service-accounts.ts';
 import { ResultLinkResolver, resolveResult } from './relay/replies/result-link-resolver.ts';
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
+import { inBackground } from './relay/runtime/background.ts';
 import type { RelayDeps } from './relay/runtime/deps.ts';
 import { RenderQueue } from './relay/runtime/render-queue.ts';
 import { ReplyMemory } from './relay/runtime/reply-memory.ts';
@@ -213,8 +214,11 @@ export async function startApp(
   const projectNameSync = new ProjectNameSync(deps);
   const onInboxOutcome: EventIntakeDeps['onInboxOutcome'] = (outcome, event) => {
     const parts = [waitingReactions, lateEdits, pausedMessages, stopTriggers, directMessages, sendNow];
-    for (const part of [...parts, unsentReplies]) part.onInboxOutcome(outcome, event);
-    if (outcome.kind === 'renamed') projectNameSync.runSoon();
+    for (const part of [...parts, unsentReplies]) {
+      const work = Promise.resolve(part.onInboxOutcome(outcome, event));
+      inBackground(work, log, 'could not finish the work after an event');
+    }
+    if (outcome.kind === 'renamed') projectNameSync.pollNow();
   };
   const backfill = new Backfill({ deps, inbox, workspaces, onOutcome: onInboxOutcome });
   const gapDetector = new EventGapDetector({
@@ -222,8 +226,8 @@ export async function startApp(
     workspaces,
     canReceiveEvents: () => slackApp.isReceiving,
     minGapMs: config.GAP_MINUTES * 60_000,
-    onHeartbeat: () => backfill.trigger(),
-    rebuildConnections: () => slackApp.rebuildConnections(),
+    onHeartbeat: () => backfill.pollNow(),
+    rebuildConnections: async () => slackApp.socketMode?.rebuild(),
     log,
   });
   const eventIntake = new EventIntake({
@@ -247,7 +251,7 @@ export async function startApp(
       clientOptions: (id) => accounts.ownAccountOptions(id),
       onChanged: () => accounts.refresh(),
     },
-    onProjectNameDue: () => projectNameSync.runSoon(),
+    onProjectNameDue: () => projectNameSync.pollNow(),
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
   });
 
@@ -261,9 +265,11 @@ export async function startApp(
     listen: (app) => registerListeners(app, deps, handlers),
     authorize: async (_source, body) => {
       const at = body && parseInstallationQuery(body);
-      const authorization = at && (await installations.authorization(at));
-      if (authorization === undefined) throw new Error('The app is not installed there.');
-      return authorization;
+      const workspace = at && (await installations.find(at));
+      if (workspace === undefined) throw new Error('The app is not installed there.');
+      // Listeners call Slack through the relay, so Bolt needs no token.
+      const { userId: botUserId, botId } = workspace.bot;
+      return { botUserId, botId, teamId: workspace.id };
     },
     oauthPages: oauth && oauthPagesDeps(config, store, oauth),
     slackApiUrl: config.SLACK_API_URL,
@@ -288,12 +294,15 @@ export async function startApp(
 
   const dueWork = new DueWorkPoller({
     database,
-    queue,
-    stopControl,
-    sendNow,
-    followUps,
-    ...features,
-    projectNameSync,
+    beginDue: async (due) => {
+      if (due.stops) stopControl.sendOpenStops();
+      if (due.followUps) followUps.checkDue();
+      if (due.taskDeletions) features.taskDeleter.resumeDue();
+      if (due.workflowSteps) features.workflowStep.completeDue();
+      if (due.projectNames) projectNameSync.pollNow();
+      if (due.expiredJobs) await queue.releaseExpired();
+      if (due.urgentMessages) await sendNow.passOnUrgent();
+    },
     refreshables,
     log,
   });

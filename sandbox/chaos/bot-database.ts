@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { z } from 'zod';
-import { type EmbeddedServer, findRunningServer } from '../../src/postgres/embedded-server.ts';
+import type { EmbeddedServer } from '../../src/postgres/embedded-server.ts';
+import { findRunningServer } from '../../src/postgres/running-server.ts';
 import type { OpenTurn } from './kill-step.ts';
 
 /** How to reach a database server. */

@@ -27,7 +27,9 @@ const WORKFLOW_KILL_TRIGGERS: readonly KillTrigger[] = [
   { target: 'slack', call: /^functions\.complete/ },
   { target: 'slack', call: /^chat\.getPermalink$/ },
 ];
-const TRIGGER_TIMEOUT_MS = 600;
+/** A bot that has just been started again takes a second or two before it makes calls for its turns. */
+const TRIGGER_TIMEOUT_MS = 4_000;
+const MAX_RANDOM_DELAY_MS = 2_500;
 const MAX_OPEN_TURNS = 30;
 const PROGRESS_PAUSE_MS = 1_000;
 
@@ -107,7 +109,7 @@ export class CrashInjector {
     const { callNotifier, random } = this.#deps;
     const delayMs = random() < 0.5 ? 0 : between(random, 1, 40);
     if (trigger === undefined) {
-      await sleep(between(random, 20, 600));
+      await sleep(between(random, 20, MAX_RANDOM_DELAY_MS));
       freeze();
       return;
     }

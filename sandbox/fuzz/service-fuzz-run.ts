@@ -154,6 +154,8 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
     // As in a container of 768 MiB with the image's own settings.
     NODE_OPTIONS: '--max-old-space-size=384',
     MALLOC_ARENA_MAX: '2',
+    MALLOC_MMAP_THRESHOLD_: '131072',
+    MALLOC_TRIM_THRESHOLD_: '131072',
   };
   const bot = new BotProcess(settings, join(folder, 'bot.log'));
   undo.defer(async () => void (bot.alive && (await bot.kill())));

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { DEFAULT_RETRY_POLICY } from './call-retry.ts';
 import {
   type AgentCallOptions,
@@ -12,7 +13,7 @@ import {
   type UploadedPart,
 } from './client-options.ts';
 import { AgentNotFoundError, AgentRejectedError } from './errors.ts';
-import { type FileContent, openContent, openLink } from './file-content.ts';
+import { openContent } from './file-content.ts';
 import {
   allResults,
   type ListMessages,
@@ -29,9 +30,9 @@ import { OPERATOR_RESPONSE_LIMITS, ResponseReader } from './response-limits.ts';
 import { ServiceHttp } from './service-http.ts';
 import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from './service-options.ts';
 import * as schemas from './service-schema.ts';
-import { type LinkUpload, SignedLinks } from './signed-links.ts';
+import { SignedLinks } from './signed-links.ts';
 import { type StartedUpload, startedUploadSchema } from './started-upload.ts';
-import { OPERATOR_UPLOAD_MEMORY_BYTES, SharedUploadMemory, type UploadMemory } from './upload-memory.ts';
+import { OPERATOR_UPLOAD_MEMORY_BYTES, UploadMemory } from './upload-memory.ts';
 
 const PROJECTS_PATH = '/projects';
 const TASKS_PATH = '/experimental/tasks';
@@ -51,6 +52,7 @@ export class AgentClient {
   readonly #timeouts: AgentTimeouts;
   readonly #responseReader: ResponseReader;
   readonly #http: ServiceHttp;
+  /** The service's signed links, which are used without the key. */
   readonly links: SignedLinks;
 
   /** Throws TypeError if the address or the key is invalid. */
@@ -61,7 +63,7 @@ export class AgentClient {
       throw new TypeError('AGENT_API_KEY must be visible ASCII characters without spaces.');
     }
     this.serviceOptions = options.serviceOptions ?? DEFAULT_SERVICE_OPTIONS;
-    this.uploadMemory = options.uploadMemory ?? new SharedUploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
+    this.uploadMemory = options.uploadMemory ?? new UploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
     const { responseLimits = OPERATOR_RESPONSE_LIMITS } = options;
     this.#timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
     this.#responseReader = new ResponseReader(responseLimits, options.responseMemory);
@@ -147,7 +149,7 @@ export class AgentClient {
       limit: options.limit,
       [this.serviceOptions.cursorParam]: options.after,
     };
-    return await this.#http.list(TASKS_PATH, schemas.taskSchema, { query, signal: options.signal });
+    return await this.#http.list(TASKS_PATH, schemas.taskListSchema, { query, signal: options.signal });
   }
 
   /** A task with its reviews. */
@@ -189,7 +191,7 @@ export class AgentClient {
       with_urls: options.withUrls,
       [this.serviceOptions.cursorParam]: options.after,
     };
-    return await this.#http.list(`${TASK_PATH}/results`, schemas.resultFileSchema, {
+    return await this.#http.list(`${TASK_PATH}/results`, schemas.resultListSchema, {
       ids: { task_id: taskId },
       query,
       timeoutMs: this.#timeouts.resultsMs,
@@ -217,7 +219,7 @@ export class AgentClient {
   ): Promise<schemas.SendResult> {
     return await this.#http.call('POST', this.serviceOptions.sendMessagePath, schemas.sendResultSchema, {
       ids: { task_id: taskId },
-      body: newMessageBody(message, this.serviceOptions),
+      body: newMessageBody(message),
       timeoutMs: options.timeoutMs ?? this.#timeouts.sendMs,
       guard: options.guard,
       signal: options.signal,
@@ -228,7 +230,7 @@ export class AgentClient {
   async listMessages(taskId: string, options: MessageCursor = {}): Promise<CursorPage<schemas.Message>> {
     const query = { limit: options.limit, before_id: options.beforeId, after_id: options.afterId };
     const details = { ids: { task_id: taskId }, query, signal: options.signal };
-    return await this.#http.list(`${TASK_PATH}/messages`, schemas.messageSchema, details);
+    return await this.#http.list(`${TASK_PATH}/messages`, schemas.messageListSchema, details);
   }
 
   /** Every message after `afterId`, oldest first, each once; with null, every message of the task. */
@@ -279,7 +281,10 @@ export class AgentClient {
   }
 
   /** Opens a file's contents. The caller reads `body` to its end or destroys it. */
-  async openFileContent(fileId: string, options: AgentCallOptions = {}): Promise<FileContent> {
+  async openFileContent(
+    fileId: string,
+    options: AgentCallOptions = {},
+  ): Promise<{ readonly body: Readable }> {
     const details = { ids: { file_id: fileId }, signal: options.signal };
     const response = await this.#http.openStream(`${FILE_PATH}/content`, details);
     return await openContent(response, {
@@ -289,16 +294,6 @@ export class AgentClient {
       signal: options.signal,
       sizeBytes: async () => (await this.getFile(fileId, options)).sizeBytes,
     });
-  }
-
-  /** Opens a signed download link of a result, without the key. The caller reads `body` to its end or destroys it. */
-  async openSignedLink(link: string, options: AgentCallOptions = {}): Promise<FileContent> {
-    return await openLink(this.links, link, options.signal);
-  }
-
-  /** Sends bytes to a signed upload link, without the key. */
-  async uploadToLink(upload: LinkUpload): Promise<{ etag: string | undefined }> {
-    return await this.links.put(upload);
   }
 
   /** Starts an upload; `uploadFile` does the whole upload. Never retried. */

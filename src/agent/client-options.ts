@@ -111,8 +111,6 @@ export interface NewMessage {
   readonly fileIds?: readonly string[] | undefined;
   /** Id or name. */
   readonly skill?: string | undefined;
-  /** Sent only if AGENT_DIALECT names the field. */
-  readonly model?: string | undefined;
 }
 
 export interface NewFile {

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { AgentError } from './errors.ts';
 import type { HttpResponse } from './http-request.ts';
 import { firstTextAt, parseJson } from './json-path.ts';
 import type { ServiceOptions } from './service-options.ts';
@@ -7,11 +6,6 @@ import type { SignedLinks } from './signed-links.ts';
 
 /** Bytes of a JSON response that may be a link instead of the contents. */
 const MAX_LINK_RESPONSE_BYTES = 64 * 1024;
-
-/** A file's open contents. The caller reads `body` to its end or destroys it. */
-export interface FileContent {
-  readonly body: Readable;
-}
 
 interface ContentContext {
   readonly serviceOptions: ServiceOptions;
@@ -23,50 +17,28 @@ interface ContentContext {
   readonly sizeBytes: () => Promise<number>;
 }
 
-/** Opens the contents: the response holds the bytes, redirects to them, or is JSON with a link to them. */
-export async function openContent(response: HttpResponse, context: ContentContext): Promise<FileContent> {
-  const { serviceOptions, links, signal } = context;
+/**
+ * Opens the contents: the response holds the bytes, redirects to them, or is JSON with a link to them. The caller reads
+ * `body` to its end or destroys it.
+ */
+export async function openContent(
+  response: HttpResponse,
+  { serviceOptions, links, serviceUrl, signal, sizeBytes }: ContentContext,
+): Promise<{ readonly body: Readable }> {
   const location = response.header('location');
   if (response.status >= 300 && location !== undefined) {
     response.body.destroy();
-    return await openLink(links, location, signal, context.serviceUrl);
+    return await links.get(location, signal, serviceUrl);
   }
-  const json = response.header('content-type')?.includes('json') === true;
+  const isJson = response.header('content-type')?.includes('json') === true;
   const size = contentLength(response);
-  const maybeLink = json && (size === null || size <= MAX_LINK_RESPONSE_BYTES);
-  if (serviceOptions.fileContent === 'bytes' || (serviceOptions.fileContent === 'auto' && !maybeLink))
-    return { body: response.body };
+  if (!isJson || (size !== null && size > MAX_LINK_RESPONSE_BYTES)) return response;
 
   const { head, body } = await peek(response.body, MAX_LINK_RESPONSE_BYTES);
   const link = firstTextAt(parseJson(head.toString('utf8')), serviceOptions.fileContentUrlFields);
-  if (
-    link !== null &&
-    (serviceOptions.fileContent === 'link' || head.length !== (await context.sizeBytes()))
-  ) {
-    body.destroy();
-    return await openLink(links, link, signal);
-  }
-  if (serviceOptions.fileContent === 'link') {
-    body.destroy();
-    throw new AgentError('not_understood', {
-      sentence:
-        "The agent service's response to a request for a file's content holds no link. " +
-        'Check fileContent and fileContentUrlFields in AGENT_DIALECT.',
-      outcome: 'refused',
-      status: response.status,
-    });
-  }
-  return { body };
-}
-
-/** Opens a signed link; `base` resolves a relative one. */
-export async function openLink(
-  links: SignedLinks,
-  link: string,
-  signal: AbortSignal | undefined,
-  base?: URL,
-): Promise<FileContent> {
-  return { body: (await links.get(link, signal, base)).body };
+  if (link === null || head.length === (await sizeBytes())) return { body };
+  body.destroy();
+  return await links.get(link, signal);
 }
 
 function contentLength(response: HttpResponse): number | null {

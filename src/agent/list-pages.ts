@@ -54,28 +54,13 @@ export function withSmallerPages(list: ListMessages): ListMessages {
 
 type WalkOptions = Pick<MessageCursor, 'limit' | 'signal'>;
 
-/**
- * Walks forward with `after_id`, oldest first. Accepts an inclusive cursor and repeated pages. If the cursor does not
- * advance, it walks back from the latest message instead.
- */
+/** Walks forward from `afterId`, oldest first. Accepts an inclusive cursor and repeated pages. */
 export async function* messagesForward(
   list: ListMessages,
   afterId: string,
   options: WalkOptions,
 ): AsyncGenerator<Message, void, undefined> {
-  const seen = new Set([afterId]);
-  let after = afterId;
-  for (let page = 0; page < MAX_MESSAGE_PAGES; page += 1) {
-    const { items, hasMore, lastId } = await list({ ...options, afterId: after });
-    const fresh = items.filter(({ id }) => !seen.has(id));
-    for (const message of fresh) seen.add(message.id);
-    yield* fresh;
-    if (!hasMore) return;
-    const next = fresh.at(-1)?.id ?? lastId;
-    if (next === null || next === after) return yield* messagesBackward(list, after, options);
-    after = next;
-  }
-  throw endlessListError();
+  for await (const page of pagesFrom(list, 'afterId', afterId, options)) yield* page;
 }
 
 /**
@@ -88,7 +73,7 @@ export async function* messagesBackward(
   options: WalkOptions,
 ): AsyncGenerator<Message, void, undefined> {
   const pages: Message[][] = [];
-  for await (const page of pagesBackward(list, options)) {
+  for await (const page of pagesFrom(list, 'beforeId', undefined, options)) {
     const at = page.findIndex(({ id }) => id === afterId);
     pages.push(page.slice(at + 1));
     if (at >= 0) break;
@@ -105,7 +90,7 @@ export async function lastMessages(
   const pages: Message[][] = [];
   let found = 0;
   const limit = options.limit ?? Math.min(MAX_EVENTS, LAST_MESSAGES_EVENTS + count);
-  for await (const page of pagesBackward(list, { ...options, limit })) {
+  for await (const page of pagesFrom(list, 'beforeId', undefined, { ...options, limit })) {
     pages.push(page);
     found += page.length;
     if (found >= count) break;
@@ -113,22 +98,24 @@ export async function lastMessages(
   return count <= 0 ? [] : pages.toReversed().flat().slice(-count);
 }
 
-/** Pages from the latest back, each oldest first, no message twice. */
-async function* pagesBackward(
+/** Pages from a message on, or from the latest back. Each is oldest first, and no message comes twice. */
+async function* pagesFrom(
   list: ListMessages,
+  cursor: 'afterId' | 'beforeId',
+  from: string | undefined,
   options: WalkOptions,
 ): AsyncGenerator<Message[], void, undefined> {
-  const seen = new Set<string>();
-  let before: string | undefined;
+  const seen = new Set([from]);
+  let at = from;
   let { limit } = options;
   for (let page = 0; page < MAX_MESSAGE_PAGES; page += 1) {
-    const { items, hasMore, firstId } = await list({ ...options, limit, beforeId: before });
+    const { items, hasMore, firstId, lastId } = await list({ ...options, limit, [cursor]: at });
     const fresh = items.filter(({ id }) => !seen.has(id));
     for (const message of fresh) seen.add(message.id);
     yield fresh;
     if (!hasMore) return;
-    const next = fresh.at(0)?.id ?? firstId ?? undefined;
-    if (next !== undefined && next !== before) before = next;
+    const next = cursor === 'afterId' ? (fresh.at(-1)?.id ?? lastId) : (fresh.at(0)?.id ?? firstId);
+    if (next !== null && next !== at) at = next;
     // A page of events may hold no further message; a longer one may.
     else if (limit !== MAX_EVENTS) limit = Math.min(MAX_EVENTS, 4 * (limit ?? DEFAULT_EVENTS));
     else break;

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
+import type { AgentClient } from './agent-client.ts';
 import type { UploadedPart } from './client-options.ts';
 import { AgentError, AgentRejectedError } from './errors.ts';
 import { openSource, PartReader } from './part-reader.ts';
+import { MEBIBYTE, type ServiceOptions } from './service-options.ts';
 import type { PartBuffer } from './upload-memory.ts';
-import { type PartPlan, partSize, planParts } from './upload-parts.ts';
-import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload-request.ts';
+import type { AgentUploadRequest, ResumableUpload } from './upload-request.ts';
 
 const DEFAULT_CONCURRENCY = 4;
 /** Bytes written to the connection at once: small enough that a slow connection does not look idle. */
@@ -14,7 +15,7 @@ type MultipartState = ResumableUpload & { readonly uploadId: string };
 
 /** Uploads the missing parts of a file. */
 export class MultipartUpload {
-  readonly #client: UploadClient;
+  readonly #client: AgentClient;
   readonly #request: AgentUploadRequest;
   readonly #upload: MultipartState;
   readonly #plan: PartPlan;
@@ -26,7 +27,7 @@ export class MultipartUpload {
   readonly #urls = new Map<number, string>();
   #recording: Promise<void> = Promise.resolve();
 
-  constructor(client: UploadClient, request: AgentUploadRequest, upload: MultipartState) {
+  constructor(client: AgentClient, request: AgentUploadRequest, upload: MultipartState) {
     this.#client = client;
     this.#request = request;
     this.#concurrency = request.concurrency ?? DEFAULT_CONCURRENCY;
@@ -134,7 +135,7 @@ export class MultipartUpload {
   }
 
   async #putPart(number: number, url: string, piece: Buffer): Promise<string> {
-    const { etag } = await this.#client.uploadToLink({
+    const { etag } = await this.#client.links.put({
       name: `upload link of part ${number}`,
       method: 'PUT',
       url,
@@ -211,4 +212,39 @@ export class MultipartUpload {
 
 function* slices(piece: Buffer): Generator<Buffer, void, undefined> {
   for (let at = 0; at < piece.length; at += SLICE_BYTES) yield piece.subarray(at, at + SLICE_BYTES);
+}
+
+interface PartPlan {
+  /** Bytes of every part but the last. */
+  readonly partBytes: number;
+  readonly count: number;
+}
+
+/**
+ * Splits a file into parts of the size that the service gave, or else of the configured size. Raises the size to S3's
+ * limits: not too many parts, and only the last may be small. An empty file is one empty part. Throws
+ * AgentRejectedError if a part would be larger than `maxBytes`.
+ */
+export function planParts(
+  sizeBytes: number,
+  givenBytes: number | null,
+  serviceOptions: Pick<ServiceOptions, 'partBytes' | 'mostParts' | 'leastPartBytes'>,
+  maxBytes = Number.POSITIVE_INFINITY,
+): PartPlan {
+  const minBytes = givenBytes ?? Math.max(serviceOptions.partBytes, serviceOptions.leastPartBytes);
+  const partBytes = Math.max(minBytes, Math.ceil(sizeBytes / serviceOptions.mostParts));
+  if (Math.min(partBytes, sizeBytes) > maxBytes) {
+    const needed = `parts of ${Math.ceil(partBytes / MEBIBYTE)} MiB`;
+    throw new AgentRejectedError({
+      sentence: `The agent service needs ${needed}, but at most ${Math.floor(maxBytes / MEBIBYTE)} MiB fit in memory. Share a smaller file.`,
+      outcome: 'not_sent',
+      reason: `it needs ${needed}, which is too large`,
+    });
+  }
+  return { partBytes, count: Math.max(1, Math.ceil(sizeBytes / partBytes)) };
+}
+
+/** Bytes of part `index` (from 0). */
+export function partSize(plan: PartPlan, sizeBytes: number, index: number): number {
+  return Math.max(0, Math.min(plan.partBytes, sizeBytes - index * plan.partBytes));
 }

@@ -57,18 +57,15 @@ export class PartReader {
       throw wrongSizeError(this.#sizeBytes, this.#sizeBytes, 'more');
   }
 
-  /** All bytes as a stream. Each chunk is held until the next arrives, so that a source that is too long never completes. */
+  /** All other bytes as a stream. The last ones wait for the source's end, so that one that is too long never completes. */
   async *stream(): AsyncGenerator<Uint8Array, void, undefined> {
-    let held: Uint8Array | undefined;
-    while (this.#unread.length > 0 || (await this.#more())) {
-      this.#readBytes += this.#unread.length;
-      if (this.#readBytes > this.#sizeBytes) throw wrongSizeError(this.#sizeBytes, this.#sizeBytes, 'more');
-      if (held !== undefined) yield held;
-      held = this.#unread;
-      this.#unread = new Uint8Array(0);
+    for (let left = this.#sizeBytes - this.#readBytes; left > 0; ) {
+      const taken = await this.#take(left);
+      left -= taken.length;
+      if (left === 0) await this.expectEnd();
+      yield taken;
     }
-    if (this.#readBytes < this.#sizeBytes) throw wrongSizeError(this.#sizeBytes, this.#readBytes, 'fewer');
-    if (held !== undefined) yield held;
+    await this.expectEnd();
   }
 
   /** Closes the source without waiting for it. */

@@ -15,13 +15,8 @@ export function newTaskBody(task: NewTask, serviceOptions: ServiceOptions): Reco
 }
 
 /** Body of Send a message. */
-export function newMessageBody(message: NewMessage, serviceOptions: ServiceOptions): Record<string, unknown> {
-  return withoutUnnamed({
-    content: message.content,
-    file_ids: message.fileIds?.length === 0 ? undefined : message.fileIds,
-    skill: message.skill,
-    [serviceOptions.sendMessageModelField]: message.model,
-  });
+export function newMessageBody({ content, fileIds, skill }: NewMessage): Record<string, unknown> {
+  return { content, file_ids: fileIds?.length === 0 ? undefined : fileIds, skill };
 }
 
 /** Body that starts an upload. */

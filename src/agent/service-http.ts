@@ -24,7 +24,7 @@ import { parseJson } from './json-path.ts';
 import { nextCursor } from './request-bodies.ts';
 import type { ResponseReader } from './response-limits.ts';
 import type { ServiceOptions } from './service-options.ts';
-import { describeIssue, listSchema } from './service-schema.ts';
+import { describeIssue, type Page } from './service-schema.ts';
 
 export interface CallDetails {
   /** Values for the `{name}`s of the path. */
@@ -97,12 +97,12 @@ export class ServiceHttp {
   }
 
   /** Reads one page of a list. */
-  async list<Item extends z.ZodType>(
+  async list<Item>(
     path: string,
-    item: Item,
+    schema: z.ZodType<Page<Item>>,
     details: CallDetails,
-  ): Promise<CursorPage<z.output<Item>>> {
-    const { value, raw, bytes } = await this.#requestJson('GET', path, listSchema(item), details);
+  ): Promise<CursorPage<Item>> {
+    const { value, raw, bytes } = await this.#requestJson('GET', path, schema, details);
     return { ...value, cursor: nextCursor(raw, this.#options.serviceOptions), bytes };
   }
 

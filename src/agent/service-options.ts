@@ -14,7 +14,6 @@ export const serviceOptionsSchema = z.strictObject({
     .string()
     .regex(/^\/.*\{task_id\}/, 'must start with / and hold {task_id}')
     .default('/experimental/tasks/{task_id}/messages'),
-  sendMessageModelField: z.string().default(''),
   noFallbackField: z.string().default(''),
   autoModeField: z.string().default(''),
   planModeField: z.string().default(''),
@@ -50,7 +49,6 @@ export const serviceOptionsSchema = z.strictObject({
   finalizeEtagField: nameSchema.default('etag'),
   finalizeSingle: z.enum(['call', 'skip']).default('call'),
   finalizeDoneStatuses: statusesSchema.default([404, 409]),
-  fileContent: z.enum(['auto', 'bytes', 'link']).default('auto'),
   fileContentUrlFields: z.array(nameSchema).min(1).default(['download_url', 'url']),
   errorWords: z.array(nameSchema).default(['error.message', 'error', 'detail', 'message', 'title']),
   requestIdHeader: nameSchema.default('x-request-id'),

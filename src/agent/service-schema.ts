@@ -203,8 +203,8 @@ export const partUrlsSchema = z
   .looseObject({ part_urls: z.record(z.string(), z.string()) })
   .transform((wire) => new Map(Object.entries(wire.part_urls).map(([part, url]) => [Number(part), url])));
 
-/** The envelope that all lists share. */
-export function listSchema<Item extends z.ZodType>(item: Item) {
+/** The envelope that all lists share. A schema is compiled at its first use, so each list has one. */
+function listSchema<Item extends z.ZodType>(item: Item) {
   return record({
     data: arrayOf(item),
     has_more: z
@@ -217,3 +217,7 @@ export function listSchema<Item extends z.ZodType>(item: Item) {
 }
 
 export type Page<Item> = z.output<ReturnType<typeof listSchema<z.ZodType<Item>>>>;
+
+export const taskListSchema = listSchema(taskSchema);
+export const resultListSchema = listSchema(resultFileSchema);
+export const messageListSchema = listSchema(messageSchema);

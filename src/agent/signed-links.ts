@@ -87,7 +87,7 @@ export class SignedLinks {
   }
 
   /** Opens a download, following redirects to hosts that are allowed. `base` resolves a relative link. */
-  async get(link: string, signal: AbortSignal | undefined, base?: URL): Promise<HttpResponse> {
+  async get(link: string, signal?: AbortSignal, base?: URL): Promise<HttpResponse> {
     const context = this.#contextOf('download link');
     let from = base;
     let to = link;

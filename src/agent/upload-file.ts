@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { AgentClient } from './agent-client.ts';
 import { RequestBodyError } from './error-mapping.ts';
 import {
   AgentAbortedError,
@@ -10,16 +11,14 @@ import {
 import { MultipartUpload } from './multipart-upload.ts';
 import { openSource, PartReader } from './part-reader.ts';
 import type { FileRecord } from './service-schema.ts';
-import { assertUploadableSize } from './upload-parts.ts';
-import type { AgentUploadRequest, ResumableUpload, UploadClient } from './upload-request.ts';
+import type { AgentUploadRequest, ResumableUpload } from './upload-request.ts';
 
 /**
  * Uploads a file, in one piece or in parts as the service decides, and finalizes it. Streams, and holds no more than a
  * few parts in memory. Throws an AgentError (`wrong_size`) if the number of bytes is wrong (nothing is finalized then), any other
  * AgentError if a call fails, and the source's own error if reading it fails.
  */
-export async function uploadFile(client: UploadClient, request: AgentUploadRequest): Promise<FileRecord> {
-  assertUploadableSize(request.sizeBytes);
+export async function uploadFile(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord> {
   try {
     const resumed =
       request.resume === undefined ? undefined : await resumeUpload(client, request, request.resume);
@@ -33,7 +32,7 @@ export async function uploadFile(client: UploadClient, request: AgentUploadReque
   }
 }
 
-async function uploadFromStart(client: UploadClient, request: AgentUploadRequest): Promise<FileRecord> {
+async function uploadFromStart(client: AgentClient, request: AgentUploadRequest): Promise<FileRecord> {
   const started = await client.startUpload(request, { signal: request.signal });
   const { fileId, uploadId, partBytes, headers } = started;
   const upload = { fileId, uploadId, partBytes, headers, parts: [] };
@@ -45,7 +44,7 @@ async function uploadFromStart(client: UploadClient, request: AgentUploadRequest
 
 /** Resumes an upload; undefined if it must be restarted. */
 async function resumeUpload(
-  client: UploadClient,
+  client: AgentClient,
   request: AgentUploadRequest,
   resume: ResumableUpload,
 ): Promise<FileRecord | undefined> {
@@ -69,7 +68,7 @@ function isStale(error: unknown): boolean {
 }
 
 async function finishMultipart(
-  client: UploadClient,
+  client: AgentClient,
   request: AgentUploadRequest,
   upload: ResumableUpload & { readonly uploadId: string },
 ): Promise<FileRecord> {
@@ -78,12 +77,12 @@ async function finishMultipart(
 }
 
 async function sendInOnePiece(
-  client: UploadClient,
+  client: AgentClient,
   request: AgentUploadRequest,
   { url, headers }: { readonly url: string | null; readonly headers: Readonly<Record<string, string>> },
 ): Promise<void> {
   const { sizeBytes, mimeType, signal } = request;
-  await client.uploadToLink({
+  await client.links.put({
     name: 'upload link',
     method: client.serviceOptions.uploadMethod,
     url: url ?? '',
@@ -113,7 +112,7 @@ async function* fileBytes(request: AgentUploadRequest): AsyncGenerator<Uint8Arra
 
 /** Finalizes. If an earlier attempt may have succeeded, Get a file decides. */
 async function finalizeUpload(
-  client: UploadClient,
+  client: AgentClient,
   request: AgentUploadRequest,
   upload: ResumableUpload,
 ): Promise<FileRecord> {

@@ -1,16 +1,4 @@
-import type { AgentClient } from './agent-client.ts';
 import type { NewFile, UploadedPart } from './client-options.ts';
-
-export type UploadClient = Pick<
-  AgentClient,
-  | 'serviceOptions'
-  | 'uploadMemory'
-  | 'startUpload'
-  | 'partUrls'
-  | 'uploadToLink'
-  | 'finalizeUpload'
-  | 'getFile'
->;
 
 /** A started upload: everything that another process needs to resume it. */
 export interface ResumableUpload {

@@ -1,14 +1,7 @@
 import type { Logger } from 'pino';
-import type { TaskDeleter } from '../features/tasks/task-deletion.ts';
-import type { WorkflowStepHandler } from '../features/workflow-step/workflow-step-handler.ts';
-import type { SendNow } from '../relay/controls/send-now.ts';
-import type { StopControl } from '../relay/controls/stop-delivery.ts';
 import { Poller } from '../relay/runtime/poller.ts';
-import type { ProjectNameSync } from '../relay/sending/project-name-sync.ts';
-import type { FollowUps } from '../relay/turns/follow-ups.ts';
 import type { Database } from '../store/database.ts';
-import { readDueWork } from '../store/queue/due-work.ts';
-import type { ThreadQueue } from '../store/queue/thread-queue.ts';
+import { type DueWork, readDueWork } from '../store/queue/due-work.ts';
 
 /** How often due work is looked for (ms): how late another process notices a stop or a change. */
 const POLL_INTERVAL_MS = 1_000;
@@ -17,53 +10,32 @@ const FULL_REFRESH_INTERVAL_MS = 60_000;
 
 export interface DueWorkPollerDeps {
   database: Pick<Database, 'kysely'>;
-  queue: Pick<ThreadQueue, 'releaseExpired'>;
-  stopControl: Pick<StopControl, 'sendOpenStops'>;
-  sendNow: Pick<SendNow, 'passOnUrgent'>;
-  followUps: Pick<FollowUps, 'checkDue'>;
-  taskDeleter: Pick<TaskDeleter, 'resumeDue'>;
-  workflowStep: Pick<WorkflowStepHandler, 'completeDue'>;
-  projectNameSync: Pick<ProjectNameSync, 'runSoon'>;
+  /** Lets each part begin its due work. */
+  beginDue: (due: DueWork) => Promise<void>;
   /** What this process knows of installations and accounts, which has just been read. */
   refreshables: readonly { refresh(isFull: boolean): Promise<void> }[];
   log: Logger;
 }
 
 /** Looks for all due work at once, in place of a poll for each part. */
-export class DueWorkPoller {
+export class DueWorkPoller extends Poller {
   readonly #deps: DueWorkPollerDeps;
-  readonly #poller: Poller;
   #changeSeq: number | undefined;
   #fullyRefreshedAt = performance.now();
 
   constructor(deps: DueWorkPollerDeps) {
-    this.#deps = deps;
-    this.#poller = new Poller({
+    super({
       intervalMs: POLL_INTERVAL_MS,
-      poll: () => this.#beginDue(),
+      startsAtOnce: true,
+      poll: () => this.#poll(),
       onError: (error) => deps.log.debug({ err: error }, 'could not look for due work; trying again'),
     });
+    this.#deps = deps;
   }
 
-  start(): void {
-    this.#poller.start();
-    this.#poller.pollNow();
-  }
-
-  async stop(): Promise<void> {
-    await this.#poller.stop();
-  }
-
-  async #beginDue(): Promise<void> {
-    const { database, queue, stopControl, sendNow, followUps, projectNameSync } = this.#deps;
-    const due = await readDueWork(database.kysely);
-    if (due.stops) stopControl.sendOpenStops();
-    if (due.followUps) followUps.checkDue();
-    if (due.taskDeletions) this.#deps.taskDeleter.resumeDue();
-    if (due.workflowSteps) this.#deps.workflowStep.completeDue();
-    if (due.projectNames) projectNameSync.runSoon();
-    if (due.expiredJobs) await queue.releaseExpired();
-    if (due.urgentMessages) await sendNow.passOnUrgent();
+  async #poll(): Promise<void> {
+    const due = await readDueWork(this.#deps.database.kysely);
+    await this.#deps.beginDue(due);
     await this.#refresh(due.changeSeq);
   }
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { WorkspaceAccount, type WorkspaceAccountDeps } from '../features/account/workspace-account.ts';
 import { ChannelSettingsModal } from '../features/channel-settings/channel-settings.ts';
-import { feedbackSection } from '../features/feedback/feedback-section.ts';
+import { feedbackSection } from '../features/feedback/answer-feedback.ts';
 import { HomeTab } from '../features/home/home-tab.ts';
 import { QuestionPoster } from '../features/start/question-poster.ts';
 import { StartFormSubmissions } from '../features/start/start-form-submission.ts';

@@ -90,7 +90,7 @@ export class HttpEndpoints {
       slackTokenRefusedSince: installations.tokenRefusedSince() ?? null,
       agentKeyRefusedSince: accounts.keyRefusedSince() ?? null,
       events,
-      ...(slackApp.socketModeState && { sockets: slackApp.socketModeState }),
+      ...(slackApp.socketMode && { sockets: slackApp.socketMode.state }),
       ...telemetry.report(),
     };
   }

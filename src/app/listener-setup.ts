@@ -8,8 +8,6 @@ import { TaskModal } from '../features/tasks/task-modal.ts';
 import { registerAccountListeners } from '../listeners/account-listener.ts';
 import { registerChannelSettingsListener } from '../listeners/channel-settings-listener.ts';
 import {
-  type ControlButtonHandlers,
-  type MessageButtonHandlers,
   registerControlButtonListeners,
   registerMessageButtonListeners,
 } from '../listeners/control-button-listener.ts';
@@ -17,10 +15,7 @@ import { registerFeedbackListeners } from '../listeners/feedback-listener.ts';
 import { registerHomeListeners } from '../listeners/home-listener.ts';
 import type { ListenerContext } from '../listeners/press.ts';
 import { registerShortcutListeners } from '../listeners/shortcut-listener.ts';
-import {
-  registerSlashCommandListener,
-  type SlashCommandHandlers,
-} from '../listeners/slash-command-listener.ts';
+import { registerSlashCommandListener } from '../listeners/slash-command-listener.ts';
 import { registerStartFormListeners } from '../listeners/start-form-listener.ts';
 import { registerStepsListener } from '../listeners/steps-listener.ts';
 import { registerTaskDetailsListeners } from '../listeners/task-details-listener.ts';
@@ -58,7 +53,7 @@ export function registerListeners(
   };
   const startModal = new StartFormOpener(deps);
   const taskModal = new TaskModal(deps);
-  const buttons: ControlButtonHandlers = {
+  registerControlButtonListeners(context, {
     stop: (press) => stopControl.requestStop(press),
     continue: (press) => buttonActions.continue(press),
     retry: (press) => buttonActions.retry(press),
@@ -68,27 +63,24 @@ export function registerListeners(
     correct: (press) => buttonActions.correct(press),
     go: (press) => pausedMessages.resume(press),
     take_back: (press) => pausedMessages.takeBack(press),
-  };
-  const messageButtons: MessageButtonHandlers = {
+  });
+  registerMessageButtonListeners(context, {
     send_now: (press) => handlers.sendNow.press(press),
     send_reply: (press) => handlers.unsentReplies.send(press),
     keep_listening: (press) => handlers.unsentReplies.keepListening(press),
     stop_listening: (press) => handlers.unsentReplies.stopListening(press),
-  };
-  const commands: SlashCommandHandlers = {
+  });
+  registerSlashCommandListener(context, {
     new: ({ channel, ...request }) => startModal.openBlank(request, channel),
     status: (command) => listRunningTasks(deps, command),
     stop: (command) => listRunningTasks(deps, command),
     tasks: ({ workspace, channel }) => listChannelTasks(deps, handlers.taskList, workspace, channel),
     settings: (command) => channelSettings.open(command),
-  };
+  });
   registerStepsListener(context, (press) => showSteps(deps, press));
   registerAccountListeners(context, handlers.workspaceAccount);
   registerWorkspaceAccessListeners(context, handlers.workspaceAccess);
   registerFeedbackListeners(context, new AnswerFeedback(deps));
-  registerControlButtonListeners(context, buttons);
-  registerMessageButtonListeners(context, messageButtons);
-  registerSlashCommandListener(context, commands);
   registerShortcutListeners(context, startModal, (actor, text) => sendDirectMessage(deps, actor, text));
   registerStartFormListeners(context, startFormHandler, startModal);
   registerChannelSettingsListener(context, channelSettings);

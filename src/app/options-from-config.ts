@@ -46,7 +46,7 @@ export function oauthPagesDeps(config: Config, store: Store, oauth: OAuthInstall
     scopes: REQUIRED_SCOPES,
     publicUrl: config.PUBLIC_URL ?? '',
     slackApiUrl: config.SLACK_API_URL,
-    secretKeys: config.SECRET_KEY ?? [],
+    secretKey: config.SECRET_KEY?.[0] ?? '',
     markStateUsed: (state) => store.oauthStates.markUsed(state),
     saveInstallation: (granted) => oauth.install(granted),
   };

@@ -19,13 +19,12 @@ export type ModalContent = Modal | string;
 
 /**
  * Opens a modal at once, before the trigger expires, and then shows what `fill` returns, which also checks permission.
- * If `fill` throws, the modal shows the sentence `failed`. Throws a SlackError.
+ * If `fill` throws, the modal says so. Throws a SlackError.
  */
 export async function openAndFillModal(
   deps: Pick<RelayDeps, 'workspace' | 'log'>,
   { workspace: id, triggerId }: ModalTrigger,
   title: string,
-  failed: string,
   fill: (workspace: WorkspaceClient) => Promise<ModalContent>,
 ): Promise<ModalOutcome> {
   const workspace = deps.workspace(id);
@@ -36,7 +35,7 @@ export async function openAndFillModal(
     await updateModal(workspace, viewId, title, await fill(workspace));
   } catch (error) {
     deps.log.warn({ workspace: id, err: error }, 'could not fill a modal');
-    await updateModal(workspace, viewId, title, failed);
+    await updateModal(workspace, viewId, title, strings.modalUnavailable);
   }
   return 'done';
 }

@@ -1,68 +1,34 @@
 import type { ControlOutcome, MessagePress, Press } from '../relay/runtime/control-types.ts';
-import { askToTryAgain, explainOutcome, type ListenerContext, parsePress, runAfterAck } from './press.ts';
+import { type ListenerContext, onPress } from './press.ts';
 
-type ControlButton =
-  | 'stop'
-  | 'continue'
-  | 'retry'
-  | 'go_ahead'
-  | 'stop_here'
-  | 'fresh_links'
-  | 'correct'
-  | 'go'
-  | 'take_back';
-type MessageButton = 'send_now' | 'send_reply' | 'keep_listening' | 'stop_listening';
+/** What handles the press of each button, by its action id. */
+type ButtonHandlers<Kind> = Readonly<Record<string, (press: Kind) => Promise<ControlOutcome>>>;
 
-/** By the action ids of our buttons. */
-export type ControlButtonHandlers = Readonly<
-  Record<ControlButton, (press: Press) => Promise<ControlOutcome>>
->;
-
-/** The same for buttons about a message or a thread. */
-export type MessageButtonHandlers = Readonly<
-  Record<MessageButton, (press: MessagePress) => Promise<ControlOutcome>>
->;
-
-/** Handles buttons whose value is the ts of a message. Each press is recorded before it is acknowledged. */
+/** Handles buttons whose value is the ts of a message. */
 export function registerMessageButtonListeners(
-  { app, log, sendEphemeral }: ListenerContext,
-  handlers: MessageButtonHandlers,
+  context: ListenerContext,
+  handlers: ButtonHandlers<MessagePress>,
 ): void {
   for (const [id, handle] of Object.entries(handlers))
-    app.action(id, async ({ ack, body }) => {
-      const { location, value: messageTs = '' } = parsePress(body) ?? {};
-      const outcome = location && (await handle({ ...location, messageTs }));
-      const explained = outcome && explainOutcome(sendEphemeral, location, outcome);
-      if (explained !== undefined) runAfterAck(explained, log, 'could not answer a press');
-      await ack();
-    });
+    onPress(
+      context,
+      id,
+      async ({ location, value }) => location && handle({ ...location, messageTs: value }),
+      'when_recorded',
+    );
 }
 
-/**
- * Handles the buttons below our messages. Each press is recorded before it is acknowledged, except for fresh links:
- * nothing of them is recorded, and the service may take longer than Slack waits.
- */
+/** Handles the buttons below our messages. Fresh links record nothing, and may take longer than Slack waits. */
 export function registerControlButtonListeners(
-  { app, log, sendEphemeral }: ListenerContext,
-  handlers: ControlButtonHandlers,
+  context: ListenerContext,
+  handlers: ButtonHandlers<Press>,
 ): void {
   for (const [id, handle] of Object.entries(handlers))
-    app.action(id, async ({ ack, body, respond }) => {
-      const { location, turnId, ts } = parsePress(body) ?? {};
-      if (!location || turnId === undefined || ts === undefined) {
-        log.debug({ action: id }, 'ignored a press that is not for this app');
-        return ack();
-      }
-      const work = handle({ ...location, turnId, ts });
-      try {
-        if (id !== 'fresh_links') await work;
-      } catch (error) {
-        await ack();
-        await askToTryAgain(respond);
-        throw error;
-      }
-      const explained = work.then((outcome) => explainOutcome(sendEphemeral, location, outcome));
-      runAfterAck(explained, log, 'could not answer a press');
-      await ack();
-    });
+    onPress(
+      context,
+      id,
+      async ({ location, turnId, ts }) =>
+        location && turnId !== undefined ? handle({ ...location, turnId, ts }) : undefined,
+      id === 'fresh_links' ? 'at_once' : 'when_recorded',
+    );
 }

@@ -2,28 +2,19 @@ import { z } from 'zod';
 import { type AnswerFeedback, MAX_COMMENT_CHARACTERS } from '../features/feedback/answer-feedback.ts';
 import { parseFeedback } from '../render/messages/feedback-buttons.ts';
 import * as strings from '../render/strings/index.ts';
-import {
-  explainOutcome,
-  formErrors,
-  type ListenerContext,
-  onForm,
-  onPress,
-  parsePress,
-  runAfterAck,
-} from './press.ts';
+import { formErrors, type ListenerContext, onForm, onPress } from './press.ts';
 
 /** Handles thumbs and comments; both are saved before they are acknowledged. */
 export function registerFeedbackListeners(context: ListenerContext, feedback: AnswerFeedback): void {
-  const { app, log, sendEphemeral } = context;
-  app.action(/^feedback(?:_good|_bad)?$/, async ({ ack, body }) => {
-    const { location, value = '' } = parsePress(body) ?? {};
-    const thumb = parseFeedback(value);
-    const outcome = location && thumb && (await feedback.rate({ ...location, ...thumb }));
-    await ack();
-    if (outcome === undefined) return log.debug('ignored a thumb that is not for this app');
-    const explained = explainOutcome(sendEphemeral, location, outcome);
-    runAfterAck(explained, log, 'could not answer a press on a thumb');
-  });
+  onPress(
+    context,
+    'feedback',
+    async ({ location, value }) => {
+      const thumb = parseFeedback(value);
+      return location && thumb && feedback.rate({ ...location, ...thumb });
+    },
+    'when_recorded',
+  );
 
   onPress(context, 'feedback_comment', async ({ location, turnId, triggerId }) => {
     if (location === undefined || turnId === undefined) return undefined;

@@ -85,10 +85,7 @@ interface BodyRead {
   abort(reason: 'too_large' | 'busy'): void;
 }
 
-/**
- * Reads the bodies of requests that are not verified yet, within a fixed amount of memory. When that is full, the oldest
- * read is aborted: Slack's own requests arrive within moments.
- */
+/** Reads bodies of requests that are not verified yet. When their memory is full, the oldest read is aborted. */
 class RequestBodyReader {
   /** In the order in which they began. */
   readonly #activeReads = new Set<BodyRead>();

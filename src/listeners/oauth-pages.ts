@@ -1,3 +1,4 @@
+import { createHash, hkdfSync } from 'node:crypto';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { HTTPReceiver, type Installation } from '@slack/bolt';
 import type { Logger } from 'pino';
@@ -5,10 +6,10 @@ import { z } from 'zod';
 import type { GrantedInstallation } from '../relay/installations/installation-tokens.ts';
 import { InstallRefused } from '../relay/installations/oauth-installations.ts';
 import { createSlackLogger } from '../slack/slack-logger.ts';
-import { OAuthStateRejected, OAuthStateStore } from './oauth-state-store.ts';
 
 const INSTALL_PATH = '/slack/install';
 const REDIRECT_PATH = '/slack/oauth_redirect';
+const START_AGAIN = `<a href="${INSTALL_PATH}">Start again</a>`;
 /** How long Slack may take to exchange a code for tokens (ms). */
 const TOKEN_EXCHANGE_TIMEOUT_MS = 10_000;
 
@@ -19,8 +20,8 @@ export interface OAuthPagesDeps {
   /** Where browsers reach this process. */
   publicUrl: string;
   slackApiUrl: string;
-  /** The first one signs states; all verify. */
-  secretKeys: readonly string[];
+  /** States are signed with a key made from it. */
+  secretKey: string;
   /** Marks a state as used; false if it was used before. */
   markStateUsed: (state: string) => Promise<boolean>;
   /** Saves an installation. Throws InstallRefused. */
@@ -48,12 +49,16 @@ const installationSchema = z.looseObject({
 function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSecret'> {
   const scopes = [...deps.scopes];
   const redirectUri = new URL(REDIRECT_PATH, deps.publicUrl).href;
-  const { secretKeys, markStateUsed, slackApiUrl } = deps;
+  const { secretKey, slackApiUrl } = deps;
   return {
     clientId: deps.clientId,
     clientSecret: deps.clientSecret,
     scopes,
     redirectUri,
+    // Bolt's states are valid for ten minutes, in the browser that has their cookie.
+    stateSecret: Buffer.from(hkdfSync('sha256', secretKey, '', 'taskthread install states', 32)).toString(
+      'hex',
+    ),
     installationStore: {
       storeInstallation: async (installation) => deps.saveInstallation(toGranted(installation)),
       fetchInstallation: () => Promise.reject(new Error('Bolt must not read installations.')),
@@ -62,11 +67,6 @@ function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSe
       installPath: INSTALL_PATH,
       redirectUriPath: REDIRECT_PATH,
       directInstall: true,
-      stateStore: new OAuthStateStore({
-        secretKeys,
-        markUsed: markStateUsed,
-        options: { scopes, redirectUri },
-      }),
       authorizationUrl: new URL('/oauth/v2/authorize', slackApiUrl).href,
       clientOptions: {
         slackApiUrl,
@@ -76,6 +76,12 @@ function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSe
         timeout: TOKEN_EXCHANGE_TIMEOUT_MS,
       },
       callbackOptions: {
+        beforeInstallation: async (_options, request, response) => {
+          const state = URL.parse(request.url ?? '', deps.publicUrl)?.searchParams.get('state') ?? '';
+          if (await deps.markStateUsed(createHash('sha256').update(state).digest('base64url'))) return true;
+          refuse(response, `This link was already used, or has expired. ${START_AGAIN}`);
+          return false;
+        },
         success: (installation, _options, _request, response) => showSuccess(installation, response),
         failure: (error, _options, _request, response) => showFailure(error, response),
       },
@@ -83,10 +89,7 @@ function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSe
   };
 }
 
-/**
- * Bolt's pages at `/slack/install` and `/slack/oauth_redirect`; everything else goes to `fallback`. They are a receiver of
- * their own, because Bolt allows no installer beside `authorize`.
- */
+/** Bolt's pages; all else goes to `fallback`. A receiver of their own: Bolt allows no installer beside `authorize`. */
 export function createOAuthPages(
   deps: OAuthPagesDeps,
   fallback: RequestListener | undefined,
@@ -163,18 +166,17 @@ function showFailure(error: Error, response: ServerResponse): void {
     sendPage(response, 403, 'Taskthread is not installed', why);
     return;
   }
-  const again = `<a href="${INSTALL_PATH}">Start again</a>`;
   const reasons: Record<string, string> = {
-    slack_oauth_invalid_state: `This page was opened in a different browser, or too late. ${again}`,
-    slack_oauth_missing_state: `This page was not opened from Slack. ${again}`,
-    slack_oauth_missing_code: `Slack sent no authorization code. ${again}`,
-    access_denied: `The installation was cancelled. ${again} if that was a mistake`,
+    slack_oauth_invalid_state: `This page was opened in a different browser, or too late. ${START_AGAIN}`,
+    slack_oauth_missing_state: `This page was not opened from Slack. ${START_AGAIN}`,
+    slack_oauth_missing_code: `Slack sent no authorization code. ${START_AGAIN}`,
+    access_denied: `The installation was cancelled. ${START_AGAIN} if that was a mistake`,
   };
   const code = 'code' in error ? String(error.code) : '';
-  const why =
-    error instanceof OAuthStateRejected
-      ? `This link was already used, or has expired. ${again}`
-      : (reasons[code] ?? `Slack did not complete the installation. ${again}`);
+  refuse(response, reasons[code] ?? `Slack did not complete the installation. ${START_AGAIN}`);
+}
+
+function refuse(response: ServerResponse, why: string): void {
   sendPage(response, 400, 'Taskthread is not installed', why);
 }
 

@@ -1,4 +1,4 @@
-import type { App, RespondFn, ViewResponseAction } from '@slack/bolt';
+import type { App, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { FormErrors, ModalOutcome } from '../features/open-modal.ts';
@@ -44,6 +44,8 @@ export interface FormSubmission {
   metadata: string;
   /** What was put into the input of this id, which its block and its element share; undefined if the form had none. */
   input: (id: string) => InputState | undefined;
+  /** The block of the first input, where Slack can show an error about the whole form. */
+  firstInput: string;
 }
 
 /** The input of a form; an empty field is null. */
@@ -123,7 +125,7 @@ export function parsePressLocation(body: unknown): PressLocation | undefined {
 }
 
 /** Reads a press; undefined for anything else. */
-export function parsePress(body: unknown): ButtonPress | undefined {
+function parsePress(body: unknown): ButtonPress | undefined {
   const actor = parseActor(body);
   const parsed = pressSchema.safeParse(body);
   const action = parsed.data?.actions[0];
@@ -148,7 +150,8 @@ export function parseForm(body: unknown): FormSubmission | undefined {
   const parsed = formSchema.safeParse(body);
   if (actor === undefined || !parsed.success) return undefined;
   const { id: viewId, private_metadata: metadata, state } = parsed.data.view;
-  return { actor, viewId, metadata, input: (id) => state.values[id]?.[id] };
+  const [firstInput = ''] = Object.keys(state.values);
+  return { actor, viewId, metadata, input: (id) => state.values[id]?.[id], firstInput };
 }
 
 /** Lets work continue that the response to Slack must not wait for: over HTTP that is sent when the listener returns. */
@@ -156,40 +159,40 @@ export function runAfterAck(work: Promise<unknown>, log: Logger, failureMessage:
   work.catch((error: unknown) => log.warn({ err: error }, failureMessage));
 }
 
-/** Asks a person to press again what could not be recorded; by response_url, which needs no database. */
-export async function askToTryAgain(respond: RespondFn): Promise<void> {
-  await respond({ response_type: 'ephemeral', replace_original: false, text: strings.command.unavailable });
-}
-
 /**
- * Handles presses of buttons that record nothing: each is acknowledged at once. The person is told of an outcome that
- * they do not see.
+ * Handles presses of buttons, each acknowledged at once, or `when_recorded`. The person is told of an outcome that they do
+ * not see; after an error, to press again: by response_url, which needs no database.
  */
 export function onPress(
   { app, log, sendEphemeral }: ListenerContext,
   actionId: string | RegExp,
   // biome-ignore lint/suspicious/noConfusingVoidType: most handlers return nothing.
   handle: (press: ButtonPress) => Promise<ControlOutcome | ModalOutcome | void>,
+  acknowledge: 'at_once' | 'when_recorded' = 'at_once',
 ): void {
   const actionLog = log.child({ action: String(actionId) });
   app.action(actionId, async ({ ack, body, respond }) => {
-    await ack();
     const press = parsePress(body);
-    if (press === undefined) return actionLog.debug('ignored a press that is not for this app');
-    const work = handle(press)
+    if (press === undefined) {
+      actionLog.debug('ignored a press that is not for this app');
+      return ack();
+    }
+    const handled = handle(press);
+    const text = strings.command.unavailable;
+    const answered = handled
       .then((outcome) => explainOutcome(sendEphemeral, press.location, outcome ?? 'done'))
       .catch(async (error: unknown) => {
-        if (error instanceof StoreError && press.location !== undefined) await askToTryAgain(respond);
+        if (press.location !== undefined)
+          await respond({ response_type: 'ephemeral', replace_original: false, text });
         throw error;
       });
-    runAfterAck(work, actionLog, 'could not answer a press');
+    runAfterAck(answered, actionLog, 'could not answer a press');
+    if (acknowledge === 'when_recorded') await handled.catch(() => undefined);
+    await ack();
   });
 }
 
-/**
- * Handles a submitted form; `handle` returns what Slack shows then, or undefined to close the form. Without the database
- * the form stays open, with a request to try again.
- */
+/** Handles a form; `handle` returns what Slack shows then. Without the database, the form asks to try again. */
 export function onForm(
   { app, log }: ListenerContext,
   callbackId: string,
@@ -198,13 +201,12 @@ export function onForm(
   app.view(callbackId, async ({ ack, body }) => {
     const form = parseForm(body);
     if (form === undefined) log.warn({ form: callbackId }, 'ignored a form that cannot be read');
-    const [firstInput] = Object.keys(body.view.state.values);
     const response =
       form &&
       (await handle(form).catch((error: unknown) => {
-        if (!(error instanceof StoreError) || firstInput === undefined) throw error;
+        if (!(error instanceof StoreError)) throw error;
         log.warn({ err: error, form: callbackId }, 'could not save a form');
-        return formErrors({ [firstInput]: strings.command.unavailable });
+        return formErrors({ [form.firstInput]: strings.command.unavailable });
       }));
     await (response === undefined ? ack() : ack(response));
   });
@@ -221,7 +223,7 @@ export function savedOrErrors(errors: FormErrors, title: string): ViewResponseAc
 }
 
 /** Tells a person what their press did, unless they see it anyway. */
-export async function explainOutcome(
+async function explainOutcome(
   sendEphemeral: ListenerContext['sendEphemeral'],
   location: PressLocation | undefined,
   outcome: ControlOutcome | ModalOutcome,

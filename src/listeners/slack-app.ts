@@ -6,7 +6,7 @@ import { StoreError } from '../store/errors.ts';
 import type { EventIntake } from './event-intake.ts';
 import { MAX_BODY_BYTES, withRequestValidation } from './http-request-validation.ts';
 import { createOAuthPages, type OAuthPagesDeps } from './oauth-pages.ts';
-import { type SocketLease, SocketModePool, type SocketModePoolState } from './socket-mode-pool.ts';
+import { type SocketLease, SocketModePool } from './socket-mode-pool.ts';
 
 /** How Slack delivers events: by Socket Mode, or by signed HTTP requests. */
 export type EventTransport =
@@ -27,10 +27,7 @@ export interface SlackAppDeps {
   log: Logger;
 }
 
-/**
- * Records events before it acknowledges them; Bolt would acknowledge first. A throw leaves the event unacknowledged, and
- * Slack sends it again.
- */
+/** Records events before it acknowledges them; Bolt would acknowledge first. After a throw, Slack sends them again. */
 class PersistBeforeAckApp extends App {
   eventIntake: EventIntake | undefined;
   log: Logger | undefined;
@@ -60,7 +57,8 @@ class PersistBeforeAckApp extends App {
 export class SlackApp {
   /** Handles Slack's requests by HTTP, and browsers that install the app. */
   readonly requestListener: RequestListener | undefined;
-  readonly #socketMode: SocketModePool | undefined;
+  /** The Socket Mode connections; undefined with HTTP. */
+  readonly socketMode: SocketModePool | undefined;
   #started = false;
 
   constructor(deps: SlackAppDeps) {
@@ -71,10 +69,10 @@ export class SlackApp {
     if (transport.kind === 'http') {
       receiver = httpReceiver(transport.signingSecret, deps);
       events = withRequestValidation(receiver.requestListener);
-      this.#socketMode = undefined;
+      this.socketMode = undefined;
     } else {
       receiver = new SocketModePool({ ...transport, slackApiUrl, onConnected: deps.onConnected, log });
-      this.#socketMode = receiver;
+      this.socketMode = receiver;
     }
     const { oauthPages } = deps;
     this.requestListener = oauthPages === undefined ? events : createOAuthPages(oauthPages, events, log);
@@ -101,32 +99,19 @@ export class SlackApp {
   /** Whether events can reach this process now. */
   get isReceiving(): boolean {
     if (!this.#started) return false;
-    return this.#socketMode === undefined || this.#socketMode.state.live > 0;
+    return this.socketMode === undefined || this.socketMode.state.live > 0;
   }
 
-  /** The Socket Mode connections; undefined with HTTP. */
-  get socketModeState(): SocketModePoolState | undefined {
-    return this.#socketMode?.state;
-  }
-
-  /**
-   * Opens this process's Socket Mode connections; does nothing with HTTP. Throws AppTokenRejected; any other failure is
-   * retried forever.
-   */
+  /** Opens the Socket Mode connections. Throws AppTokenRejected; any other failure is retried forever. */
   async start(): Promise<void> {
-    await this.#socketMode?.start();
+    await this.socketMode?.start();
     this.#started = true;
-  }
-
-  /** Replaces this process's Socket Mode connections one by one; does nothing with HTTP. Never throws. */
-  async rebuildConnections(): Promise<void> {
-    await this.#socketMode?.rebuild();
   }
 
   /** Stops receiving events. */
   async stop(): Promise<void> {
     this.#started = false;
-    await this.#socketMode?.stop();
+    await this.socketMode?.stop();
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { App, Receiver } from '@slack/bolt';
 import type { Logger } from 'pino';
+import { Poller } from '../relay/runtime/poller.ts';
 import { SOCKET_LEASE_MS, type SocketLeases } from '../store/slack/socket-leases.ts';
 import { SocketModeConnection } from './socket-mode-connection.ts';
 
@@ -23,35 +23,29 @@ export interface SocketModePoolDeps {
   renewIntervalMs?: number;
 }
 
-export interface SocketModePoolState {
-  live: number;
-  /** Connections that it may have; 0 if other processes hold them all. */
-  allowed: number;
-  /** Why one of them is not open. */
-  trouble?: string;
-}
-
 /** How long before the lease ends the connections are closed if it cannot be renewed (ms). */
 const LEASE_MARGIN_MS = 1_000;
 
-/**
- * This process's Socket Mode connections. Slack allows an app ten, which all processes share through a lease. A process
- * without any still runs turns.
- */
+/** This process's share of the ten connections that Slack allows an app. Without any, it still runs turns. */
 export class SocketModePool implements Receiver {
   readonly #deps: SocketModePoolDeps;
-  readonly #closing = new AbortController();
   #app: App | undefined;
   #connections: SocketModeConnection[] = [];
   #maxConnections = 0;
   #leaseEndsAt = 0;
-  #running: Promise<void> = Promise.resolve();
+  readonly #renewals: Poller;
 
   constructor(deps: SocketModePoolDeps) {
     this.#deps = deps;
+    this.#renewals = new Poller({
+      intervalMs: deps.renewIntervalMs ?? deps.socketLease.leaseMs / 4,
+      poll: () => this.#renewOrClose(),
+      onError: (error) => deps.log.debug({ err: error }, 'could not renew the Socket Mode lease'),
+    });
   }
 
-  get state(): SocketModePoolState {
+  /** How many are open, how many may be (0 if other processes hold them all), and why one of them is not open. */
+  get state() {
     const trouble = this.#connections.find((socket) => !socket.isConnected)?.lastError;
     return {
       live: this.#connections.filter((socket) => socket.isConnected).length,
@@ -64,13 +58,10 @@ export class SocketModePool implements Receiver {
     this.#app = app;
   }
 
-  /**
-   * Opens the connections that this process may have, and keeps them open from then on. Throws AppTokenRejected, and a
-   * StoreError if the lease cannot be had.
-   */
+  /** Opens the connections and keeps them open. Throws AppTokenRejected, or a StoreError without the lease. */
   async start(): Promise<void> {
     await this.#renewLease();
-    this.#running = this.#renewPeriodically();
+    this.#renewals.start();
     try {
       await Promise.all(this.#connections.map((socket) => socket.firstAttempt));
     } catch (error) {
@@ -81,45 +72,36 @@ export class SocketModePool implements Receiver {
 
   /** Closes all connections and releases the lease. */
   async stop(): Promise<void> {
-    this.#closing.abort();
-    await this.#running;
+    await this.#renewals.stop();
     await this.#closeExcess(0);
     await this.#deps.socketLease.release().catch((error: unknown) => {
       this.#deps.log.debug({ err: error }, 'could not release the Socket Mode lease; it will expire');
     });
   }
 
-  /** Replaces the connections one by one, so that the others stay open. */
+  /** Replaces the connections one by one, so that the others stay open. Never throws. */
   async rebuild(): Promise<void> {
     for (const old of [...this.#connections]) {
       await old.close();
       const index = this.#connections.indexOf(old);
-      if (index < 0 || this.#closing.signal.aborted) continue;
+      if (index < 0 || this.#renewals.signal.aborted) continue;
       const fresh = this.#openConnection();
       this.#connections[index] = fresh;
       await fresh.firstAttempt.catch(() => undefined);
     }
   }
 
-  async #renewPeriodically(): Promise<void> {
-    const { socketLease, log } = this.#deps;
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      await sleep(this.#deps.renewIntervalMs ?? socketLease.leaseMs / 4, undefined, { signal }).catch(
-        () => undefined,
-      );
-      if (signal.aborted) return;
-      // If the renewal hangs, the connections must close before the lease ends.
-      const leftMs = Math.max(1, this.#leaseEndsAt - performance.now());
-      const expiry = setTimeout(() => void this.#closeAll(), leftMs);
-      try {
-        await this.#renewLease();
-      } catch (error) {
-        log.debug({ err: error }, 'could not renew the Socket Mode lease');
-        if (performance.now() >= this.#leaseEndsAt) await this.#closeAll();
-      } finally {
-        clearTimeout(expiry);
-      }
+  async #renewOrClose(): Promise<void> {
+    // If the renewal hangs, the connections must close before the lease ends.
+    const leftMs = Math.max(1, this.#leaseEndsAt - performance.now());
+    const expiry = setTimeout(() => void this.#closeAll(), leftMs);
+    try {
+      await this.#renewLease();
+    } catch (error) {
+      if (performance.now() >= this.#leaseEndsAt) await this.#closeAll();
+      throw error;
+    } finally {
+      clearTimeout(expiry);
     }
   }
 
@@ -134,7 +116,7 @@ export class SocketModePool implements Receiver {
     const { socketLease, log } = this.#deps;
     const askedAt = performance.now();
     const { allowed, processes } = await socketLease.renew(this.#connections.length);
-    if (this.#closing.signal.aborted) return;
+    if (this.#renewals.signal.aborted) return;
     this.#leaseEndsAt = askedAt + socketLease.leaseMs - LEASE_MARGIN_MS;
     if (performance.now() >= this.#leaseEndsAt) return;
     if (allowed !== this.#maxConnections)

@@ -1,7 +1,10 @@
-import { readCommandConfig } from '../config.ts';
+import { AgentClient } from '../agent/agent-client.ts';
+import { undefinedIfNotFound } from '../agent/errors.ts';
+import { type Config, readCommandConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import type { StartedTask } from '../store/tasks/task-records.ts';
-import { AgentAccountClients } from './agent-account-clients.ts';
+import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
+import { encryptionContext, Keyring } from '../store/workspaces/keyring.ts';
 import { commandLine, parseOptions, runCommand } from './command-runner.ts';
 import { UsageError } from './error-messages.ts';
 import { withOperatorStore } from './operator-store.ts';
@@ -86,6 +89,31 @@ export async function forget(
   print("The person's messages and the agent's replies in Slack are not affected.");
 }
 
+/** Deletes a task at the service, if it still exists. Throws an AgentError, and an Error if the account's key is gone. */
+async function deleteAtService(
+  config: Config,
+  { accounts }: Pick<Store, 'accounts'>,
+  workspace: string,
+  { account_id, task_id }: StartedTask,
+): Promise<void> {
+  const { AGENT_DIALECT: serviceOptions, SECRET_KEY } = config;
+  let { AGENT_BASE_URL: baseUrl, AGENT_API_KEY: apiKey, PRIVATE_HOSTS: allowedHosts } = config;
+  const row = await accounts.get({ workspace, account_id });
+  if (row?.encrypted_api_key != null && SECRET_KEY !== undefined) {
+    baseUrl = row.base_url;
+    apiKey = new Keyring(SECRET_KEY).decrypt(row.encrypted_api_key, encryptionContext.account(row));
+    allowedHosts = config.ACCOUNT_HOSTS;
+  } else if (account_id !== SETTINGS_ACCOUNT) apiKey = undefined;
+  if (baseUrl === undefined || apiKey === undefined)
+    throw new Error(`The key of the account ${account_id} is gone. Delete its tasks at the service.`);
+  const agent = new AgentClient({ baseUrl, apiKey, serviceOptions, allowedHosts });
+  try {
+    await undefinedIfNotFound(() => agent.deleteTask(task_id));
+  } finally {
+    await agent.close();
+  }
+}
+
 if (import.meta.main) {
   await runCommand(HELP, async () => {
     const request = parseForgetRequest(process.argv.slice(2));
@@ -94,13 +122,8 @@ if (import.meta.main) {
     const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort());
     await withOperatorStore(config, async (store) => {
-      const clients = new AgentAccountClients(config, store);
-      try {
-        const deleteTask = (task: StartedTask) => clients.deleteTask(request.workspace, task);
-        await forget(store, request, deleteTask, print, interrupted.signal);
-      } finally {
-        await clients.close();
-      }
+      const deleteTask = (task: StartedTask) => deleteAtService(config, store, request.workspace, task);
+      await forget(store, request, deleteTask, print, interrupted.signal);
     });
     return interrupted.signal.aborted ? 1 : 0;
   });

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import type { Config } from '../config.ts';
-import { findRunningServer, startEmbeddedServer } from '../postgres/embedded-server.ts';
+import { startEmbeddedServer } from '../postgres/embedded-server.ts';
+import { findRunningServer } from '../postgres/running-server.ts';
 import { openDatabase } from '../store/database.ts';
 import { Store } from '../store/store.ts';
 

@@ -30,7 +30,7 @@ export async function prepareDataFolder(
   binaries: ServerBinaries,
   fsync: boolean,
 ): Promise<DataFolder> {
-  const data = path.join(path.resolve(folder), 'postgres');
+  const data = dataPath(folder);
   try {
     await mkdir(path.dirname(data), { recursive: true });
     const found = await stat(data).catch(valueForCodes(undefined, 'ENOENT'));
@@ -64,6 +64,16 @@ export async function prepareDataFolder(
 
 /** How to reach the server. `host` is the folder of its socket; it has no TCP port. */
 export type ServerConnection = { port: number } & Record<'host' | 'user' | 'password' | 'database', string>;
+
+/** The connection to the server with this socket. */
+export function connectionTo(host: string, password: string): ServerConnection {
+  return { host, port: 5432, user: DATABASE_NAME, password, database: DATABASE_NAME };
+}
+
+/** Where the files of the database are in `folder`. */
+export function dataPath(folder: string): string {
+  return path.join(path.resolve(folder), 'postgres');
+}
 
 /** The password of the database in the folder `data`; whoever may read the files of the database may read it. */
 export async function readPassword(data: string): Promise<string> {

@@ -2,17 +2,17 @@ import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import type { Logger } from 'pino';
-import { type DataFolder, prepareDataFolder, readPassword, type ServerConnection } from './data-folder.ts';
-import { EmbeddedServerError } from './errors.ts';
 import {
-  alreadyRunningError,
-  clearOrphanedServer,
-  isServerReady,
-  readPostmaster,
-  SOCKET_FOLDER_PREFIX,
-} from './orphaned-server.ts';
-import { connectionTo, hasOwner, OwnerLock } from './owner-lock.ts';
+  connectionTo,
+  DATABASE_NAME,
+  type DataFolder,
+  prepareDataFolder,
+  type ServerConnection,
+} from './data-folder.ts';
+import { EmbeddedServerError } from './errors.ts';
+import { clearOrphanedServer, readPostmaster, SOCKET_FOLDER_PREFIX } from './running-server.ts';
 import { type ServerBinaries, unpackBinaries } from './server-binaries.ts';
 import { type OsUser, ServerProcess } from './server-process.ts';
 
@@ -49,7 +49,7 @@ export async function startEmbeddedServer(options: {
   const binaries = await unpackBinaries(options.cacheFolder);
   const data = await prepareDataFolder(options.folder, binaries, fsync);
   for (let attempt = 1; ; attempt += 1) {
-    await clearOrphanedServer(data, log);
+    await clearOrphanedServer(data.path, log);
     const server = await launch({ binaries, data, fsync, maxConnections, log });
     if (server !== undefined) return server;
     // Another process started its server on the same files at the same moment, or ours did not start.
@@ -81,45 +81,44 @@ async function launch(options: {
     log,
   });
   const connection = connectionTo(socketFolder, data.password);
-  const ownership = new OwnerLock(connection, log);
   try {
     if (!(await waitUntilReady(server, data.path, socketFolder))) return undefined;
-    if (!(await ownership.acquire())) throw alreadyRunningError(data.path);
+    await ensureDatabase(connection);
   } catch (error) {
     await server.stop(STOP_TIMEOUT_MS);
     throw error;
   }
   log.info({ folder: data.path, version: binaries.version }, 'the embedded database server is running');
   let stopping = false;
-  const ended = server.ended.then(
-    (status) =>
-      new EmbeddedServerError(
-        'server_failed',
-        `The embedded database server ended unexpectedly (status ${status}): start again.`,
-      ),
-  );
-  const lost = Promise.race([ended, ownership.lost]).then((error) =>
-    stopping ? new Promise<EmbeddedServerError>(() => undefined) : error,
+  const lost = server.ended.then((status) =>
+    stopping
+      ? new Promise<EmbeddedServerError>(() => undefined)
+      : new EmbeddedServerError(
+          'server_failed',
+          `The embedded database server ended unexpectedly (status ${status}): start again.`,
+        ),
   );
   return {
     connection,
     lost,
     async stop() {
       stopping = true;
-      await ownership.release();
       await server.stop(STOP_TIMEOUT_MS);
       await rm(socketFolder, { recursive: true, force: true });
     },
   };
 }
 
-/** The connection of the embedded server that another process runs on these files, if any. */
-export async function findRunningServer(folder: string): Promise<ServerConnection | undefined> {
-  const data = path.join(path.resolve(folder), 'postgres');
-  const postmaster = await readPostmaster(data).catch(() => undefined);
-  if (postmaster === undefined || postmaster.socketFolder === '') return undefined;
-  const connection = connectionTo(postmaster.socketFolder, await readPassword(data));
-  return (await hasOwner(connection)) === true ? connection : undefined;
+/** Creates our database at the first start. */
+async function ensureDatabase(server: ServerConnection): Promise<void> {
+  const client = new pg.Client({ ...server, database: 'postgres', query_timeout: STOP_TIMEOUT_MS });
+  try {
+    await client.connect();
+    const known = await client.query('select from pg_database where datname = $1', [DATABASE_NAME]);
+    if (known.rowCount === 0) await client.query(`create database ${DATABASE_NAME}`);
+  } finally {
+    await client.end();
+  }
 }
 
 async function makeSocketFolder(osUser: OsUser | undefined): Promise<string> {
@@ -134,7 +133,8 @@ async function makeSocketFolder(osUser: OsUser | undefined): Promise<string> {
 async function waitUntilReady(server: ServerProcess, data: string, socketFolder: string): Promise<boolean> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
   while (server.isRunning && performance.now() < deadline) {
-    if (await isServerReady(data, socketFolder)) return server.isRunning;
+    const found = await readPostmaster(data);
+    if (found?.isReady === true && found.socketFolder === socketFolder) return server.isRunning;
     await sleep(20);
   }
   if (!server.isRunning) return false;

@@ -22,7 +22,7 @@ export async function runProgram(file: string, args: string[], osUser: OsUser | 
 
 // Supervises the server, with a pipe (fd 3) from us. When the pipe closes, because we stop or are dead, the server gets
 // SIGINT, a fast and orderly shutdown; repeatedly, because it ignores signals early in its start. The supervisor ignores
-// signals from the terminal or an init. $1 is the socket's folder, the rest is the server's command line.
+// signals from the terminal or an init. $0 names us, its parent: another start sees who owns the server. $1 is the socket's folder, the rest is the server's command line.
 const SUPERVISOR_SCRIPT = `
 trap '' HUP INT TERM
 socket=$1; shift
@@ -37,6 +37,11 @@ kill -KILL "$watcher" 2>/dev/null
 rm -rf "$socket"
 exit "$status"
 `;
+
+/** What a supervisor's command line says of the process that started it. */
+export function ownerMark(pid: number): string {
+  return `taskthread-owner-${pid}`;
+}
 
 /** A running `postgres` with its supervisor. */
 export class ServerProcess {
@@ -55,7 +60,14 @@ export class ServerProcess {
     // A process group of its own: Ctrl-C reaches us but not the server, which we need until we have drained.
     this.#child = spawn(
       '/bin/sh',
-      ['-c', SUPERVISOR_SCRIPT, 'sh', options.socketFolder, options.postgres, ...options.args],
+      [
+        '-c',
+        SUPERVISOR_SCRIPT,
+        ownerMark(process.pid),
+        options.socketFolder,
+        options.postgres,
+        ...options.args,
+      ],
       {
         ...options.osUser,
         cwd: '/',

@@ -10,9 +10,6 @@ import {
   SlackUnavailableError,
 } from './errors.ts';
 
-/** The pause (ms) after a rate-limited call if Slack does not say how long. */
-export const DEFAULT_RETRY_AFTER_MS = 10_000;
-
 const RATE_LIMIT_CODES = new Set(['ratelimited', 'rate_limited', 'message_limit_exceeded']);
 
 const CHANNEL_GONE_CODES = new Set([
@@ -83,59 +80,42 @@ const TRANSIENT_CODES = new Set([
   'update_failed',
 ]);
 
-export interface SlackErrorResponse {
+export interface SlackErrorResponse extends Pick<SlackErrorDetails, 'reasons' | 'cause'> {
   /** From the `Retry-After` header, in ms. */
   retryAfterMs?: number | undefined;
   neededScopes?: string | undefined;
-  /** What Slack says is wrong, and where. */
-  reasons?: readonly string[] | undefined;
-  cause?: unknown;
 }
 
 /** The error for a response `ok:false` with this code. */
 export function errorForCode(
   method: string,
   slackCode: string,
-  response: SlackErrorResponse = {},
+  { retryAfterMs, neededScopes, reasons, cause }: SlackErrorResponse = {},
 ): SlackError {
-  const none: SlackErrorDetails = { method, slackCode, outcome: 'none', cause: response.cause };
-  const unknown: SlackErrorDetails = { ...none, outcome: 'unknown' };
-  if (RATE_LIMIT_CODES.has(slackCode))
-    return new SlackRateLimitError(none, response.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS);
+  const none: SlackErrorDetails = { method, slackCode, outcome: 'none', reasons, cause };
+  if (RATE_LIMIT_CODES.has(slackCode)) return new SlackRateLimitError(none, retryAfterMs);
   if (slackCode === 'missing_scope') {
-    const scope = response.neededScopes ?? 'the scopes that the manifest lists';
-    const sentence = `Add ${scope} to the app and install it again.`;
-    return new SlackAuthError(none, sentence, false, response.neededScopes);
+    const scopes = neededScopes ?? 'the scopes that the manifest lists';
+    return new SlackAuthError(none, `Add ${scopes} to the app and install it again.`);
   }
   if (DEAD_INSTALLATION_CODES.has(slackCode)) {
-    return new SlackAuthError(
-      none,
-      'The token no longer works: install the app again in this workspace.',
-      true,
-    );
+    const sentence = 'The token no longer works: install the app again in this workspace.';
+    return new SlackAuthError(none, sentence, true);
   }
-  if (MESSAGE_GONE_CODES.has(slackCode)) {
+  if (MESSAGE_GONE_CODES.has(slackCode))
     return new MessageGoneError(none, 'Post a new reply instead of changing this one.');
-  }
-  if (isChannelGoneCode(slackCode)) {
+  if (isChannelGoneCode(slackCode))
     return new ChannelGoneError(none, 'Invite the bot to the channel, or unarchive or unlock it.');
-  }
-  if (PAYLOAD_CODES.has(slackCode) || slackCode.startsWith('metadata_')) {
-    const details = { ...none, reasons: response.reasons };
-    return new PayloadRefusedError(details, 'Send a shorter message, or plain text without blocks.');
-  }
+  if (PAYLOAD_CODES.has(slackCode) || slackCode.startsWith('metadata_'))
+    return new PayloadRefusedError(none, 'Send a shorter message, or plain text without blocks.');
   if (UNKNOWN_OUTCOME_CODES.has(slackCode)) {
-    return new SlackUnavailableError(
-      unknown,
-      'Slack failed; look up what happened before you repeat the call.',
-    );
+    const sentence = 'Slack failed; look up what happened before you repeat the call.';
+    return new SlackUnavailableError({ ...none, outcome: 'unknown' }, sentence);
   }
   if (TRANSIENT_CODES.has(slackCode))
     return new SlackUnavailableError(none, 'Slack cannot do this right now; try again soon.');
-  return new SlackRefusedError(
-    none,
-    `Look the error up at https://docs.slack.dev/reference/methods/${method}.`,
-  );
+  const page = `https://docs.slack.dev/reference/methods/${method}`;
+  return new SlackRefusedError(none, `Look the error up at ${page}.`);
 }
 
 function isChannelGoneCode(slackCode: string): boolean {

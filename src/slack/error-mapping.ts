@@ -1,6 +1,6 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRequestError } from '@slack/web-api';
 import { z } from 'zod';
-import { DEFAULT_RETRY_AFTER_MS, errorForCode } from './error-codes.ts';
+import { errorForCode } from './error-codes.ts';
 import {
   SlackError,
   SlackLeaseError,
@@ -16,7 +16,7 @@ export interface InFlightRequest {
   signal: AbortSignal;
   isSent: boolean;
   status?: number;
-  retryAfterMs: number;
+  retryAfterMs?: number | undefined;
 }
 
 /** Socket errors before a byte of the request is written. */
@@ -118,8 +118,8 @@ function wasNeverSent(error: unknown): boolean {
   return false;
 }
 
-/** Milliseconds of a Retry-After header in seconds, or the default pause. */
-export function parseRetryAfter(header: string | undefined | null): number {
+/** Milliseconds of a Retry-After header in seconds, if it is valid. */
+export function parseRetryAfter(header: string | undefined | null): number | undefined {
   const seconds = Number.parseInt(header ?? '', 10);
-  return seconds >= 0 ? seconds * 1000 : DEFAULT_RETRY_AFTER_MS;
+  return seconds >= 0 ? seconds * 1000 : undefined;
 }

@@ -21,6 +21,8 @@ export abstract class SlackError extends Error {
   readonly method: string;
   readonly slackCode: string;
   readonly outcome: SlackCallOutcome;
+  /** For the log, never for people. */
+  readonly reasons: readonly string[] | undefined;
 
   constructor(call: SlackErrorDetails, sentence: string) {
     super(`${call.method}: ${call.slackCode}. ${sentence}`, { cause: call.cause });
@@ -28,9 +30,12 @@ export abstract class SlackError extends Error {
     this.method = call.method;
     this.slackCode = call.slackCode;
     this.outcome = call.outcome;
+    this.reasons = call.reasons;
   }
 }
 
+/** The pause (ms) after a rate-limited call if Slack does not say how long. */
+const DEFAULT_RETRY_AFTER_MS = 10_000;
 /** The longest pause (ms): a timer of 25 days or more would fire at once. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 
@@ -40,7 +45,7 @@ export class SlackRateLimitError extends SlackError {
   /** Milliseconds to pause this method in this workspace. */
   readonly retryAfterMs: number;
 
-  constructor(call: Omit<SlackErrorDetails, 'outcome'>, requestedMs: number) {
+  constructor(call: Omit<SlackErrorDetails, 'outcome'>, requestedMs = DEFAULT_RETRY_AFTER_MS) {
     const retryAfterMs = Math.min(requestedMs, MAX_RETRY_AFTER_MS);
     super(
       { ...call, outcome: 'none' },
@@ -63,13 +68,6 @@ export class MessageGoneError extends SlackError {
 /** Slack refuses this content: post something shorter or plainer. */
 export class PayloadRefusedError extends SlackError {
   readonly code = 'payload_refused';
-  /** What Slack says is wrong, and where; for the log, never for people. */
-  readonly reasons: readonly string[];
-
-  constructor(call: SlackErrorDetails, sentence: string) {
-    super(call, sentence);
-    this.reasons = call.reasons ?? [];
-  }
 }
 
 /** The token does not allow the call. */
@@ -77,13 +75,10 @@ export class SlackAuthError extends SlackError {
   readonly code = 'unauthorized';
   /** False if only a scope is missing: other calls of the installation still work. */
   readonly isInstallationDead: boolean;
-  /** The missing scopes, comma-separated; only with `missing_scope`. */
-  readonly neededScopes: string | undefined;
 
-  constructor(call: SlackErrorDetails, sentence: string, isInstallationDead: boolean, neededScopes?: string) {
+  constructor(call: SlackErrorDetails, sentence: string, isInstallationDead = false) {
     super(call, sentence);
     this.isInstallationDead = isInstallationDead;
-    this.neededScopes = neededScopes;
   }
 }
 

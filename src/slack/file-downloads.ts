@@ -4,7 +4,7 @@ import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { SlackError, SlackRateLimitError, SlackRefusedError } from './errors.ts';
 import { checkResponse, downloadFailed, versionOf } from './file-response.ts';
-import { looksLikeHtml, skipBytes, withSizeCheck } from './file-stream.ts';
+import { looksLikeHtml, type SizeCheck, skipBytes, withSizeCheck } from './file-stream.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import {
   decideOnFile,
@@ -143,10 +143,40 @@ export class FileDownloads {
    */
   async open(file: SlackFile, options: { offset?: number; signal?: AbortSignal } = {}): Promise<OpenFile> {
     const { offset = 0, signal } = options;
+    const { idleMs = IDLE_TIMEOUT_MS, slackApiUrl, maxBytes, client } = this.#options;
     const decision = decideOnFile(file, this.#options);
-    if (decision.do === 'ask') throw new FileRefusedError(file.id, 'access_denied');
-    if (decision.do === 'refuse') throw new FileRefusedError(file.id, decision.reason);
-    return await this.#openAt(file, { ...decision, offset, signal });
+    if (decision.do !== 'download')
+      throw new FileRefusedError(file.id, decision.do === 'ask' ? 'access_denied' : decision.reason);
+    const { url, sizeBytes } = decision;
+    if (!mayReceiveToken(url, slackApiUrl)) throw new FileRefusedError(file.id, 'other_host');
+    let response: Dispatcher.ResponseData;
+    try {
+      response = await request(url, {
+        headers: {
+          authorization: `Bearer ${client.installation.token}`,
+          'accept-encoding': 'identity',
+          ...(offset > 0 && { range: `bytes=${offset}-` }),
+        },
+        headersTimeout: idleMs,
+        bodyTimeout: idleMs,
+        highWaterMark: READ_AHEAD_BYTES,
+        signal: signal ?? null,
+      });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw downloadFailed(file, 'network', error);
+    }
+    try {
+      const total = checkResponse(file, response, { sizeBytes, offset });
+      if ((total ?? 0) > maxBytes) throw new FileRefusedError(file.id, 'too_large');
+      const whole = response.statusCode === 206 ? response.body : skipBytes(offset, response.body);
+      const stream = await this.#withContentCheck(file, whole, { total, offset, signal });
+      const release = () => discard(response.body);
+      return { stream, sizeBytes: total, version: versionOf(response), release };
+    } catch (error) {
+      discard(response.body);
+      throw error;
+    }
   }
 
   /** The current file object, or why Slack does not give it. */
@@ -160,52 +190,11 @@ export class FileDownloads {
     }
   }
 
-  async #openAt(
-    file: SlackFile,
-    from: { url: string; sizeBytes: number | undefined; offset: number; signal: AbortSignal | undefined },
-  ): Promise<OpenFile> {
-    const { idleMs = IDLE_TIMEOUT_MS, slackApiUrl, maxBytes, client } = this.#options;
-    const { offset } = from;
-    if (!mayReceiveToken(from.url, slackApiUrl)) throw new FileRefusedError(file.id, 'other_host');
-    let response: Dispatcher.ResponseData;
-    try {
-      response = await request(from.url, {
-        headers: {
-          authorization: `Bearer ${client.installation.token}`,
-          'accept-encoding': 'identity',
-          ...(offset > 0 && { range: `bytes=${offset}-` }),
-        },
-        headersTimeout: idleMs,
-        bodyTimeout: idleMs,
-        highWaterMark: READ_AHEAD_BYTES,
-        signal: from.signal ?? null,
-      });
-    } catch (error) {
-      if (from.signal?.aborted) throw error;
-      throw downloadFailed(file, 'network', error);
-    }
-    try {
-      const total = checkResponse(file, response, from);
-      if ((total ?? 0) > maxBytes) throw new FileRefusedError(file.id, 'too_large');
-      const whole = response.statusCode === 206 ? response.body : skipBytes(offset, response.body);
-      const stream = await this.#withContentCheck(file, whole, { total, offset, signal: from.signal });
-      return {
-        stream,
-        sizeBytes: total,
-        version: versionOf(response),
-        release: () => discard(response.body),
-      };
-    } catch (error) {
-      discard(response.body);
-      throw error;
-    }
-  }
-
   /** Checks the first bytes for a sign-in page, and counts the rest. */
   async #withContentCheck(
     file: SlackFile,
     source: AsyncIterable<Uint8Array>,
-    known: { total: number | undefined; offset: number; signal: AbortSignal | undefined },
+    known: Pick<SizeCheck, 'total' | 'offset' | 'signal'>,
   ): Promise<AsyncIterable<Uint8Array>> {
     const stream = withSizeCheck(source, { ...known, fileId: file.id, maxBytes: this.#options.maxBytes });
     if (known.offset > 0 || isHtmlFile(file)) return stream;

@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import { SlackLeaseError } from './errors.ts';
+import type { LeaseGuard } from './lease-guard.ts';
 import type { RateLimit } from './rate-limits.ts';
 
 /** The rate limits that all processes share. */
@@ -27,8 +29,8 @@ export interface PermitRequest {
   notBefore?: (() => number) | undefined;
   /** Withdraws the request. */
   signal?: AbortSignal | undefined;
-  /** Also withdraws it. `AbortSignal.any` would take a kilobyte for each of thousands of requests. */
-  leaseSignal?: AbortSignal | undefined;
+  /** Withdraws it with a SlackLeaseError when the lease is lost. */
+  guard?: LeaseGuard | undefined;
   /** Give up without a permit after this time (ms). */
   maxWaitMs?: number | undefined;
 }
@@ -102,14 +104,13 @@ export class PermitQueue {
 
   /** Waits for a permit; undefined if none came within `maxWaitMs`. Rejects with the signal's reason. */
   request(request: PermitRequest): Promise<Permit | undefined> {
-    const withdrawn = abortedSignal(request);
-    if (withdrawn !== undefined) return Promise.reject(withdrawn.reason);
+    if (isWithdrawn(request)) return Promise.reject(this.#reasonOf(request));
     return new Promise((resolve, reject) => {
       const askedAt = performance.now();
       const leave = () => {
         this.#waiters.delete(waiter);
         request.signal?.removeEventListener('abort', onAbort);
-        request.leaseSignal?.removeEventListener('abort', onAbort);
+        request.guard?.signal.removeEventListener('abort', onAbort);
         this.#wakeLoop();
       };
       const waiter: Waiter = {
@@ -129,13 +130,20 @@ export class PermitQueue {
           reject(error);
         },
       };
-      const onAbort = () => waiter.reject(abortedSignal(request)?.reason);
+      // `AbortSignal.any` would take a kilobyte for each of thousands of requests.
+      const onAbort = () => waiter.reject(this.#reasonOf(request));
       request.signal?.addEventListener('abort', onAbort);
-      request.leaseSignal?.addEventListener('abort', onAbort);
+      request.guard?.signal.addEventListener('abort', onAbort);
       this.#waiters.add(waiter);
       this.#wakeLoop();
       if (!this.#isRunning) void this.#run();
     });
+  }
+
+  #reasonOf({ signal, guard }: PermitRequest): unknown {
+    if (signal?.aborted) return signal.reason;
+    const { limitKey: method } = this.#options;
+    return new SlackLeaseError({ method, outcome: 'none', cause: guard?.signal.reason });
   }
 
   #wakeLoop(): void {
@@ -284,8 +292,8 @@ export class PermitQueue {
   }
 }
 
-function abortedSignal({ signal, leaseSignal }: PermitRequest): AbortSignal | undefined {
-  return [signal, leaseSignal].find((one) => one?.aborted === true);
+function isWithdrawn({ signal, guard }: PermitRequest): boolean {
+  return signal?.aborted === true || guard?.signal.aborted === true;
 }
 
 function byPriority(a: Waiter, b: Waiter): number {

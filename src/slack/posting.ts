@@ -119,17 +119,16 @@ export class Posting {
       unfurl_links: false,
       unfurl_media: false,
     };
-    const permitRequest = {
-      guard,
-      signal,
-      channel,
-      priority: () => ({ order: POST_PRIORITY[request.kind], since }),
+    const priority = () => ({ order: POST_PRIORITY[request.kind], since });
+    const send = async () => {
+      await request.beforeSend?.();
+      return await this.#client.slackClient.call('chat.postMessage', args, { schema: postedSchema, guard });
     };
-    const { ts, message } = await this.#client.runRequired('chat.postMessage', permitRequest, () =>
-      this.#postSpacing.run(channel, async () => {
-        await request.beforeSend?.();
-        return await this.#client.slackClient.call('chat.postMessage', args, { schema: postedSchema, guard });
-      }),
+    const { ts, message } = await this.#client.rateLimiter.run(
+      'chat.postMessage',
+      { guard, signal, priority },
+      () => this.#postSpacing.run(channel, send),
+      channel,
     );
     if (request.threadTs !== undefined && message !== undefined && message.thread_ts !== request.threadTs) {
       await this.#deleteStray(channel, ts);
@@ -154,7 +153,7 @@ export class Posting {
       priority: () => editPriority(state()),
       notBefore: () => this.#editSpacing.notBefore(channel, ts, state().isFinal),
     };
-    const done = await this.#client.run('chat.update', permitRequest, async (permit) => {
+    const done = await this.#client.rateLimiter.run('chat.update', permitRequest, async (permit) => {
       const { unseenSinceMs } = state();
       const message = await renderOrReleasePermit(request, permit);
       if (message === undefined) return 'unchanged' as const;
@@ -170,7 +169,7 @@ export class Posting {
       this.#onEdit?.(Date.now() - unseenSinceMs);
       return 'edited' as const;
     });
-    return done?.value ?? 'left_out';
+    return done ?? 'left_out';
   }
 
   /** Deletes one of the bot's messages; succeeds if it is already gone. */

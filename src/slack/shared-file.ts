@@ -10,7 +10,7 @@ export const slackFileSchema = z.looseObject({
   filetype: z.string().nullish(),
   mode: z.string().nullish(),
   /** In bytes. */
-  size: z.number().nullish(),
+  size: z.int().min(0).nullish().catch(undefined),
   is_external: z.boolean().nullish(),
   external_url: z.string().nullish(),
   file_access: z.string().nullish(),

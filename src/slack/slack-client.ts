@@ -3,7 +3,6 @@ import { type FetchFunction, WebClient } from '@slack/web-api';
 import type { Logger } from 'pino';
 import { fetch } from 'undici';
 import { z } from 'zod';
-import { DEFAULT_RETRY_AFTER_MS } from './error-codes.ts';
 import { type InFlightRequest, parseRetryAfter, toSlackError, unreadableResponse } from './error-mapping.ts';
 import { SlackAuthError } from './errors.ts';
 import type { Installation } from './installation.ts';
@@ -63,10 +62,6 @@ export class SlackClient {
     this.#options = options;
   }
 
-  get workspace(): string {
-    return this.installation.workspace;
-  }
-
   #webClientForToken(): WebClient {
     const { installation, slackApiUrl, log } = this.#options;
     const { token } = installation;
@@ -96,6 +91,7 @@ export class SlackClient {
     options: SlackCallOptions<S>,
   ): Promise<z.infer<S>> {
     const { guard } = options;
+    const { workspace } = this.installation;
     assertLeaseHeld(method, guard);
     const { gate, onCall, timeoutMs = CALL_TIMEOUT_MS } = this.#options;
     gate?.enter();
@@ -104,14 +100,7 @@ export class SlackClient {
     const timer = setTimeout(() => controller.abort(new Error(`No response within ${ms} ms.`)), ms);
     const onLost = () => controller.abort(guard?.signal.reason);
     guard?.signal.addEventListener('abort', onLost, { once: true });
-    const retryAfterMs = DEFAULT_RETRY_AFTER_MS;
-    const request: InFlightRequest = {
-      method,
-      guard,
-      signal: controller.signal,
-      isSent: false,
-      retryAfterMs,
-    };
+    const request: InFlightRequest = { method, guard, signal: controller.signal, isSent: false };
     const since = performance.now();
     let outcome = 'ok';
     try {
@@ -127,7 +116,7 @@ export class SlackClient {
       if (failure instanceof SlackAuthError && failure.isInstallationDead) gate?.refused(failure);
       throw failure;
     } finally {
-      onCall?.({ workspace: this.workspace, method, outcome, durationMs: performance.now() - since });
+      onCall?.({ workspace, method, outcome, durationMs: performance.now() - since });
       clearTimeout(timer);
       guard?.signal.removeEventListener('abort', onLost);
     }

@@ -9,7 +9,6 @@ import { ChannelMoves } from './channel-moves.ts';
 import { PostedResults } from './files/posted-results.ts';
 import { ServiceUploads } from './files/service-uploads.ts';
 import { SlackFiles } from './files/slack-files.ts';
-import { ChannelSettingsStore } from './projects/channel-settings-store.ts';
 import { ProjectNames } from './projects/project-names.ts';
 import { Projects } from './projects/projects.ts';
 import { Queries } from './queries.ts';
@@ -35,7 +34,7 @@ import { TurnUsage } from './threads/turn-usage.ts';
 import { Turns } from './threads/turns.ts';
 import { Accounts } from './workspaces/accounts.ts';
 import { Installations, OAuthStates } from './workspaces/installations.ts';
-import { WorkspaceSettingsStore } from './workspaces/workspace-settings-store.ts';
+import { SettingsStore } from './workspaces/settings-store.ts';
 import { Workspaces } from './workspaces/workspaces.ts';
 
 /** All queries, on one connection pool or inside one transaction. */
@@ -45,7 +44,6 @@ export class Store extends Queries {
   readonly backfills = new BackfillQueue(this.db);
   readonly audit = new AuditTrail(this.db);
   readonly channelMoves = new ChannelMoves(this.db);
-  readonly channelSettings = new ChannelSettingsStore(this.db);
   readonly runningTurns = new RunningTurns(this.db);
   readonly feedback = new FeedbackRatings(this.db);
   readonly pausedThreads = new PausedThreads(this.db);
@@ -57,6 +55,7 @@ export class Store extends Queries {
   readonly posts = new Posts(this.db);
   readonly projectNames = new ProjectNames(this.db);
   readonly projects = new Projects(this.db);
+  readonly settings = new SettingsStore(this.db);
   readonly socketLeases = new SocketLeases(this.db);
   readonly results = new PostedResults(this.db);
   readonly retention = new Retention(this.db);
@@ -74,7 +73,6 @@ export class Store extends Queries {
   readonly uploads = new ServiceUploads(this.db);
   readonly followUps = new FollowUpSchedule(this.db);
   readonly workspaces = new Workspaces(this.db);
-  readonly workspaceSettings = new WorkspaceSettingsStore(this.db);
   readonly inbox = new InboxWriter(this.db);
   readonly #onStep: OnStep | undefined;
 

@@ -203,7 +203,7 @@ describe('files and results', () => {
     expect(page).toMatchObject({ hasMore: true, cursor: page.items[1]?.id });
     const all = await client.allResults(task.id);
     expect(all.map(({ name }) => name)).toEqual(['a.txt', 'b.txt', 'c.txt']);
-    expect(await textOf(await client.openSignedLink(all[2]?.downloadUrl ?? ''))).toBe('of c.txt');
+    expect(await textOf(await client.links.get(all[2]?.downloadUrl ?? ''))).toBe('of c.txt');
     const bare = await client.listResults(task.id, { withUrls: false, reconcile: false });
     expect(bare.items[0]).toMatchObject({ name: 'a.txt', downloadUrl: null });
   });

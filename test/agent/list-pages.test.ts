@@ -79,15 +79,6 @@ describe('a walk through the messages', () => {
     );
   });
 
-  it('walks back if the forward cursor does not advance', async () => {
-    const list = service({ count: 9, size: 4, inclusive: false });
-    const stuck: ListMessages = async (cursor) =>
-      cursor.afterId === undefined
-        ? await list(cursor)
-        : { items: [], hasMore: true, firstId: null, lastId: null };
-    expect(ids(await collected(messagesForward(stuck, 'm5', {})))).toEqual(['m6', 'm7', 'm8']);
-  });
-
   it('requests a longer page after one without a further message', async () => {
     const limits: (number | undefined)[] = [];
     const list: ListMessages = async ({ limit }) => {

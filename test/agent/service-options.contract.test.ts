@@ -122,15 +122,6 @@ describe("a file's content", () => {
     const other = await upload(both, large, 'application/json');
     expect(await textOf(await both.client.openFileContent(other.id))).toBe(large);
   });
-
-  it('must be a link if AGENT_DIALECT says so', async () => {
-    const dialect = { ...DEFAULT_SERVICE_OPTIONS, fileContent: 'link' as const };
-    const linked = await pair({ contentDownload: 'json' }, { serviceOptions: dialect });
-    const file = await upload(linked, 'hello');
-    expect(await textOf(await linked.client.openFileContent(file.id))).toBe('hello');
-    linked.service.behaviour.contentDownload = 'bytes';
-    await expect(linked.client.openFileContent(file.id)).rejects.toMatchObject({ code: 'not_understood' });
-  });
 });
 
 describe('lists', () => {
@@ -179,7 +170,6 @@ describe('a task and its messages', () => {
     const dialect = serviceOptionsSchema.parse({
       noFallbackField: 'disable_fallback',
       autoModeField: 'auto_mode',
-      sendMessageModelField: 'model',
     });
     const { service, client, projectId } = await pair(
       { unknownFields: 'refused' },
@@ -192,10 +182,9 @@ describe('a task and its messages', () => {
       { project_id: projectId, title: 'T' },
       { project_id: projectId, title: 'T', disable_fallback: true, auto_mode: true },
     ]);
-    await client.sendMessage(task.id, { content: 'x', model: 'fast' });
+    await client.sendMessage(task.id, { content: 'x' });
     expect(service.calls.findLast(({ name }) => name.endsWith('/messages'))?.body).toEqual({
       content: 'x',
-      model: 'fast',
     });
   });
 

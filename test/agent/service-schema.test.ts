@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import {
   contentBlockSchema,
   fileSchema,
-  listSchema,
+  messageListSchema,
   messageSchema,
   resultFileSchema,
   sendResultSchema,
+  taskListSchema,
   taskSchema,
 } from '../../src/agent/service-schema.ts';
 
@@ -48,7 +49,7 @@ describe('a message', () => {
 
 describe('a list', () => {
   it('is read up to the first invalid item', () => {
-    const bad = listSchema(messageSchema).safeParse({
+    const bad = messageListSchema.safeParse({
       data: [least, ...Array(50_000).fill({ content: [0] })],
     });
     expect(bad.error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)).toEqual([
@@ -138,8 +139,8 @@ describe('the other resources', () => {
 
   it('need only the data of a list', () => {
     const page = { items: [], hasMore: false, firstId: null, lastId: null };
-    expect(listSchema(taskSchema).parse({ data: [] })).toEqual(page);
-    expect(listSchema(taskSchema).safeParse({}).success).toBe(false);
+    expect(taskListSchema.parse({ data: [] })).toEqual(page);
+    expect(taskListSchema.safeParse({}).success).toBe(false);
   });
 
   it('never accept a response that is not an object', () => {

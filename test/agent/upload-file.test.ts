@@ -4,7 +4,7 @@ import type { AgentClient } from '../../src/agent/agent-client.ts';
 import type { UploadedPart } from '../../src/agent/client-options.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
 import { uploadFile } from '../../src/agent/upload-file.ts';
-import { SharedUploadMemory, UploadMemoryShare } from '../../src/agent/upload-memory.ts';
+import { UploadMemory } from '../../src/agent/upload-memory.ts';
 import type { ResumableUpload } from '../../src/agent/upload-request.ts';
 import { apiKey, clientOf, type LocalServer, localServer } from '../support/local-server.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -281,7 +281,7 @@ describe('an upload in parts', () => {
   });
 
   it('shares its memory with all other uploads', async () => {
-    const memory = new SharedUploadMemory(100);
+    const memory = new UploadMemory(100);
     await using stored = await storage({ partBytes: 50, put: () => sleep(5).then(() => 200) });
     const client = clientOf(stored.server.origin, { uploadMemory: memory });
     const sent = [1, 2, 3].map(() => uploadFile(client, again));
@@ -292,7 +292,7 @@ describe('an upload in parts', () => {
   });
 
   it('leaves memory to other accounts if its own storage is slow', async () => {
-    const memory = new SharedUploadMemory(150);
+    const memory = new UploadMemory(150);
     const hold = Promise.withResolvers<number>();
     let puts = 0;
     const put = () => {
@@ -301,8 +301,7 @@ describe('an upload in parts', () => {
     };
     await using slow = await storage({ partBytes: 50, put });
     await using quick = await storage({ partBytes: 50 });
-    const share = (at: typeof slow) =>
-      clientOf(at.server.origin, { uploadMemory: new UploadMemoryShare(memory, 100) });
+    const share = (at: typeof slow) => clientOf(at.server.origin, { uploadMemory: memory.share(100) });
     const [theirs, ours] = [share(slow), share(quick)];
     const held = [1, 2, 3].map(() => uploadFile(theirs, again));
     await waitFor(() => expect(puts).toBe(2));
@@ -318,7 +317,7 @@ describe('an upload in parts', () => {
   it('is refused unread if its parts do not fit in memory', async () => {
     await using stored = await storage({ partBytes: 60 });
     const client = clientOf(stored.server.origin, {
-      uploadMemory: new UploadMemoryShare(new SharedUploadMemory(150), 50),
+      uploadMemory: new UploadMemory(150).share(50),
     });
     await expect(uploadFile(client, again)).rejects.toMatchObject({ code: 'rejected', outcome: 'not_sent' });
     await client.close();
@@ -418,7 +417,7 @@ describe('a signed link', () => {
     'nonsense',
   ])('to %s is not used', async (link) => {
     const client = clientOf('https://service.example');
-    const failing = client.openSignedLink(link);
+    const failing = client.links.get(link);
     await expect(failing).rejects.toMatchObject({ code: 'rejected', outcome: 'not_sent' });
     await client.close();
   });
@@ -446,7 +445,7 @@ describe('a signed link', () => {
       response.writeHead(302, { location: request.url ?? '' }).end();
     });
     const client = clientOf(server.origin);
-    await expect(client.openSignedLink(`${server.origin}/a`)).rejects.toMatchObject({
+    await expect(client.links.get(`${server.origin}/a`)).rejects.toMatchObject({
       code: 'not_understood',
     });
     await client.close();
@@ -457,7 +456,7 @@ describe('a signed link', () => {
       response.writeHead(403).end('<Error><Code>Expired</Code></Error>');
     });
     const client = clientOf(server.origin, { serviceOptions: DEFAULT_SERVICE_OPTIONS });
-    const failing = client.openSignedLink(`${server.origin}/a?signature=sesame`);
+    const failing = client.links.get(`${server.origin}/a?signature=sesame`);
     await expect(failing).rejects.toMatchObject({ code: 'rejected', reason: 'Expired' });
     await expect(failing).rejects.not.toMatchObject({ message: expect.stringContaining('sesame') });
     await client.close();

@@ -21,12 +21,6 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     settings: ['sendMessagePath'],
   },
   {
-    point: '`model` in Send a message',
-    assumedAs: 'not sent; the tier is chosen when the task starts',
-    confidence: 'high',
-    settings: ['sendMessageModelField'],
-  },
-  {
     point: 'name of the flag against fallback models',
     assumedAs: 'not sent unless a setting names it',
     confidence: 'unknown',
@@ -114,7 +108,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     point: "response of a file's content",
     assumedAs: 'bytes, a redirect, or JSON with a link (distinguished by the size of the file)',
     confidence: 'low',
-    settings: ['fileContent', 'fileContentUrlFields'],
+    settings: ['fileContentUrlFields'],
   },
   {
     point: 'body of an error',

@@ -28,6 +28,7 @@ async function start(options: SlackWorkspaceOptions = {}, timeoutMs = 30_000) {
   const { installation } = await identifyToken({ token: slack.botToken, log: silentLog, slackApiUrl });
   const slackClient = new SlackClient({ installation, log: silentLog, slackApiUrl, timeoutMs });
   const rateLimiter = new RateLimiter({
+    workspace: installation.workspace,
     store: new InMemoryRateLimits(),
     rateLimits: rateLimitTable(),
     log: silentLog,

@@ -41,7 +41,7 @@ test('only a token that no longer works makes an installation dead', () => {
   expect(errorForCode('auth.test', 'account_inactive')).toMatchObject({ isInstallationDead: true });
   expect(errorForCode('auth.test', 'missing_scope', { neededScopes: 'users:read' })).toMatchObject({
     isInstallationDead: false,
-    neededScopes: 'users:read',
+    message: expect.stringContaining('Add users:read to the app'),
   });
 });
 

@@ -37,14 +37,11 @@ async function reply(
   const state = () => ({ isFinal: performance.now() >= end, isBlank: blank, unseenSinceMs: shownUntil });
   for (let over = false; !over; ) {
     await rateLimiter.run(
-      [
-        {
-          workspace: 'T1',
-          limit: 'chat.update',
-          priority: () => editPriority(state()),
-          notBefore: () => spacing.notBefore('C1', String(thread), state().isFinal),
-        },
-      ],
+      'chat.update',
+      {
+        priority: () => editPriority(state()),
+        notBefore: () => spacing.notBefore('C1', String(thread), state().isFinal),
+      },
       async () => {
         over = state().isFinal;
         const at = performance.now();
@@ -66,7 +63,12 @@ async function simulate(
   const edits: Edit[] = [];
   const start = performance.now();
   const all = Array.from({ length: processes }, (_, process) => {
-    const rateLimiter = new RateLimiter({ store, rateLimits: rateLimitTable(), log: silentLog });
+    const rateLimiter = new RateLimiter({
+      workspace: 'T1',
+      store,
+      rateLimits: rateLimitTable(),
+      log: silentLog,
+    });
     const spacing = new EditSpacing();
     const mine = Array.from({ length: threads / processes }, (_, index) => process * threads + index);
     return mine.map((thread) => reply(thread, rateLimiter, spacing, edits));

@@ -86,7 +86,7 @@ describe('a post', () => {
   });
 
   test('is not sent when the lease ends while it waits for its permit', async () => {
-    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'chat.postMessage' }, 60_000);
+    scene.rateLimiter.backOff('chat.postMessage', 60_000);
     const guard = lease(60_000);
     const pending = posting.post({ ...hello, guard }).catch((caught: unknown) => caught);
     guard.lose();
@@ -119,7 +119,7 @@ describe('a post', () => {
 
 describe('an edit', () => {
   test('shows the latest state when it is sent', async () => {
-    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'chat.update' }, 200);
+    scene.rateLimiter.backOff('chat.update', 200);
     let text = 'early';
     const done = posting.edit({ channel: 'C1', ts: '1.0', state: live, render: () => ({ text }) });
     text = 'late';
@@ -155,7 +155,7 @@ describe('an edit', () => {
       state: () => ({ ...live(), isFinal: true }),
       render: () => ({ text: 'end' }),
     });
-    const notBefore = run.mock.lastCall?.[0][0]?.notBefore?.();
+    const notBefore = run.mock.lastCall?.[1].notBefore?.();
     await shown;
     const waited = (scene.slack.callsOf('chat.update')[0]?.at ?? 0) - posted;
     expect(notBefore).toBeLessThanOrEqual(posted + 1_000);
@@ -163,14 +163,14 @@ describe('an edit', () => {
   });
 
   test('is skipped if there is no permit within its time limit', async () => {
-    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'chat.update' }, 60_000);
+    scene.rateLimiter.backOff('chat.update', 60_000);
     const edit = { channel: 'C1', ts: '1.0', state: live, render: () => ({ text: 'end' }), maxWaitMs: 100 };
     expect(await posting.edit(edit)).toBe('left_out');
     expect(scene.slack.callsOf('chat.update')).toHaveLength(0);
   });
 
   test('can be withdrawn', async () => {
-    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'chat.update' }, 60_000);
+    scene.rateLimiter.backOff('chat.update', 60_000);
     const withdraw = new AbortController();
     const done = posting.edit({
       channel: 'C1',
@@ -217,7 +217,7 @@ describe('reactions', () => {
   });
 
   test('are skipped at once if no permit is available soon', async () => {
-    scene.rateLimiter.backOff({ workspace: 'T1', limit: 'reactions.add' }, 30_000);
+    scene.rateLimiter.backOff('reactions.add', 30_000);
     const start = performance.now();
     expect(await posting.addReaction(mark)).toBe('later');
     expect(performance.now() - start).toBeLessThan(1_900);

@@ -1,12 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SlackRateLimitError } from '../../src/slack/errors.ts';
-import type { PermitStore } from '../../src/slack/permit-queue.ts';
-import { RateLimiter, type ScopedPermitRequest } from '../../src/slack/rate-limiter.ts';
+import type { PermitRequest, PermitStore } from '../../src/slack/permit-queue.ts';
+import { RateLimiter } from '../../src/slack/rate-limiter.ts';
 import { rateLimitTable } from '../../src/slack/rate-limits.ts';
 import { InMemoryRateLimits } from '../support/in-memory-rate-limits.ts';
 import { silentLog } from '../support/silent-log.ts';
 
-const edits = { workspace: 'T1', limit: 'chat.update' } as const;
+const edits = 'chat.update';
+
+function newLimiter(store: PermitStore = lanes, workspace = 'T1'): RateLimiter {
+  return new RateLimiter({ workspace, store, rateLimits: rateLimitTable(), log: silentLog });
+}
 
 let lanes: InMemoryRateLimits;
 let rateLimiter: RateLimiter;
@@ -15,7 +19,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   vi.advanceTimersByTime(1_000_000);
   lanes = new InMemoryRateLimits();
-  rateLimiter = new RateLimiter({ store: lanes, rateLimits: rateLimitTable(), log: silentLog });
+  rateLimiter = newLimiter();
 });
 
 afterEach(() => {
@@ -25,8 +29,8 @@ afterEach(() => {
 });
 
 /** Asks and notes its name when it gets its permit. */
-function line(into: string[], name: string, wish: Partial<ScopedPermitRequest> = {}): Promise<void> {
-  return rateLimiter.permit({ ...edits, ...wish }).then((permit) => {
+function line(into: string[], name: string, wish: PermitRequest = {}): Promise<void> {
+  return rateLimiter.permit(edits, wish).then((permit) => {
     into.push(permit === undefined ? `${name} left out` : name);
   });
 }
@@ -34,7 +38,7 @@ function line(into: string[], name: string, wish: Partial<ScopedPermitRequest> =
 /** Uses up all that the lane has at once. */
 async function drain(count = 5): Promise<void> {
   const asks = Array.from({ length: count }, () =>
-    rateLimiter.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) }),
+    rateLimiter.permit(edits, { priority: () => ({ order: 0, since: 0 }) }),
   );
   await vi.advanceTimersByTimeAsync(0);
   await Promise.all(asks);
@@ -143,7 +147,7 @@ describe('waiting', () => {
     await drain();
     const asked = lanes.asked;
     const withdraw = new AbortController();
-    const wish = rateLimiter.permit({ ...edits, signal: withdraw.signal });
+    const wish = rateLimiter.permit(edits, { signal: withdraw.signal });
     withdraw.abort(new Error('not needed'));
     await expect(wish).rejects.toThrow('not needed');
     await vi.advanceTimersByTimeAsync(60_000);
@@ -151,15 +155,15 @@ describe('waiting', () => {
   });
 
   test('a request with an aborted signal rejects at once', async () => {
-    await expect(
-      rateLimiter.permit({ ...edits, signal: AbortSignal.abort(new Error('over')) }),
-    ).rejects.toThrow('over');
+    await expect(rateLimiter.permit(edits, { signal: AbortSignal.abort(new Error('over')) })).rejects.toThrow(
+      'over',
+    );
   });
 
   test('the store is asked once for each permit or wait, and never without a request', async () => {
     await drain();
     const before = lanes.asked;
-    const wish = rateLimiter.permit(edits);
+    const wish = rateLimiter.permit(edits, {});
     await vi.advanceTimersByTimeAsync(5_000);
     await wish;
     expect(lanes.asked - before).toBe(2);
@@ -192,15 +196,15 @@ describe('waiting', () => {
 
   test('a returned permit serves the next request', async () => {
     await drain(4);
-    const permit = await rateLimiter.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) });
+    const permit = await rateLimiter.permit(edits, { priority: () => ({ order: 0, since: 0 }) });
     const asked = lanes.asked;
     permit?.release();
     permit?.release();
-    const next = rateLimiter.permit(edits);
+    const next = rateLimiter.permit(edits, {});
     await vi.advanceTimersByTimeAsync(0);
     await next;
     expect(lanes.asked).toBe(asked);
-    const third = rateLimiter.permit(edits);
+    const third = rateLimiter.permit(edits, {});
     await vi.advanceTimersByTimeAsync(0);
     expect(lanes.asked).toBe(asked + 1);
     await vi.advanceTimersByTimeAsync(5_000);
@@ -224,20 +228,20 @@ describe('after a refusal by Slack', () => {
   test('the limit is paused for the time that Slack names, here and in the store, and the call is retried', async () => {
     const calls: number[] = [];
     const start = performance.now();
-    const done = rateLimiter.run([edits], () => {
+    const done = rateLimiter.run(edits, {}, () => {
       calls.push(performance.now() - start);
       if (calls.length === 1) return Promise.reject(throttled(7_000));
       return Promise.resolve('done');
     });
     await vi.advanceTimersByTimeAsync(6_999);
     expect(calls).toEqual([0]);
-    const other = new RateLimiter({ store: lanes, rateLimits: rateLimitTable(), log: silentLog });
+    const other = newLimiter();
     const got: string[] = [];
-    const elsewhere = other.permit(edits).then(() => got.push('elsewhere'));
+    const elsewhere = other.permit(edits, {}).then(() => got.push('elsewhere'));
     await vi.advanceTimersByTimeAsync(0);
     expect(got).toEqual([]);
     await vi.advanceTimersByTimeAsync(2);
-    expect(await done).toEqual({ value: 'done' });
+    expect(await done).toBe('done');
     await elsewhere;
     expect(calls).toHaveLength(2);
     expect(calls[1]).toBeGreaterThanOrEqual(7_000);
@@ -245,8 +249,8 @@ describe('after a refusal by Slack', () => {
 
   test('no other method and no other workspace waits', async () => {
     rateLimiter.backOff(edits, 30_000);
-    expect(await rateLimiter.permit({ workspace: 'T1', limit: 'chat.postMessage' })).toBeDefined();
-    expect(await rateLimiter.permit({ workspace: 'T2', limit: 'chat.update' })).toBeDefined();
+    expect(await rateLimiter.permit('chat.postMessage', {})).toBeDefined();
+    expect(await newLimiter(lanes, 'T2').permit(edits, {})).toBeDefined();
   });
 
   test('refusals of simultaneous calls slow the limit once, and it recovers', async () => {
@@ -269,12 +273,12 @@ describe('after a refusal by Slack', () => {
     expect(got).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
     await wish;
-    expect(hold).toHaveBeenCalledTimes(3);
+    expect(hold).toHaveBeenCalledTimes(1);
   });
 
   test('an optional call is not retried', async () => {
     let calls = 0;
-    const done = rateLimiter.run([{ ...edits, maxWaitMs: 1_000 }], () => {
+    const done = rateLimiter.run(edits, { maxWaitMs: 1_000 }, () => {
       calls += 1;
       return Promise.reject(throttled(100));
     });
@@ -284,12 +288,12 @@ describe('after a refusal by Slack', () => {
   });
 
   test('other errors reach the caller', async () => {
-    await expect(rateLimiter.run([edits], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(rateLimiter.run(edits, {}, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 
   test('a call fails after eight refusals', async () => {
     let calls = 0;
-    const done = rateLimiter.run([edits], () => {
+    const done = rateLimiter.run(edits, {}, () => {
       calls += 1;
       return Promise.reject(throttled(1_000));
     });
@@ -308,7 +312,7 @@ describe('processes that share a limit', () => {
     const asker = async (process: RateLimiter, index: number) => {
       try {
         for (;;) {
-          await process.permit({ ...edits, signal: over.signal });
+          await process.permit(edits, { signal: over.signal });
           got[index] = (got[index] ?? 0) + 1;
         }
       } catch (error) {
@@ -322,7 +326,7 @@ describe('processes that share a limit', () => {
     return got;
   }
 
-  const other = () => new RateLimiter({ store: lanes, rateLimits: rateLimitTable(), log: silentLog });
+  const other = () => newLimiter();
   const sum = (counts: readonly number[]) => counts.reduce((a, b) => a + b, 0);
 
   test.each([0, 1, 6])(
@@ -350,7 +354,7 @@ describe('processes that share a limit', () => {
         },
         pause: (...hold) => lanes.pause(...hold),
       };
-      return new RateLimiter({ store, rateLimits: rateLimitTable(), log: silentLog });
+      return newLimiter(store);
     });
     const got = await compete(far, 120_000);
     await vi.advanceTimersByTimeAsync(10);
@@ -376,12 +380,12 @@ describe('processes that share a limit', () => {
     const calm = other();
     rateLimiter.backOff(edits, 1_000);
     const over = new AbortController();
-    const live = Array.from({ length: 20 }, () => rateLimiter.permit({ ...edits, signal: over.signal }));
+    const live = Array.from({ length: 20 }, () => rateLimiter.permit(edits, { signal: over.signal }));
     const ended = Promise.allSettled(live);
     await vi.advanceTimersByTimeAsync(10_000);
     const asked = performance.now();
     let waited = Number.POSITIVE_INFINITY;
-    const final = calm.permit({ ...edits, priority: () => ({ order: 0, since: 0 }) }).then(() => {
+    const final = calm.permit(edits, { priority: () => ({ order: 0, since: 0 }) }).then(() => {
       waited = performance.now() - asked;
     });
     await vi.advanceTimersByTimeAsync(5_000);

@@ -17,7 +17,7 @@ test('a channel takes its rows and its jobs along to its new id, and replaces wh
   await store.projects.assign(place('C1'), 'prj_old');
   await store.projects.assign(place('C9'), 'prj_new');
   await store.projects.assign({ ...place('C1'), workspace: 'T2' }, 'prj_other');
-  await store.channelSettings.set(workspace, 'C1', 'U1', { listen_mode: 'everything' });
+  await store.settings.set(workspace, 'C1', 'U1', { listen_mode: 'everything' });
   await store.audit.add({ ...thread, user_id: 'U1', kind: 'stop', details: {} });
   const queue = new ThreadQueue({ database, log: silentLog });
   await queue.start();
@@ -35,7 +35,7 @@ test('a channel takes its rows and its jobs along to its new id, and replaces wh
   expect(projects).toHaveLength(2);
   expect(projects).toContainEqual({ channel: 'C9', project_id: 'prj_old' });
   expect(projects).toContainEqual({ channel: 'C1', project_id: 'prj_other' });
-  expect((await store.channelSettings.get(workspace, 'C9')).listen_mode).toBe('everything');
+  expect((await store.settings.get(workspace, 'C9')).listen_mode).toBe('everything');
   const events = await database.kysely.selectFrom('audit_events').select('channel').execute();
   expect(new Set(events.map(({ channel }) => channel))).toContain('C1');
   expect(await queue.renew(held)).toEqual([]);

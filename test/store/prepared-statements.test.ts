@@ -13,10 +13,9 @@ test('a statement has one name, and those that cannot be prepared have none', ()
 
 test('a column that a newer release adds fails one statement, which can be repeated', async () => {
   const { kysely } = await freshDatabase();
-  const read = () =>
-    kysely.selectFrom('workspace_settings').selectAll().where('workspace', '=', 'T1').execute();
+  const read = () => kysely.selectFrom('settings').selectAll().where('workspace', '=', 'T1').execute();
   await read();
-  await sql`alter table workspace_settings add column new_one text`.execute(kysely);
+  await sql`alter table settings add column new_one text`.execute(kysely);
   await expect(read()).rejects.toMatchObject({ code: 'unavailable' });
   expect(await read()).toEqual([]);
 });

@@ -1,9 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll } from 'vitest';
-import {
-  type ControlButtonHandlers,
-  registerControlButtonListeners,
-} from '../../src/listeners/control-button-listener.ts';
+import { registerControlButtonListeners } from '../../src/listeners/control-button-listener.ts';
 import { EventIntake } from '../../src/listeners/event-intake.ts';
 import { SlackApp } from '../../src/listeners/slack-app.ts';
 import { HealthServer } from '../../src/operate/health-server.ts';
@@ -78,7 +75,7 @@ export async function openHttpReceiver(
       controls.push({ ...request, control });
       return 'done';
     };
-  const listeners: ControlButtonHandlers = {
+  const listeners = {
     stop: heard('stop'),
     continue: heard('continue'),
     retry: heard('retry'),

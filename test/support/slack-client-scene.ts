@@ -20,7 +20,12 @@ export async function startSlackClientScene(
 ): Promise<SlackClientScene> {
   const slack = await new ScriptedSlack().start();
   const lanes = new InMemoryRateLimits();
-  const rateLimiter = new RateLimiter({ store: lanes, rateLimits: rateLimitTable(options), log: silentLog });
+  const rateLimiter = new RateLimiter({
+    workspace: installation.workspace,
+    store: lanes,
+    rateLimits: rateLimitTable(options),
+    log: silentLog,
+  });
   const slackClient = new SlackClient({
     installation,
     log: silentLog,

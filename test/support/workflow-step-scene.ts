@@ -22,8 +22,7 @@ export class WorkflowStepScene {
 
   /** Lets steps of workflows in, or no longer. */
   async allow(channel: Channel, isAllowed: boolean): Promise<void> {
-    const { channelSettings } = this.scene.sandbox.bot.store;
-    await channelSettings.set(channel.teamId, channel.id, this.scene.ada.id, {
+    await this.scene.sandbox.bot.store.settings.set(channel.teamId, channel.id, this.scene.ada.id, {
       allow_workflow_steps: isAllowed,
     });
   }

@@ -29,8 +29,8 @@ type RefusalReason = keyof typeof strings.account.refused;
 /** A plausible key. It is redacted from every log line, so it must not be an ordinary word or a piece of JSON. */
 const API_KEY_PATTERN = /^(?:(?!["'`{}\\])[\x21-\x7e]){16,}$/;
 
-/** Most tasks, and most projects, that are read to see whether a key belongs to the current account. */
-const MAX_PROBED_ITEMS = 3;
+/** Most tasks that are read to see whether a key belongs to the current account. */
+const MAX_PROBED_TASKS = 3;
 
 /**
  * A workspace's own account at the service: admins see it in the Home tab, and change it in a modal. Credentials are
@@ -52,17 +52,11 @@ export class WorkspaceAccount {
   async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
     const { workspace } = actor;
     const trigger = { workspace, triggerId };
-    return openAndFillModal(
-      this.#deps,
-      trigger,
-      strings.account.title,
-      strings.modalUnavailable,
-      async () => {
-        const mayOpen = this.#deps.keyring !== undefined && (await isAdminNow(this.#deps, actor));
-        if (!mayOpen) return strings.account.refused.not_admin;
-        return accountFormView(await this.#summary(workspace));
-      },
-    );
+    return openAndFillModal(this.#deps, trigger, strings.account.title, async () => {
+      const mayOpen = this.#deps.keyring !== undefined && (await isAdminNow(this.#deps, actor));
+      if (!mayOpen) return strings.account.refused.not_admin;
+      return accountFormView(await this.#summary(workspace));
+    });
   }
 
   /** Tries the credentials, saves them if they work, and shows the outcome in the modal. Throws a SlackError. */
@@ -167,25 +161,20 @@ export class WorkspaceAccount {
     }
   }
 
-  /** Whether a key can read the current account's tasks or projects; true if there are none. */
+  /** Whether a key can read one of the current account's tasks; true if there are none. */
   async #isSameAccount(
     current: { workspace: string; account_id: string },
     credentials: ServiceCredentials,
   ): Promise<boolean> {
-    const { accounts } = this.#deps.store;
-    const tasks = (await accounts.recentTaskIds(current, MAX_PROBED_ITEMS)).map((task) => ({ task }));
-    const projects = (await accounts.recentProjectIds(current, MAX_PROBED_ITEMS)).map((project) => ({
-      project,
-    }));
-    const items = [...tasks, ...projects];
-    for (const one of items) {
+    const tasks = await this.#deps.store.accounts.recentTaskIds(current, MAX_PROBED_TASKS);
+    const options = { ...credentials, ...this.#deps.clientOptions(current.workspace) };
+    for (const task of tasks) {
       try {
-        if (await keyOpens({ ...credentials, ...this.#deps.clientOptions(current.workspace) }, one))
-          return true;
+        if (await keyOpens(options, task)) return true;
       } catch (error) {
         if (!(error instanceof AgentError)) throw error;
       }
     }
-    return items.length === 0;
+    return tasks.length === 0;
   }
 }

@@ -17,7 +17,7 @@ export async function settingsRefusal(
   signal?: AbortSignal,
 ): Promise<SettingsRefusalReason | undefined> {
   const { workspace, channel, person } = actor;
-  const { task_control } = await deps.store.channelSettings.get(workspace, channel);
+  const { task_control } = await deps.store.settings.get(workspace, channel);
   const by = (task_control ?? deps.settings.controlsBy) === 'admins' ? 'admins' : 'channel';
   const why = await refusalReason(deps, actor, by, signal);
   if (why === undefined) return undefined;

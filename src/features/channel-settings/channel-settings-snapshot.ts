@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Project } from '../../agent/service-schema.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
-import type { ChannelSettings } from '../../store/projects/channel-settings-store.ts';
+import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { parseBotList } from '../bot-list.ts';
 import { asFieldText } from './channel-settings-view.ts';
 
@@ -42,18 +42,14 @@ export interface ChannelSettingsValues {
 }
 
 export interface ChannelSettingsChange {
-  settings: Partial<ChannelSettings>;
+  settings: Partial<Settings>;
   /** The id of another project to use. */
   project: string | undefined;
   texts: { title?: string; description?: string };
 }
 
 /** The metadata of a form. `project` is undefined if its texts are not known. */
-export function encodeSnapshot(
-  channel: string,
-  settings: ChannelSettings,
-  project: Project | undefined,
-): string {
+export function encodeSnapshot(channel: string, settings: Settings, project: Project | undefined): string {
   const form: ChannelSettingsSnapshot = {
     channel,
     settings: snapshotSchema.shape.settings.parse(settings),

@@ -10,12 +10,12 @@ import type { Modal, ViewBlock } from '../../render/blocks/modal.ts';
 import { plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
-import type { ChannelSettings } from '../../store/projects/channel-settings-store.ts';
+import type { Settings } from '../../store/workspaces/settings-store.ts';
 
 export const CHANNEL_SETTINGS_CALLBACK = 'channel_settings';
 
 /** The settings that the form shows; null means the app's own setting. */
-export interface ChannelSettingsFields extends Omit<ChannelSettings, 'allowed_bots'> {
+export interface ChannelSettingsFields extends Omit<Settings, 'allowed_bots'> {
   /** As people type them: ids separated by commas, the word none, or '' for the workspace's setting. */
   allowed_bots: string;
 }

@@ -5,6 +5,7 @@ import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/actors.ts
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import * as strings from '../../render/strings/index.ts';
+import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
 import {
   type FormErrors,
@@ -42,8 +43,7 @@ export class ChannelSettingsModal {
 
   /** Opens the modal, or one that says why the person may not change the settings. Throws a SlackError. */
   async open(actor: ChannelActor & ModalTrigger): Promise<ModalOutcome> {
-    const { title, unavailable } = strings.channelSettings;
-    return openAndFillModal(this.#deps, actor, title, unavailable, () => this.#renderView(actor));
+    return openAndFillModal(this.#deps, actor, strings.channelSettings.title, () => this.#renderView(actor));
   }
 
   /** Saves what was changed: the service first, then our own tables. Throws a StoreError or a SlackError. */
@@ -56,7 +56,7 @@ export class ChannelSettingsModal {
     const change = snapshot && changesSince(snapshot, submission.values);
     if (snapshot === undefined || change === undefined) {
       this.#deps.log.warn({ workspace: submission.workspace }, 'could not read a channel settings form');
-      return { channel_model: strings.channelSettings.unavailable };
+      return { channel_model: strings.modalUnavailable };
     }
     const { workspace, person } = submission;
     const actor = { workspace, channel: snapshot.channel, person };
@@ -74,7 +74,7 @@ export class ChannelSettingsModal {
     const refusal = await settingsRefusal(this.#deps, actor);
     if (refusal !== undefined) return strings.channelSettingsRefused[refusal];
     const { workspace, channel } = actor;
-    const settings = await this.#deps.store.channelSettings.get(workspace, channel);
+    const settings = await this.#deps.store.settings.get(workspace, channel);
     const id = await this.#deps.store.projects.projectIdOf(this.#projectKey(actor));
     const project = id === undefined ? undefined : await this.#readProject(workspace, id);
     return channelSettingsView({
@@ -89,7 +89,7 @@ export class ChannelSettingsModal {
   /** What holds in channels that set nothing: what the workspace has set, else the operator. */
   async #usualSettings(workspace: string): Promise<ChannelSettingsFormContent['usual']> {
     const { admits, admitsBots, listenMode, controlsBy } = this.#deps.settings;
-    const set = await this.#deps.store.workspaceSettings.get(workspace);
+    const set = await this.#deps.store.settings.get(workspace, WHOLE_WORKSPACE);
     const usual = (ofWorkspace: string | null, ofOperator: string): strings.ValueInForce =>
       ofWorkspace === null
         ? { text: ofOperator, from: 'operator' }
@@ -137,8 +137,7 @@ export class ChannelSettingsModal {
     if (Object.keys(details).length === 0) return {};
     const isDue = await store.transaction(async (tx) => {
       if (project !== undefined) await tx.projects.assign(key, project);
-      if (Object.keys(settings).length > 0)
-        await tx.channelSettings.set(workspace, channel, person, settings);
+      if (Object.keys(settings).length > 0) await tx.settings.set(workspace, channel, person, settings);
       await tx.audit.add({ workspace, channel, user_id: person, kind: 'setting', details });
       const mayBeDue = settings.sync_project_name === true || project !== undefined;
       return mayBeDue && (await tx.projectNames.markDue(workspace, channel));

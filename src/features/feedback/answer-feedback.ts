@@ -4,19 +4,22 @@ import { type ControlOutcome, type ControlRequest, turnOf } from '../../relay/ru
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { trySendEphemeral } from '../../relay/runtime/private-messages.ts';
 import { textInput } from '../../render/blocks/form-inputs.ts';
-import { createModal, type Modal } from '../../render/blocks/modal.ts';
+import { createModal, type Modal, type ViewBlock } from '../../render/blocks/modal.ts';
 import {
   contextLineBlock,
   mrkdwnSection,
   plainText,
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
+import { formatChannel, formatPerson } from '../../render/blocks/task-lines.ts';
 import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import { feedbackThanksMessage } from '../../render/messages/feedback-buttons.ts';
 import * as strings from '../../render/strings/index.ts';
+import { formatAge } from '../../render/text/duration.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import type { FeedbackKey } from '../../store/audit/feedback-ratings.ts';
 import type { Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
 
 const CONTROL = 'feedback';
@@ -43,10 +46,7 @@ export class AnswerFeedback {
 
   /** Opens the form for a comment, or a modal that says why not. Throws a SlackError. */
   async openCommentForm(request: ControlRequest & ModalTrigger): Promise<ModalOutcome> {
-    const { feedback, command } = strings;
-    return openAndFillModal(this.#deps, request, feedback.title, command.unavailable, () =>
-      this.#renderView(request),
-    );
+    return openAndFillModal(this.#deps, request, strings.feedback.title, () => this.#renderView(request));
   }
 
   async #renderView(request: ControlRequest): Promise<ModalContent> {
@@ -117,4 +117,37 @@ export function commentView(turnId: string, written: string | null): Modal {
     submit: plainText(strings.buttons.send),
     close: plainText(strings.buttons.cancel),
   };
+}
+
+const MAX_COMMENTS = 5;
+/** How far back comments are looked for. */
+const SHOWN_MS = 7 * 24 * 60 * 60_000;
+const MAX_CHARACTERS = 500;
+
+/** The newest comments on answers: a section of an admin's Home tab. */
+export async function feedbackSection(
+  { feedback }: Pick<Store, 'feedback'>,
+  workspace: string,
+): Promise<ViewBlock[]> {
+  const given = await feedback.inRange({ since: new Date(Date.now() - SHOWN_MS), workspace });
+  const rows = given.filter(({ comment }) => comment !== null).slice(-MAX_COMMENTS);
+  const comments = rows
+    .toReversed()
+    .flatMap(({ comment, is_positive, user_id, channel, given_at }): ViewBlock[] => {
+      const facts = [
+        is_positive ? strings.buttons.thumbsUp : strings.buttons.thumbsDown,
+        formatPerson(user_id),
+        channel === null ? '' : formatChannel(channel),
+        formatAge(Date.now() - given_at.getTime()),
+      ];
+      return [
+        mrkdwnSection(facts.filter((fact) => fact !== '').join(' · ')),
+        sectionBlock(shorten(comment ?? '', MAX_CHARACTERS)),
+      ];
+    });
+  return [
+    { type: 'divider' },
+    { type: 'header', text: plainText(strings.feedback.heading) },
+    ...(comments.length === 0 ? [contextLineBlock(strings.feedback.none)] : comments),
+  ];
 }

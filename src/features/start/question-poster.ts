@@ -80,7 +80,7 @@ export class QuestionPoster {
 
   async #resumeStart(start: TaskStart): Promise<void> {
     try {
-      if ((await this.#postOrGiveUp(start)) !== 'posted') await this.#returnToAsker(start);
+      if ((await this.#postOrGiveUp(start)) !== 'posted') await this.returnToAsker(start);
     } catch (error) {
       this.#deps.log.warn(
         { err: error, start: start.id },
@@ -185,7 +185,7 @@ export class QuestionPoster {
    * Sends the question back to its asker, whose form has closed. Keeps the text until that is done, or until Slack
    * refuses for good. Throws temporary failures, which the next poll retries.
    */
-  async #returnToAsker(start: TaskStart): Promise<void> {
+  async returnToAsker(start: TaskStart): Promise<void> {
     const workspace = this.#deps.workspace(start.workspace);
     // A step of a workflow says in Slack what became of it.
     if (workspace !== undefined && start.content !== null && !isBotId(start.user_id)) {

@@ -9,17 +9,12 @@ import { readableText } from '../../relay/reading/readable-text.ts';
 import { turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
+import type { Modal } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { MessageContent, TaskStart } from '../../store/schema.ts';
+import type { MessageContent } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
-import {
-  emptyStartForm,
-  MAX_QUESTION_CHARACTERS,
-  type StartFormContent,
-  type StartFormMetadata,
-  startFormView,
-} from './start-form-view.ts';
+import { MAX_QUESTION_CHARACTERS, type StartFormContent, startFormView } from './start-form-view.ts';
 
 /** Longest lookup of the person who opens the form (ms). */
 const LOOKUP_TIMEOUT_MS = 3_000;
@@ -38,15 +33,14 @@ export class StartFormOpener {
     this.#deps = deps;
   }
 
-  /** Opens an empty form. A direct conversation is fixed, because the form's list cannot offer it. Throws a SlackError. */
+  /** Opens an empty form. A person's own direct conversation is fixed: the form's list cannot offer it. Throws a SlackError. */
   async openBlank(request: StartFormRequest, channel: string | undefined): Promise<ModalOutcome> {
     return this.#openFilled(request, channel, async (workspace) => {
-      const isFixed = channel !== undefined && isDirectChannel(channel);
+      const isDirect = channel !== undefined && isDirectChannel(channel);
+      const isFixed = isDirect && !(await isForeign(workspace, channel, request.person));
       const metadata = { id: randomUUID(), channel: isFixed ? channel : undefined, from: channel };
-      return startFormView({
-        ...(await this.#emptyForm(workspace.id, metadata)),
-        ...(isFixed ? {} : { channel: { chosen: channel } }),
-      });
+      const asked = isFixed ? {} : { channel: { chosen: isDirect ? undefined : channel } };
+      return this.#renderView(workspace, { metadata, ...asked });
     });
   }
 
@@ -62,12 +56,16 @@ export class StartFormOpener {
       const isTaken = thread !== undefined && thread.task_id !== null;
       const source: MessageContent = { text: '', about: message, files: rawFilesOf(message) };
       const id = randomUUID();
-      const root = isTaken ? null : thread_ts;
+      const isElsewhere = await isForeign(workspace, channel, request.person);
+      const root = isTaken || isElsewhere ? null : thread_ts;
+      const draft = { workspace: workspace.id, id, user_id: request.person, source_content: source };
       const location = { channel, thread_ts: root, message_ts: ts, source_turn_id: null };
-      await this.#saveDraft(request, id, { ...location, source_content: source });
+      await this.#deps.store.taskStarts.saveDraft({ ...draft, ...location });
       const { text, files } = await readableMessage(workspace, message);
-      return startFormView({
-        ...(await this.#emptyForm(workspace.id, { id, channel, drafted: true })),
+      const metadata = { id, channel: isElsewhere ? undefined : channel, drafted: true };
+      return this.#renderView(workspace, {
+        metadata,
+        ...(isElsewhere && { channel: { chosen: undefined } }),
         note: isTaken ? strings.startForm.threadTaken : undefined,
         quote: text,
         question: { text: '', optional: true },
@@ -95,19 +93,17 @@ export class StartFormOpener {
       const source = (await store.messages.get(messageKeyOf(turn)))?.content;
       if (source == null) return strings.startForm.gone;
       const id = randomUUID();
-      const location = {
-        channel,
-        thread_ts: inThread ? thread_ts : null,
-        message_ts: asked.ts,
-        source_turn_id: inThread ? turn.id : null,
-      };
-      await this.#saveDraft(request, id, { ...location, source_content: source });
+      const place = inThread
+        ? { thread_ts, source_turn_id: turn.id }
+        : { thread_ts: null, source_turn_id: null };
+      const draft = { workspace: workspace.id, id, user_id: request.person, source_content: source };
+      await store.taskStarts.saveDraft({ ...draft, ...place, channel, message_ts: asked.ts });
       const thread = await store.threads.getOrThrow(turn);
       const { text, files } = await readableMessage(workspace, { ...source });
       const question = parseFlags(text, settings.supportedTaskOptions).text;
       const quoted = source.about === undefined ? undefined : await readableMessage(workspace, source.about);
-      return startFormView({
-        ...(await this.#emptyForm(workspace.id, { id, channel, drafted: true })),
+      return this.#renderView(workspace, {
+        metadata: { id, channel, drafted: true },
         question:
           question.length > MAX_QUESTION_CHARACTERS
             ? 'long'
@@ -125,8 +121,7 @@ export class StartFormOpener {
     channel: string | undefined,
     fill: (workspace: WorkspaceClient) => Promise<ModalContent>,
   ): Promise<ModalOutcome> {
-    const { heading } = strings.startForm;
-    return openAndFillModal(this.#deps, request, heading, strings.command.unavailable, async (workspace) => {
+    return openAndFillModal(this.#deps, request, strings.startForm.heading, async (workspace) => {
       if (channel === undefined) return fill(workspace);
       const asker = { workspace: workspace.id, channel, person: request.person };
       const timeout = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
@@ -137,19 +132,26 @@ export class StartFormOpener {
     });
   }
 
-  async #saveDraft(
-    { workspace, person }: StartFormRequest,
-    id: string,
-    about: Pick<TaskStart, 'channel' | 'thread_ts' | 'message_ts' | 'source_turn_id' | 'source_content'>,
-  ): Promise<void> {
-    await this.#deps.store.taskStarts.saveDraft({ workspace, id, user_id: person, ...about });
-  }
-
-  async #emptyForm(workspace: string, metadata: StartFormMetadata): Promise<StartFormContent> {
+  async #renderView(
+    { id: workspace }: WorkspaceClient,
+    content: Partial<StartFormContent> & Pick<StartFormContent, 'metadata'>,
+  ): Promise<Modal> {
     const { settings, store } = this.#deps;
-    const usedSkills = await store.turnUsage.recentSkills(workspace, MAX_USED_SKILLS);
-    return { ...emptyStartForm(metadata, settings.supportedTaskOptions), usedSkills };
+    return startFormView({
+      question: { text: '', optional: false },
+      isTaskStarted: false,
+      chosen: {},
+      files: [],
+      offers: settings.supportedTaskOptions,
+      usedSkills: await store.turnUsage.recentSkills(workspace, MAX_USED_SKILLS),
+      ...content,
+    });
   }
+}
+
+/** Whether a channel is a direct conversation that the person does not have with the bot. Throws a SlackError. */
+async function isForeign({ posting }: WorkspaceClient, channel: string, person: string): Promise<boolean> {
+  return isDirectChannel(channel) && (await posting.openDm(person)) !== channel;
 }
 
 /** A message as people read it, and the names of its files. */

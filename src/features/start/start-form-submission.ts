@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
 import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
-import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey } from '../../store/keys.ts';
 import type { MessageContent, TaskStart } from '../../store/schema.ts';
 import type { PostOutcome, QuestionPoster } from './question-poster.ts';
 import { messageOfForm, type StartFormValues } from './start-form-message.ts';
-import { emptyStartForm, type StartFormMetadata, startFormView, startNoticeView } from './start-form-view.ts';
-import { type StartChannelRefusal, startChannelRefusal, startRefusal } from './start-permission.ts';
+import { type StartFormMetadata, startNoticeView } from './start-form-view.ts';
+import { startChannelRefusal, startRefusal } from './start-permission.ts';
 
 /** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
 const ANSWER_TIMEOUT_MS = 1_800;
@@ -28,7 +26,7 @@ export interface StartFormSubmission extends WorkspaceActor, StartFormMetadata {
 export type StartFormAnswer = string | Modal | undefined;
 
 export interface StartFormSubmissionsDeps extends RelayDeps {
-  questionPoster: Pick<QuestionPoster, 'post'>;
+  questionPoster: Pick<QuestionPoster, 'post' | 'returnToAsker'>;
   /** Called for each message that a form adds to an existing thread. */
   onMessageAdded: (message: MessageKey) => void;
 }
@@ -48,7 +46,8 @@ export class StartFormSubmissions {
     const start = await store.taskStarts.get(submission);
     const channel = submission.values.channel ?? start?.channel ?? submission.channel;
     if (workspace === undefined || channel === undefined) return startNoticeView(strings.startForm.gone);
-    if (start === undefined && submission.drafted === true) return this.#reopenExpired(submission, channel);
+    // The draft of a form that stayed open for hours has been deleted.
+    if (start === undefined && submission.drafted === true) return strings.startForm.contentForgotten;
     const startedAt = performance.now();
     const { person } = submission;
     const actor = { workspace: workspace.id, channel, person };
@@ -62,26 +61,10 @@ export class StartFormSubmissions {
     const openedThere = channel === submission.channel || channel === submission.from;
     const target = { channel, person, openedThere };
     const why = await startChannelRefusal(this.#deps, workspace, target, PERSON_LOOKUP_TIMEOUT_MS);
-    if (why !== undefined) return this.#refuseChannel(submission, start, why, content);
+    if (why !== undefined) return strings.startForm[why];
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
-    if (start?.thread_ts != null) return this.#addToThread(workspace, submission, start, content, leftMs);
+    if (start?.thread_ts != null) return this.#addToThread(workspace, start, content, leftMs);
     return this.#postToChannel(workspace, submission, channel, content, leftMs);
-  }
-
-  /** Shows the error at the form's channel; a form without that field is shown again with one. */
-  async #refuseChannel(
-    submission: StartFormSubmission,
-    start: TaskStart | undefined,
-    why: StartChannelRefusal,
-    content: MessageContent,
-  ): Promise<StartFormAnswer> {
-    const sentence = strings.startForm[why];
-    const { taskStarts } = this.#deps.store;
-    const { channel, values } = submission;
-    if (why !== 'foreign' || channel === undefined || values.channel !== undefined) return sentence;
-    if (start !== undefined) await taskStarts.detachFromThread(start);
-    else await this.#saveFilesAsDraft(submission, channel, content);
-    return this.#refilledView(submission, sentence, content);
   }
 
   async #postToChannel(
@@ -104,88 +87,31 @@ export class StartFormSubmissions {
       });
     const posted = await Promise.race([posting, sleep(leftMs, 'slow' as const, { ref: false })]);
     if (posted === 'posted') return undefined;
-    if (posted === 'slow') this.#updateModalLater(workspace, submission, start, posting, content);
+    if (posted === 'slow')
+      this.#showOutcome(workspace, submission.viewId, start, posting).catch((error: unknown) =>
+        this.#deps.log.debug({ err: error }, 'could not update a start form'),
+      );
     if (posted === 'slow' || posted === 'later') return startNoticeView(strings.startForm.slow);
-    const sentence = await postRefusalText(workspace, channel, posted);
-    const isElsewhere = sentence === strings.startForm.elsewhere;
-    await this.#deps.store.taskStarts.returnToDraft(start, isElsewhere ? 'anew' : 'open');
-    return isElsewhere ? this.#refilledView(submission, sentence, content) : sentence;
+    await this.#deps.store.taskStarts.returnToDraft(start);
+    return postRefusalText(workspace, posted);
   }
 
-  /**
-   * Shows the outcome of a slow post in the modal. If the question cannot be posted, the filled-in form comes back; if
-   * the modal may not have shown it, the next poll posts the question or sends it back to its asker.
-   */
-  #updateModalLater(
+  /** Shows the outcome of a slow post in the modal; a question that cannot be posted goes back to its asker. */
+  async #showOutcome(
     workspace: WorkspaceClient,
-    submission: StartFormSubmission,
+    viewId: string,
     start: TaskStart,
     posting: Promise<PostOutcome | 'later'>,
-    content: MessageContent,
-  ): void {
-    const update = async () => {
-      const posted = await posting;
-      if (posted === 'later') return;
-      if (posted === 'posted') {
-        await workspace.views.update(submission.viewId, startNoticeView(strings.startForm.posted));
-        return;
-      }
-      await this.#deps.store.taskStarts.returnToDraft(start, 'later');
-      const view = this.#refilledView(
-        submission,
-        await postRefusalText(workspace, start.channel, posted),
-        content,
-      );
-      if (await workspace.views.update(submission.viewId, view))
-        await this.#deps.store.taskStarts.markFormReturned(start);
-    };
-    update().catch((error: unknown) => this.#deps.log.debug({ err: error }, 'could not update a start form'));
-  }
-
-  /** The draft of a form that stayed open for hours has been deleted: it becomes a form with a question of its own. */
-  async #reopenExpired(submission: StartFormSubmission, channel: string): Promise<StartFormAnswer> {
-    const { values } = submission;
-    const content = messageOfForm(values, null, this.#deps.settings.supportedTaskOptions);
-    await this.#saveFilesAsDraft(submission, channel, content);
-    const asked = { ...submission, values: { ...values, channel, question: values.question ?? '' } };
-    // The form's list cannot offer direct conversations: this one stays.
-    const fixed = isDirectChannel(channel) ? channel : undefined;
-    return this.#refilledView(asked, strings.startForm.contentForgotten, content, fixed);
-  }
-
-  /** Keeps the form's files, so that the next submission of the form sends them too. */
-  async #saveFilesAsDraft(
-    { workspace, id, person }: StartFormSubmission,
-    channel: string,
-    { files }: MessageContent,
   ): Promise<void> {
-    const source_content = { text: '', ...(files === undefined ? {} : { files }) };
-    const nowhere = { thread_ts: null, message_ts: null, source_turn_id: null };
-    const draft = { workspace, id, user_id: person, channel, ...nowhere, source_content };
-    await this.#deps.store.taskStarts.saveDraft(draft);
-  }
-
-  /** The form again with its values, for any channel or the `fixed` one. */
-  #refilledView(
-    { id, values }: StartFormSubmission,
-    note: string,
-    content: MessageContent,
-    fixed?: string,
-  ): Modal {
-    const { title, model, skill, noFallback, mode, question } = values;
-    return startFormView({
-      ...emptyStartForm({ id, channel: fixed, drafted: true }, this.#deps.settings.supportedTaskOptions),
-      ...(fixed === undefined ? { channel: { chosen: values.channel } } : {}),
-      note,
-      question: question === undefined ? 'long' : { text: question, optional: content.about !== undefined },
-      files: fileNamesOf(parseMessage(content)),
-      chosen: { title, model, skill, mode, noFallback },
-    });
+    const posted = await posting;
+    if (posted === 'later') return;
+    if (posted !== 'posted') await this.#deps.questionPoster.returnToAsker(start);
+    const sentence = posted === 'posted' ? strings.startForm.posted : strings.startForm.returned;
+    await workspace.views.update(viewId, startNoticeView(sentence));
   }
 
   async #addToThread(
     workspace: WorkspaceClient,
-    submission: StartFormSubmission,
     start: TaskStart,
     content: MessageContent,
     leftMs: number,
@@ -194,13 +120,7 @@ export class StartFormSubmissions {
     if (start.state === 'done') return undefined;
     if (thread_ts === null || message_ts === null) return startNoticeView(strings.startForm.gone);
     const isBotThere = source_turn_id !== null || (await isBotInChannel(workspace, channel, leftMs));
-    if (isBotThere === undefined) return strings.startForm.botMembershipUnknown;
-    if (!isBotThere) {
-      const sentence = await postRefusalText(workspace, channel, 'invite');
-      if (sentence !== strings.startForm.elsewhere) return sentence;
-      await this.#deps.store.taskStarts.detachFromThread(start);
-      return this.#refilledView(submission, sentence, content);
-    }
+    if (!isBotThere) return postRefusalText(workspace, 'invite');
     const thread = { workspace: workspace.id, channel, thread_ts };
     const result = await this.#deps.store.transaction(async (store, trx): Promise<StartFormAnswer> => {
       await store.threads.lock(thread);
@@ -224,30 +144,21 @@ export class StartFormSubmissions {
 }
 
 async function postRefusalText(
-  workspace: WorkspaceClient,
-  channel: string,
+  { people, bot }: WorkspaceClient,
   reason: Exclude<PostOutcome, 'posted'>,
 ): Promise<string> {
-  // The bot cannot join other people's direct conversations: the question needs another channel.
-  if (reason === 'invite' && isDirectChannel(channel)) return strings.startForm.elsewhere;
   if (reason === 'unreachable') return strings.startForm.cannotPost;
   if (reason === 'refused') return strings.startForm.refused;
-  const { people, bot } = workspace;
   const name = people.personName(bot.userId).catch(() => undefined);
   return strings.inviteMe(await Promise.race([name, sleep(BOT_NAME_TIMEOUT_MS, undefined, { ref: false })]));
 }
 
-/**
- * Whether the bot is in a channel; undefined if unknown. If Slack does not answer in time, a channel counts as yes: the
- * turn itself will find out. A direct conversation counts as unknown: it may be other people's, where the turn could
- * tell nobody.
- */
+/** Whether the bot is in a channel. Yes if Slack does not answer in time: the turn itself will find out. */
 async function isBotInChannel(
   { people }: WorkspaceClient,
   channel: string,
   timeoutMs: number,
-): Promise<boolean | undefined> {
-  const unknown = isDirectChannel(channel) ? undefined : true;
-  const known = people.isBotIn(channel).catch(() => unknown);
-  return Promise.race([known, sleep(timeoutMs, unknown, { ref: false })]);
+): Promise<boolean> {
+  const known = people.isBotIn(channel).catch(() => true);
+  return Promise.race([known, sleep(timeoutMs, true, { ref: false })]);
 }

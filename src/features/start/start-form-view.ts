@@ -63,22 +63,6 @@ export function parseStartFormMetadata(metadata: string): StartFormMetadata | un
   return metadataSchema.safeParse(tryParseJson(metadata)).data;
 }
 
-/** An empty form; with `metadata.channel` it does not ask for one. */
-export function emptyStartForm(
-  metadata: StartFormMetadata,
-  offers: StartFormContent['offers'],
-): StartFormContent {
-  return {
-    metadata,
-    question: { text: '', optional: false },
-    isTaskStarted: false,
-    chosen: {},
-    files: [],
-    offers,
-    usedSkills: [],
-  };
-}
-
 /** The form that starts a task. */
 export function startFormView(form: StartFormContent): Modal {
   return {

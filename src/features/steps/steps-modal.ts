@@ -33,7 +33,7 @@ export async function showSteps(deps: RelayDeps, press: StepsPress): Promise<Mod
   const render = () => renderView(deps, press);
   if ('triggerId' in modal) {
     const trigger = { workspace, triggerId: modal.triggerId };
-    return openAndFillModal(deps, trigger, strings.buttons.steps, strings.stepsUnavailable, render);
+    return openAndFillModal(deps, trigger, strings.buttons.steps, render);
   }
   const slack = deps.workspace(workspace);
   if (slack === undefined) return 'unknown';
@@ -59,7 +59,7 @@ async function renderView(deps: RelayDeps, press: StepsPress): Promise<ModalCont
     if (!(error instanceof AgentError)) throw error;
     if (error instanceof AgentNotFoundError) return strings.stepsNotFound;
     deps.log.warn({ err: error, turn: turnId }, "could not read a turn's steps");
-    return strings.stepsUnavailable;
+    return strings.modalUnavailable;
   }
 }
 

@@ -30,12 +30,8 @@ export class TaskModal {
   /** Opens the modal. Throws a SlackError. */
   async open(triggerId: string, request: TaskModalRequest): Promise<ModalOutcome> {
     const location = { workspace: request.workspace, triggerId };
-    return openAndFillModal(
-      this.#deps,
-      location,
-      strings.tasks.title,
-      strings.modalUnavailable,
-      (workspace) => this.#renderView(workspace, request),
+    return openAndFillModal(this.#deps, location, strings.tasks.title, (workspace) =>
+      this.#renderView(workspace, request),
     );
   }
 

@@ -49,7 +49,7 @@ export class UsageReport {
   /** Shows the figures of this month and last by channel and model. Throws a SlackError. */
   async open(actor: WorkspaceActor, triggerId: string): Promise<void> {
     const trigger = { ...actor, triggerId };
-    await openAndFillModal(this.#deps, trigger, words.title, strings.modalUnavailable, async () => {
+    await openAndFillModal(this.#deps, trigger, words.title, async () => {
       if (!(await isAdminNow(this.#deps, actor))) return words.notAdmin;
       const rows: UsageRow[] = [];
       for await (const row of this.#deps.store.usage.read(lastTwoMonths(actor))) rows.push(row);

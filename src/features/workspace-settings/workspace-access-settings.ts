@@ -6,6 +6,7 @@ import { createModal, type Modal, type ViewBlock } from '../../render/blocks/mod
 import { actionsBlock, buttonElement, plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { AllowedUsers, ListenMode } from '../../store/schema.ts';
+import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import { formatBotList, parseBotList } from '../bot-list.ts';
 import { type FormErrors, type ModalOutcome, openAndFillModal } from '../open-modal.ts';
 
@@ -38,7 +39,7 @@ export class WorkspaceAccessSettings {
   async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
     const trigger = { workspace: actor.workspace, triggerId };
     const { title, notAdmin } = strings.workspaceAccess;
-    return openAndFillModal(this.#deps, trigger, title, strings.modalUnavailable, async () => {
+    return openAndFillModal(this.#deps, trigger, title, async () => {
       if (!(await isAdminNow(this.#deps, actor))) return notAdmin;
       return workspaceAccessFormView(await this.#currentSettings(actor.workspace));
     });
@@ -62,7 +63,7 @@ export class WorkspaceAccessSettings {
     }
     await store.transaction(async (trxStore) => {
       const settings = { allowed_users: admits, allowed_bots: bots, listen_mode: listens };
-      await trxStore.workspaceSettings.set(workspace, person, settings);
+      await trxStore.settings.set(workspace, WHOLE_WORKSPACE, person, settings);
       const details = {
         ...settings,
         setting: 'workspace',
@@ -79,10 +80,11 @@ export class WorkspaceAccessSettings {
 
   async #currentSettings(workspace: string): Promise<WorkspaceAccessFields> {
     const { settings, store } = this.#deps;
-    const { allowed_users, allowed_bots, listen_mode } = await store.workspaceSettings.get(workspace);
+    const { allowed_users, allowed_bots, listen_mode } = await store.settings.get(workspace, WHOLE_WORKSPACE);
+    const listens = listen_mode === 'everything' ? null : listen_mode;
     const { admits, admitsBots, listenMode } = settings;
     const usual = { admits, bots: formatBotList(admitsBots), listens: listenMode };
-    return { admits: allowed_users, bots: formatBotList(allowed_bots), listens: listen_mode, usual };
+    return { admits: allowed_users, bots: formatBotList(allowed_bots), listens, usual };
   }
 }
 

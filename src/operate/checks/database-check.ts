@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts';
-import { findRunningServer, startEmbeddedServer } from '../../postgres/embedded-server.ts';
+import { startEmbeddedServer } from '../../postgres/embedded-server.ts';
+import { findRunningServer } from '../../postgres/running-server.ts';
 import { checkSchema, type SchemaCheck } from '../../store/schema-check.ts';
 import { Keyring } from '../../store/workspaces/keyring.ts';
 import { type Check, CheckFailed, type CheckResult, type CheckTools, errorMessage } from './check-result.ts';

@@ -1,6 +1,6 @@
 import type { PersonKind, SlackDirectory } from '../../slack/directory.ts';
 import type { AllowedUsers } from '../../store/schema.ts';
-import type { WorkspaceSettingsStore } from '../../store/workspaces/workspace-settings-store.ts';
+import type { SettingsStore } from '../../store/workspaces/settings-store.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
 import { isBotId, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 
@@ -8,7 +8,7 @@ export type AccessDenial = Exclude<PersonKind, 'member'>;
 
 /** What the access rules need; RelayDeps fits. */
 export interface AccessDeps {
-  readonly store: { readonly workspaceSettings: Pick<WorkspaceSettingsStore, 'accessIn'> };
+  readonly store: { readonly settings: Pick<SettingsStore, 'accessIn'> };
   readonly settings: { readonly admits: AllowedUsers; readonly admitsBots: readonly string[] };
 }
 
@@ -26,7 +26,7 @@ export async function accessPolicyFor(
   { store, settings }: AccessDeps,
   { workspace, channel }: Pick<ChannelActor, 'workspace' | 'channel'>,
 ): Promise<AccessPolicy> {
-  const set = await store.workspaceSettings.accessIn(workspace, channel);
+  const set = await store.settings.accessIn(workspace, channel);
   const bots = set.allowed_bots ?? settings.admitsBots;
   return {
     admits: set.allowed_users ?? settings.admits,
@@ -45,10 +45,7 @@ export function isKindAllowed(admits: AllowedUsers, kind: PersonKind): boolean {
   return ALLOWED_KINDS[admits].includes(kind);
 }
 
-/**
- * Why a writer may not use the agent; undefined where they may. Throws a SlackError where Slack cannot be reached, or
- * the signal's reason.
- */
+/** Why a writer may not use the agent; undefined where they may. Throws a SlackError, or the signal's reason. */
 export async function accessDenialFor(
   deps: AccessDeps,
   people: Pick<SlackDirectory, 'requirePerson'>,

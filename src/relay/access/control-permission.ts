@@ -4,8 +4,8 @@ import type { Person, SlackDirectory } from '../../slack/directory.ts';
 import type { Posting } from '../../slack/posting.ts';
 import type { AuditTrail } from '../../store/audit/audit-trail.ts';
 import type { ThreadKey } from '../../store/keys.ts';
-import type { ChannelSettingsStore } from '../../store/projects/channel-settings-store.ts';
 import type { TaskControl, Turn } from '../../store/schema.ts';
+import type { SettingsStore } from '../../store/workspaces/settings-store.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
 import { type ControlRequest, turnOf } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -33,7 +33,7 @@ export interface ControlPermissionDeps {
   readonly store: AccessDeps['store'] & {
     readonly threads: { get(key: ThreadKey): Promise<{ started_by: string } | undefined> };
     readonly audit: Pick<AuditTrail, 'add'>;
-    readonly channelSettings: Pick<ChannelSettingsStore, 'get'>;
+    readonly settings: Pick<SettingsStore, 'get'>;
   };
   readonly log: Logger;
   readonly settings: AccessDeps['settings'] & { readonly controlsBy: TaskControl };
@@ -45,10 +45,7 @@ export interface ControlPermissionDeps {
 /** How long Slack may take to say who a person is (ms): a press must be answered within 3 s. */
 const PERSON_LOOKUP_TIMEOUT_MS = 1_500;
 
-/**
- * Whether a person may use a control. A refusal goes to the audit trail, and to the person in an ephemeral message; the
- * caller has nothing more to do.
- */
+/** Whether a person may use a control. A refusal goes to the audit trail, and to the person in an ephemeral message. */
 export async function mayUseControl(deps: ControlPermissionDeps, use: ControlUse): Promise<boolean> {
   const refusal = await controlRefusal(deps, use);
   if (refusal === undefined) return true;
@@ -104,7 +101,7 @@ async function allowedUsers(
 ): Promise<TaskControl | 'direct'> {
   if (isDirectChannel(use.channel)) return 'direct';
   if (use.isReadOnly === true) return 'channel';
-  return (await store.channelSettings.get(use.workspace, use.channel)).task_control ?? settings.controlsBy;
+  return (await store.settings.get(use.workspace, use.channel)).task_control ?? settings.controlsBy;
 }
 
 async function refusalReason(

@@ -4,10 +4,7 @@ import type { ThreadWork } from '../runtime/deps.ts';
 import { WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 import { refuseMessage } from './refusals.ts';
 
-/**
- * Begins the turn of a message, or refuses the message and returns undefined where the turn would exceed a quota.
- * `forwardedBy` is the running turn that sends the message, if any.
- */
+/** Begins a message's turn, or refuses the message beyond a quota. `forwardedBy`: the running turn that sends it. */
 export async function beginTurnOrRefuse(
   work: Pick<ThreadWork, 'deps' | 'workspace'>,
   id: string,

@@ -12,10 +12,7 @@ import type { PausedMessages } from './paused-messages.ts';
 /** The message that a button sends to the agent. */
 type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises_turn_id'>;
 
-/**
- * The buttons that send a message to the agent: continue, try again, send correction, go ahead, stop here. The message
- * is saved at once and waits in its thread like any other.
- */
+/** The buttons that send the agent a message, which is saved at once and waits in its thread like any other. */
 export class ButtonActions {
   readonly #deps: RelayDeps;
   readonly #pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>;

@@ -13,15 +13,10 @@ export class LateEdits {
     this.#deps = deps;
   }
 
-  /** `message.person` is '' if Slack does not name the editor: then nobody gets a note. Returns at once; never throws. */
-  onInboxOutcome(inboxOutcome: InboxOutcome, message: ChannelActor & MessageKey): void {
-    if (inboxOutcome.kind !== 'too_late' || message.person === '') return;
-    this.#offerNote(inboxOutcome.change, message).catch((error: unknown) => {
-      this.#deps.log.debug({ err: error }, 'could not offer a correction for an edited message');
-    });
-  }
-
-  async #offerNote(change: 'edit' | 'deletion', message: ChannelActor & MessageKey): Promise<void> {
+  /** `message.person` is '' if Slack does not name the editor: then nobody gets a note. Throws a SlackError. */
+  async onInboxOutcome(outcome: InboxOutcome, message: ChannelActor & MessageKey): Promise<void> {
+    if (outcome.kind !== 'too_late' || message.person === '') return;
+    const { change } = outcome;
     const turn = await this.#deps.store.turns.ofMessage(message);
     if (turn === undefined) return;
     if (change === 'deletion' && turn.settled_at !== null) return;

@@ -10,6 +10,7 @@ import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
 import type { IdempotentPosts } from '../replies/idempotent-posts.ts';
+import { inBackground } from '../runtime/background.ts';
 import type { ControlOutcome, Press } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
@@ -53,12 +54,11 @@ export class PausedMessages {
     return outcome;
   }
 
-  /** Updates the notice when a message joins a paused thread or is taken back there. Returns at once; never throws. */
-  onInboxOutcome(outcome: InboxOutcome, message: MessageKey): void {
-    if (outcome.kind === 'withdrawn') this.onWaitingChanged(message);
+  /** Updates the notice when a message joins a paused thread or is taken back there. Throws a SlackError. */
+  async onInboxOutcome(outcome: InboxOutcome, message: MessageKey): Promise<void> {
+    if (outcome.kind === 'withdrawn') await this.#refreshNotice(message);
     if (outcome.kind !== 'admitted' || !outcome.isPaused) return;
-    if (outcome.isQueued) this.onWaitingChanged(message);
-    else this.#inBackground(this.#endIfEmpty(outcome.thread, message));
+    await (outcome.isQueued ? this.#refreshNotice(message) : this.#endIfEmpty(outcome.thread, message));
   }
 
   /** Updates the notice of a paused thread whose waiting messages changed. Returns at once; never throws. */
@@ -67,9 +67,7 @@ export class PausedMessages {
   }
 
   #inBackground(change: Promise<void>): void {
-    change.catch((error: unknown) =>
-      this.#deps.log.debug({ err: error }, 'could not update the notice of a paused thread'),
-    );
+    inBackground(change, this.#deps.log, 'could not update the notice of a paused thread');
   }
 
   /** Ends the pause if only this message waits: the others were taken back, and nothing holds this one up. */

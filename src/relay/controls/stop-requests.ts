@@ -4,6 +4,7 @@ import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Turn } from '../../store/schema.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
+import { inBackground } from '../runtime/background.ts';
 import type { StopOutcome } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import {
@@ -103,12 +104,10 @@ export class StopTriggers {
   }
 
   #reactivateSession({ workspace, channel, thread_ts: threadTs }: ThreadKey): void {
-    this.#deps
-      .workspace(workspace)
-      ?.sessions?.setStatus({ channel, threadTs }, 'active')
-      .catch((error: unknown) =>
-        this.#deps.log.debug({ err: error }, 'could not reactivate an agent session'),
-      );
+    const sessions = this.#deps.workspace(workspace)?.sessions;
+    if (sessions === undefined) return;
+    const active = sessions.setStatus({ channel, threadTs }, 'active');
+    inBackground(active, this.#deps.log, 'could not reactivate an agent session');
   }
 
   /** The thread of a reaction's message, for our own posts as well as people's; undefined where it is not known. */

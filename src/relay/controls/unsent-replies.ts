@@ -5,10 +5,11 @@ import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import { mayUseControl } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
+import { inBackground } from '../runtime/background.ts';
 import type { ControlOutcome, MessagePress } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
-import { trySendEphemeral } from '../runtime/private-messages.ts';
+import { sendEphemeral } from '../runtime/private-messages.ts';
 
 /** Replies in threads that people began and that are not sent: their writers may send them, or all from then on. */
 export class UnsentReplies {
@@ -18,16 +19,12 @@ export class UnsentReplies {
     this.#deps = deps;
   }
 
-  /** Tells a writer, once in each thread, that a reply was not sent. Returns at once; never throws. */
-  onInboxOutcome(outcome: InboxOutcome, { ts, ...writer }: ChannelActor & MessageKey): void {
+  /** Tells a writer, once in each thread, that a reply was not sent. Throws a SlackError. */
+  async onInboxOutcome(outcome: InboxOutcome, { ts, ...writer }: ChannelActor & MessageKey): Promise<void> {
     if (outcome.kind !== 'unsent') return;
     const { thread } = outcome;
-    this.#inBackground(
-      this.#deps.store.threads.claimInforming(thread, writer.person).then((isFirst) => {
-        const target = { ...writer, threadTs: thread.thread_ts };
-        if (isFirst) trySendEphemeral(this.#deps, target, unsentReplyNote(ts));
-      }),
-    );
+    if (!(await this.#deps.store.threads.claimInforming(thread, writer.person))) return;
+    await sendEphemeral(this.#deps, { ...writer, threadTs: thread.thread_ts }, unsentReplyNote(ts));
   }
 
   /** Sends the reply of the person who presses. It waits in its thread like any other. */
@@ -75,14 +72,8 @@ export class UnsentReplies {
       const notice = { channel, threadTs, message, key: randomUUID(), kind: 'notice' } as const;
       await this.#deps.workspace(workspace)?.posting.post(notice);
     };
-    this.#inBackground(tell());
+    inBackground(tell(), log, 'could not say what a thread is read for');
     return 'done';
-  }
-
-  #inBackground(work: Promise<void>): void {
-    work.catch((error: unknown) =>
-      this.#deps.log.warn({ err: error }, 'could not say what a thread is read for'),
-    );
   }
 }
 

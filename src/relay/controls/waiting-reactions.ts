@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Posting, ReactionOutcome } from '../../slack/posting.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
+import { inBackground } from '../runtime/background.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';
 import { isOverdue } from '../runtime/retry.ts';
@@ -15,17 +17,10 @@ const FULL_RECHECK_MS = 1_000;
 /** Most reactions removed per pass, and the pause after a pass that left some (ms). */
 const MAX_REMOVED_AT_ONCE = 50;
 const CLEAN_UP_PAUSE_MS = 2_000;
-/** After this long (ms) a reaction that cannot be removed no longer counts; only maintenance retries it. */
-const STUCK_MS = 60_000;
-/** After this long (ms) a reaction that cannot be removed stays. */
-const GIVE_UP_AFTER_MS = 60 * 60_000;
-
-/** A failed removal: since when, and when the next attempt is due (ms since 1970). */
-interface FailedRemoval {
-  workspace: string;
-  since: Date;
-  retryAt: number;
-}
+/** After this long (ms) a reaction that cannot be removed stays. Until then, it counts. */
+const GIVE_UP_AFTER_MS = 30 * 60_000;
+/** Most failed removals that are remembered; the others are retried at once. */
+const MAX_FAILURES = 1_000;
 
 /** What waiting reactions need of `RelayDeps`. */
 export interface WaitingReactionsDeps {
@@ -34,14 +29,15 @@ export interface WaitingReactionsDeps {
   workspace(id: string): { posting: Pick<Posting, 'addReaction' | 'removeReaction'> } | undefined;
 }
 
-/** The hourglass on messages that wait for their turn. Every method returns at once; none throws. */
+/** The hourglass on messages that wait for their turn. */
 export class WaitingReactions {
   readonly #deps: WaitingReactionsDeps;
   #reserving: Promise<unknown> = Promise.resolve();
   readonly #cleaning: Poller;
   /** Workspaces that had the most reactions a moment ago. */
   readonly #fullWorkspaces = new Set<string>();
-  readonly #failures = new Map<string, FailedRemoval>();
+  /** Failed removals by message: since when, and when the next attempt is due (ms since 1970). */
+  readonly #failures = new LRUCache<string, { since: Date; retryAt: number }>({ max: MAX_FAILURES });
   /** Messages that are about to get the reaction: it can only be removed afterwards. */
   readonly #adding = new Set<string>();
 
@@ -54,22 +50,19 @@ export class WaitingReactions {
   }
 
   /** Adds the reaction to a message that has to wait. */
-  onInboxOutcome(outcome: InboxOutcome, message: MessageKey): void {
-    if (outcome.kind !== 'admitted' || !outcome.isQueued) return;
-    this.#add(message).catch((error: unknown) =>
-      this.#deps.log.debug({ err: error }, 'could not add a waiting reaction'),
-    );
+  async onInboxOutcome(outcome: InboxOutcome, message: MessageKey): Promise<void> {
+    if (outcome.kind === 'admitted' && outcome.isQueued) await this.#add(message);
   }
 
-  /** Adds the reaction to the messages that wait in a thread without one. */
+  /** Adds the reaction to the messages that wait in a thread without one. Returns at once; never throws. */
   addToWaiting(thread: ThreadKey): void {
-    this.#deps.store.messages
+    const adding = this.#deps.store.messages
       .withoutWaitingReaction(thread, MAX_WAITING_REACTIONS)
-      .then((messages) => Promise.all(messages.map((message) => this.#add(message))))
-      .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'could not add waiting reactions'));
+      .then((messages) => Promise.all(messages.map((message) => this.#add(message))));
+    inBackground(adding, this.#deps.log, 'could not add waiting reactions');
   }
 
-  /** Removes the reactions of messages that no longer wait. */
+  /** Removes the reactions of messages that no longer wait. Returns at once; never throws. */
   cleanUp(): void {
     this.#cleaning.pollNow();
   }
@@ -78,7 +71,6 @@ export class WaitingReactions {
     // Failed removals must not crowd out the others.
     const most = MAX_REMOVED_AT_ONCE + this.#failures.size;
     const stale = await this.#deps.store.messages.withStaleWaitingReaction(most);
-    if (stale.length < most) this.#forgetRemoved(stale);
     let left = 0;
     for (const key of stale) if (!(await this.#remove(key))) left += 1;
     if (left === 0) return;
@@ -86,20 +78,19 @@ export class WaitingReactions {
     await sleep(CLEAN_UP_PAUSE_MS, undefined, { ref: false });
   }
 
-  /** True if the reaction is gone, given up, or left to whoever adds it or to maintenance. */
+  /** True if the reaction is gone, given up, or left to whoever adds it. */
   async #remove(key: MessageKey): Promise<boolean> {
     const name = nameOf(key);
     if (this.#adding.has(name)) return true;
     const failure = this.#failures.get(name);
     const now = Date.now();
-    const isStuckNow = failure !== undefined && isStuck(failure);
-    if (failure !== undefined && now < failure.retryAt) return isStuckNow;
+    if (failure !== undefined && now < failure.retryAt) return false;
     const outcome = await this.#removeAtSlack(key);
     const since = failure?.since ?? new Date(now);
     if (outcome === 'later' && !isOverdue(since, GIVE_UP_AFTER_MS)) {
       // Each pause is as long as all earlier ones together.
-      this.#failures.set(name, { workspace: key.workspace, since, retryAt: 2 * now - since.getTime() });
-      return isStuckNow;
+      this.#failures.set(name, { since, retryAt: 2 * now - since.getTime() });
+      return false;
     }
     if (outcome !== 'done') this.#deps.log.warn({ ...key, outcome }, 'gave up removing a waiting reaction');
     await this.#deps.store.messages.setWaitingReaction(key, false);
@@ -115,17 +106,6 @@ export class WaitingReactions {
       this.#deps.log.debug({ err: error }, 'could not remove a waiting reaction');
       return 'later';
     }
-  }
-
-  /** Forgets the failed removals that another process has made up for. */
-  #forgetRemoved(stale: readonly MessageKey[]): void {
-    const names = new Set(stale.map(nameOf));
-    for (const name of this.#failures.keys()) if (!names.has(name)) this.#failures.delete(name);
-  }
-
-  #stuckIn(workspace: string): number {
-    const failures = [...this.#failures.values()];
-    return failures.filter((failure) => failure.workspace === workspace && isStuck(failure)).length;
   }
 
   async #add(key: MessageKey): Promise<void> {
@@ -147,8 +127,7 @@ export class WaitingReactions {
     // One at a time, so that the count is right.
     const reserved = this.#reserving.then(async () => {
       if (this.#fullWorkspaces.has(key.workspace)) return false;
-      const count = (await messages.countWaitingReactions(key.workspace)) - this.#stuckIn(key.workspace);
-      if (count >= MAX_WAITING_REACTIONS) {
+      if ((await messages.countWaitingReactions(key.workspace)) >= MAX_WAITING_REACTIONS) {
         this.#fullWorkspaces.add(key.workspace);
         setTimeout(() => this.#fullWorkspaces.delete(key.workspace), FULL_RECHECK_MS).unref();
         return false;
@@ -164,8 +143,4 @@ export class WaitingReactions {
 
 function nameOf({ workspace, channel, ts }: MessageKey): string {
   return `${workspace}/${channel}/${ts}`;
-}
-
-function isStuck({ since }: FailedRemoval): boolean {
-  return isOverdue(since, STUCK_MS);
 }

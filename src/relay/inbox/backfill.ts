@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { CHANNEL_LEVEL, type PendingBackfill } from '../../store/slack/backfill-queue.ts';
 import { isUserMessageSubtype } from '../reading/message-parser.ts';
@@ -12,7 +11,7 @@ import {
   messageContent,
 } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';
-import { allSettledOrThrow, backoffMs, isOverdue, transientFailure } from '../runtime/retry.ts';
+import { allSettledOrThrow, withRetry } from '../runtime/retry.ts';
 import type { Inbox } from './inbox.ts';
 
 /** How long one process owns a location that it reads (ms), and how often it renews that claim. */
@@ -36,28 +35,17 @@ export interface BackfillDeps {
  * reading. The inbox ignores messages that it has. The work left is stored in the database, so another process or the
  * next start continues it.
  */
-export class Backfill {
+export class Backfill extends Poller {
   readonly #deps: BackfillDeps;
   readonly #processId = randomUUID();
-  readonly #poller: Poller;
 
   constructor(deps: BackfillDeps) {
-    this.#deps = deps;
-    this.#poller = new Poller({
+    super({
       poll: () => this.#backfillAll(),
       onError: (error) =>
-        deps.deps.log.debug({ err: error }, 'the backfill stopped; it continues at the next trigger'),
+        deps.deps.log.debug({ err: error }, 'the backfill stopped; it continues at the next heartbeat'),
     });
-  }
-
-  /** Starts reading what is pending. */
-  trigger(): void {
-    this.#poller.pollNow();
-  }
-
-  /** Stops. Other processes read the rest. */
-  async stop(): Promise<void> {
-    await this.#poller.stop();
+    this.#deps = deps;
   }
 
   async #backfillAll(): Promise<void> {
@@ -81,7 +69,7 @@ export class Backfill {
   async #backfillWorkspace(workspace: string): Promise<void> {
     const { store, log } = this.#deps.deps;
     const total = { places: 0, recovered: 0 };
-    while (!this.#poller.signal.aborted) {
+    while (!this.signal.aborted) {
       const location = await store.backfills.claim(workspace, this.#processId, CLAIM_MS);
       if (location === undefined) break;
       const recovered = await this.#readWithRetry(location);
@@ -96,24 +84,16 @@ export class Backfill {
 
   /** Reads a location, with retries. Returns how many messages were new; 0 where it was given up. */
   async #readWithRetry(location: PendingBackfill): Promise<number> {
-    const { signal } = this.#poller;
-    const { workspace, channel, thread_ts } = location;
-    const since = new Date();
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#readLocation(location);
-      } catch (error) {
-        signal.throwIfAborted();
-        const wait = transientFailure(error);
-        if (wait === undefined || isOverdue(since, GIVE_UP_AFTER_MS)) {
-          this.#deps.deps.log.warn(
-            { workspace, channel, thread_ts, err: error },
-            'backfill of a thread failed',
-          );
-          return 0;
-        }
-        await sleep(Math.max(wait.waitMs ?? 0, backoffMs(attempt)), undefined, { signal });
-      }
+    const { signal } = this;
+    const unleased = { signal, draining: signal, remainingMs: () => Number.POSITIVE_INFINITY };
+    const read = () => this.#readLocation(location);
+    try {
+      return await withRetry(unleased, read, () => undefined, { giveUpAfterMs: GIVE_UP_AFTER_MS });
+    } catch (error) {
+      signal.throwIfAborted();
+      const { workspace, channel, thread_ts } = location;
+      this.#deps.deps.log.warn({ workspace, channel, thread_ts, err: error }, 'backfill of a thread failed');
+      return 0;
     }
   }
 
@@ -142,7 +122,7 @@ export class Backfill {
   ): Promise<{ message: IncomingMessage; hasReplies: boolean }[]> {
     const isChannel = location.thread_ts === CHANNEL_LEVEL;
     const { channel, since_ts: oldest } = location;
-    const { signal } = this.#poller;
+    const { signal } = this;
     const request = {
       channel,
       oldest,

@@ -52,6 +52,7 @@ export class EventGapDetector {
     this.#deps = deps;
     this.#poller = new Poller({
       intervalMs: HEARTBEAT_INTERVAL_MS,
+      startsAtOnce: true,
       poll: () => this.#recordHeartbeats(),
       onError: (error) => deps.log.debug({ err: error }, 'recording a heartbeat failed'),
     });
@@ -69,7 +70,6 @@ export class EventGapDetector {
 
   start(): void {
     this.#poller.start();
-    this.heartbeatNow();
   }
 
   /** Stops recording heartbeats, after a last one: other processes may have posted what came back here. */

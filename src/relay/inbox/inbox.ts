@@ -33,8 +33,6 @@ export interface InboxDeps {
  */
 export class Inbox {
   readonly #deps: InboxDeps;
-  /** Stops in progress, by their message: both copies of a mention are one stop. */
-  readonly #stopsInFlight = new Map<string, Promise<StopOutcome>>();
   /** The newest reply that is being taken in, by thread: who wrote last decides whom the next one is for. */
   readonly #newestReplies = new Map<string, Promise<InboxOutcome>>();
 
@@ -175,7 +173,7 @@ export class Inbox {
    */
   async #isAddressed({ workspace, channel }: IncomingMessage, addressee: Addressee): Promise<boolean> {
     if (addressee !== 'channel') return addressee === 'bot';
-    return (await this.#deps.store.channelSettings.get(workspace, channel)).listen_mode === 'everything';
+    return (await this.#deps.store.settings.get(workspace, channel)).listen_mode === 'everything';
   }
 
   /**
@@ -218,7 +216,7 @@ export class Inbox {
     if (earlyEdit !== undefined && earlyEdit.edited_ts !== appliedEdit?.edited_ts) return undefined;
     if (known !== undefined) return { kind: 'known' };
     if (!isOurs && (await this.#isStray(thread, ts))) return { kind: 'stray' };
-    const outcome = await this.#stopOnce(message);
+    const outcome = await this.#deps.onStopMessage(message);
     const row = {
       thread_ts,
       user_id: person,
@@ -237,15 +235,6 @@ export class Inbox {
       await store.orphanReplies.add(thread, ts);
       return true;
     });
-  }
-
-  async #stopOnce(message: IncomingMessage): Promise<StopOutcome> {
-    const name = `${message.workspace}/${message.channel}/${message.ts}`;
-    const stop =
-      this.#stopsInFlight.get(name) ??
-      this.#deps.onStopMessage(message).finally(() => this.#stopsInFlight.delete(name));
-    this.#stopsInFlight.set(name, stop);
-    return stop;
   }
 
   async #acceptDeletion(event: Extract<InboxEvent, { kind: 'deletion' }>): Promise<InboxOutcome> {

@@ -6,10 +6,7 @@ import { isStopWord } from '../reading/stop-word.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 
-/**
- * Recovers replies that arrived before the mention that made their thread ours. Only their ids were kept, so they are
- * read back once; then they wait in the thread like any other message.
- */
+/** Reads replies back that arrived before the mention that made their thread ours: only their ids were kept. */
 export async function recoverOrphanReplies(
   { deps, workspace, lease }: ThreadWork,
   thread: Thread,

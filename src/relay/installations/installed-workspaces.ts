@@ -8,7 +8,7 @@ import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import type { CredentialStatus } from './credential-status.ts';
 import { decryptTokens } from './installation-tokens.ts';
-import type { BotAuthorization, InstallationQuery, WorkspaceRegistry } from './workspace-registry.ts';
+import type { InstallationQuery, WorkspaceRegistry } from './workspace-registry.ts';
 
 export interface InstalledWorkspacesDeps {
   store: Pick<Store, 'installations'>;
@@ -69,13 +69,6 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
 
   async find(query: InstallationQuery): Promise<WorkspaceClient | undefined> {
     return (await this.#findEntry(query)) && this.workspace(query.workspace);
-  }
-
-  async authorization(query: InstallationQuery): Promise<BotAuthorization | undefined> {
-    const entry = await this.#findEntry(query);
-    if (entry?.token === undefined) return undefined;
-    const { bot_user_id: botUserId, bot_id: botId } = entry.row;
-    return { botToken: entry.token, botUserId, botId, teamId: query.workspace };
   }
 
   tokenRefusedSince(): undefined {
@@ -223,10 +216,7 @@ interface OrganisationWorkspacesDeps {
   workspacesOfToken: (token: string) => Promise<ReadonlySet<string>>;
 }
 
-/**
- * How long Slack's list is kept (ms): every event of a foreign workspace needs it, and a workspace that the organisation
- * has just added must be found soon.
- */
+/** How long Slack's list is kept (ms): a workspace that the organisation has just added must be found soon. */
 const CACHE_TTL_MS = 10_000;
 
 /** Which workspaces an organisation's installation is for: only Slack's own list counts. */

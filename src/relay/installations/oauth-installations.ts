@@ -2,12 +2,12 @@ import { isTokenValid, revokeToken, workspacesOfToken } from '../../slack/token-
 import { renewToken } from '../../slack/token-renewal.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
+import { createWorkspaceClient, type WorkspaceClientOptions } from '../runtime/workspace-client.ts';
 import type { CredentialStatus } from './credential-status.ts';
 import { encryptTokens, type GrantedInstallation } from './installation-tokens.ts';
 import { InstalledWorkspaces, OrganisationWorkspaces } from './installed-workspaces.ts';
 import { TokenRotation } from './token-rotation.ts';
 import { UninstallEvents } from './uninstall-events.ts';
-import { createWorkspaceClient, type WorkspaceClientOptions } from './workspace-client.ts';
 
 export interface OAuthInstallationsDeps {
   store: Store;
@@ -70,10 +70,7 @@ export class OAuthInstallations {
     });
   }
 
-  /**
-   * Stores an installation, or replaces the one before. Throws InstallRefused, and stores nothing, for a workspace that
-   * may not install the app.
-   */
+  /** Stores an installation in place of the one before. Throws InstallRefused where the workspace is not allowed to. */
   async install(granted: GrantedInstallation): Promise<void> {
     const { store, oauth, workspaceOptions } = this.#deps;
     if (!isInstallAllowed(granted, oauth.mayInstall)) return this.#refuse(granted);

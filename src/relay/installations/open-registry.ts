@@ -1,9 +1,8 @@
-import type { Installation } from '../../slack/installation.ts';
 import type { TokenIdentity } from '../../slack/token-identity.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
+import { createWorkspaceClient } from '../runtime/workspace-client.ts';
 import type { CredentialStatus } from './credential-status.ts';
 import { OAuthInstallations, type OAuthInstallationsDeps } from './oauth-installations.ts';
-import { createWorkspaceClient } from './workspace-client.ts';
 import type { WorkspaceRegistry } from './workspace-registry.ts';
 
 /** Where tokens come from: one from the settings, or each workspace's own by OAuth. */
@@ -28,21 +27,16 @@ export async function openRegistry(
   await store.workspaces.put({ workspace, name, bot_user_id: botUser, bot_id: botId });
   const gate = tokenGateFor(undefined);
   const client = createWorkspaceClient(installation, workspaceOptions, gate);
-  return { registry: singleWorkspace(installation, client, gate), oauthInstallations: undefined };
+  return { registry: singleWorkspace(workspace, client, gate), oauthInstallations: undefined };
 }
 
 /** The registry of the one workspace whose token is in the settings. */
-function singleWorkspace(
-  { workspace: id, token, botUser, botId }: Installation,
-  client: WorkspaceClient,
-  gate: CredentialStatus,
-): WorkspaceRegistry {
+function singleWorkspace(id: string, client: WorkspaceClient, gate: CredentialStatus): WorkspaceRegistry {
   const workspace = (asked: string) => (asked === id ? client : undefined);
   return {
     ids: () => [id],
     workspace,
     find: async (query) => workspace(query.workspace),
-    authorization: async () => ({ botToken: token, botUserId: botUser, botId, teamId: id }),
     tokenRefusedSince: () => gate.refusedSince,
     refusedOwnTokenCount: () => 0,
   };

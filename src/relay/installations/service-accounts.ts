@@ -4,14 +4,14 @@ import { WORKSPACES_RESPONSE_BYTES } from '../../agent/response-limits.ts';
 import { ResponseMemory, ResponseMemoryShare } from '../../agent/response-memory.ts';
 import {
   OPERATOR_UPLOAD_MEMORY_BYTES,
-  SharedUploadMemory,
-  UploadMemoryShare,
+  UploadMemory,
   WORKSPACES_UPLOAD_MEMORY_BYTES,
 } from '../../agent/upload-memory.ts';
 import type { AccountRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
+import { inBackground } from '../runtime/background.ts';
 import { ReadRate } from '../runtime/read-rate.ts';
 import { AccountGone } from './account-check.ts';
 import type { CredentialStatus } from './credential-status.ts';
@@ -50,12 +50,12 @@ interface AccountEntry {
 export class ServiceAccounts {
   readonly #deps: ServiceAccountsDeps;
   /** Shared by all workspaces with accounts of their own. */
-  readonly #ownUploadMemory = new SharedUploadMemory(WORKSPACES_UPLOAD_MEMORY_BYTES);
+  readonly #ownUploadMemory = new UploadMemory(WORKSPACES_UPLOAD_MEMORY_BYTES);
   readonly #ownResponseMemory = new ResponseMemory(WORKSPACES_RESPONSE_BYTES);
   /** Each workspace's shares, for its current account and its earlier ones. */
   readonly #sharesByWorkspace = new Map<
     string,
-    { uploadMemory: UploadMemoryShare; responseMemory: ResponseMemoryShare }
+    { uploadMemory: UploadMemory; responseMemory: ResponseMemoryShare }
   >();
   readonly #defaultClient: ServiceClient | undefined;
   readonly #entries = new Map<string, AccountEntry>();
@@ -66,7 +66,7 @@ export class ServiceAccounts {
   /** Throws TypeError where the operator's address or key is invalid. */
   constructor(deps: ServiceAccountsDeps) {
     const { defaultCredentials, clientOptions } = deps;
-    const uploadMemory = clientOptions.uploadMemory ?? new SharedUploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
+    const uploadMemory = clientOptions.uploadMemory ?? new UploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);
     this.#deps = deps;
     this.#defaultClient =
       defaultCredentials &&
@@ -88,7 +88,7 @@ export class ServiceAccounts {
   /** The options of the clients of a workspace's own accounts. */
   ownAccountOptions(workspace: string): ServiceClientOptions {
     const shares = this.#sharesByWorkspace.get(workspace) ?? {
-      uploadMemory: new UploadMemoryShare(this.#ownUploadMemory),
+      uploadMemory: this.#ownUploadMemory.share(),
       responseMemory: new ResponseMemoryShare(this.#ownResponseMemory),
     };
     this.#sharesByWorkspace.set(workspace, shares);
@@ -162,12 +162,8 @@ export class ServiceAccounts {
       known.apiKey = undefined;
       known.stopRedacting();
       this.#entries.delete(account_id);
-      known.client?.agent.close().catch((error: unknown) => {
-        this.#deps.log.debug(
-          { account: account_id, err: error },
-          'closing the connections of an account failed',
-        );
-      });
+      const closing = known.client?.agent.close() ?? Promise.resolve();
+      inBackground(closing, this.#deps.log, 'closing the connections of an account failed');
     }
     if (row.retired_at === null) this.#currentByWorkspace.set(workspace, account_id);
     else if (this.#currentByWorkspace.get(workspace) === account_id)
@@ -197,33 +193,15 @@ export class ServiceAccounts {
     entry.client ??= createServiceClient(
       {
         baseUrl: entry.row.base_url,
+        // Turns may still have the client after the key was deleted.
         get apiKey() {
-          return requireKey(entry);
+          if (entry.apiKey === undefined) throw new AccountGone();
+          return entry.apiKey;
         },
       },
       this.ownAccountOptions(entry.row.workspace),
-      gateWhileKeyExists(entry, this.#deps.keyGateFor(entry.row.workspace)),
+      this.#deps.keyGateFor(entry.row.workspace),
     );
     return entry.client;
   }
-}
-
-function requireKey({ apiKey }: AccountEntry): string {
-  if (apiKey === undefined) throw new AccountGone();
-  return apiKey;
-}
-
-/** A gate that also throws AccountGone once the key is deleted, for turns that still have the client. */
-function gateWhileKeyExists(entry: AccountEntry, gate: CredentialStatus): CredentialStatus {
-  return {
-    enter: () => {
-      requireKey(entry);
-      gate.enter();
-    },
-    refused: (error) => gate.refused(error),
-    accepted: () => gate.accepted(),
-    get refusedSince() {
-      return gate.refusedSince;
-    },
-  };
 }

@@ -4,17 +4,7 @@ import { ReadRate } from '../runtime/read-rate.ts';
 import type { CredentialStatus } from './credential-status.ts';
 
 export interface ServiceClientOptions
-  extends Pick<
-    AgentClientOptions,
-    | 'serviceOptions'
-    | 'allowedHosts'
-    | 'onAttempt'
-    | 'log'
-    | 'uploadMemory'
-    | 'responseLimits'
-    | 'responseMemory'
-    | 'lookup'
-  > {
+  extends Omit<AgentClientOptions, 'baseUrl' | 'apiKey' | 'gate' | 'beforeRead' | 'onRateLimited'> {
   readsPerSecond: number;
 }
 

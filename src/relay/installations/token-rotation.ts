@@ -25,31 +25,20 @@ export interface TokenRotationDeps {
 }
 
 /** Renews tokens before they expire. Only one process renews a token, because a refresh token is valid once. */
-export class TokenRotation {
+export class TokenRotation extends Poller {
   readonly #deps: TokenRotationDeps;
   /** Failures in a row by workspace, and when its pause ends. */
   readonly #failures = new Map<string, { times: number; until: number }>();
-  readonly #poller: Poller;
 
   constructor(deps: TokenRotationDeps) {
-    this.#deps = deps;
-    this.#poller = new Poller({
+    super({
       intervalMs: POLL_INTERVAL_MS,
+      startsAtOnce: true,
       poll: () => this.renewDue(),
       onError: (error) =>
         deps.log.warn({ err: error }, 'looking for expiring tokens failed; retrying in a minute'),
     });
-  }
-
-  /** Starts renewing tokens that have expired or expire soon. Does not wait for the first renewals. */
-  start(): void {
-    this.#poller.start();
-    this.#poller.pollNow();
-  }
-
-  /** Starts no further renewals and waits for those in progress. */
-  async stop(): Promise<void> {
-    await this.#poller.stop();
+    this.#deps = deps;
   }
 
   /** Renews tokens that expire within two hours, and retries failed ones after their pause. Throws StoreError. */
@@ -61,7 +50,7 @@ export class TokenRotation {
     let renewedCount = 0;
     // One at a time: each holds one of a few database connections while Slack answers, and needs a second one then.
     for (const workspace of due) {
-      if (this.#poller.signal.aborted) break;
+      if (this.signal.aborted) break;
       if (await this.#renew(workspace)) renewedCount += 1;
     }
     if (renewedCount === 0) return;

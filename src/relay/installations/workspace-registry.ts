@@ -6,25 +6,13 @@ export interface InstallationQuery {
   organisation?: string | undefined;
 }
 
-/** What Bolt needs of an installation. */
-export interface BotAuthorization {
-  botToken: string;
-  botUserId: string;
-  botId: string;
-  teamId: string;
-}
-
 /** The workspaces where the app is installed. */
 export interface WorkspaceRegistry {
   ids(): readonly string[];
   /** Undefined where the app is not installed, as far as this process knows. */
   workspace(id: string): WorkspaceClient | undefined;
-  /**
-   * The same, but looks up what this process does not know: in the store, and an organisation's workspaces in Slack.
-   * Throws StoreError, and a SlackError where Slack cannot be asked.
-   */
+  /** The same, but also asks the store and, for an organisation, Slack. Throws StoreError, or a SlackError. */
   find(at: InstallationQuery): Promise<WorkspaceClient | undefined>;
-  authorization(at: InstallationQuery): Promise<BotAuthorization | undefined>;
   /** Since when Slack refuses the token in the settings. */
   tokenRefusedSince(): Date | undefined;
   /** How many workspaces' own tokens Slack refuses. */

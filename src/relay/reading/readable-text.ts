@@ -3,10 +3,7 @@ import type { DisplayNames } from './display-names.ts';
 import { withoutLeadingMention } from './mentions.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
 
-/**
- * The message as people read it, in Markdown. Omits mentions of the bot at the beginning; elsewhere the bot is named.
- * Empty for a message without other text.
- */
+/** The message as people read it, in Markdown, without mentions of the bot at its beginning; '' without other text. */
 export function readableText(message: ParsedMessage, names: DisplayNames, botUserId: string): string {
   const content = withoutLeadingMention(blocksOf(message), botUserId);
   return toMarkdown(content, {

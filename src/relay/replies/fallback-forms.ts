@@ -1,5 +1,4 @@
 import type { NewBlock, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { withPlainFeedbackButtons } from '../../render/messages/feedback-buttons.ts';
 import { onlyPlainText, withPlainText } from '../../render/messages/plain-text-message.ts';
 import { PayloadRefusedError } from '../../slack/errors.ts';
 import { messageDigest } from './message-digest.ts';
@@ -13,8 +12,11 @@ export type MessageForm = (message: RenderedMessage) => RenderedMessage;
 /** The message as it was rendered. */
 export const asRendered: MessageForm = (message) => message;
 const withoutNewBlock: MessageForm = (message) => message.simpler?.message ?? message;
-const withPlainFeedback: MessageForm = (message) => withPlainFeedbackButtons(message) ?? message;
-const withKnownBlocks: MessageForm = (message) => withPlainFeedback(withoutNewBlock(message));
+const withoutThumbs: MessageForm = (message) => ({
+  ...message,
+  blocks: message.blocks.filter(({ type }) => type !== 'context_actions'),
+});
+const withKnownBlocks: MessageForm = (message) => withoutThumbs(withoutNewBlock(message));
 /** The message's text, without its blocks. */
 export const textOnly: MessageForm = (message) => ({ ...message, blocks: [] });
 
@@ -97,10 +99,10 @@ function withoutRefusedBlocks(workspace: object, message: RenderedMessage): Rend
   const { simpler } = message;
   const known = simpler !== undefined && isLeftOut(simpler.without) ? simpler.message : message;
   if (!isLeftOut('context_actions')) return known;
-  const plain = withPlainFeedback(known);
+  const plain = withoutThumbs(known);
   return simpler === undefined || known === simpler.message
     ? plain
-    : { ...plain, simpler: { ...simpler, message: withPlainFeedback(simpler.message) } };
+    : { ...plain, simpler: { ...simpler, message: withoutThumbs(simpler.message) } };
 }
 
 function leaveOut(workspace: object, block: OptionalBlock): void {

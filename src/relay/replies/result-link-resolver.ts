@@ -104,13 +104,10 @@ export async function resolveResult(
 ): Promise<ResultLinkDestination> {
   if (deps.workspace(target.workspace) === undefined) return { kind: 'expired' };
   try {
-    const thread = await deps.store.threads.get(target);
-    const posted = await deps.store.results.ofThread(target);
-    const postedResult = posted.get(target.resultId);
-    if (thread === undefined || postedResult === undefined) return { kind: 'expired' };
-    const turn = await deps.store.turns.get(target.workspace, postedResult.turn_id);
-    const taskId = taskIdOf(turn, thread);
-    if (taskId === null) return { kind: 'expired' };
+    const turn = await deps.store.turns.get(target.workspace, target.turnId);
+    const thread = turn && (await deps.store.threads.get(turn));
+    const taskId = thread && taskIdOf(turn, thread);
+    if (!taskId) return { kind: 'expired' };
     const agent = deps.agent(thread.account_id);
     const results = await agent.allResults(taskId, { reconcile: false, signal });
     const url = results.find(({ id }) => id === target.resultId)?.downloadUrl ?? '';

@@ -15,7 +15,7 @@ const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000;
 /** The path of our links below the public address. */
 export const RESULTS_PATH = '/results/';
 
-const linkClaims = z.tuple([z.string(), z.string(), z.string(), z.string(), z.number()]);
+const linkClaims = z.tuple([z.string(), z.string(), z.string(), z.number()]);
 
 /** Makes and verifies our links to results: signed with the first key, for seven days. Anyone with a link can read the file. */
 export class ResultLinks {
@@ -31,14 +31,8 @@ export class ResultLinks {
     this.#now = options.now ?? Date.now;
   }
 
-  create({ workspace, channel, thread_ts, resultId }: ResultLinkTarget): string {
-    const payload = [
-      workspace,
-      channel,
-      thread_ts,
-      resultId,
-      Math.floor((this.#now() + LINK_LIFETIME_MS) / 1_000),
-    ];
+  create({ workspace, turnId, resultId }: ResultLinkTarget): string {
+    const payload = [workspace, turnId, resultId, Math.floor((this.#now() + LINK_LIFETIME_MS) / 1_000)];
     const text = Buffer.from(JSON.stringify(payload)).toString('base64url');
     const [current] = this.#keys;
     if (current === undefined) throw new TypeError('Links need a key.');
@@ -50,10 +44,10 @@ export class ResultLinks {
     const [text = '', signature = '', ...more] = token.split('.');
     if (more.length > 0 || !this.#keys.some((key) => isSameSignature(signature, signatureOf(text, key))))
       return undefined;
-    const [workspace, channel, root, resultId, expiresAt] = linkClaims.parse(
+    const [workspace, turnId, resultId, expiresAt] = linkClaims.parse(
       JSON.parse(Buffer.from(text, 'base64url').toString()),
     );
-    return this.#now() >= expiresAt * 1_000 ? 'expired' : { workspace, channel, thread_ts: root, resultId };
+    return this.#now() >= expiresAt * 1_000 ? 'expired' : { workspace, turnId, resultId };
   }
 }
 

@@ -6,7 +6,7 @@ import * as strings from '../../render/strings/index.ts';
 import { withExactSize } from '../../slack/file-stream.ts';
 import type { ClaimedResult } from '../../store/files/posted-results.ts';
 import type { Turn } from '../../store/schema.ts';
-import type { ResultLinkTarget, SettledTurnContext } from '../runtime/deps.ts';
+import type { SettledTurnContext } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
@@ -114,15 +114,14 @@ async function putList(
 ): Promise<void> {
   const { deps, turn } = context;
   const { stableLink } = deps.settings.results;
-  const link = stableLink === undefined ? undefined : (id: string) => stableLink(linkTarget(turn, id));
+  const link =
+    stableLink === undefined
+      ? undefined
+      : (resultId: string) => stableLink({ workspace: turn.workspace, turnId: turn.id, resultId });
   const listed = results.map((result) => ({ ...toListedResult(result, link), note: notes.get(result.id) }));
   const message = resultList(listed, { turnId: turn.id, isLater: batch !== '' });
   const part = `results:${batch === '' ? '0' : batch}`;
   await new IdempotentPosts(context, turn).put(part, message, 'result', RESULT_FORMS);
-}
-
-function linkTarget({ workspace, channel, thread_ts }: Turn, resultId: string): ResultLinkTarget {
-  return { workspace, channel, thread_ts, resultId };
 }
 
 /** A result as the thread lists it; `stableLink` makes a link that does not expire with the service's. */
@@ -211,6 +210,6 @@ async function* resultBytes(
   { id, name, sizeBytes, downloadUrl }: ResultFile,
 ): AsyncGenerator<Uint8Array> {
   if (!downloadUrl) throw new Error(`The result ${id} has no link.`);
-  const { body } = await agent.openSignedLink(downloadUrl, { signal: lease.signal });
+  const { body } = await agent.links.get(downloadUrl, lease.signal);
   yield* withExactSize(body, sizeBytes, name);
 }

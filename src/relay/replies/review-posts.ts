@@ -5,7 +5,6 @@ import { withPlainText } from '../../render/messages/plain-text-message.ts';
 import {
   type DisplayedReview,
   failedReviewMessage,
-  MAX_REVIEW_MESSAGES,
   reviewMessages,
 } from '../../render/messages/review-message.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
@@ -19,6 +18,9 @@ import { ThreadFiles } from './thread-files.ts';
 
 /** Statuses of a message that is still being written. */
 const UNFINISHED_STATUSES: readonly (string | null)[] = ['pending', 'streaming', 'cancelling'];
+
+/** Most messages of a review where Slack takes no file with its rest: about half a million characters. */
+const MAX_REVIEW_MESSAGES = 50;
 
 /** What Slack may accept of a review, the fullest first. */
 const REVIEW_FORMS = [asRendered, withPlainText, textOnly];
@@ -36,11 +38,11 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
   for (const [index, review] of reviews.entries()) {
     const key = keys[index];
     if (key === undefined || posted.get(key)?.shown) continue;
-    const rendered = await renderReview(context, review);
-    if (rendered === undefined) continue;
+    const render = await renderReview(context, review);
+    if (render === undefined) continue;
     const owner = (await claimNew(context, key, [key])).get(key)?.turn_id ?? turn.id;
     const poster = await postingTurn(context, owner);
-    if (poster !== undefined) await postReview({ ...context, turn: poster }, key, rendered);
+    if (poster !== undefined) await postReview({ ...context, turn: poster }, key, render);
     await deps.store.results.markPosted({ ...turn, id: owner }, key);
   }
 }
@@ -63,13 +65,15 @@ function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undef
   });
 }
 
-/** The review as messages; undefined while its findings cannot be read. */
+/** Renders a review as at most so many messages. */
+type ReviewRenderer = (most: number) => DisplayedReview;
+
+/** How to render a review; undefined while its findings cannot be read. */
 async function renderReview(
   { agent, taskId, deps, workspace, lease }: SettledTurnContext,
   { status, messageId, errorMessage }: Review,
-): Promise<DisplayedReview | undefined> {
-  if (status === 'failed')
-    return { messages: [failedReviewMessage(errorMessage ?? '')], rest: undefined, restAsMessages: () => [] };
+): Promise<ReviewRenderer | undefined> {
+  if (status === 'failed') return () => ({ messages: [failedReviewMessage(errorMessage ?? '')] });
   const message = await undefinedIfNotFound(() =>
     agent.getMessage(taskId, messageId ?? '', { signal: lease.signal }),
   );
@@ -79,17 +83,17 @@ async function renderReview(
   const splitter = new AnswerSplitter();
   const slice = () => splitter.closePart(text, { final: true, most: MAX_REVIEW_MESSAGES });
   await deps.rendering.runAll(workspace.id, slice, lease.signal);
-  return reviewMessages(findings, deps.settings.maxReplyMessages, splitter);
+  return (most) => reviewMessages(findings, most, splitter);
 }
 
-async function postReview(context: SettledTurnContext, part: string, review: DisplayedReview): Promise<void> {
+/** Posts a review, with its rest as a file, or else in further messages. */
+async function postReview(context: SettledTurnContext, part: string, render: ReviewRenderer): Promise<void> {
   const posts = new IdempotentPosts(context, context.turn);
-  for (const [index, message] of review.messages.entries()) {
-    await posts.post(`${part}:${index}`, message, 'result', REVIEW_FORMS);
-  }
-  if (review.rest === undefined) return;
-  if (await new ThreadFiles(context, context.turn).attach(part, review.rest)) return;
-  for (const [index, message] of review.restAsMessages().entries()) {
-    await posts.post(`${part}:${review.messages.length + index}`, message, 'result', REVIEW_FORMS);
+  const files = new ThreadFiles(context, context.turn);
+  for (const most of [context.deps.settings.maxReplyMessages, MAX_REVIEW_MESSAGES]) {
+    const { messages, rest } = render(most);
+    for (const [index, message] of messages.entries())
+      await posts.post(`${part}:${index}`, message, 'result', REVIEW_FORMS);
+    if (rest === undefined || (await files.attach(part, rest))) return;
   }
 }

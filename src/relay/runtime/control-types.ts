@@ -11,10 +11,7 @@ export interface ControlRequest {
   person: string;
 }
 
-/**
- * The turn that a control names; undefined where the turn belongs to another channel than the control: no message of
- * ours has such a button.
- */
+/** The turn that a control names; undefined if it is of another channel: no message of ours has such a button. */
 export async function turnOf(
   { turns }: { turns: Pick<Turns, 'get'> },
   { workspace, channel, turnId }: Pick<ControlRequest, 'workspace' | 'channel' | 'turnId'>,

@@ -4,16 +4,6 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import type { NewBlock } from '../../render/blocks/slack-blocks.ts';
 import type { FileLimits } from '../../render/strings/index.ts';
-import type { AgentSessions } from '../../slack/agent-sessions.ts';
-import type { Assistant } from '../../slack/assistant.ts';
-import type { ChannelMembership } from '../../slack/channel-membership.ts';
-import type { SlackDirectory } from '../../slack/directory.ts';
-import type { FileDownloads } from '../../slack/file-downloads.ts';
-import type { FileUploads } from '../../slack/file-uploads.ts';
-import type { MessageHistory } from '../../slack/message-history.ts';
-import type { Posting } from '../../slack/posting.ts';
-import type { Views } from '../../slack/views.ts';
-import type { WorkflowExecutions } from '../../slack/workflow-executions.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { AllowedUsers, ListenMode, Tables, TaskControl, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -21,25 +11,10 @@ import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { Lease } from './lease.ts';
 import type { RenderQueue } from './render-queue.ts';
 import type { ReplyMemory } from './reply-memory.ts';
+import type { createWorkspaceClient } from './workspace-client.ts';
 
 /** The Slack calls of one workspace. */
-export interface WorkspaceClient {
-  readonly id: string;
-  /** Aborted when the app is uninstalled there. */
-  readonly uninstalled: AbortSignal;
-  readonly bot: { readonly userId: string; readonly botId: string };
-  readonly posting: Posting;
-  readonly downloads: FileDownloads;
-  readonly uploads: FileUploads;
-  readonly views: Views;
-  readonly workflowExecutions: WorkflowExecutions;
-  readonly people: SlackDirectory;
-  readonly membership: ChannelMembership;
-  readonly assistant: Assistant;
-  readonly readBack: MessageHistory;
-  /** Set where the app is declared as an agent. */
-  readonly sessions: AgentSessions | undefined;
-}
+export type WorkspaceClient = Readonly<ReturnType<typeof createWorkspaceClient>>;
 
 /** How the agent's result files are shown. */
 export interface ResultSettings {
@@ -55,8 +30,10 @@ export interface ResultSettings {
   stableLink: ((result: ResultLinkTarget) => string) | undefined;
 }
 
-/** The result that a link of ours leads to. */
-export interface ResultLinkTarget extends ThreadKey {
+/** The result that a link of ours leads to, by the turn that posted it. */
+export interface ResultLinkTarget {
+  workspace: string;
+  turnId: string;
   resultId: string;
 }
 

@@ -20,22 +20,10 @@ export interface Lease {
   remainingMs(): number;
 }
 
-/** The same lease, which also drains when the app is uninstalled; `dispose` removes its listeners. */
-export function drainOnUninstall(
-  lease: Lease,
-  uninstalled: AbortSignal,
-): { lease: Lease; dispose: () => void } {
-  const drain = new AbortController();
-  const follow = () => drain.abort();
-  const signals = [lease.draining, uninstalled];
-  for (const signal of signals) signal.addEventListener('abort', follow);
-  if (signals.some(({ aborted }) => aborted)) follow();
-  return {
-    lease: { signal: lease.signal, draining: drain.signal, remainingMs: () => lease.remainingMs() },
-    dispose: () => {
-      for (const signal of signals) signal.removeEventListener('abort', follow);
-    },
-  };
+/** The same lease, which also drains when the app is uninstalled. */
+export function drainOnUninstall(lease: Lease, uninstalled: AbortSignal): Lease {
+  const draining = AbortSignal.any([lease.draining, uninstalled]);
+  return { signal: lease.signal, draining, remainingMs: () => lease.remainingMs() };
 }
 
 /** A time by both clocks. */
@@ -54,16 +42,18 @@ export function elapsedMs(since: ClockReading, clocks: Clocks): number {
   return Math.max(clocks.wall() - since.wall, clocks.monotonic() - since.monotonic);
 }
 
-/** The lease of one held job. */
+/** A lease that lasts for `ms` from its last renewal. */
 export class RenewableLease implements Lease {
   readonly #clocks: Clocks;
+  readonly #ms: number;
   readonly #lostController = new AbortController();
   readonly #drainController = new AbortController();
   #renewedAt: ClockReading;
 
-  constructor(renewed: ClockReading, clocks: Clocks) {
+  constructor(renewed: ClockReading, clocks: Clocks, ms: number = LEASE_MS) {
     this.#renewedAt = renewed;
     this.#clocks = clocks;
+    this.#ms = ms;
   }
 
   get signal(): AbortSignal {
@@ -75,7 +65,7 @@ export class RenewableLease implements Lease {
   }
 
   remainingMs(): number {
-    return this.signal.aborted ? 0 : LEASE_MS - elapsedMs(this.#renewedAt, this.#clocks);
+    return this.signal.aborted ? 0 : this.#ms - elapsedMs(this.#renewedAt, this.#clocks);
   }
 
   /** A renewal that was requested at `since` has succeeded. */

@@ -4,6 +4,8 @@ export interface PollerOptions {
    * asked to, and needs no start.
    */
   intervalMs?: number;
+  /** Polls at the start, too. */
+  startsAtOnce?: boolean;
   poll: () => Promise<void>;
   /** Gets the error of a poll, unless it was stopped; polling continues. */
   onError: (error: unknown) => void;
@@ -21,11 +23,12 @@ export class Poller {
     this.#options = options;
   }
 
-  /** Starts; the first poll comes after one interval. */
+  /** Starts; the first poll comes after one interval, or at once. */
   start(): void {
     this.#timer = setInterval(() => {
       if (this.#running === undefined) this.pollNow();
     }, this.#options.intervalMs);
+    if (this.#options.startsAtOnce === true) this.pollNow();
   }
 
   /** Polls now, or once more after the poll under way. Does nothing before the start and after the stop. */

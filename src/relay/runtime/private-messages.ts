@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Posting } from '../../slack/posting.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
 import type { ChannelActor, WorkspaceActor } from './actors.ts';
+import { inBackground } from './background.ts';
 import type { RelayDeps } from './deps.ts';
 
 /** Whom to tell something that only they see, and where. */
@@ -33,9 +34,7 @@ export function trySendEphemeral(
   target: EphemeralTarget,
   content: string | SlackMessage,
 ): void {
-  sendEphemeral(deps, target, content).catch((error: unknown) => {
-    deps.log.debug({ err: error }, 'could not post an ephemeral message');
-  });
+  inBackground(sendEphemeral(deps, target, content), deps.log, 'could not post an ephemeral message');
 }
 
 /** Sends a person a direct message; nothing where the app is no longer installed. Throws a SlackError. */

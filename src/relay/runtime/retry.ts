@@ -63,10 +63,7 @@ export interface InterruptibleWait {
   end: (() => void) | undefined;
 }
 
-/**
- * Sleeps until the time is over or `wake` ends the wait. Wakes and throws like `throwIfInterrupted` when the lease is
- * lost or drains.
- */
+/** Sleeps, unless `wake` ends the wait. Wakes and throws like `throwIfInterrupted` if the lease is lost or drains. */
 export async function sleepWithLease(
   ms: number,
   lease: Lease,

@@ -126,21 +126,18 @@ class AttachmentBatch {
 
   /** Uploads one file, or notes why it is omitted. */
   async #process(item: AttachmentItem, index: number): Promise<void> {
-    const { turn, deps } = this.#request;
     try {
       if (index >= this.#limits.maxMessageFiles) return this.#omit(item, { reason: 'too_many' });
-      const { sizeBytes } = await this.#upload(item);
-      this.#finish(item, { name: displayName(item.file), reason: null, sizeBytes });
+      await this.#upload(item);
     } catch (error) {
       const reason = omissionReason(error);
       if (reason === undefined) throw error;
-      deps.log.info({ turn: turn.id, file: item.file.id, reason: reason.reason }, 'file omitted');
       const link = reason.reason === 'external' ? externalLink(item.file) : undefined;
       this.#omit(item, { ...reason, ...(link === undefined ? {} : { link }) });
     }
   }
 
-  async #upload(item: AttachmentItem): Promise<{ sizeBytes: number }> {
+  async #upload(item: AttachmentItem): Promise<void> {
     const { workspace, turn, thread, projectId } = this.#request;
     const { file, decision } = await workspace.downloads.resolve(item.file, {
       signal: this.#signal,
@@ -150,9 +147,10 @@ class AttachmentBatch {
     if (decision.do === 'refuse') throw new FileRefusedError(file.id, decision.reason);
     const mime = decision.mime ?? '';
     const name = serviceFileName(slackFileName(file), file.id);
-    if (!isTypeAllowed({ name, mime }, this.#limits)) throw new FileOmitted('type_refused');
+    if (!isTypeAllowed({ name, mime }, this.#limits)) return this.#omit(item, { reason: 'type_refused' });
     const sizeBytes = decision.sizeBytes ?? (await this.#probeSize(file));
-    if (this.#promisedBytes + sizeBytes > this.#limits.maxMessageBytes) throw new FileOmitted('message_full');
+    if (this.#promisedBytes + sizeBytes > this.#limits.maxMessageBytes)
+      return this.#omit(item, { reason: 'message_full' });
     this.#promisedBytes += sizeBytes;
     const { fileId, sentBytes } = await uploadSlackFile(this.#request, {
       account_id: thread.account_id,
@@ -170,7 +168,7 @@ class AttachmentBatch {
     });
     item.fileId = fileId;
     this.#uploadedBytes += sentBytes;
-    return { sizeBytes };
+    this.#finish(item, { name: displayName(file), reason: null, sizeBytes });
   }
 
   /** The size of a file whose Slack record has none: from the response to a download. */
@@ -182,6 +180,8 @@ class AttachmentBatch {
   }
 
   #omit(item: AttachmentItem, outcome: { reason: FileReason; detail?: string; link?: string }): void {
+    const { turn, deps } = this.#request;
+    deps.log.info({ turn: turn.id, file: item.file.id, reason: outcome.reason }, 'file omitted');
     this.#finish(item, { name: displayName(item.file), ...outcome, ...declaredSize(item.file) });
   }
 
@@ -200,19 +200,9 @@ class AttachmentBatch {
   }
 }
 
-/** The file exceeds a limit of ours. */
-class FileOmitted extends Error {
-  readonly reason: FileReason;
-
-  constructor(reason: FileReason) {
-    super(`The file is omitted: ${reason}.`);
-    this.reason = reason;
-  }
-}
-
 /** Why a file is omitted; undefined for an error that is not about the file. */
 function omissionReason(error: unknown): { reason: FileReason; detail?: string } | undefined {
-  if (error instanceof FileRefusedError || error instanceof FileOmitted) return { reason: error.reason };
+  if (error instanceof FileRefusedError) return { reason: error.reason };
   if (error instanceof AgentRejectedError) return { reason: 'service_refused', detail: error.reason };
   if (error instanceof AgentError && error.code === 'wrong_size') return { reason: 'changed' };
   if (error instanceof AgentError && error.cause instanceof FileRefusedError)

@@ -31,10 +31,7 @@ export async function endTurnIfEmpty(
   throw new EmptyMessage('helped', task_id === null ? help : strings.helpInThread, message);
 }
 
-/**
- * Ends the turn of a message that is only files, once they are uploaded and recorded for the thread's next message:
- * throws EmptyMessage, whose sentence names the kept files.
- */
+/** Ends the turn of a message of files alone, which are kept for the thread's next message: throws EmptyMessage. */
 export async function endTurnIfFilesOnly(
   deps: RelayDeps,
   workspace: WorkspaceClient,

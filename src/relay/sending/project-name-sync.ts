@@ -18,38 +18,27 @@ const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 const DEBOUNCE_MS = 300;
 
 /** Gives projects the names and purposes of their channels, where the channel's settings ask for it. */
-export class ProjectNameSync {
+export class ProjectNameSync extends Poller {
   readonly #deps: RelayDeps;
-  readonly #poller: Poller;
 
   constructor(deps: RelayDeps) {
-    this.#deps = deps;
-    this.#poller = new Poller({
+    super({
       poll: () => this.#syncDue(),
       onError: (error) => deps.log.warn({ err: error }, 'updating the names of projects failed'),
     });
-  }
-
-  /** Starts no further updates and waits for those in progress. */
-  async stop(): Promise<void> {
-    await this.#poller.stop();
-  }
-
-  /** Updates all projects that are due, soon; also those that an earlier attempt or another process left. */
-  runSoon(): void {
-    this.#poller.pollNow();
+    this.#deps = deps;
   }
 
   async #syncDue(): Promise<void> {
-    await sleep(DEBOUNCE_MS, undefined, { signal: this.#poller.signal });
+    await sleep(DEBOUNCE_MS, undefined, { signal: this.signal });
     const due = await this.#deps.store.projectNames.claim(CLAIM_MS, MAX_CONCURRENT_PROJECTS);
     // All at once: one workspace's service may be slow.
     await allSettledOrThrow(due.map((one) => this.#syncProject(one)));
-    if (due.length === MAX_CONCURRENT_PROJECTS) this.#poller.pollNow();
+    if (due.length === MAX_CONCURRENT_PROJECTS) this.pollNow();
   }
 
   async #syncProject(due: DueProjectName): Promise<void> {
-    const closing = this.#poller.signal;
+    const closing = this.signal;
     const signal = AbortSignal.any([closing, AbortSignal.timeout(CALLS_TIMEOUT_MS)]);
     const { store, log } = this.#deps;
     const { workspace, channel, account_id, project_id } = due;

@@ -25,10 +25,7 @@ export class TaskList {
     return !rows.some((row) => row.permalink === null || isStale(row));
   }
 
-  /**
-   * Refreshes the records of these tasks: their states and the permalinks of their threads. Returns whether the service
-   * answered for all of them. Throws StoreError.
-   */
+  /** Refreshes these tasks' states and permalinks. Returns whether the service answered for all. Throws StoreError. */
   async refresh(rows: readonly TaskRow[]): Promise<boolean> {
     const [isComplete] = await Promise.all([
       this.#refreshStates(rows.filter(isStale)),

@@ -1,4 +1,5 @@
 import type { ThreadKey } from '../../store/keys.ts';
+import { inBackground } from '../runtime/background.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 
 /** Slack clears the status of a working agent after an hour: it is set again before that (ms). */
@@ -12,9 +13,8 @@ export async function withAgentSession<T>(
 ): Promise<T> {
   if (sessions === undefined) return work();
   const show = (status: 'processing' | 'active') => {
-    sessions
-      .setStatus({ channel, threadTs }, status)
-      .catch((error: unknown) => log.debug({ err: error }, 'could not set the agent status of a thread'));
+    const shown = sessions.setStatus({ channel, threadTs }, status);
+    inBackground(shown, log, 'could not set the agent status of a thread');
   };
   show('processing');
   const timer = setInterval(() => show('processing'), SESSION_REFRESH_MS);

@@ -8,9 +8,6 @@ import type { ReadRate } from '../runtime/read-rate.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { HandOver, isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 
-/** How long a claim on a follow-up lasts (ms): longer than its lease counts. */
-const CLAIM_MS = 15_000;
-const CLAIM_RENEW_INTERVAL_MS = 2_500;
 /** How long running checks may take to hand over when the process stops (ms). */
 const STOP_GRACE_MS = 1_500;
 /** Most follow-ups that a process checks at a time. */
@@ -19,6 +16,8 @@ const MAX_CONCURRENT = 20;
 const MAX_CONCURRENT_PER_WORKSPACE = 2;
 /** A check that takes longer (ms) has failed: it may hold a place only for so long. */
 const CHECK_TIMEOUT_MS = 60_000;
+/** How long a claim on a follow-up lasts (ms): longer than its lease counts. */
+const CLAIM_MS = 75_000;
 /**
  * The pause between two checks grows by this factor, up to this multiple of the first pause: with the default settings,
  * a task is checked twelve times in an hour.
@@ -31,7 +30,7 @@ export function followUpPauseMs(checks: number, firstMs: number): number {
   return firstMs * Math.min(MAX_BACKOFF_MULTIPLE, BACKOFF_FACTOR ** checks);
 }
 
-/** `finished`: nothing more can come; `interrupted`: the process stops, or another one has claimed the follow-up. */
+/** `finished`: nothing more can come; `interrupted`: the process stops, or the check took too long. */
 type CheckOutcome = 'checked' | 'failed' | 'finished' | 'interrupted';
 
 /** Posts what a task made after its turn. It is repeated, and posts each thing once. */
@@ -88,7 +87,7 @@ export class FollowUps {
     );
     const moreMayBeDue = claimed.length >= Math.min(freeSlots, MAX_CONCURRENT_PER_WORKSPACE);
     for (const followUp of claimed) {
-      const lease = new RenewableLease(claimedAt, SYSTEM_CLOCKS);
+      const lease = new RenewableLease(claimedAt, SYSTEM_CLOCKS, CHECK_TIMEOUT_MS);
       const run = this.#runClaimed(followUp, lease).finally(() => {
         this.#running.delete(lease);
         if (moreMayBeDue) this.#poller.pollNow();
@@ -100,28 +99,18 @@ export class FollowUps {
   /** Runs the checks while the claim lasts, and schedules the next ones. */
   async #runClaimed(followUp: FollowUp, lease: RenewableLease): Promise<void> {
     const { store, log, settings } = this.#deps;
-    const timer = setInterval(() => {
-      const requestedAt = readClocks(SYSTEM_CLOCKS);
-      store.followUps.renew(followUp, this.#processId, CLAIM_MS).then(
-        (isStillOurs) =>
-          isStillOurs ? lease.renew(requestedAt) : lease.lose('another process has the follow-up'),
-        (error: unknown) => log.debug({ err: error }, 'could not renew a follow-up'),
-      );
-    }, CLAIM_RENEW_INTERVAL_MS);
     const timeout = AbortSignal.timeout(CHECK_TIMEOUT_MS);
     timeout.addEventListener('abort', () => lease.lose('the check takes too long'));
     try {
       const outcome = await this.#runChecks(followUp, lease);
-      const ms = followUpPauseMs(followUp.checks + 1, settings.results.followUpIntervalMs);
-      // An interrupted follow-up stays due, and is claimed again.
-      if (outcome === 'interrupted' && !timeout.aborted) return;
-      if (outcome === 'finished') await store.followUps.cancel(followUp);
-      else
-        await store.followUps.recordCheck(followUp, this.#processId, { ms, failed: outcome !== 'checked' });
+      if (outcome === 'finished') return await store.followUps.cancel(followUp);
+      // An interrupted follow-up is due at once, for another process.
+      const isHandedOver = outcome === 'interrupted' && !timeout.aborted;
+      const pauseMs = followUpPauseMs(followUp.checks + 1, settings.results.followUpIntervalMs);
+      const next = { ms: isHandedOver ? 0 : pauseMs, failed: outcome !== 'checked' };
+      await store.followUps.recordCheck(followUp, this.#processId, next);
     } catch (error) {
       log.warn({ err: error, turn: followUp.turn_id }, 'could not record a follow-up');
-    } finally {
-      clearInterval(timer);
     }
   }
 

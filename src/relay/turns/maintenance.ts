@@ -33,6 +33,7 @@ export class Maintenance {
       deps.log.warn({ err: error }, 'maintenance failed; trying again later');
     this.#requeuePoller = new Poller({
       intervalMs: REQUEUE_INTERVAL_MS,
+      startsAtOnce: true,
       poll: () => this.#requeueThreadsWithoutJob(),
       onError,
     });
@@ -42,7 +43,6 @@ export class Maintenance {
   start(): void {
     this.#deps.waitingReactions.cleanUp();
     this.#requeuePoller.start();
-    this.#requeuePoller.pollNow();
     this.#sweepPoller.start();
   }
 

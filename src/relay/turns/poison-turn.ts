@@ -1,4 +1,5 @@
 import type { Turn, TurnId } from '../../store/schema.ts';
+import { inBackground } from '../runtime/background.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 
@@ -33,9 +34,7 @@ export async function runAndMarkStable(
 ): Promise<void> {
   const timer = setTimeout(() => {
     if (lease.signal.aborted) return;
-    store.turns
-      .resetAttempts(turn)
-      .catch((error: unknown) => log.debug({ err: error }, 'could not reset the attempts of a turn'));
+    inBackground(store.turns.resetAttempts(turn), log, 'could not reset the attempts of a turn');
   }, STABLE_AFTER_MS);
   try {
     await run();

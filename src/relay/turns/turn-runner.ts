@@ -46,10 +46,7 @@ export class TurnRunner {
     this.#running.get(turn.id)?.requestStop();
   }
 
-  /**
-   * Offers the thread's next message to its run, if this process has it: at once if a person asked for it, else in a
-   * pause. False where it was not offered.
-   */
+  /** Offers the thread's next message to its run here: in a pause, or at once if asked. False if it was not offered. */
   passOn(thread: ThreadKey, isAsked: boolean): boolean {
     const name = threadKeyText(thread);
     const context = [...this.#running.values()].find(({ turn }) => threadKeyText(turn) === name);
@@ -63,7 +60,7 @@ export class TurnRunner {
       this.#deps.log.warn({ ...thread }, 'the app is not installed in this workspace; the turn waits');
       return;
     }
-    const { lease, dispose } = drainOnUninstall(jobLease, workspace.uninstalled);
+    const lease = drainOnUninstall(jobLease, workspace.uninstalled);
     try {
       const context = await this.#nextTurn({ deps: this.#deps, workspace, lease }, thread);
       if (context === undefined) return;
@@ -89,8 +86,6 @@ export class TurnRunner {
     } catch (error) {
       if (error instanceof HandOver || lease.signal.aborted) return;
       throw error;
-    } finally {
-      dispose();
     }
   }
 

@@ -72,7 +72,7 @@ async function handleStepError(context: TurnContext, error: unknown): Promise<vo
 
 async function takeSteps(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, state } = context;
-  const channelSettings = await deps.store.channelSettings.get(turn.workspace, turn.channel);
+  const channelSettings = await deps.store.settings.get(turn.workspace, turn.channel);
   if (!channelSettings.show_steps) state.hideSteps();
   if (await isAnsweredByEarlierTurn(context)) return closeTurn(context, 'completed');
   await endTurnIfEmpty(deps, workspace, turn, await context.message());
@@ -131,10 +131,7 @@ async function sendMessage(context: TurnContext, sender: Sender): Promise<void> 
   if (turn.stop_requested_at !== null) await context.withRetry(() => sendStop(context.deps, turn));
 }
 
-/**
- * Posts, once for each channel and before its first task, that another organisation can read the channel. Throws a
- * SlackError where Slack cannot say whether one can.
- */
+/** Posts once in a channel that another organisation can read it. Throws a SlackError where Slack cannot say that. */
 async function postSharedChannelNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   const channel = await workspace.people.requireChannel(turn.channel, lease.signal);

@@ -1,12 +1,5 @@
 import type * as types from '@slack/types';
-import type {
-  Button,
-  DataTableBlock,
-  FeedbackButtons,
-  MarkdownBlock,
-  PlainTextElement,
-  TextObject,
-} from '@slack/types';
+import type { Button, DataTableBlock, MarkdownBlock, PlainTextElement, TextObject } from '@slack/types';
 import { neutralizePings } from '../markdown/pings.ts';
 
 /** Characters of all block text in one message (https://docs.slack.dev/reference/block-kit/blocks/markdown-block, with a margin). */
@@ -37,10 +30,6 @@ export interface ActionsBlock extends types.ActionsBlock {
   elements: ButtonElement[];
 }
 
-export interface ContextActionsBlock extends types.ContextActionsBlock {
-  elements: FeedbackButtons[];
-}
-
 /** The steps of a run. */
 export interface PlanBlock extends types.PlanBlock {
   tasks: types.TaskCardBlock[];
@@ -51,7 +40,7 @@ export type SlackBlock =
   | SectionBlock
   | ContextBlock
   | ActionsBlock
-  | ContextActionsBlock
+  | types.ContextActionsBlock
   | PlanBlock
   | DataTableBlock;
 
@@ -70,15 +59,11 @@ export type NewBlock = 'plan' | 'data_table';
 
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['text', 'title', 'caption']);
 
-/** Characters of text in the blocks, as Slack counts them for its limit (links are not text). */
-export function blockTextLength(blocks: readonly SlackBlock[]): number {
-  return textLength(blocks);
-}
-
-function textLength(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const lengths = Object.entries(value).map(([field, inner]) =>
-    typeof inner === 'string' && TEXT_FIELDS.has(field) ? inner.length : textLength(inner),
+/** Characters of text in blocks, as Slack counts them for its limit (links are not text). */
+export function blockTextLength(blocks: unknown): number {
+  if (typeof blocks !== 'object' || blocks === null) return 0;
+  const lengths = Object.entries(blocks).map(([field, inner]) =>
+    typeof inner === 'string' && TEXT_FIELDS.has(field) ? inner.length : blockTextLength(inner),
   );
   return lengths.reduce((sum, length) => sum + length, 0);
 }

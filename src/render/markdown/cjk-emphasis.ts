@@ -54,16 +54,12 @@ export function wordJoinerPositions(text: string, node: MarkdownNode): number[] 
 
 /** How many characters word joiners may add at `index`: at most one for each end of a run of marks. */
 export function wordJoinerCost(text: string, index: number): number {
-  const isRun = /[*~]/.test(text.charAt(index - 1));
-  return isRun && isUnspacedLetter(characterAt(text, index))
-    ? 1
-    : isRun && isUnspacedLetter(characterBefore(text, index - 1))
-      ? 1
-      : 0;
+  if (!/[*~]/.test(text.charAt(index - 1))) return 0;
+  const around = [characterAt(text, index), characterBefore(text, index - 1)];
+  return around.some(isUnspacedLetter) ? 1 : 0;
 }
 
-/** Whether it is a letter of a script without spaces between words. */
-export function isUnspacedLetter(character: string): boolean {
+function isUnspacedLetter(character: string): boolean {
   return IS_UNSPACED_LETTER.test(character);
 }
 

@@ -18,21 +18,8 @@ export function fallbackText(markdown: string, most = MAX_TEXT_BYTES): string {
 
 /** Escaped text of at most `most` UTF-8 bytes, without splitting a grapheme. */
 export function truncateBytes(text: string, most: number): string {
-  const whole = escapeMrkdwn(text);
-  if (utf8Length(whole) <= most) return whole;
-  const room = most - utf8Length('…');
-  let best = '';
-  let low = 0;
-  let high = Math.min(text.length, most);
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    const kept = escapeMrkdwn(text.slice(0, graphemeStart(text, middle)));
-    if (utf8Length(kept) <= room) {
-      best = kept;
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  return `${best.trimEnd()}…`;
+  let shown = escapeMrkdwn(text);
+  for (let at = most; utf8Length(shown) > most; at = Math.floor(at * 0.95))
+    shown = `${escapeMrkdwn(text.slice(0, graphemeStart(text, at))).trimEnd()}…`;
+  return shown;
 }

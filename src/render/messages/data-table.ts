@@ -11,6 +11,7 @@ import { lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node
 import { parseMarkdown } from '../markdown/parse-markdown.ts';
 import { restorePings } from '../markdown/pings.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
+import { MAX_TABLE_COLUMNS } from '../splitting/fences-and-tables.ts';
 import { firstColumns, tableCaption } from '../strings/index.ts';
 import { csvLine } from '../text/csv-line.ts';
 
@@ -18,7 +19,6 @@ import { csvLine } from '../text/csv-line.ts';
 const MAX_PLAIN_ROWS = 10;
 /** Limits of one table (https://docs.slack.dev/reference/block-kit/blocks/data-table-block). */
 const MAX_ROWS = 100;
-const MAX_COLUMNS = 20;
 /** Rows that are shown at a time. */
 const PAGE_SIZE = 10;
 /** With a thousands separator or without; what begins with further zeros is a name. */
@@ -57,7 +57,7 @@ export function blocksWithDataTable(
   const found = tableIn(part, continues);
   if (found === undefined || (found.csv !== undefined && !hasFile)) return undefined;
   const text = part.blocks[0]?.text ?? '';
-  const note = found.csv === undefined ? '' : `${firstColumns(MAX_COLUMNS, found.columns)}\n\n`;
+  const note = found.csv === undefined ? '' : `${firstColumns(MAX_TABLE_COLUMNS, found.columns)}\n\n`;
   const around = (piece: string): SlackBlock[] =>
     /\S/.test(piece) ? [{ type: 'markdown', text: piece }] : [];
   return [...around(text.slice(0, found.from)), found.table, ...around(note + text.slice(found.to))];
@@ -120,13 +120,13 @@ function dataTable(
 ): Omit<FoundTable, 'from' | 'to' | 'isLast'> | undefined {
   const [head, ...body] = table.children;
   const columns = head?.children.length ?? 0;
-  const isWide = columns > MAX_COLUMNS;
+  const isWide = columns > MAX_TABLE_COLUMNS;
   if (head === undefined || body.length > MAX_ROWS || body.length <= (isWide ? 0 : MAX_PLAIN_ROWS))
     return undefined;
   try {
     const names = head.children.map((cell) => rawText(plainTextOf(text, cell)));
     const rows = [names, ...body.map((row) => rowOf(text, row, columns))];
-    const shown = rows.map((row) => row.slice(0, MAX_COLUMNS));
+    const shown = rows.map((row) => row.slice(0, MAX_TABLE_COLUMNS));
     const caption = tableCaption(body.length);
     return {
       table: { type: 'data_table', caption, rows: shown, page_size: PAGE_SIZE },

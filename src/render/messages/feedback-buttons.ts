@@ -1,11 +1,5 @@
-import {
-  actionsBlock,
-  type ButtonElement,
-  type ContextActionsBlock,
-  plainText,
-  type RenderedMessage,
-  type SlackBlock,
-} from '../blocks/slack-blocks.ts';
+import type { ContextActionsBlock } from '@slack/types';
+import { plainText, type RenderedMessage } from '../blocks/slack-blocks.ts';
 import * as strings from '../strings/index.ts';
 import { noteWithButtons } from './button-notes.ts';
 
@@ -29,24 +23,6 @@ export function feedbackButtons(turnId: string): ContextActionsBlock {
 export function parseFeedback(value: string): { turnId: string; good: boolean } | undefined {
   const match = /^(good|bad)\/([\da-f-]{36})$/.exec(value);
   return match?.[2] === undefined ? undefined : { turnId: match[2], good: match[1] === 'good' };
-}
-
-/**
- * The message with ordinary buttons (`feedback_good`, `feedback_bad`) instead of thumbs, for when Slack rejects those;
- * undefined if it has none.
- */
-export function withPlainFeedbackButtons(message: RenderedMessage): RenderedMessage | undefined {
-  if (!message.blocks.some(({ type }) => type === 'context_actions')) return undefined;
-  return { ...message, blocks: message.blocks.map(plainFeedbackButtons) };
-}
-
-function plainFeedbackButtons(block: SlackBlock): SlackBlock {
-  if (block.type !== 'context_actions') return block;
-  const elements = block.elements.flatMap(({ positive_button, negative_button }): ButtonElement[] => [
-    { type: 'button', action_id: 'feedback_good', ...positive_button },
-    { type: 'button', action_id: 'feedback_bad', ...negative_button },
-  ]);
-  return actionsBlock(elements);
 }
 
 /** Thanks, with a button to comment (`feedback_comment`; the value is the turn's id). */

@@ -1,23 +1,18 @@
 import { fitsMessage, type RenderedMessage, sectionBlock } from '../blocks/slack-blocks.ts';
 import { neutralizePings } from '../markdown/pings.ts';
-import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts';
+import { AnswerSplitter } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import * as strings from '../strings/index.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
 
 export interface DisplayedReview {
-  /** At most as many as were asked for. */
+  /** At most one more than were asked for. */
   messages: RenderedMessage[];
   /** The rest of the findings; it becomes a file. */
-  rest: AnswerRest | undefined;
-  /** The rest as messages, for when a file cannot be uploaded. */
-  restAsMessages: () => RenderedMessage[];
+  rest?: AnswerRest | undefined;
 }
 
-/** Most messages of one review without its heading: about half a million characters. */
-export const MAX_REVIEW_MESSAGES = 50;
-
-/** A review's findings, rendered like an answer below a heading, in at most `most` messages. */
+/** A review's findings, rendered like an answer below a heading; each message is the same whatever `most` is. */
 export function reviewMessages(
   findings: readonly ReplyBlock[],
   most: number,
@@ -25,23 +20,9 @@ export function reviewMessages(
 ): DisplayedReview {
   const text = answerText(findings);
   const { parts, rest } = splitOverflow(text, splitter.parts(text, { final: true, most }), most);
-  const messages =
-    parts.length === 0 ? [lineMessage(strings.reviewEmpty)] : withHeading(parts.map(messageOf));
-  const named = rest && { ...rest, name: 'rest-of-the-review.md', title: strings.restOfReview };
-  const beyond = () => {
-    const all = splitOverflow(
-      text,
-      splitter.parts(text, { final: true, most: MAX_REVIEW_MESSAGES }),
-      MAX_REVIEW_MESSAGES,
-    );
-    const shown = all.parts.slice(most).map(messageOf);
-    return all.rest === undefined ? shown : [...shown, lineMessage(strings.reviewTooLong)];
-  };
-  return { messages, rest: named, restAsMessages: beyond };
-}
-
-function messageOf({ text, blocks }: AnswerPart): RenderedMessage {
-  return { text, blocks };
+  if (parts.length === 0) return { messages: [lineMessage(strings.reviewEmpty)] };
+  const messages = withHeading(parts.map((part) => ({ text: part.text, blocks: part.blocks })));
+  return { messages, rest: rest && { ...rest, name: 'rest-of-the-review.md', title: strings.restOfReview } };
 }
 
 /** One line about a failed review; `reason` is what the service said, or ''. */

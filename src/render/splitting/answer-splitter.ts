@@ -1,11 +1,12 @@
 import type { MarkdownBlock } from '@slack/types';
 import { fallbackText } from '../markdown/fallback-text.ts';
-import { lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
+import { lineStart } from '../markdown/markdown-node.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { graphemeStart } from '../text/graphemes.ts';
-import { type CutPoint, crowdedPrefixes, cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
+import { cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
 import { fenceAround } from './fences-and-tables.ts';
+import { incompleteEndOf } from './incomplete-markdown.ts';
 import { OpenPart } from './open-part.ts';
 import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
 
@@ -120,8 +121,7 @@ export class AnswerSplitter {
     if (kept < this.#text.length || dropAll) {
       while (this.#closed.length > 0 && (dropAll || (this.#closed.at(-1)?.readTo ?? 0) > kept))
         this.#closed.pop();
-      const last = this.#closed.at(-1);
-      this.#open = new OpenPart(last?.end ?? 0, last?.nextOpener ?? '');
+      this.#openNext();
     }
     this.#text = text;
     this.#final = final;
@@ -135,6 +135,11 @@ export class AnswerSplitter {
     this.#last = undefined;
     const first = Math.min(...added);
     while ((this.#closed.at(-1)?.end ?? 0) > first) this.#closed.pop();
+    this.#openNext();
+  }
+
+  /** Begins the part after the closed ones. */
+  #openNext(): void {
     const last = this.#closed.at(-1);
     this.#open = new OpenPart(last?.end ?? 0, last?.nextOpener ?? '');
   }
@@ -147,7 +152,7 @@ export class AnswerSplitter {
       at !== undefined && (natural?.end ?? text.length) > at ? this.#closeAtBreak(text, at) : natural;
     if (next === undefined) return false;
     this.#closed.push(next);
-    this.#open = new OpenPart(next.end, next.nextOpener);
+    this.#openNext();
     return true;
   }
 
@@ -155,12 +160,7 @@ export class AnswerSplitter {
     const { start, opener } = this.#open;
     const body = opener + text.slice(start, at);
     const tree = parseMarkdown(body, this.parsed);
-    const segments = segmentsOf({
-      text: body,
-      tree,
-      sourceFrom: opener.length,
-      to: body.length,
-    });
+    const segments = segmentsOf({ text: body, tree, sourceFrom: opener.length, to: body.length });
     return { part: makePart(segments, [start, at], true), end: at, nextOpener: '', readTo: at };
   }
 
@@ -168,48 +168,28 @@ export class AnswerSplitter {
   #closeAtLimit(text: string, final: boolean): ClosedPart | undefined {
     const open = this.#open;
     const full = open.fill(text);
-    if (!full && !open.mayExceedBlockLimits(text, this.parsed)) return undefined;
+    if (!full && !open.exceedsBlockLimits(text, final, this.parsed)) return undefined;
     const end = full ? open.filledTo : text.length;
     const { start, opener } = open;
     const source = opener + text.slice(start, end);
     const complete = !full && final ? source.length + 1 : lineStart(source, source.length);
     const body = full ? source : source.slice(0, complete);
     if (body.length <= opener.length) return undefined;
-    const early = this.#cutAtBlockLimit(body, opener.length, complete);
-    if (!early.cut && !full) return undefined;
-    const { tree } = early;
+    const tree = parseMarkdown(body, this.parsed);
+    const first = opener.length + 1;
+    const early = cutAtBlockLimit(body, tree, { first, before: complete });
+    if (early === undefined && !full) return undefined;
     const cut =
-      early.cut ??
+      early ??
       cutAtLengthLimit(body, tree, {
-        first: opener.length + 1,
-        least: Math.min(opener.length + MIN_PART_LENGTH, Math.max(opener.length + 1, body.length - 300)),
-        safe: open.safeCutEnd(body, tree, this.parsed),
+        first,
+        least: Math.min(opener.length + MIN_PART_LENGTH, Math.max(first, body.length - 300)),
+        safe: incompleteEndOf(body, tree, this.parsed).openFrom,
       });
     const next = start + cut.at - opener.length;
-    const segments = segmentsOf({
-      text: early.text,
-      tree,
-      sourceFrom: opener.length,
-      to: cut.at,
-      closer: cut.closer,
-    });
+    const shown = { text: body, tree, sourceFrom: opener.length, to: cut.at, closer: cut.closer };
+    const segments = segmentsOf(shown);
     return { part: makePart(segments, [start, next], true), end: next, nextOpener: cut.opener, readTo: end };
-  }
-
-  /** Tries prefixes first: if small blocks fill a message early, the rest of the text need not be parsed. */
-  #cutAtBlockLimit(
-    body: string,
-    opener: number,
-    complete: number,
-  ): { text: string; tree: MarkdownNode; cut?: CutPoint } {
-    for (const first of crowdedPrefixes(body)) {
-      const tree = parseMarkdown(first, this.parsed);
-      const cut = cutAtBlockLimit(first, tree, lineStart(first, first.length));
-      if (cut && cut.at > opener) return { text: first, tree, cut };
-    }
-    const tree = parseMarkdown(body, this.parsed);
-    const cut = cutAtBlockLimit(body, tree, complete);
-    return cut && cut.at > opener ? { text: body, tree, cut } : { text: body, tree };
   }
 }
 

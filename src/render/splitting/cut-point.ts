@@ -10,7 +10,7 @@ import { isTableTooWide, MAX_TABLE_ROWS } from './fences-and-tables.ts';
 import { type Seam, seamAt } from './seam.ts';
 
 /** Most blocks that Slack may make of a message's Markdown: 50 in all, less five for the app's own. */
-export const MAX_MARKDOWN_BLOCKS = 45;
+const MAX_MARKDOWN_BLOCKS = 45;
 
 /** A cut: the offset where the next part starts, and its seam. */
 export interface CutPoint extends Seam {
@@ -41,16 +41,21 @@ export class SlackBlockCount {
   }
 }
 
-/** The cut before `before` that the limits on blocks and table rows require; undefined if they are not exceeded. */
-export function cutAtBlockLimit(text: string, root: MarkdownNode, before: number): CutPoint | undefined {
-  const blocks = new SlackBlockCount();
+/** The first cut in a range that the limits on blocks and table rows require, if any. `blocks` holds those before the text. */
+export function cutAtBlockLimit(
+  text: string,
+  root: MarkdownNode,
+  { first, before }: { first: number; before: number },
+  blocks = new SlackBlockCount(),
+): CutPoint | undefined {
+  const isInRange = (at: number) => at >= first && at < before;
   for (const node of blocksInOrder(root)) {
     blocks.add(node);
     const start = lineStart(text, node.start);
-    if (blocks.count > MAX_MARKDOWN_BLOCKS && start > 0 && start < before) return cutAt(text, root, start);
+    if (blocks.count > MAX_MARKDOWN_BLOCKS && isInRange(start)) return cutAt(text, root, start);
     const row =
       node.type === 'table' && !isTableTooWide(text, node) ? node.children[MAX_TABLE_ROWS] : undefined;
-    if (row && row.start < before) return cutAt(text, root, lineStart(text, row.start));
+    if (row && isInRange(row.start)) return cutAt(text, root, lineStart(text, row.start));
   }
   return undefined;
 }
@@ -64,31 +69,6 @@ function* blocksInOrder(root: MarkdownNode): Generator<MarkdownNode> {
     }
     yield { ...node, children: [] };
     yield* blocksInOrder(node);
-  }
-}
-
-/** A heading, a rule, the underline of a heading or the delimiter row of a table. */
-const BLOCK_LINE =
-  /^(?:[ \t>]|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))*(?:#|=+[ \t]*$|[*_][ \t]*[*_][ \t]*[*_]|[|: \t]*-[-|: \t]*$)/;
-
-/**
- * Prefixes of a text, each at least twice as long as the previous one, in which so many lines look like rows, headings
- * or rules that they may exceed the limits. A cheap hint at how little needs to be parsed.
- */
-export function* crowdedPrefixes(text: string): Generator<string, void, undefined> {
-  let rows = 0;
-  let others = 0;
-  let tables = false;
-  for (let at = 0, least = 0; at * 2 < text.length; at = lineEnd(text, at) + 1) {
-    const line = text.slice(at, Math.min(lineEnd(text, at), at + 200));
-    if (BLOCK_LINE.test(line)) others += 1;
-    else if (tables && line.includes('|')) rows += 1;
-    // A table has a delimiter row of dashes.
-    tables ||= line.includes('-');
-    if (at < least || (rows <= MAX_TABLE_ROWS + 5 && others <= MAX_MARKDOWN_BLOCKS)) continue;
-    const end = lineEnd(text, lineEnd(text, at) + 1);
-    if (end * 2 < text.length) yield text.slice(0, end);
-    least = end * 2;
   }
 }
 

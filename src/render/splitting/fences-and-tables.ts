@@ -3,7 +3,7 @@ import { lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node
 /** Most rows of a table in one message, including its header (https://docs.slack.dev/reference/block-kit/blocks/table-block). */
 export const MAX_TABLE_ROWS = 100;
 /** Slack rejects a table with more cells in a row. */
-const MAX_TABLE_COLUMNS = 20;
+export const MAX_TABLE_COLUMNS = 20;
 /** Longest header (characters) that is repeated when a table continues in the next message. */
 const MAX_TABLE_HEAD_LENGTH = 1_500;
 

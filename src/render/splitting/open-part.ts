@@ -1,13 +1,11 @@
 import { wordJoinerCost } from '../markdown/cjk-emphasis.ts';
-import { CONTAINER_TYPES, lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
+import { lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { formulaCost } from '../markdown/math.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { pingCost } from '../markdown/pings.ts';
-import { crowdedPrefixes, MAX_MARKDOWN_BLOCKS, SlackBlockCount } from './cut-point.ts';
-import { fenceAround, isTableTooWide, MAX_TABLE_ROWS } from './fences-and-tables.ts';
+import { cutAtBlockLimit, SlackBlockCount } from './cut-point.ts';
 import { closerAtEnd, incompleteEndOf } from './incomplete-markdown.ts';
 import { mergeSegments, type Segment, segmentsOf } from './segments.ts';
-import { nodeUpTo, REPARSED_PARAGRAPH_LENGTH, stablePointInside } from './stable-prefix.ts';
 
 /**
  * Most characters of one part: its opener, the answer's text and word joiners. With its closer and the lines below the
@@ -19,16 +17,11 @@ const MAX_MARKS = 2_700;
 const LINE_MARKS = 4;
 const INLINE_MARK = /[[\]()*_`~$\\<>!|@]/;
 
-/** Where parsing restarts when the answer grows; everything before it is stable. */
+/** The start of a block at which parsing restarts when the answer grows; everything before it is stable. */
 interface ReparseBase {
   /** The offset in the answer. */
   at: number;
-  /** Parsed before it: the part's opener, or what reopens the construct around the base. */
-  prefix: string;
   blocks: SlackBlockCount;
-  rows: number;
-  /** The fence around the table that the base is in, if the table is shown as code. */
-  fence: string | undefined;
   segments: Segment[];
 }
 
@@ -48,23 +41,10 @@ export class OpenPart {
     this.opener = opener;
     this.filledTo = start;
     this.#cost = opener.length;
-    this.#base = this.#wholePart();
+    this.#base = { at: start, blocks: new SlackBlockCount(), segments: [] };
   }
 
-  #wholePart(): ReparseBase {
-    return {
-      at: this.start,
-      prefix: this.opener,
-      blocks: new SlackBlockCount(),
-      rows: 0,
-      fence: undefined,
-      segments: [],
-    };
-  }
-
-  /**
-   * Takes everything that is kept of the shorter answer from `text` or copies it, so that the shorter one can be freed.
-   */
+  /** Takes everything that is kept of the shorter answer from `text`, so that the shorter one can be freed. */
   rebaseOn(text: string): void {
     let at = this.start;
     const segments = mergeSegments(this.#base.segments).map((segment) => {
@@ -73,8 +53,7 @@ export class OpenPart {
       at += segment.text.length;
       return { text: text.slice(from, at), isAdded: false };
     });
-    const prefix = Buffer.from(this.#base.prefix, 'utf16le').toString('utf16le');
-    this.#base = { ...this.#base, segments, prefix };
+    this.#base = { ...this.#base, segments };
   }
 
   /** Measures new text. Returns true once the part is full, which is then at `filledTo`. */
@@ -90,113 +69,58 @@ export class OpenPart {
     return false;
   }
 
-  /** Parses new text until it may exceed the limits on blocks or rows; true if it may. */
-  mayExceedBlockLimits(text: string, count: ParseCounter): boolean {
-    for (const first of crowdedPrefixes(this.#base.prefix + text.slice(this.#base.at))) {
-      if (this.#exceedsBlockLimits(first, parseMarkdown(first, count))) return true;
-    }
+  /** Whether the part exceeds the limits on blocks or table rows. */
+  exceedsBlockLimits(text: string, final: boolean, count: ParseCounter): boolean {
     const { source, tree } = this.parse(text, count);
-    return this.#exceedsBlockLimits(source, tree);
+    const first = this.#base.at === this.start ? this.opener.length + 1 : 0;
+    const before = final ? source.length + 1 : lineStart(source, source.length);
+    return cutAtBlockLimit(source, tree, { first, before }, this.#base.blocks.copy()) !== undefined;
+  }
+
+  /** What is parsed before the base: the opener, while the base is where the part starts. */
+  get #prefix(): string {
+    return this.#base.at === this.start ? this.opener : '';
   }
 
   /** Parses from the base on. */
   parse(text: string, count: ParseCounter): { source: string; tree: MarkdownNode } {
-    const source = this.#base.prefix + text.slice(this.#base.at);
+    const source = this.#prefix + text.slice(this.#base.at);
     if (this.#lastParse?.source === source) return this.#lastParse;
     const tree = parseMarkdown(source, count);
-    if (!this.#isTableShownAsBefore(source, tree.children[0])) {
-      this.#base = this.#wholePart();
-      return this.parse(text, count);
-    }
     this.#lastParse = { source, tree };
     return this.#lastParse;
-  }
-
-  #exceedsBlockLimits(source: string, tree: MarkdownNode): boolean {
-    const blocks = this.#base.blocks.copy();
-    for (const node of tree.children) blocks.add(node);
-    return (
-      blocks.count > MAX_MARKDOWN_BLOCKS || longestTableRows(source, tree) + this.#base.rows > MAX_TABLE_ROWS
-    );
-  }
-
-  /** Whether the table around the base is still shown the same way: a row that is too wide turns the whole table into code. */
-  #isTableShownAsBefore(source: string, table: MarkdownNode | undefined): boolean {
-    const { rows, fence } = this.#base;
-    if (table?.type !== 'table') return true;
-    if (fence !== undefined) return fenceAround(source.slice(table.start, table.end)) <= fence;
-    return rows === 0 || !isTableTooWide(source, table);
   }
 
   /** The segments to show, and where in the answer they end. */
   render(text: string, final: boolean, count: ParseCounter): { segments: Segment[]; end: number } {
     const { source, tree } = this.parse(text, count);
-    const base = this.#base;
+    const { at, segments: stable } = this.#base;
+    const prefix = this.#prefix;
     const tail = final
       ? { shownTo: source.trimEnd().length, closer: closerAtEnd(source, tree) }
       : incompleteEndOf(source, tree, count);
-    const hold = Math.max(tail.shownTo, base.prefix.length);
-    const atBase = base.at === this.start;
-    const segments = [
-      ...base.segments,
-      ...segmentsOf({
-        text: source,
-        tree,
-        from: atBase ? 0 : base.prefix.length,
-        sourceFrom: base.prefix.length,
-        to: hold,
-        closer: tail.closer,
-        fence: base.fence,
-      }),
-    ];
-    const end = base.at + hold - base.prefix.length;
-    this.#advanceBase(text, source, tree);
+    const hold = Math.max(tail.shownTo, prefix.length);
+    const shown = { text: source, tree, sourceFrom: prefix.length, to: hold, closer: tail.closer };
+    const segments = [...stable, ...segmentsOf(shown)];
+    const end = at + hold - prefix.length;
+    this.#advanceBase(source, tree);
     this.#lastParse = undefined;
     return { segments, end };
   }
 
-  /** How far a full part may be cut without splitting an unfinished construct at its end. */
-  safeCutEnd(source: string, tree: MarkdownNode, count: ParseCounter): number {
-    return incompleteEndOf(source, tree, count).openFrom;
-  }
-
-  /** Moves the base past what has become stable. */
-  #advanceBase(text: string, source: string, tree: MarkdownNode): void {
+  /** Moves the base to the last block that starts on a complete line. */
+  #advanceBase(source: string, tree: MarkdownNode): void {
     const complete = lineStart(source, source.length);
-    const old = this.#base;
-    const last = tree.children.findLastIndex(
-      (node) =>
-        lineEnd(source, node.start) < complete ||
-        // A line this long stays a paragraph even while it is incomplete.
-        (node.type === 'paragraph' && node.end - node.start > REPARSED_PARAGRAPH_LENGTH),
-    );
+    const last = tree.children.findLastIndex((node) => lineEnd(source, node.start) < complete);
     const node = tree.children[last];
     if (!node) return;
-    const blocks = old.blocks.copy();
+    const { at: before, blocks, segments } = this.#base;
+    const prefix = this.#prefix;
+    const at = lineStart(source, node.start);
+    if (at <= prefix.length) return;
     for (const done of tree.children.slice(0, last)) blocks.add(done);
-    const inner = stablePointInside(source, tree, node, complete);
-    const at = inner?.at ?? lineStart(source, node.start);
-    if (at <= old.prefix.length) return;
-    if (inner && CONTAINER_TYPES.test(node.type)) blocks.add(nodeUpTo(node, at));
-    const stable = segmentsOf({
-      text: source,
-      tree,
-      from: old.at === this.start ? 0 : old.prefix.length,
-      sourceFrom: old.prefix.length,
-      to: at,
-      fence: old.fence,
-      continues: inner?.fence !== undefined,
-    });
-    this.#base = {
-      at: old.at + at - old.prefix.length,
-      prefix: inner?.prefix ?? '',
-      blocks,
-      rows: inner && node.type === 'table' ? inner.rows + (last === 0 ? old.rows : 0) : 0,
-      fence: last === 0 && inner?.fence !== undefined ? (old.fence ?? inner.fence) : inner?.fence,
-      segments: [...old.segments, ...stable],
-    };
-    if (this.#base.at > text.length)
-      throw new Error('the stable prefix of an answer is longer than the answer');
+    const stable = segmentsOf({ text: source, tree, sourceFrom: prefix.length, to: at });
+    this.#base = { at: before + at - prefix.length, blocks, segments: [...segments, ...stable] };
   }
 }
 
@@ -211,13 +135,4 @@ function marksAt(text: string, index: number): number {
   if (character === '\n') return LINE_MARKS;
   if (INLINE_MARK.test(character)) return 1;
   return character === ' ' && /[-+*.)]/.test(text.charAt(index - 1)) ? 4 : 0;
-}
-
-/** Rows of the longest table that is shown as a table. */
-function longestTableRows(text: string, tree: MarkdownNode): number {
-  const counts = tree.children.map((node) => {
-    if (node.type !== 'table') return longestTableRows(text, node);
-    return isTableTooWide(text, node) ? 0 : node.children.length;
-  });
-  return Math.max(0, ...counts);
 }

@@ -47,42 +47,30 @@ function fenceInsertions(text: string, node: MarkdownNode): Insertion[] {
   ];
 }
 
-/** A text from `from` to `to` as segments; what precedes `sourceFrom` was added by the renderer. */
+/** A text up to `to` as segments; what precedes `sourceFrom` was added by the renderer. */
 export function segmentsOf(options: {
   text: string;
   tree: MarkdownNode;
-  from?: number;
   sourceFrom: number;
   to: number;
   closer?: string;
-  /** The fence that it starts in, inserted earlier. */
-  fence?: string | undefined;
-  /** It ends inside a fence that is closed later. */
-  continues?: boolean;
 }): Segment[] {
-  const { text, to, from = 0, closer = '' } = options;
+  const { text, sourceFrom, to, closer = '' } = options;
   const segments: Segment[] = [];
-  let at = from;
+  let at = 0;
   const upTo = (end: number) => {
-    if (at < options.sourceFrom)
-      pushSegment(segments, text.slice(at, Math.min(end, options.sourceFrom)), true);
-    pushSegment(
-      segments,
-      text.slice(Math.max(at, options.sourceFrom), Math.max(end, options.sourceFrom)),
-      false,
-    );
-    at = Math.max(at, end);
+    const own = Math.max(at, Math.min(end, sourceFrom));
+    pushSegment(segments, text.slice(at, own), true);
+    pushSegment(segments, text.slice(own, end), false);
+    at = end;
   };
   let closing = closer;
-  let isOpen = options.fence !== undefined;
+  let isOpen = false;
   for (const insert of insertionsFor(text, options.tree)) {
-    if (insert.kind === 'closes' && options.fence !== undefined && at <= from) {
-      insert.text = insert.text.replace(/`+$/, options.fence);
-    }
     if (insert.kind === 'closes' ? !isOpen : insert.at < at || insert.at >= to) continue;
     if (insert.kind !== 'between') isOpen = insert.kind === 'opens';
     if (insert.at >= to) {
-      if (options.continues !== true) closing ||= insert.text;
+      closing ||= insert.text;
       continue;
     }
     upTo(insert.at);

@@ -6,7 +6,6 @@ export const channelSettings = {
   title: 'Channel settings',
   save: 'Save',
   cancel: 'Cancel',
-  unavailable: "I can't read the settings right now. Close this and try again in a moment.",
   noProject: 'This channel has no project yet: its first task creates one.',
   useProject: 'Use another project',
   useProjectHint:

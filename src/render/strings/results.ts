@@ -55,7 +55,6 @@ export function resultsShown(most: number): string {
 export const reviewHeading = 'A review of the work in this thread:';
 export const reviewEmpty = 'A review of the work in this thread finished without findings.';
 export const restOfReview = 'The rest of the review';
-export const reviewTooLong = "The review continues, but it's too long to post here.";
 
 /** `reason` is what the service said, or ''. */
 export function reviewFailed(reason: string): string {
@@ -63,8 +62,6 @@ export function reviewFailed(reason: string): string {
 }
 
 export const noSteps = 'The agent used no tools for this answer.';
-export const stepsUnavailable =
-  "I can't read the steps right now. Close this and press Steps again in a moment.";
 export const stepsNotFound = 'The agent service no longer has this answer, so its steps are gone.';
 export const stepInput = 'Input';
 export const stepOutput = 'Output';

@@ -39,16 +39,14 @@ export const startForm = {
   alreadyAskedAgain: 'This has already been asked again; look further down in the thread.',
   gone: 'I no longer know this message. Please write your question again.',
   contentForgotten:
-    "This form was open too long, and I've forgotten the message it was about. Your text is still here: add what the agent needs to know.",
-  botMembershipUnknown:
-    "Slack can't tell me right now whether I'm in this conversation. Press Start again in a moment.",
+    "This form was open too long, and I've forgotten the message it was about. Copy your text, and open the form again.",
   unknown: "Slack can't tell me right now whether you're in that channel. Press Start again in a moment.",
   threadTaken:
     'This thread already has a task, so your question starts a new thread in the channel, with the message quoted. To continue the existing task, just write in its thread.',
   slow: "Slack is slow right now. Your question is safe, and I'll post it as soon as I can; you can close this.",
   posted: 'Done: your question is in the channel, and the answer grows in its thread.',
+  returned: "I couldn't post your question there. I've sent it back to you as a direct message.",
   cannotPost: "I can't post there: the channel is archived or restricts who can post. Choose another one.",
-  elsewhere: "I'm not in that direct conversation. Choose a channel; your text is kept.",
   foreign: "That direct conversation isn't between you and me. Choose a channel; your text is kept.",
   outsider: "You aren't in that channel, so I can't ask there for you. Choose a channel that you're in.",
   hidden:

@@ -9,8 +9,7 @@ import { deleteWorkspace, hasRows, type WorkspaceDeletionOptions } from './works
 /** Columns that hold nothing but a person's id. */
 const PERSON_COLUMNS = [
   ['turns', 'stop_requested_by'],
-  ['channel_settings', 'changed_by'],
-  ['workspace_settings', 'changed_by'],
+  ['settings', 'changed_by'],
   ['task_deletions', 'requested_by'],
   ['accounts', 'set_by'],
 ] as const;

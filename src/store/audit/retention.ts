@@ -125,8 +125,8 @@ function contentErasures(then: RawBuilder<Date>) {
   const isPausedFor = sql`${isUnresumed} and received_at < ${then} and exists (
     select from threads where threads.workspace = messages.workspace and threads.channel = messages.channel
       and threads.thread_ts = messages.thread_ts and threads.paused_by_turn_id is not null)`;
-  const hasText = sql`finished_at < ${then} and (prompt is not null or file_notes is not null)
-    and (prompt is not null or not (${isKeptFile} and file_notes = ${notesWithoutNames}))`;
+  const hasText = sql`finished_at < ${then} and has_text
+    and not (${isKeptFile} and file_notes is not distinct from ${notesWithoutNames})`;
   const hasTitle = sql`task_title is not null and last_used_at < ${then} and not exists (
     select from turns where turns.workspace = threads.workspace and turns.channel = threads.channel
       and turns.thread_ts = threads.thread_ts and turns.finished_at is null)`;
@@ -144,7 +144,7 @@ function contentErasures(then: RawBuilder<Date>) {
       where ${nextRows('messages', sql`content is not null and ${isDone} and received_at < ${then}`, 'received_at')}`,
     sql`
       update turns set prompt = null, file_notes = case when ${isKeptFile} then ${notesWithoutNames} end,
-        skill = case when user_message_id is not null then skill end
+        skill = case when user_message_id is not null then skill end, has_text = ${isKeptFile}
       where ${nextRows('turns', hasText, 'finished_at')}`,
     sql`
       update threads set task_title = null, task_model = case when task_id is not null then task_model end

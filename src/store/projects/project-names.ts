@@ -27,8 +27,8 @@ export class ProjectNames extends Queries {
     return this.changes(sql`
       update projects set name_sync_due_at = date_trunc('milliseconds', clock_timestamp()), name_sync_claimed_until = null
       where workspace = ${workspace} and project_id is not null and ${condition} and exists (
-        select from channel_settings where channel_settings.workspace = projects.workspace
-          and channel_settings.channel = projects.channel and sync_project_name)`);
+        select from settings where settings.workspace = projects.workspace
+          and settings.channel = projects.channel and sync_project_name)`);
   }
 
   /** Claims due projects for `holdMs`, of each workspace some. */

@@ -33,19 +33,18 @@ interface ProjectChannelTable {
   project_id: string;
 }
 
-/** A channel's settings. */
-export interface ChannelSettingsTable {
+/** The settings of a channel, or of a whole workspace. */
+export interface SettingsTable {
   workspace: string;
+  /** '': the whole workspace. Null in a column: for a channel, the workspace's setting; for that, the operator's. */
   channel: string;
   /** The model of new tasks; null: the service's default. */
   model: string | null;
-  /** `everything`: every message in the channel starts a thread, too. Null: the workspace's setting. */
+  /** `everything`, of channels alone: every message in the channel starts a thread, too. */
   listen_mode: ListenMode | 'everything' | null;
-  /** Null: the workspace's setting. */
   allowed_users: AllowedUsers | null;
-  /** Other bots and workflows (B…) that may use the agent; null: the workspace's setting. */
+  /** Other bots and workflows (B…) that may use the agent. */
   allowed_bots: ColumnType<string[] | null, string[] | null | undefined, string[] | null>;
-  /** Null: the operator's setting. */
   task_control: TaskControl | null;
   show_steps: Generated<boolean>;
   /** The project gets the channel's name and purpose when they change. */
@@ -56,9 +55,9 @@ export interface ChannelSettingsTable {
   changed_at: Generated<Date>;
 }
 
-/** Projects and channel settings. */
+/** Projects and settings. */
 export interface ProjectTables {
   projects: ProjectTable;
   project_channels: ProjectChannelTable;
-  channel_settings: ChannelSettingsTable;
+  settings: SettingsTable;
 }

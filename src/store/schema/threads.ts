@@ -157,6 +157,8 @@ interface TurnTable extends ThreadKey {
   /** The service's ids of the attached files. */
   attached_file_ids: NullableJsonColumn<string[]>;
   file_notes: NullableJsonColumn<FileNote[]>;
+  /** Whether retention still has to erase the prompt and the names of files. */
+  has_text: Generated<boolean>;
   /** The task's last message id when the send was intended; '' if it had none. */
   sent_after_message_id: string | null;
   send_intended_at: NullableTimeColumn;

@@ -1,6 +1,5 @@
 import type { Generated, Selectable } from 'kysely';
 import type { NullableTimeColumn } from './column-types.ts';
-import type { AllowedUsers, ListenMode } from './projects.ts';
 
 /** A Slack workspace in which the bot is installed. */
 interface WorkspaceTable {
@@ -67,19 +66,6 @@ interface UsedOAuthStateTable {
   used_at: Generated<Date>;
 }
 
-/** A workspace's settings. */
-export interface WorkspaceSettingsTable {
-  workspace: string;
-  /** Null: the operator's setting. */
-  allowed_users: AllowedUsers | null;
-  /** Other bots and workflows (B…) that may use the agent; null: the operator's setting. */
-  allowed_bots: string[] | null;
-  /** Null: the operator's setting. */
-  listen_mode: ListenMode | null;
-  changed_by: string;
-  changed_at: Generated<Date>;
-}
-
 /** Whether a workspace's events arrive: the app's own posts come back as events. */
 export type EchoState = Pick<
   Selectable<WorkspaceTable>,
@@ -88,11 +74,10 @@ export type EchoState = Pick<
 export type InstallationRow = Selectable<InstallationTable>;
 export type AccountRow = Selectable<AccountTable>;
 
-/** Workspaces, their installations, accounts and settings. */
+/** Workspaces, their installations and accounts. */
 export interface WorkspaceTables {
   workspaces: WorkspaceTable;
   installations: InstallationTable;
   used_oauth_states: UsedOAuthStateTable;
   accounts: AccountTable;
-  workspace_settings: WorkspaceSettingsTable;
 }

@@ -51,12 +51,6 @@ export class FollowUpSchedule extends Queries {
       returning *`);
   }
 
-  /** Extends a claim to `ms` from now; false if another process has it. */
-  async renew(followUp: FollowUp, claimedBy: string, ms: number): Promise<boolean> {
-    return this.changes(sql`
-      update follow_ups set claimed_until = ${fromNow(ms)} where ${inThread(followUp)} and claimed_by = ${claimedBy}`);
-  }
-
   /** The turn of a follow-up; undefined if it is gone. */
   async checkedTurn({ workspace, turn_id }: FollowUp): Promise<CheckedTurn | undefined> {
     return this.first(sql<CheckedTurn>`

@@ -57,35 +57,10 @@ export class TaskStarts extends Queries {
       returning *`);
   }
 
-  /**
-   * Slack rejected the post: the form may be sent again. `open`: it is still open with what was typed; `anew`: it is
-   * shown again, and its files need not be chosen again; `later`: the same, and the question is kept until
-   * `markFormReturned`, or until another process claims it as abandoned.
-   */
-  async returnToDraft(
-    { workspace, id, source_content, content }: TaskStart,
-    form: 'open' | 'anew' | 'later',
-  ): Promise<void> {
-    const files = content?.files === undefined ? {} : { files: content.files };
-    const source = toPostgresJson({ ...(source_content ?? { text: '' }), ...files });
-    const change = [
-      sql`state = 'draft', post_intended_at = null`,
-      ...(form === 'open' ? [] : [sql`source_content = ${source}`]),
-      form === 'later'
-        ? sql`claimed_until = ${fromNow(CLAIM_MS)}`
-        : sql`content = null, claimed_until = null`,
-    ];
-    await this.#update({ workspace, id }, sql.join(change), sql`state = 'posting'`);
-  }
-
-  /** The form is back with its writer: the question need not be kept. */
-  async markFormReturned(key: TaskStartKey): Promise<void> {
-    await this.#update(key, sql`content = null, claimed_until = null`, sql`state = 'draft'`);
-  }
-
-  /** An open form's question goes into another channel, not into its thread. */
-  async detachFromThread(key: TaskStartKey): Promise<void> {
-    await this.#update(key, sql`thread_ts = null`, sql`state = 'draft'`);
+  /** Slack rejected the post: the form, which is still open, may be sent again. */
+  async returnToDraft(key: TaskStartKey): Promise<void> {
+    const change = sql`state = 'draft', post_intended_at = null, content = null, claimed_until = null`;
+    await this.#update(key, change, sql`state = 'posting'`);
   }
 
   /** The post is about to be sent; the first time is recorded. False if another process has the claim. */
@@ -117,13 +92,13 @@ export class TaskStarts extends Queries {
       where claimed_by = any(${claims}::uuid[]) and claimed_until is not null`);
   }
 
-  /** Claims questions that no process is posting or returning. */
+  /** Claims questions that no process is posting. */
   async claimAbandoned(limit: number): Promise<TaskStart[]> {
     return this.rows(sql<TaskStart>`
-      update task_starts set state = 'posting', claimed_by = ${randomUUID()}, claimed_until = ${fromNow(CLAIM_MS)}
+      update task_starts set claimed_by = ${randomUUID()}, claimed_until = ${fromNow(CLAIM_MS)}
       where (workspace, id) in (
         select workspace, id from task_starts
-        where state in ('posting', 'draft') and content is not null and ${isUnclaimed()}
+        where content is not null and ${isUnclaimed()}
         limit ${limit} for update skip locked)
       returning *`);
   }

@@ -100,6 +100,7 @@ export class Messages extends Queries {
 
   /** The unsent messages of a thread before a message that no other message has quoted, oldest first. */
   async unquoted({ workspace, channel, thread_ts, ts }: Message): Promise<SlackTs[]> {
+    if (ts === thread_ts) return [];
     const rows = await this.rows(sql<{ ts: SlackTs }>`
       select ts from messages
       where ${inThread({ workspace, channel, thread_ts })} and state = 'unsent' and ts < ${ts} and thread_ts <> ts

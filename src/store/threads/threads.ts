@@ -104,8 +104,8 @@ export class Threads extends Queries {
           select from messages where (messages.workspace, messages.channel, messages.ts)
             = (threads.workspace, threads.channel, threads.thread_ts)) as is_between_people
         from threads where ${inThread(key)} and not is_dormant and adopted_ts <= ${ts}) as thread
-      left join workspace_settings as of_all on of_all.workspace = thread.workspace
-      left join channel_settings as of_channel
+      left join settings as of_all on (of_all.workspace, of_all.channel) = (thread.workspace, '')
+      left join settings as of_channel
         on (of_channel.workspace, of_channel.channel) = (thread.workspace, thread.channel)
       left join lateral (
         select max(messages.ts) as ts from messages where ${replies} and messages.user_id = ${person}

@@ -290,6 +290,7 @@ export class Turns extends Queries {
 
   /** Claims the files that were shared without text before a turn's message: they are sent with it, and with no other. */
   async takeKeptFiles(turn: Turn): Promise<Pick<Turn, 'attached_file_ids' | 'file_notes'>[]> {
+    if (turn.message_ts === turn.thread_ts) return [];
     const { rows } = await sql<Pick<Turn, 'attached_file_ids' | 'file_notes' | 'message_ts'>>`
       update turns as kept set files_sent_with_turn_id = ${turn.id}
       where ${inThread(turn)} and outcome = 'kept' and message_ts < ${turn.message_ts}

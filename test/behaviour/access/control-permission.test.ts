@@ -127,23 +127,9 @@ describe.concurrent('a control', () => {
     const root = scene.ask(secret, '/slow 1000 in secret');
     await growing(scene, secret, root);
     const value = await turnOf(scene, root);
-    const actions = [
-      'stop',
-      'continue',
-      'retry',
-      'fresh_links',
-      'correct',
-      'go',
-      'take_back',
-      'feedback_good',
-    ];
+    const actions = ['stop', 'continue', 'retry', 'fresh_links', 'correct', 'go', 'take_back', 'feedback'];
     for (const [at, actionId] of actions.entries()) {
-      const ts = await forged(
-        scene,
-        elsewhere,
-        actionId,
-        actionId === 'feedback_good' ? `good/${value}` : value,
-      );
+      const ts = await forged(scene, elsewhere, actionId, actionId === 'feedback' ? `good/${value}` : value);
       await scene.slack.click({ person: mallory, channel: elsewhere, ts, actionId });
       await scene.until(`${actionId} is answered`, () => told(scene, mallory, elsewhere).length === at + 1);
     }
@@ -189,7 +175,7 @@ describe.concurrent('a control', () => {
 
   test('that starts the work again needs the same permission as the others', async () => {
     const channel = scene.channel();
-    const { channelSettings: channels } = scene.sandbox.bot.store;
+    const { settings: channels } = scene.sandbox.bot.store;
     await channels.set(scene.slack.team.id, channel.id, scene.ada.id, { task_control: 'starter' });
     const root = scene.ask(channel, 'what is mine alone?');
     await scene.finished(channel, root);

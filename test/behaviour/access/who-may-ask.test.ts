@@ -44,7 +44,7 @@ const refusals = async (channel: Channel): Promise<unknown[]> => {
 };
 
 async function admit(channel: Channel, admits: 'members' | 'guests' | 'everyone' | null): Promise<void> {
-  await scene.sandbox.bot.store.channelSettings.set(slack.team.id, channel.id, scene.ada.id, {
+  await scene.sandbox.bot.store.settings.set(slack.team.id, channel.id, scene.ada.id, {
     allowed_users: admits,
   });
 }

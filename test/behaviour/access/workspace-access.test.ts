@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
+import { WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
 import { openMultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
 
 const tenants = await openMultiWorkspaceScene({ settings: { ADMITS: 'guests', ADMITS_BOTS: 'B0USUAL' } });
@@ -92,7 +93,7 @@ describe("a workspace's access setting", () => {
   test("names the workspace's own bots and workflows in place of the operator's", async () => {
     const [ours, theirs] = [room('T1'), room('T2')];
     for (const { bot } of [ours, theirs]) bot.botId = 'B0USUAL';
-    await store.workspaceSettings.set('T1', boss.id, { allowed_users: null, allowed_bots: null });
+    await store.settings.set('T1', WHOLE_WORKSPACE, boss.id, { allowed_users: null, allowed_bots: null });
     expect(await works(ours.bot, ours.channel)).toBe(true);
     expect(await saveAccess({ door_admits: 'usual', door_bots: 'B0OTHER' })).toBe('saved');
     expect(await works(ours.bot, ours.channel)).toBeUndefined();
@@ -103,7 +104,7 @@ describe("a workspace's access setting", () => {
       strings.botsInvalid,
     );
     await slack.closeView(boss);
-    expect((await store.workspaceSettings.get('T1')).allowed_bots).toEqual(['B0OTHER']);
+    expect((await store.settings.get('T1', WHOLE_WORKSPACE)).allowed_bots).toEqual(['B0OTHER']);
   });
 
   test('can be seen and changed by admins alone', async () => {
@@ -111,7 +112,7 @@ describe("a workspace's access setting", () => {
     slack.openHome(person);
     await scene.until('the Home tab is there', () => slack.home(person));
     expect(JSON.stringify(slack.home(person)?.blocks)).not.toContain('door_change');
-    const before = await store.workspaceSettings.get('T2');
+    const before = await store.settings.get('T2', WHOLE_WORKSPACE);
     const option = { text: { type: 'plain_text', text: 'x' }, value: 'everyone' };
     const forged = {
       type: 'view_submission',
@@ -140,6 +141,6 @@ describe("a workspace's access setting", () => {
         .execute();
       return rows.length > 0;
     });
-    expect(await store.workspaceSettings.get('T2')).toEqual(before);
+    expect(await store.settings.get('T2', WHOLE_WORKSPACE)).toEqual(before);
   });
 });

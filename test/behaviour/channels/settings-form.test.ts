@@ -35,7 +35,7 @@ describe("the form of a channel's settings", () => {
     };
     expect(await modal.save(values)).toBeUndefined();
     expect(modal.shown).toContain(settingsSaved);
-    expect(await scene.sandbox.bot.store.channelSettings.get(scene.slack.team.id, channel.id)).toEqual({
+    expect(await scene.sandbox.bot.store.settings.get(scene.slack.team.id, channel.id)).toEqual({
       model: 'max',
       listen_mode: null,
       allowed_users: 'guests',
@@ -57,9 +57,7 @@ describe("the form of a channel's settings", () => {
     const again = await openChannelSettings(scene, grace, channel);
     expect(again.shown).toContain('"initial_option":{"text":{"type":"plain_text","text":"Max"');
     await again.save({ channel_model: 'usual' });
-    expect(
-      (await scene.sandbox.bot.store.channelSettings.get(scene.slack.team.id, channel.id)).model,
-    ).toBeNull();
+    expect((await scene.sandbox.bot.store.settings.get(scene.slack.team.id, channel.id)).model).toBeNull();
   });
 
   test('saves and audits nothing when nothing was changed', async () => {
@@ -80,7 +78,7 @@ describe("the form of a channel's settings", () => {
       second.save({ channel_listens: 'everything', channel_more: [] }),
     ]);
     const both = { model: 'fast', allowed_users: 'everyone', listen_mode: 'everything', show_steps: false };
-    const { channelSettings: channels } = scene.sandbox.bot.store;
+    const { settings: channels } = scene.sandbox.bot.store;
     expect(await channels.get(scene.slack.team.id, channel.id)).toMatchObject(both);
     const [third, fourth] = [
       await openChannelSettings(scene, ada, channel),
@@ -96,7 +94,7 @@ describe("the form of a channel's settings", () => {
     const modal = await openChannelSettings(scene, ada, dm);
     expect(modal.fields).toEqual(['channel_project', 'channel_model', 'channel_more']);
     expect(await modal.save({ channel_model: 'fast' })).toBeUndefined();
-    const kept = await scene.sandbox.bot.store.channelSettings.get(scene.slack.team.id, dm.id);
+    const kept = await scene.sandbox.bot.store.settings.get(scene.slack.team.id, dm.id);
     expect(kept).toMatchObject({ model: 'fast', listen_mode: null, show_steps: true });
   });
 
@@ -168,7 +166,7 @@ test.concurrent('a service that is down does not block the settings that this ap
   const errors = { channel_model: expect.stringContaining("didn't respond in time") };
   const both = { channel_title: 'New', channel_model: 'max' };
   expect(await modal.save(both)).toEqual({ response_action: 'errors', errors });
-  const { channelSettings: channels } = away.sandbox.bot.store;
+  const { settings: channels } = away.sandbox.bot.store;
   expect((await channels.get(away.slack.team.id, channel.id)).model).toBeNull();
   expect(await modal.save({ channel_model: 'max' })).toBeUndefined();
   expect((await channels.get(away.slack.team.id, channel.id)).model).toBe('max');

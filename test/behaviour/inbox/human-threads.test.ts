@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { textOf } from '../../../sandbox/agent/records.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
+import { WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
@@ -47,7 +48,7 @@ test.each([
   'only the two mentions of a thread of 30 messages are sent, with what was said between (%s)',
   async (_, settings) => {
     const channel = scene.channel();
-    await scene.sandbox.bot.store.channelSettings.set(slack.team.id, channel.id, ada.id, settings);
+    await scene.sandbox.bot.store.settings.set(slack.team.id, channel.id, ada.id, settings);
     const root = await humanThread(channel);
     await scene.until('everybody was told', () => told(channel).length === everybody.length);
     expect(new Set(told(channel).map(({ user }) => user))).toEqual(new Set(everybody.map(({ id }) => id)));
@@ -71,15 +72,15 @@ test.each([
 );
 
 test('every reply after the mention is sent where the workspace says so', async () => {
-  const { workspaceSettings } = scene.sandbox.bot.store;
-  await workspaceSettings.set(slack.team.id, ada.id, { listen_mode: 'replies' });
+  const { settings } = scene.sandbox.bot.store;
+  await settings.set(slack.team.id, WHOLE_WORKSPACE, ada.id, { listen_mode: 'replies' });
   const channel = scene.channel();
   const root = slack.say({ person: grace, channel, text: 'talk 1' });
   await scene.finished(channel, scene.reply(channel, root, `${scene.mention} question 2`));
   await scene.finished(channel, scene.reply(channel, root, 'ok', { person: grace }));
   expect((await received(channel, root)).texts).toHaveLength(2);
   expect(told(channel)).toEqual([]);
-  await workspaceSettings.set(slack.team.id, ada.id, { listen_mode: null });
+  await settings.set(slack.team.id, WHOLE_WORKSPACE, ada.id, { listen_mode: null });
 });
 
 test('a reply is sent while nobody else has written since the answer, whatever it says', async () => {

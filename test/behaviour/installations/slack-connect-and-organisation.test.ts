@@ -53,7 +53,7 @@ describe('a workspace', () => {
     await refused(visitor, channel, aside);
     expect(scene.sentToAgent('from here').texts).toEqual(['from here']);
     expect(scene.sentToAgent('from over there').texts).toEqual([]);
-    await store.channelSettings.set('T2', channel.id, host.id, { allowed_users: 'everyone' });
+    await store.settings.set('T2', channel.id, host.id, { allowed_users: 'everyone' });
     const again = tenants.ask({ person: visitor, channel }, 'now from over there');
     expect(await tenants.answered(again)).not.toContain('shared with another organisation');
   });
@@ -133,7 +133,7 @@ describe('a workspace', () => {
     const third = tenants.ask(first, 'c');
     expect(await refused(first.person, first.channel, third)).toMatch(/2 messages in the past hour/);
     for (const text of ['d', 'e']) await tenants.answered(tenants.ask(second, text));
-    await store.channelSettings.set('T1', first.channel.id, first.person.id, { allowed_users: 'guests' });
+    await store.settings.set('T1', first.channel.id, first.person.id, { allowed_users: 'guests' });
     await tenants.answered(tenants.ask({ ...first, person: first.guest }, 'f'));
     const theirs = tenants.ask({ ...second, person: second.guest }, 'g');
     await refused(second.guest, second.channel, theirs);

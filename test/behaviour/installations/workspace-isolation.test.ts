@@ -55,10 +55,11 @@ const links = new ResultLinks({ secretKeys: [secretKey], publicUrl: 'https://bot
 describe('a workspace', () => {
   let root: Message;
   let resultId = '';
+  let turnId = '';
 
   /** What the link of a workspace to the result answers. */
   async function followed(workspace: string): Promise<number> {
-    const link = links.create({ workspace, channel: root.channel, thread_ts: root.ts, resultId });
+    const link = links.create({ workspace, turnId, resultId });
     return (await tenants.fetch(new URL(link).pathname)).status;
   }
 
@@ -72,6 +73,7 @@ describe('a workspace', () => {
       thread_ts: root.ts,
     });
     resultId = result?.[0] ?? '';
+    turnId = result?.[1].turn_id ?? '';
     expect([await followed('T1'), await followed('T2')]).toEqual([302, 410]);
   });
 

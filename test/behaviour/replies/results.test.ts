@@ -237,7 +237,9 @@ test.concurrent('100 results take one list, and its button shows all of their li
 });
 
 describe.concurrent('a stable link', () => {
-  test('leads to a fresh download until the task is deleted', async ({ onTestFinished }) => {
+  test('leads to a fresh download until the task is deleted, also where the channel gets another id', async ({
+    onTestFinished,
+  }) => {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
     const ours = {
       STABLE_LINKS: 'true',
@@ -248,8 +250,8 @@ describe.concurrent('a stable link', () => {
     };
     const agent = { script: maker, behaviour: { downloadLinkMs: 1_500 } };
     const stable = await openAppScene({ agent, settings: { ...settings, ...ours } }, onTestFinished);
-    const { channel, root } = await asked(stable, 'notes 1');
-    const [link = ''] = urls(stable, channel, root);
+    const { channel, root } = await asked(stable, 'notes 2');
+    const [link = '', other = ''] = urls(stable, channel, root);
     expect(link).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${port}/results/[\\w-]+\\.[\\w-]+$`));
     await pause(1_600);
     expect(await (await fetch(link)).text()).toBe('Note 1\n');
@@ -259,6 +261,12 @@ describe.concurrent('a stable link', () => {
     expect((await fetch(`${link}x`)).status).toBe(404);
     expect((await fetch(link, { method: 'POST' })).status).toBe(404);
     expect((await fetch(`http://127.0.0.1:${port}/nothing`)).status).toBe(404);
+    stable.slack.changeId(channel)();
+    const { threads } = stable.sandbox.bot.store;
+    await stable.until('the thread has moved', () =>
+      threads.get({ workspace: root.teamId, channel: channel.id, thread_ts: root.ts }),
+    );
+    expect(await (await fetch(other)).text()).toBe('Note 2\n');
     const [task] = stable.agent.tasks;
     await fetch(`${stable.agent.url}/experimental/tasks/${task?.id}`, {
       method: 'DELETE',

@@ -187,22 +187,6 @@ describe.concurrent('the start form', () => {
     expect(starting.startedTasks('invited after all')).toMatchObject([{ model: 'fast' }]);
   });
 
-  test('asks for another place in direct messages between other people, and keeps what was typed and the files', async () => {
-    const { channel, person } = starting.personInChannel();
-    const others = slack.openDm(person);
-    slack.kick(others);
-    await starting.command(person, others, 'new');
-    await starting.form(person);
-    const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' });
-    await starting.send(person, { question: 'from among others', skill: 'summary', files: [file.id] });
-    await scene.until('it asks for another', () => starting.modalText(person).includes('Choose a channel'));
-    expect(starting.modalText(person)).toContain('run.csv');
-    await starting.send(person, { ...starting.filled(person), channel: channel.id });
-    const root = await starting.post(channel, 'from among others');
-    await scene.finished(channel, root);
-    expect(scene.shown(channel, root)).toContain('Begun with 1 files. Skill: skl_summary.');
-  });
-
   test('refuses a channel that the person is not in, and keeps what was typed', async () => {
     const { channel, person } = starting.personInChannel();
     const hidden = slack.createChannel({ name: 'their-secret', private: true, members: [scene.ada] });
@@ -253,18 +237,14 @@ describe.concurrent('the start form', () => {
     expect(starting.posts(channel, 'after I left')).toEqual([]);
   });
 
-  test("asks for another place in another person's direct messages with the bot", async () => {
+  test("asks for a channel in another person's direct messages", async () => {
     const { channel, person } = starting.personInChannel();
     const hers = slack.openDm(starting.newPerson());
     await starting.command(person, hers, 'new');
     await starting.form(person);
-    await starting.send(person, { question: 'among strangers' });
-    await scene.until('it asks for another', () =>
-      starting.modalText(person).includes(strings.startForm.foreign),
-    );
-    expect(starting.posts(hers, 'among strangers')).toEqual([]);
-    await starting.send(person, { ...starting.filled(person), channel: channel.id });
+    await starting.send(person, { question: 'among strangers', channel: channel.id });
     await scene.finished(channel, await starting.post(channel, 'among strangers'));
+    expect(starting.posts(hers, 'among strangers')).toEqual([]);
   });
 
   test('says so where nobody may post', async () => {
@@ -313,27 +293,15 @@ describe.concurrent('a mention', () => {
   });
 });
 
-test('about a message in a direct conversation of others asks for another place', async ({
-  onTestFinished,
-}) => {
-  // With a budget of its own: who is in a conversation must be known in time.
-  const calm = await openStartFormScene({}, onTestFinished);
-  const { slack: own } = calm.scene;
-  const { channel, person } = calm.personInChannel();
-  const others = own.openDm(person);
-  own.kick(others);
-  const said = own.say({ person, channel: others, text: 'Said among two' });
-  await own.shortcut({ person, callbackId: 'ask_about', channel: others, ts: said.ts });
-  await calm.form(person);
-  const mend = own.faults.add({ call: 'conversations.info', fault: { kind: 'latency', ms: 3_500 } });
-  const unsure = await calm.send(person, { question: 'what of this?' });
-  expect(JSON.stringify(unsure.body)).toMatch(/"question":"Slack can't tell me/);
-  mend();
-  await calm.send(person, { question: 'what of this?' });
-  await calm.scene.until('it asks for another', () => calm.modalText(person).includes('Choose a channel'));
-  await calm.send(person, { ...calm.filled(person), channel: channel.id });
-  await calm.scene.finished(channel, await calm.post(channel, 'what of this?'));
-  expect(calm.scene.sentToAgent('what of this?').texts[0]).toContain('Said among two');
+test('about a message in a direct conversation of others asks for a channel', async () => {
+  const { channel, person } = starting.personInChannel();
+  const others = slack.openDm(scene.grace);
+  const said = slack.say({ person: scene.grace, channel: others, text: 'Said among two' });
+  await slack.shortcut({ person, callbackId: 'ask_about', channel: others, ts: said.ts });
+  await starting.form(person);
+  await starting.send(person, { question: 'what of this?', channel: channel.id });
+  await scene.finished(channel, await starting.post(channel, 'what of this?'));
+  expect(scene.sentToAgent('what of this?').texts[0]).toContain('Said among two');
 });
 
 test('in a group of direct messages begins only where it was opened: Slack does not say who is in it', async ({

@@ -28,13 +28,14 @@ test('the form answers in time when Slack is slow, and then shows the outcome', 
     starting.modalText(fine.person).includes('Done: your question'),
   );
   await scene.finished(fine.channel, await starting.post(fine.channel, 'a slow one'));
-  // What found no place comes back with what was typed.
+  // What found no place goes back to its writer, whose form has closed.
   const { person, channel } = outside;
-  await scene.until('the form is back', () => starting.modalText(person).includes('/invite @'));
-  slack.invite(channel);
-  await starting.send(person, { ...starting.filled(person), channel: channel.id });
-  await scene.finished(channel, await starting.post(channel, 'without a place'));
-  expect(starting.startedTasks('Slow')).toMatchObject([{ model: 'max' }]);
+  await scene.until('the window says so', () =>
+    starting.modalText(person).includes('sent it back to you as a direct message'),
+  );
+  const [returned] = slack.messages(slack.openDm(person));
+  expect(returned && slack.visibleText(returned)).toContain('without a place');
+  expect(starting.posts(channel, 'without a place')).toEqual([]);
 });
 
 test('an expired trigger opens nothing, and the person is told', async () => {
@@ -122,42 +123,6 @@ test('a question is posted once or returned to its writer when the process ended
   );
 });
 
-test.for(['closed', 'unreachable'])(
-  'a refused question is returned to its writer when the form is %s',
-  async (why) => {
-    const { channel, person } = starting.personInChannel({ bot: false });
-    await starting.command(person, channel, 'new');
-    await starting.form(person);
-    const slow = Promise.withResolvers<void>();
-    slack.faults.add({ call: 'chat.postMessage', times: 1, fault: { kind: 'hold', until: slow.promise } });
-    const broken = { call: 'views.update', fault: { kind: 'status', status: 503 } } as const;
-    const mend = why === 'closed' ? undefined : slack.faults.add(broken);
-    await starting.send(person, { question: 'closed too early' });
-    if (mend === undefined) await slack.closeView(person);
-    slow.resolve();
-    const { db } = scene.sandbox.bot.store;
-    const waits = () =>
-      db
-        .selectFrom('task_starts')
-        .select(['id'])
-        .where('state', '=', 'draft')
-        .where('user_id', '=', person.id)
-        .where('content', 'is not', null)
-        .executeTakeFirst();
-    await scene.until('the question is in hand again', waits);
-    await sql`update task_starts set claimed_until = now() - interval '1 second' where content is not null`.execute(
-      db,
-    );
-    await scene.sandbox.restartBot();
-    mend?.();
-    const dm = slack.openDm(person);
-    await scene.until('it is given back', () =>
-      slack.messages(dm).some((one) => slack.visibleText(one).includes('closed too early')),
-    );
-    expect(starting.posts(channel, 'closed too early')).toEqual([]);
-  },
-);
-
 test('forms, commands and shortcuts work over HTTP too', async () => {
   const http = await openStartFormScene({ transport: 'http' });
   const { channel, person } = http.personInChannel({ bot: false });
@@ -215,18 +180,7 @@ test('the message behind an open form is erased with its person, and with time',
     expect(await kept()).toBe(0);
   }
   await scene.until('the form is filled', () => slack.modal(person)?.callbackId === 'start');
-  const file = slack.upload(person, { name: 'run.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' });
-  await starting.send(person, { question: 'too late', skill: 'summary', files: [file.id] });
-  expect(starting.modalText(person)).toContain('open too long');
-  // What was typed is still there, and goes on without what it was about.
-  expect(starting.filled(person)).toMatchObject({
-    question: 'too late',
-    skill: 'summary',
-    channel: channel.id,
-  });
-  await starting.send(person, starting.filled(person));
-  const root = await starting.post(channel, 'too late');
-  await scene.until('it is answered', () =>
-    scene.shown(channel, root).includes('Begun with 1 files. Skill: skl_summary.'),
-  );
+  const refused = await starting.send(person, { question: 'too late' });
+  expect(JSON.stringify(refused.body)).toMatch(/"question":"This form was open too long/);
+  expect(starting.filled(person)).toMatchObject({ question: 'too late' });
 });

@@ -5,11 +5,11 @@ import {
   encodeSnapshot,
   parseSnapshot,
 } from '../../../src/features/channel-settings/channel-settings-snapshot.ts';
-import { DEFAULT_CHANNEL_SETTINGS } from '../../../src/store/projects/channel-settings-store.ts';
+import { DEFAULT_SETTINGS } from '../../../src/store/workspaces/settings-store.ts';
 
 const project = { id: 'prj_1', title: 'Lab', description: '', createdAt: '', updatedAt: '' };
-const shown = parseSnapshot(encodeSnapshot('C1', DEFAULT_CHANNEL_SETTINGS, project));
-const blind = parseSnapshot(encodeSnapshot('C1', DEFAULT_CHANNEL_SETTINGS, undefined));
+const shown = parseSnapshot(encodeSnapshot('C1', DEFAULT_SETTINGS, project));
+const blind = parseSnapshot(encodeSnapshot('C1', DEFAULT_SETTINGS, undefined));
 const untouched: ChannelSettingsValues = {
   project: '',
   title: 'Lab',
@@ -66,7 +66,7 @@ describe('a submitted channel settings form', () => {
     for (const odd of ['U012', 'b012', 'none, B012', 'B0 12!', many])
       expect(change({ bots: odd })).toBeUndefined();
     const named = parseSnapshot(
-      encodeSnapshot('C1', { ...DEFAULT_CHANNEL_SETTINGS, allowed_bots: ['B012'] }, project),
+      encodeSnapshot('C1', { ...DEFAULT_SETTINGS, allowed_bots: ['B012'] }, project),
     );
     expect(change({ bots: 'B012' }, named)?.settings).toEqual({});
     expect(change({ bots: '' }, named)?.settings).toEqual({ allowed_bots: null });

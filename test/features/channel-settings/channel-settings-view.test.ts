@@ -11,7 +11,7 @@ import {
 } from '../../../src/features/workspace-settings/workspace-access-settings.ts';
 import { noticeModal } from '../../../src/render/blocks/modal.ts';
 import * as strings from '../../../src/render/strings/index.ts';
-import { DEFAULT_CHANNEL_SETTINGS } from '../../../src/store/projects/channel-settings-store.ts';
+import { DEFAULT_SETTINGS } from '../../../src/store/workspaces/settings-store.ts';
 
 const usualSetting = (...values: string[]) =>
   fc.record({
@@ -86,7 +86,7 @@ describe('the form with the settings of a channel', () => {
   test('says of each value whether the channel, the workspace or the operator has set it', () => {
     const view = channelSettingsView({
       metadata: '{}',
-      settings: { ...DEFAULT_CHANNEL_SETTINGS, allowed_bots: '', model: 'max', listen_mode: 'everything' },
+      settings: { ...DEFAULT_SETTINGS, allowed_bots: '', model: 'max', listen_mode: 'everything' },
       usual: {
         listens: { text: 'mentions', from: 'operator' },
         admits: { text: 'guests', from: 'workspace' },

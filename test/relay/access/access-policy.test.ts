@@ -8,7 +8,7 @@ import {
 import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
 import type { PersonKind } from '../../../src/slack/directory.ts';
 import type { AllowedUsers } from '../../../src/store/schema.ts';
-import type { AccessSettings } from '../../../src/store/workspaces/workspace-settings-store.ts';
+import type { AccessSettings } from '../../../src/store/workspaces/settings-store.ts';
 
 const asker = { workspace: 'T1', channel: 'C1', person: 'U1' };
 
@@ -16,7 +16,7 @@ const asker = { workspace: 'T1', channel: 'C1', person: 'U1' };
 function access(usual: AllowedUsers, set: Partial<AccessSettings> = {}): AccessDeps {
   return {
     store: {
-      workspaceSettings: {
+      settings: {
         accessIn: async () => ({
           allowed_users: null,
           allowed_bots: null,

@@ -7,11 +7,8 @@ import {
 } from '../../../src/relay/access/control-permission.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import type { PersonKind } from '../../../src/slack/directory.ts';
-import {
-  type ChannelSettings,
-  DEFAULT_CHANNEL_SETTINGS,
-} from '../../../src/store/projects/channel-settings-store.ts';
 import type { TaskControl } from '../../../src/store/schema.ts';
+import { DEFAULT_SETTINGS, type Settings } from '../../../src/store/workspaces/settings-store.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
 const use: ControlUse = {
@@ -32,7 +29,7 @@ interface House {
 function house(
   by: TaskControl,
   kind: PersonKind = 'member',
-  more: { admin?: boolean; starter?: string; silent?: boolean; set?: Partial<ChannelSettings> } = {},
+  more: { admin?: boolean; starter?: string; silent?: boolean; set?: Partial<Settings> } = {},
 ): House {
   const [asked, told, trail]: [string[], House['told'], unknown[]] = [[], [], []];
   const people = {
@@ -50,14 +47,10 @@ function house(
   };
   const deps: ControlPermissionDeps = {
     store: {
-      workspaceSettings: {
-        accessIn: async () => ({
-          allowed_users: more.set?.allowed_users ?? null,
-          allowed_bots: null,
-          allow_workflow_steps: false,
-        }),
+      settings: {
+        accessIn: async () => ({ ...DEFAULT_SETTINGS, ...more.set }),
+        get: async () => ({ ...DEFAULT_SETTINGS, ...more.set }),
       },
-      channelSettings: { get: async () => ({ ...DEFAULT_CHANNEL_SETTINGS, ...more.set }) },
       threads: { get: async () => (more.starter === undefined ? undefined : { started_by: more.starter }) },
       audit: { add: async (entry) => void trail.push(entry) },
     },
@@ -94,7 +87,7 @@ test.each<[TaskControl, PersonKind, Parameters<typeof house>[2], string | undefi
 });
 
 test("the operator's setting applies to a channel without a setting of its own", async () => {
-  const everyone = (set: Partial<ChannelSettings>) => {
+  const everyone = (set: Partial<Settings>) => {
     const { deps } = house('channel', 'stranger', { set });
     return { ...deps, settings: { ...deps.settings, admits: 'everyone' as const } };
   };

@@ -183,7 +183,7 @@ describe('the inbox', () => {
 
   test('lets every early edit be forgotten with its writer', async () => {
     const [person, channel] = ['UGONE', 'CFORGET'];
-    await store.channelSettings.set('T1', channel, 'U1', { listen_mode: 'everything' });
+    await store.settings.set('T1', channel, 'U1', { listen_mode: 'everything' });
     const asked = message('<@UBOT> asked', { person, channel });
     const unheard = message('not here yet', { person, channel });
     await say(asked);
@@ -287,7 +287,7 @@ describe('the inbox', () => {
       message(text, { channel, ...fields });
     const early = said('before');
     expect(await say(early)).toMatchObject({ kind: 'ignored' });
-    await store.channelSettings.set('T1', channel, 'U1', { listen_mode: 'everything' });
+    await store.settings.set('T1', channel, 'U1', { listen_mode: 'everything' });
     const first = said('no mention');
     expect(await say(first)).toMatchObject({ kind: 'admitted' });
     expect(await say(said('a reply', { thread_ts: first.thread_ts }))).toMatchObject({ kind: 'admitted' });
@@ -298,7 +298,7 @@ describe('the inbox', () => {
     expect(await edit(changed, 'and that')).toMatchObject({ kind: 'ignored' });
     expect(await say(changed)).toMatchObject({ kind: 'admitted' });
     expect((await row(changed))?.content).toEqual({ text: 'and that' });
-    await store.channelSettings.set('T1', channel, 'U1', { listen_mode: 'mentions' });
+    await store.settings.set('T1', channel, 'U1', { listen_mode: 'mentions' });
     expect(await say(said('after'))).toMatchObject({ kind: 'ignored' });
   });
 

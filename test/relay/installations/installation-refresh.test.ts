@@ -101,9 +101,9 @@ async function process(
     log: silentLog,
   });
   await installed.refresh(true);
-  const use = () => {
-    installed.workspace(id);
-    return built.get(id);
+  const use = (workspace = id) => {
+    installed.workspace(workspace);
+    return built.get(workspace);
   };
   return { installed, use };
 }
@@ -136,15 +136,14 @@ describe('processes that share installations', () => {
   });
 
   test("find a workspace that was just installed, and an organisation's workspace when they first meet it", async () => {
-    const { installed } = await process();
+    const { installed, use } = await process();
     await install();
     expect(await installed.find({ workspace: id })).toMatchObject({ id });
     expect(await installed.find({ workspace: 'T900' })).toBeUndefined();
     await installOrganisation('E1');
     expect(await installed.find({ workspace: 'T900' })).toBeUndefined();
     expect(await installed.find({ workspace: 'T900', organisation: 'E1' })).toMatchObject({ id: 'T900' });
-    const authorization = await installed.authorization({ workspace: 'T900' });
-    expect(authorization).toMatchObject({ botToken: 'xoxb-all', botUserId: 'U2', teamId: 'T900' });
+    expect(use('T900')?.installation).toMatchObject({ token: 'xoxb-all', botUser: 'U2', workspace: 'T900' });
     await store.installations.revokeAccess('E1', ['T900']);
     await installed.refresh();
     expect(installed.workspace('T900')).toBeUndefined();
@@ -166,7 +165,6 @@ describe('processes that share installations', () => {
     // The other organisation's in a channel that both share: unknown, and with an installation of its own.
     expect(await of('T999')).toBeUndefined();
     expect(await of(id)).toBeUndefined();
-    expect(await installed.authorization({ workspace: id, organisation: 'E3' })).toBeUndefined();
     expect(await of('T903')).toMatchObject({ id: 'T903' });
     expect(await of('T903')).toMatchObject({ id: 'T903' });
     expect(asked).toEqual(['xoxb-all']);

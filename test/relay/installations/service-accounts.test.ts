@@ -48,5 +48,13 @@ test('all accounts that a workspace had share its memory, and only a few retired
   const { responseMemory } = known.ownAccountOptions('T3');
   expect(known.ownAccountOptions('T3').responseMemory).toBe(responseMemory);
   expect(known.ownAccountOptions('T4').responseMemory).not.toBe(responseMemory);
+  const withoutKey = known.agentClient('a3');
+  await kysely
+    .updateTable('accounts')
+    .set({ encrypted_api_key: null })
+    .where('account_id', '=', 'a3')
+    .execute();
+  await known.refresh(true);
+  await expect(withoutKey.getTask('of a turn that still has the client')).rejects.toThrow(AccountGone);
   await known.close();
 });

@@ -64,8 +64,8 @@ describe('a message that Slack refuses', () => {
     expect(sent).toEqual([
       'data_table markdown context_actions',
       'markdown context_actions',
-      'markdown actions',
-      'data_table markdown actions',
+      'markdown',
+      'data_table markdown',
     ]);
     const other = workspaceWithout('plan');
     await other.send(message('plan'));

@@ -20,7 +20,7 @@ function resolver(timeoutMs?: number) {
   );
   const verify = (token: string) => {
     const [workspace = '', resultId = ''] = token.split('/');
-    return { workspace, channel: 'C1', thread_ts: '1.000000', resultId };
+    return { workspace, turnId: '00000000-0000-4000-8000-000000000001', resultId };
   };
   const links = new ResultLinkResolver({ verify }, resolve, timeoutMs);
   const end = () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ResultLinks } from '../../../src/relay/replies/result-links.ts';
 
 const day = 24 * 60 * 60_000;
-const linked = { workspace: 'T1', channel: 'C1', thread_ts: '1.000000', resultId: 'res_1' };
+const linked = { workspace: 'T1', turnId: '00000000-0000-4000-8000-000000000001', resultId: 'res_1' };
 let clock = Date.UTC(2026, 0, 1);
 const made = (secretKey = 'a'.repeat(32)) =>
   new ResultLinks({ secretKeys: [secretKey], publicUrl: 'https://bot.example/', now: () => clock });

@@ -72,3 +72,13 @@ it('polls only when it is asked to, and without a start, if it has no interval',
   await vi.advanceTimersByTimeAsync(10_000);
   expect(poll).toHaveBeenCalledTimes(1);
 });
+
+it('polls at the start, too, if it is to', async () => {
+  const poll = vi.fn<() => Promise<void>>(async () => undefined);
+  const poller = new Poller({ intervalMs: 1_000, startsAtOnce: true, poll, onError: () => undefined });
+  poller.start();
+  expect(poll).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(poll).toHaveBeenCalledTimes(2);
+  await poller.stop();
+});

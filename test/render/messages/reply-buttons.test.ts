@@ -6,7 +6,6 @@ import {
   feedbackButtons,
   feedbackThanksMessage,
   parseFeedback,
-  withPlainFeedbackButtons,
 } from '../../../src/render/messages/feedback-buttons.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 
@@ -28,19 +27,14 @@ test('the paused notice is accepted by Slack, whatever the number and the name',
   );
 });
 
-test('thumbs and their plain buttons name their turn', () => {
-  const message = { text: 'An answer', blocks: [feedbackButtons(turn)] };
-  const plain = withPlainFeedbackButtons(message);
-  for (const { blocks } of [message, plain ?? message]) {
-    expect(checkBlocks(blocks, 'message')).toHaveLength(1);
-    const values = [...JSON.stringify(blocks).matchAll(/"value":"([^"]+)"/g)].map(([, value]) => value ?? '');
-    expect(values.map(parseFeedback)).toEqual([
-      { turnId: turn, good: true },
-      { turnId: turn, good: false },
-    ]);
-  }
-  expect(JSON.stringify(plain)).not.toContain('context_actions');
-  expect(withPlainFeedbackButtons({ text: '', blocks: [] })).toBeUndefined();
+test('thumbs name their turn', () => {
+  const blocks = [feedbackButtons(turn)];
+  expect(checkBlocks(blocks, 'message')).toHaveLength(1);
+  const values = [...JSON.stringify(blocks).matchAll(/"value":"([^"]+)"/g)].map(([, value]) => value ?? '');
+  expect(values.map(parseFeedback)).toEqual([
+    { turnId: turn, good: true },
+    { turnId: turn, good: false },
+  ]);
   expect(parseFeedback(`maybe/${turn}`)).toBeUndefined();
 });
 

@@ -3,6 +3,7 @@ import { v7 as nextId } from 'uuid';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AuditRange, AuditRow } from '../../../src/store/audit/audit-trail.ts';
 import { Store } from '../../../src/store/store.ts';
+import { WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
@@ -198,8 +199,8 @@ describe('erasure', () => {
       await store.turns.finish(turn, 'completed');
     }
     const waiting = await begun('UGONE');
-    await store.workspaceSettings.set('T1', 'UGONE', { allowed_users: 'guests', allowed_bots: null });
-    await store.channelSettings.set('T1', 'C1', 'UGONE', { allowed_users: 'guests' });
+    await store.settings.set('T1', WHOLE_WORKSPACE, 'UGONE', { allowed_users: 'guests', allowed_bots: null });
+    await store.settings.set('T1', 'C1', 'UGONE', { allowed_users: 'guests' });
     expect(await everything()).toContain('UGONE');
     expect(await store.erasure.eraseUser('T1', 'UGONE')).toBe(2);
     const left = await everything();

@@ -3,7 +3,7 @@ import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
-const { channelSettings: channels, projects, projectNames, results } = new Store(kysely);
+const { settings: channels, projects, projectNames, results } = new Store(kysely);
 
 test('one process at a time renames a synced project, and no other project', async () => {
   const key = { workspace: 'T1', channel: 'C1', account_id: 'settings' };

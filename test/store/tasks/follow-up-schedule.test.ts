@@ -33,9 +33,10 @@ test('a failed check is repeated even after the end, and a successful one after 
   expect(again).toMatchObject({ turn_id: turn.id, checks: 1 });
   // It is another's by now.
   await watches.recordCheck(watch, one, { ms: 60_000, failed: false });
-  expect(await watches.renew(again, two, 10_000)).toBe(true);
+  const holders = kysely.selectFrom('follow_ups').select('claimed_by').where('workspace', '=', 'T3');
+  expect(await holders.execute()).toEqual([{ claimed_by: two }]);
   await watches.recordCheck(again, two, { ms: 60_000, failed: false });
-  expect(await watches.renew(again, two, 10_000)).toBe(false);
+  expect(await holders.execute()).toEqual([]);
 });
 
 test('the last check is at the end, however long the pause before it', async () => {

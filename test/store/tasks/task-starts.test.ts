@@ -51,41 +51,17 @@ test('a question under way is not abandoned', async () => {
   expect(await starts.claimAbandoned(10)).toEqual([]);
 });
 
-test.for(['open', 'anew', 'later'] as const)(
-  'a form whose post was rejected can be sent again (%s)',
-  async (how) => {
-    const form = asked();
-    const first = await starts.claimForPosting(form);
-    if (first === undefined) throw new Error('not taken');
-    await starts.intend(first);
-    await starts.returnToDraft(first, how);
-    expect(await starts.get(form)).toMatchObject({
-      state: 'draft',
-      content: how === 'later' ? form.content : null,
-      post_intended_at: null,
-      // A form that is still open has its files itself.
-      source_content: how === 'open' ? null : { files: [{ id: 'F1' }] },
-    });
-    expect(await starts.claimForPosting({ ...form, channel: 'C2' })).toMatchObject({
-      channel: 'C2',
-      state: 'posting',
-    });
-  },
-);
-
-test('a form that may not have reached its writer is claimed, and not deleted as unsent', async () => {
-  const [seen, unseen] = [await starts.claimForPosting(asked()), await starts.claimForPosting(asked())];
-  if (seen === undefined || unseen === undefined) throw new Error('not taken');
-  for (const start of [seen, unseen]) await starts.returnToDraft(start, 'later');
-  await starts.markFormReturned(seen);
-  expect(await starts.claimAbandoned(10)).toEqual([]);
-  await sql`update task_starts set created_at = now() - interval '3 hours', claimed_until = now() - interval '1 second'
-    where id in (${seen.id}, ${unseen.id})`.execute(kysely);
-  await store.retention.deleteExpired({ words: 7, rows: 30, audit: 365, uninstalled: 30 });
-  expect(await starts.get(seen)).toBeUndefined();
-  expect(await starts.claimAbandoned(10)).toMatchObject([
-    { id: unseen.id, state: 'posting', content: unseen.content },
-  ]);
+test('a form whose post was rejected can be sent again', async () => {
+  const form = asked();
+  const first = await starts.claimForPosting(form);
+  if (first === undefined) throw new Error('not taken');
+  await starts.intend(first);
+  await starts.returnToDraft(first);
+  expect(await starts.get(form)).toMatchObject({ state: 'draft', content: null, post_intended_at: null });
+  expect(await starts.claimForPosting({ ...form, channel: 'C2' })).toMatchObject({
+    channel: 'C2',
+    state: 'posting',
+  });
 });
 
 test('a quoted message is erased with the person who wrote it', async () => {

@@ -96,6 +96,7 @@ export const THREAD_TABLES = `
     prompt text,
     attached_file_ids jsonb,
     file_notes jsonb,
+    has_text boolean not null default true,
     files_sent_with_turn_id uuid,
     skill text,
     task_id text,
@@ -136,8 +137,8 @@ export const THREAD_TABLES = `
   create index turns_started on turns (workspace, started_at);
   create index turns_asked on turns (workspace, asked_by, started_at);
   create index turns_finished on turns (finished_at) where finished_at is not null;
-  create index turns_text on turns (finished_at)
-    where finished_at is not null and (prompt is not null or file_notes is not null);
+  -- No column of a step stands in it: an update of such a column alone writes into no index.
+  create index turns_text on turns (finished_at) where finished_at is not null and has_text;
 
   create table posts (
     workspace text not null,

@@ -65,21 +65,12 @@ export const WORKSPACE_TABLES = `
   create index accounts_unused_key on accounts (workspace) where retired_at is not null and encrypted_api_key is not null;
   create index accounts_change_seq on accounts (change_seq);
 
-  create table workspace_settings (
-    workspace text not null,
-    allowed_users text check (allowed_users in ('members', 'guests', 'everyone')),
-    allowed_bots text[],
-    listen_mode text check (listen_mode in ('mentions', 'conversation', 'replies')),
-    changed_by text not null,
-    changed_at timestamptz not null default now(),
-    primary key (workspace)
-  );
-
-  create table channel_settings (
+  create table settings (
     workspace text not null,
     channel text not null,
     model text,
     listen_mode text check (listen_mode in ('mentions', 'conversation', 'replies', 'everything')),
+    check (listen_mode <> 'everything' or channel <> ''),
     allowed_users text check (allowed_users in ('members', 'guests', 'everyone')),
     allowed_bots text[],
     task_control text check (task_control in ('starter', 'channel', 'admins')),

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { Store } from '../../../src/store/store.ts';
-import type { AccessSettings } from '../../../src/store/workspaces/workspace-settings-store.ts';
+import {
+  type AccessSettings,
+  DEFAULT_SETTINGS,
+  WHOLE_WORKSPACE,
+} from '../../../src/store/workspaces/settings-store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
-const { workspaceSettings, channelSettings } = new Store(kysely);
+const { settings } = new Store(kysely);
 
 /** Who may ask, without what only a channel sets. */
 type UserAccess = Omit<AccessSettings, 'allow_workflow_steps'>;
@@ -18,9 +22,9 @@ async function accessWhere(
 ): Promise<AccessSettings> {
   count += 1;
   const [workspace, channel] = [`T${count}`, `C${count}`];
-  if (workspaceSet !== undefined) await workspaceSettings.set(workspace, 'U1', workspaceSet);
-  if (channelSet !== undefined) await channelSettings.set(workspace, channel, 'U1', channelSet);
-  return workspaceSettings.accessIn(workspace, channel);
+  if (workspaceSet !== undefined) await settings.set(workspace, WHOLE_WORKSPACE, 'U1', workspaceSet);
+  if (channelSet !== undefined) await settings.set(workspace, channel, 'U1', channelSet);
+  return settings.accessIn(workspace, channel);
 }
 
 const unset = { allowed_users: null, allowed_bots: null };
@@ -63,8 +67,29 @@ describe('the access that is configured for a channel', () => {
   });
 
   test('is never that of another workspace or channel', async () => {
-    await workspaceSettings.set('T-other', 'U1', { allowed_users: 'everyone', allowed_bots: ['B1'] });
-    await channelSettings.set('T-here', 'C-other', 'U1', { allowed_users: 'everyone', allowed_bots: ['B1'] });
-    expect(await workspaceSettings.accessIn('T-here', 'C-here')).toMatchObject(unset);
+    await settings.set('T-other', WHOLE_WORKSPACE, 'U1', { allowed_users: 'everyone', allowed_bots: ['B1'] });
+    await settings.set('T-here', 'C-other', 'U1', { allowed_users: 'everyone', allowed_bots: ['B1'] });
+    expect(await settings.accessIn('T-here', 'C-here')).toMatchObject(unset);
   });
+});
+
+test('a channel without settings has the defaults', async () => {
+  expect(await settings.get('T1', 'C1')).toEqual(DEFAULT_SETTINGS);
+});
+
+test('setting one value leaves the others unchanged', async () => {
+  await settings.set('T1', 'C2', 'U1', { model: 'fast', show_steps: false });
+  await settings.set('T1', 'C2', 'U2', { listen_mode: 'everything' });
+  expect(await settings.get('T1', 'C2')).toEqual({
+    ...DEFAULT_SETTINGS,
+    model: 'fast',
+    show_steps: false,
+    listen_mode: 'everything',
+  });
+  expect(await settings.get('T2', 'C2')).toEqual(DEFAULT_SETTINGS);
+});
+
+test('only a channel can have every message answered', async () => {
+  const everything = { listen_mode: 'everything' } as const;
+  await expect(settings.set('T1', WHOLE_WORKSPACE, 'U1', everything)).rejects.toThrow('check constraint');
 });

@@ -15,7 +15,6 @@ import { editRateLimit, rateLimitTable } from '../../slack/rate-limits.ts';
 import { SlackClient, type SlackClientOptions, type TokenGate } from '../../slack/slack-client.ts';
 import { Views } from '../../slack/views.ts';
 import { WorkflowExecutions } from '../../slack/workflow-executions.ts';
-import type { WorkspaceClient } from '../runtime/deps.ts';
 
 export interface WorkspaceClientOptions extends Pick<SlackClientOptions, 'onCall'> {
   slackApiUrl: string;
@@ -38,11 +37,12 @@ export function createWorkspaceClient(
   options: WorkspaceClientOptions,
   gate: TokenGate,
   uninstalled: AbortSignal = new AbortController().signal,
-): WorkspaceClient {
+) {
   const { slackApiUrl, isDistributed: distributed, rateLimitStore: store, log } = options;
   const { maxFileBytes: maxBytes, onEdit } = options;
   const slackClient = new SlackClient({ installation, gate, ...options });
   const rateLimiter = new RateLimiter({
+    workspace: installation.workspace,
     store,
     rateLimits: rateLimitTable({
       distributed,
@@ -64,6 +64,7 @@ export function createWorkspaceClient(
     membership: new ChannelMembership(client),
     assistant: new Assistant(client),
     readBack: new MessageHistory(client, distributed),
+    /** Set where the app is declared as an agent. */
     sessions: options.showAgentSessions ? new AgentSessions(client, log) : undefined,
   };
 }

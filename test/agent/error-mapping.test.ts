@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { errorText } from '../../src/agent/error-body.ts';
+import { errorText } from '../../src/agent/error-mapping.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
 
 const words = (body: unknown) =>

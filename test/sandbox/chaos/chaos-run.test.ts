@@ -26,15 +26,16 @@ async function killed(
   return stats;
 }
 
-describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', () => {
-  test('after three kills of one process', { timeout: 240_000 }, async () => {
+// Far more than it takes, for machines that are busy.
+describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', { timeout: 600_000 }, () => {
+  test('after three kills of one process', async () => {
     const { kills, messages, files } = await killed({ kills: 3, replicas: 1, transport: 'http' });
     expect(kills).toBe(3);
     expect(messages).toBeGreaterThanOrEqual(9);
     expect(files).toBeGreaterThan(0);
   });
 
-  test('after the database failed in every way, for two seconds each', { timeout: 240_000 }, async () => {
+  test('after the database failed in every way, for two seconds each', async () => {
     const { recoverySeconds } = await killed({
       kills: 0,
       replicas: 1,
@@ -44,9 +45,7 @@ describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', ()
     expect([...recoverySeconds.keys()]).toEqual([...DATABASE_FAULTS]);
   });
 
-  test('after four kills of two processes on one database, with workflows that ask too', {
-    timeout: 240_000,
-  }, async () => {
+  test('after four kills of two processes on one database, with workflows that ask too', async () => {
     const database = await copyTemplateDatabase();
     const { kills, messages, files, workflows } = await killed({
       kills: 4,

@@ -84,7 +84,7 @@ function check({ blocks, text }: RenderedMessage): void {
   expect(blockTextLength(blocks)).toBeLessThanOrEqual(10_000);
 }
 
-test('Slack accepts every message of 200 random runs, while they grow and at their end, with the new blocks or without', () => {
+test('Slack accepts every message of 500 random runs, while they grow and at their end, with the new blocks or without', () => {
   const seen = { plan: 0, data_table: 0 };
   const live = fc.constantFrom<ReplyPhase>('working', 'stopping', 'delayed');
   const end = fc.constantFrom<ReplyPhase>('done', 'failed', 'cancelled', 'length');
@@ -105,7 +105,7 @@ test('Slack accepts every message of 200 random runs, while they grow and at the
         }
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 500 },
   );
   expect(Math.min(seen.plan, seen.data_table)).toBeGreaterThan(20);
 });

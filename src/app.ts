@@ -174,7 +174,7 @@ export async function startApp(
     onBlockRefused: telemetry.metrics.onBlockRefused,
     onTaskStarted: (thread, title) => directMessages.onTaskStarted(thread, title),
   };
-  const directMessages = new TitlesAndPrompts(deps, config.AGENT_SESSIONS);
+  const directMessages = new TitlesAndPrompts(deps);
   const waitingReactions = new WaitingReactions(deps);
   const runner = new TurnRunner({
     deps,
@@ -213,7 +213,7 @@ export async function startApp(
   });
   const projectNameSync = new ProjectNameSync(deps);
   const onInboxOutcome: EventIntakeDeps['onInboxOutcome'] = (outcome, event) => {
-    const parts = [waitingReactions, lateEdits, pausedMessages, stopTriggers, directMessages, sendNow];
+    const parts = [waitingReactions, lateEdits, pausedMessages, stopTriggers, sendNow];
     for (const part of [...parts, unsentReplies]) {
       const work = Promise.resolve(part.onInboxOutcome(outcome, event));
       inBackground(work, log, 'could not finish the work after an event');
@@ -296,8 +296,8 @@ export async function startApp(
     beginDue: async (due) => {
       if (due.stops) stopControl.sendOpenStops();
       if (due.followUps) followUps.checkDue();
-      if (due.taskDeletions) features.taskDeleter.resumeDue();
-      if (due.workflowSteps) features.workflowStep.completeDue();
+      if (due.taskDeletions) features.taskDeleter.pollNow();
+      if (due.workflowSteps) features.workflowStep.pollNow();
       if (due.projectNames) projectNameSync.pollNow();
       if (due.expiredJobs) await queue.releaseExpired();
       if (due.urgentMessages) await sendNow.passOnUrgent();

@@ -3,7 +3,7 @@ import type { AgentClientOptions } from './client-options.ts';
 import { AgentError } from './errors.ts';
 
 /** No task has this id, so asking for it changes nothing. */
-const NO_TASK = '00000000-0000-0000-0000-000000000000';
+const NO_TASK: OwnedResource = { task: '00000000-0000-0000-0000-000000000000' };
 const WRONG_KEY = 'a-key-that-nobody-has';
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -15,24 +15,24 @@ export type ProbeOptions = Pick<
   'baseUrl' | 'apiKey' | 'serviceOptions' | 'allowedHosts' | 'responseLimits' | 'responseMemory' | 'lookup'
 >;
 
-/**
- * Checks an address and a key with a call that changes nothing. Throws TypeError if one of them is invalid, and
- * AgentError if the service does not respond as expected.
- */
+/** Tries an address and a key by a call that changes nothing. Throws TypeError if one is invalid, and AgentError. */
 export async function probeAccount(options: ProbeOptions): Promise<ProbeResult> {
   if ((await tryKey(options, options.apiKey, NO_TASK)) === 'bad_key') return 'bad_key';
   return (await tryKey(options, WRONG_KEY, NO_TASK)) === 'bad_key' ? 'good' : 'no_service';
 }
 
-/** Whether a key opens a task, so that it belongs to the same account. Throws like `probeAccount`. */
-export async function keyOpens(options: ProbeOptions, taskId: string): Promise<boolean> {
-  return (await tryKey(options, options.apiKey, taskId)) === 'found';
+/** A task or a project, by its id. */
+export type OwnedResource = { readonly task: string } | { readonly project: string };
+
+/** Whether a key opens a task or a project, so that it belongs to the same account. Throws like `probeAccount`. */
+export async function keyOpens(options: ProbeOptions, resource: OwnedResource): Promise<boolean> {
+  return (await tryKey(options, options.apiKey, resource)) === 'found';
 }
 
 async function tryKey(
   options: ProbeOptions,
   apiKey: string,
-  taskId: string,
+  resource: OwnedResource,
 ): Promise<'bad_key' | 'unknown' | 'found'> {
   const agent = new AgentClient({
     ...options,
@@ -41,7 +41,7 @@ async function tryKey(
     timeouts: { requestMs: PROBE_TIMEOUT_MS },
   });
   try {
-    await agent.getTask(taskId);
+    await ('task' in resource ? agent.getTask(resource.task) : agent.readProject(resource.project));
     return 'found';
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { Agent } from 'undici';
 import { DEFAULT_RETRY_POLICY } from './call-retry.ts';
 import {
   type AgentCallOptions,
@@ -24,7 +25,7 @@ import {
   type ResultCursor,
   withSmallerPages,
 } from './list-pages.ts';
-import { hostNameOf, parseServiceUrl, publicLookup } from './network-address.ts';
+import { lookupWithAllowed, parseServiceUrl, publicLookup } from './network-address.ts';
 import { finalizeBody, newFileBody, newMessageBody, newTaskBody } from './request-bodies.ts';
 import { OPERATOR_RESPONSE_LIMITS, ResponseReader } from './response-limits.ts';
 import { ServiceHttp } from './service-http.ts';
@@ -52,6 +53,7 @@ export class AgentClient {
   readonly #timeouts: AgentTimeouts;
   readonly #responseReader: ResponseReader;
   readonly #http: ServiceHttp;
+  readonly #connections: Agent;
   /** The service's signed links, which are used without the key. */
   readonly links: SignedLinks;
 
@@ -68,7 +70,10 @@ export class AgentClient {
     this.#timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
     this.#responseReader = new ResponseReader(responseLimits, options.responseMemory);
     const { lookup = publicLookup } = options;
+    const connect = { timeout: this.#timeouts.connectMs, lookup: lookupWithAllowed(allowedHosts, lookup) };
+    this.#connections = new Agent({ allowH2: false, connect });
     const transport = {
+      dispatcher: this.#connections,
       timeouts: this.#timeouts,
       retry: { ...DEFAULT_RETRY_POLICY, ...options.retry },
       serviceOptions: this.serviceOptions,
@@ -76,17 +81,17 @@ export class AgentClient {
     this.#http = new ServiceHttp({
       ...options,
       ...transport,
+      dispatcher: options.dispatcher ?? this.#connections,
       baseUrl,
       apiKey: () => options.apiKey,
       responseReader: this.#responseReader,
-      lookup: allowedHosts.has(hostNameOf(baseUrl)) ? undefined : lookup,
     });
-    this.links = new SignedLinks({ ...transport, allowedHosts, lookup });
+    this.links = new SignedLinks({ ...transport, allowedHosts });
   }
 
   /** Closes all connections; calls in progress fail. */
   async close(): Promise<void> {
-    await Promise.all([this.#http.close(), this.links.close()]);
+    await this.#connections.destroy();
   }
 
   /** Creates a project. Never retried: after outcome `unknown` there may be a project that nobody can find. */
@@ -115,10 +120,7 @@ export class AgentClient {
     return await this.#http.call('PUT', `${PROJECTS_PATH}/{project_id}`, schemas.projectSchema, details);
   }
 
-  /**
-   * Reads a project. The service has no call for this, so it sends an update that changes nothing. If the service
-   * rejects an empty update, the project's list of tasks shows whether it exists, and the result is undefined.
-   */
+  /** Reads a project by an update that changes nothing. Undefined if the service rejects that, but lists its tasks. */
   async readProject(projectId: string, signal?: AbortSignal): Promise<schemas.Project | undefined> {
     try {
       return await this.updateProject(projectId, {}, { signal });
@@ -168,10 +170,7 @@ export class AgentClient {
     }
   }
 
-  /**
-   * Stops a task: at once with `force`, otherwise when the agent reaches a safe point. Never retried: after a lost
-   * response the task may already be working on another message.
-   */
+  /** Stops a task at a safe point, or at once with `force`. Never retried: a late call could stop a later message. */
   async cancelTask(
     taskId: string,
     { force, signal }: AgentCallOptions & { readonly force?: boolean } = {},
@@ -208,10 +207,7 @@ export class AgentClient {
     return await allResults(this.#responseReader.withListLimit(list), options.reconcile);
   }
 
-  /**
-   * Sends a message. The service may hold the call open until the reply is complete, for `timeoutMs` at most. Never
-   * retried: after outcome `unknown`, look for the message before you send it again.
-   */
+  /** Sends a message; the call may stay open until the reply is complete. Never retried: after `unknown`, look. */
   async sendMessage(
     taskId: string,
     message: NewMessage,
@@ -316,10 +312,7 @@ export class AgentClient {
     return await this.#http.call('POST', `${FILE_PATH}/parts`, schemas.partUrlsSchema, details);
   }
 
-  /**
-   * Finalizes an upload; null if the response does not hold the file. Retried, because a second finalize creates no
-   * second file. If the retry is refused (`attempts > 1`), `getFile` shows whether the first one succeeded.
-   */
+  /** Finalizes an upload; null without a file in the response. Retried; if that is refused, `getFile` decides. */
   async finalizeUpload(
     fileId: string,
     multipart: { readonly uploadId: string; readonly parts: readonly UploadedPart[] } | null,

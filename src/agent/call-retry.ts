@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AgentAbortedError, AgentError } from './errors.ts';
+import { AgentError } from './errors.ts';
 
 export const DEFAULT_RETRY_POLICY = {
   maxAttempts: 5,
@@ -15,10 +15,7 @@ export const DEFAULT_RETRY_POLICY = {
 
 export type RetryPolicy = Readonly<typeof DEFAULT_RETRY_POLICY>;
 
-/**
- * Milliseconds to wait after attempt number `attempt` (from 1). With `retryAfterMs`, that long and up to `baseDelayMs`
- * more. Otherwise exponential back-off with full jitter, up to `maxDelayMs`.
- */
+/** The pause (ms) after an attempt, counted from 1: `retryAfterMs` and a little more, or back-off with full jitter. */
 export function retryDelay(
   attempt: number,
   retryAfterMs: number | undefined,
@@ -70,7 +67,7 @@ async function wait(ms: number, signal: AbortSignal | undefined, lastError: Agen
   try {
     await sleep(ms, undefined, { signal });
   } catch (cause) {
-    throw new AgentAbortedError({
+    throw new AgentError('aborted', {
       sentence: 'The call to the agent service was stopped while it waited for a retry.',
       outcome: lastError.outcome,
       cause,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { parseRetryAfter } from './call-retry.ts';
 import {
-  AgentAbortedError,
   AgentBusyError,
   type AgentCallOutcome,
   AgentError,
@@ -64,10 +63,7 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
   return new AgentRejectedError({ ...details(`${rejectionSentence(status)} ${about}.`), reason });
 }
 
-/**
- * The error for a call without a readable response. The outcome is `not_sent` if no byte was sent, otherwise
- * `unknown`. An AgentError, and an error of the request's own body, is returned unchanged.
- */
+/** The error for a call without a readable response. An AgentError and an error of the body stay as they are. */
 export function errorForBrokenRequest(
   context: CallContext,
   error: unknown,
@@ -85,7 +81,8 @@ export function errorForBrokenRequest(
   });
 
   if (endedBy === 'lease') return leaseLostError(context.name, outcome);
-  if (endedBy === 'caller') return new AgentAbortedError(details(`The call was stopped (${context.name}).`));
+  if (endedBy === 'caller')
+    return new AgentError('aborted', details(`The call was stopped (${context.name}).`));
   const server = serverName(context.target);
   if (endedBy === 'timeout') {
     return new AgentError('unavailable', details(`${server} did not respond in time (${context.name}).`));
@@ -164,10 +161,7 @@ const detailItemsSchema = z
   .array(z.looseObject({ loc: z.array(z.unknown()).optional(), msg: z.string() }))
   .min(1);
 
-/**
- * The service's reason in an error body: the first of `paths` that leads to a text or a list of `{loc, msg}`, or the
- * whole body if it is not JSON. Undefined if there is no reason.
- */
+/** The first text, or list of `{loc, msg}`, at one of `paths`; the whole body if it is not JSON; else undefined. */
 function reasonInBody(body: string, paths: readonly string[]): string | undefined {
   const parsed = parseJson(body);
   for (const path of paths) {

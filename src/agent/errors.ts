@@ -20,6 +20,7 @@ export type AgentErrorCode =
   | 'not_understood'
   /** The lease on the thread ended, so another process may have taken the thread. */
   | 'lease_lost'
+  /** The caller's signal ended the call. */
   | 'aborted'
   /** A file had more or fewer bytes than announced; nothing was finalized. */
   | 'wrong_size';
@@ -43,7 +44,6 @@ export interface AgentErrorDetails {
 /** Any failure of a call to the service or to one of its signed links. */
 export class AgentError extends Error {
   readonly code: AgentErrorCode;
-  readonly sentence: string;
   readonly outcome: AgentCallOutcome;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
@@ -55,7 +55,6 @@ export class AgentError extends Error {
     super(details.sentence, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = new.target.name;
     this.code = code;
-    this.sentence = details.sentence;
     this.outcome = details.outcome;
     this.status = details.status;
     this.requestId = details.requestId?.slice(0, MAX_REQUEST_ID_LENGTH);
@@ -106,12 +105,5 @@ export class AgentRejectedError extends AgentError {
 export class AgentResponseSizeError extends AgentError {
   constructor(details: AgentErrorDetails) {
     super('not_understood', details);
-  }
-}
-
-/** The caller's signal ended the call. */
-export class AgentAbortedError extends AgentError {
-  constructor(details: AgentErrorDetails) {
-    super('aborted', details);
   }
 }

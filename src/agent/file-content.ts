@@ -17,10 +17,7 @@ interface ContentContext {
   readonly sizeBytes: () => Promise<number>;
 }
 
-/**
- * Opens the contents: the response holds the bytes, redirects to them, or is JSON with a link to them. The caller reads
- * `body` to its end or destroys it.
- */
+/** Opens contents: bytes, a redirect to them, or JSON with a link. The caller reads or destroys the `body`. */
 export async function openContent(
   response: HttpResponse,
   { serviceOptions, links, serviceUrl, signal, sizeBytes }: ContentContext,

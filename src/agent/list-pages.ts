@@ -31,10 +31,7 @@ export interface ResultCursor {
 
 export type ListMessages = (cursor: MessageCursor) => Promise<Page<Message>>;
 
-/**
- * Retries a page that is too large to read with a smaller `limit`, and keeps that limit for the walk's later pages.
- * Throws AgentResponseSizeError if a page of one event is too large.
- */
+/** Reads a page that is too large again with a smaller `limit`, and keeps that. Throws if one event is too large. */
 export function withSmallerPages(list: ListMessages): ListMessages {
   let maxEvents = MAX_EVENTS;
   return async (cursor) => {
@@ -63,10 +60,7 @@ export async function* messagesForward(
   for await (const page of pagesFrom(list, 'afterId', afterId, options)) yield* page;
 }
 
-/**
- * Walks back with `before_id` from the latest message to `afterId`, or to the first message if null. Then yields
- * the messages after it, oldest first.
- */
+/** The messages after `afterId`, or all if null, oldest first. Walks back from the latest with `before_id`. */
 export async function* messagesBackward(
   list: ListMessages,
   afterId: string | null,

@@ -220,11 +220,7 @@ interface PartPlan {
   readonly count: number;
 }
 
-/**
- * Splits a file into parts of the size that the service gave, or else of the configured size. Raises the size to S3's
- * limits: not too many parts, and only the last may be small. An empty file is one empty part. Throws
- * AgentRejectedError if a part would be larger than `maxBytes`.
- */
+/** Splits a file into parts of the given or configured size, raised to S3's limits. Throws above `maxBytes`. */
 export function planParts(
   sizeBytes: number,
   givenBytes: number | null,

@@ -29,6 +29,12 @@ export const publicLookup: LookupFunction = (hostname, options, callback) => {
   });
 };
 
+/** Looks up `allowedHosts` without a limit on their addresses, and all other names by `others`. */
+export function lookupWithAllowed(allowedHosts: ReadonlySet<string>, others: LookupFunction): LookupFunction {
+  return (hostname, options, callback) =>
+    (allowedHosts.has(hostname.toLowerCase()) ? lookup : others)(hostname, options, callback);
+}
+
 /** Milliseconds of one attempt, and the number of attempts. */
 const RESOLVER_OPTIONS = { timeout: 2_000, tries: 2 };
 

@@ -95,11 +95,6 @@ export class ResponseReader {
       this.#memory.end(read);
     }
   }
-
-  /** Whether a JSON text is within the limits for parsing. */
-  isWithinLimits(text: string): boolean {
-    return isJsonWithinLimits(text, this.limits.maxValues);
-  }
 }
 
 /** Whether a JSON text holds at most `maxValues` values, none of them nested too deeply. */

@@ -1,6 +1,5 @@
-import type { LookupFunction } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { type RetryPolicy, retryCall } from './call-retry.ts';
 import type {
@@ -22,7 +21,7 @@ import { AgentError } from './errors.ts';
 import { BrokenRequestError, type HttpResponse, sendRequest } from './http-request.ts';
 import { parseJson } from './json-path.ts';
 import { nextCursor } from './request-bodies.ts';
-import type { ResponseReader } from './response-limits.ts';
+import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { describeIssue, type Page } from './service-schema.ts';
 
@@ -43,18 +42,14 @@ export interface CallDetails {
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export interface ServiceHttpOptions
-  extends Pick<
-    AgentClientOptions,
-    'log' | 'onAttempt' | 'beforeRead' | 'onRateLimited' | 'gate' | 'dispatcher'
-  > {
+  extends Pick<AgentClientOptions, 'log' | 'onAttempt' | 'beforeRead' | 'onRateLimited' | 'gate'> {
   readonly baseUrl: URL;
   readonly apiKey: () => string;
   readonly serviceOptions: ServiceOptions;
   readonly timeouts: AgentTimeouts;
   readonly retry: RetryPolicy;
   readonly responseReader: ResponseReader;
-  /** Resolves the service's host name; the system resolver if left out. */
-  readonly lookup?: LookupFunction | undefined;
+  readonly dispatcher: Dispatcher;
 }
 
 type ReadResponse<T> = (response: HttpResponse, context: CallContext) => Promise<T>;
@@ -73,7 +68,6 @@ interface Attempt<T> extends CallDetails {
 /** Calls the service with its key. Follows no redirect. */
 export class ServiceHttp {
   readonly #options: ServiceHttpOptions;
-  readonly #dispatcher: Dispatcher;
 
   get baseUrl(): URL {
     return this.#options.baseUrl;
@@ -81,9 +75,6 @@ export class ServiceHttp {
 
   constructor(options: ServiceHttpOptions) {
     this.#options = options;
-    const { lookup, timeouts } = options;
-    const connect = { timeout: timeouts.connectMs, ...(lookup && { lookup }) };
-    this.#dispatcher = options.dispatcher ?? new Agent({ allowH2: false, connect });
   }
 
   /** Calls an endpoint and reads its JSON response by `schema`. `path` is also the call's name in errors and logs. */
@@ -117,11 +108,6 @@ export class ServiceHttp {
     return await this.#request('GET', path, details, read, this.#options.timeouts.idleMs);
   }
 
-  /** Closes the connections, unless they were passed in; calls in progress fail. */
-  async close(): Promise<void> {
-    if (this.#options.dispatcher === undefined) await this.#dispatcher.destroy();
-  }
-
   /** `raw` is the parsed response before the schema, `bytes` its size. */
   async #requestJson<Schema extends z.ZodType>(
     method: Method,
@@ -133,7 +119,7 @@ export class ServiceHttp {
       if (response.status >= 300) throw await errorForResponse(context, response);
       const { responseReader } = this.#options;
       const { text, isWhole, bytes } = await responseReader.readText(response.body);
-      if (!isWhole || !responseReader.isWithinLimits(text)) {
+      if (!isWhole || !isJsonWithinLimits(text, responseReader.limits.maxValues)) {
         throw responseSizeError(context, response, responseReader.maxDescription);
       }
       const raw = parseJson(text);
@@ -167,7 +153,7 @@ export class ServiceHttp {
 
   async #attempt<T>(call: Attempt<T>): Promise<T> {
     const { context, guard, outerSignal, attempt } = call;
-    const { gate, timeouts, log, onAttempt, onRateLimited } = this.#options;
+    const { dispatcher, gate, timeouts, log, onAttempt, onRateLimited } = this.#options;
     const leaseMs = () => guard?.remainingMs() ?? Number.POSITIVE_INFINITY;
     const assertLeaseHeld = () => {
       if (leaseMs() <= 0) throw leaseLostError(context.name, 'not_sent');
@@ -181,7 +167,7 @@ export class ServiceHttp {
     let status: number | undefined;
     try {
       const response = await sendRequest({
-        dispatcher: this.#dispatcher,
+        dispatcher,
         method: call.method,
         url: call.url,
         headers: this.#headers(call.body !== undefined),

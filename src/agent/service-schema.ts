@@ -17,9 +17,9 @@ const MAX_NAME_LENGTH = 100;
 /** Characters of an agent's error text: more than a thread shows. */
 const MAX_ERROR_LENGTH = 4_000;
 
-/** A text; `fallback` if it is null or missing. */
-function textOr(fallback: string) {
-  return nullableTextSchema.transform((text) => text ?? fallback);
+/** A value; `fallback` if it is null or missing. */
+function valueOr<Value>(schema: z.ZodType<Value>, fallback: Value) {
+  return schema.nullish().transform((value) => value ?? fallback);
 }
 
 /** An object with our names for the service's fields: `created_at` becomes `createdAt`. */
@@ -56,7 +56,7 @@ export function describeIssue({ code, message }: z.core.$ZodIssue): string {
 export const projectSchema = record({
   id: idSchema,
   title: z.string(),
-  description: textOr(''),
+  description: valueOr(z.string(), ''),
 });
 
 /** A project: a channel's tasks and files. */
@@ -80,11 +80,9 @@ export const taskSchema = record({
   /** `idle`, `running`, `completed`, `cancelled`, `failed`. */
   status: z.string(),
   project_id: idSchema,
-  title: textOr(''),
+  title: valueOr(z.string(), ''),
   /** Only Get a task fills it. */
-  reviews: arrayOf(reviewSchema)
-    .nullish()
-    .transform((reviews) => reviews ?? []),
+  reviews: valueOr(arrayOf(reviewSchema), []),
 });
 
 /** A task: one conversation with the agent. */
@@ -96,10 +94,7 @@ const toolUseBlockSchema = z.object({
   type: z.literal('tool_use'),
   id: idSchema,
   name: z.string().transform((name) => name.slice(0, MAX_NAME_LENGTH)),
-  input: z
-    .record(z.string(), z.unknown())
-    .nullish()
-    .transform((input) => input ?? {}),
+  input: valueOr(z.record(z.string(), z.unknown()), {}),
 });
 
 const toolResultBlockSchema = record({
@@ -154,10 +149,7 @@ export function messageText({ content }: Message): string {
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }
 
-/**
- * The response to a send. The message has already taken effect, so a part of an undocumented shape becomes null instead
- * of an error; the messages can be read afterwards.
- */
+/** The response to a send, which has taken effect: a part of an undocumented shape becomes null instead of an error. */
 export const sendResultSchema = record({
   task: taskSchema.nullable().default(null).catch(null),
   user_message: messageSchema.nullable().default(null).catch(null),
@@ -174,7 +166,7 @@ export const fileSchema = record({
   size_bytes: z.number(),
   /** `input`, `output`. */
   purpose: nullableTextSchema,
-  mime_type: textOr('application/octet-stream'),
+  mime_type: valueOr(z.string(), 'application/octet-stream'),
   project_id: idSchema,
 });
 
@@ -184,7 +176,7 @@ export const resultFileSchema = record({
   result_id: idSchema,
   name: z.string(),
   size_bytes: z.number(),
-  mime_type: textOr('application/octet-stream'),
+  mime_type: valueOr(z.string(), 'application/octet-stream'),
   created_at: z.string(),
   /** A time-limited, signed link; null if it was not requested. A secret: never log it. */
   download_url: nullableTextSchema,
@@ -207,10 +199,7 @@ export const partUrlsSchema = z
 function listSchema<Item extends z.ZodType>(item: Item) {
   return record({
     data: arrayOf(item),
-    has_more: z
-      .boolean()
-      .nullish()
-      .transform((more) => more ?? false),
+    has_more: valueOr(z.boolean(), false),
     first_id: nullableTextSchema,
     last_id: nullableTextSchema,
   }).transform(({ data, ...page }) => ({ items: data, ...page }));

@@ -1,6 +1,5 @@
-import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { type RetryPolicy, retryCall } from './call-retry.ts';
 import type { AgentTimeouts } from './client-options.ts';
 import {
@@ -24,9 +23,9 @@ const MAX_DISCARDED_BYTES = 64 * 1024;
 export interface SignedLinksOptions {
   /** Hosts (names without port) that may have a private address or plain http; others must be public https. */
   readonly allowedHosts: ReadonlySet<string>;
-  /** Resolves the names of public hosts. */
-  readonly lookup: LookupFunction;
-  readonly timeouts: Pick<AgentTimeouts, 'connectMs' | 'idleMs'>;
+  /** Connects to no private address, except to those hosts. */
+  readonly dispatcher: Dispatcher;
+  readonly timeouts: Pick<AgentTimeouts, 'idleMs'>;
   readonly serviceOptions: ServiceOptions;
   readonly retry: RetryPolicy;
 }
@@ -43,21 +42,17 @@ export interface LinkUpload {
   readonly signal: AbortSignal | undefined;
 }
 
-type LinkRequest = Omit<HttpRequest, 'signal' | 'idleMs'> & { readonly signal: AbortSignal | undefined };
+type LinkRequest = Omit<HttpRequest, 'signal' | 'idleMs' | 'dispatcher'> & {
+  readonly signal: AbortSignal | undefined;
+};
 
 /** Uses the service's signed links: without its key, and never into a private network. */
 export class SignedLinks {
   readonly #options: SignedLinksOptions;
-  readonly #allowedHostsDispatcher: Agent;
-  readonly #publicDispatcher: Agent;
   readonly #retry: RetryPolicy;
 
   constructor(options: SignedLinksOptions) {
     this.#options = options;
-    const { lookup, timeouts } = options;
-    const timeout = timeouts.connectMs;
-    this.#allowedHostsDispatcher = new Agent({ allowH2: false, connect: { timeout } });
-    this.#publicDispatcher = new Agent({ allowH2: false, connect: { timeout, lookup } });
     // For storage, a 500 is transient.
     this.#retry = { ...options.retry, retryStatuses: [...options.retry.retryStatuses, 500] };
   }
@@ -65,10 +60,9 @@ export class SignedLinks {
   /** Sends a body. Returns the response's ETag exactly as received. */
   async put(upload: LinkUpload): Promise<{ etag: string | undefined }> {
     const context = this.#contextOf(upload.name);
-    const { url, dispatcher } = this.#resolveTarget(context, upload.url, undefined);
+    const url = this.#resolve(context, upload.url, undefined);
     const once = async () => {
       const response = await this.#attempt(context, {
-        dispatcher,
         method: upload.method,
         url,
         headers: { ...upload.headers, 'content-length': String(upload.sizeBytes) },
@@ -92,9 +86,9 @@ export class SignedLinks {
     let from = base;
     let to = link;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-      const { url, dispatcher } = this.#resolveTarget(context, to, from);
+      const url = this.#resolve(context, to, from);
       const response = await retryCall(
-        () => this.#attempt(context, { dispatcher, method: 'GET', url, headers: {}, signal }),
+        () => this.#attempt(context, { method: 'GET', url, headers: {}, signal }),
         this.#retry,
         signal,
       );
@@ -114,19 +108,15 @@ export class SignedLinks {
   /** Whether a link may be passed on: by https to a public host, or to an allowed one. */
   isAllowed(link: string): boolean {
     const url = URL.parse(link);
-    return url !== null && this.#dispatcherFor(url) !== undefined;
-  }
-
-  /** Closes the connections; transfers in progress fail. */
-  async close(): Promise<void> {
-    await Promise.all([this.#allowedHostsDispatcher.destroy(), this.#publicDispatcher.destroy()]);
+    return url !== null && this.#mayReach(url);
   }
 
   /** One attempt; returns a 2xx or a redirect. */
   async #attempt(context: CallContext, request: LinkRequest): Promise<HttpResponse> {
     const signal = request.signal ?? new AbortController().signal;
     try {
-      const response = await sendRequest({ ...request, signal, idleMs: this.#options.timeouts.idleMs });
+      const { dispatcher, timeouts } = this.#options;
+      const response = await sendRequest({ ...request, dispatcher, signal, idleMs: timeouts.idleMs });
       if (response.status >= 200 && response.status < 400) return response;
       throw await errorForResponse(context, response);
     } catch (error) {
@@ -134,11 +124,10 @@ export class SignedLinks {
     }
   }
 
-  #dispatcherFor(url: URL): Dispatcher | undefined {
-    if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined;
+  #mayReach(url: URL): boolean {
     const host = hostNameOf(url);
-    if (this.#options.allowedHosts.has(host)) return this.#allowedHostsDispatcher;
-    return url.protocol === 'https:' && !isPrivateAddress(host) ? this.#publicDispatcher : undefined;
+    if (this.#options.allowedHosts.has(host)) return url.protocol === 'https:' || url.protocol === 'http:';
+    return url.protocol === 'https:' && !isPrivateAddress(host);
   }
 
   #contextOf(name: string): CallContext {
@@ -146,14 +135,9 @@ export class SignedLinks {
     return { name, target: 'link', serviceOptions, redact: (text) => text };
   }
 
-  #resolveTarget(
-    context: CallContext,
-    link: string,
-    base: URL | undefined,
-  ): { url: URL; dispatcher: Dispatcher } {
+  #resolve(context: CallContext, link: string, base: URL | undefined): URL {
     const url = URL.parse(link, base?.href);
-    const dispatcher = url === null ? undefined : this.#dispatcherFor(url);
-    if (url !== null && dispatcher !== undefined) return { url, dispatcher };
+    if (url !== null && this.#mayReach(url)) return url;
     throw new AgentRejectedError({
       sentence:
         `A link of the agent service leads to a host that is not allowed (${context.name}` +

@@ -3,10 +3,10 @@ import { firstTextAt, valueAt } from './json-path.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { MAX_ID_LENGTH } from './service-schema.ts';
 
-const headersSchema = z.record(z.string(), z.string());
+const headersSchema = z.record(z.string().toLowerCase(), z.string()).catch({});
 /** S3-compatible storage uses long ids (characters). */
 const MAX_UPLOAD_ID_LENGTH = 2_000;
-const sizeSchema = z.int().positive();
+const sizeSchema = z.int().positive().nullable().catch(null);
 
 export interface StartedUpload {
   readonly fileId: string;
@@ -41,18 +41,12 @@ export function startedUploadSchema(serviceOptions: ServiceOptions) {
         });
         return z.NEVER;
       }
-      const partBytes = sizeSchema.safeParse(valueAt(wire, serviceOptions.uploadPartSizeField));
-      const headers = headersSchema.safeParse(valueAt(wire, serviceOptions.uploadHeadersField));
       return {
         fileId,
         uploadId,
         url: multipart ? null : url,
-        partBytes: partBytes.success ? partBytes.data : null,
-        headers: headers.success ? withLowerCaseNames(headers.data) : {},
+        partBytes: sizeSchema.parse(valueAt(wire, serviceOptions.uploadPartSizeField)),
+        headers: headersSchema.parse(valueAt(wire, serviceOptions.uploadHeadersField)),
       };
     });
-}
-
-function withLowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

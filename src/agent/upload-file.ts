@@ -1,13 +1,7 @@
 import { Readable } from 'node:stream';
 import type { AgentClient } from './agent-client.ts';
 import { RequestBodyError } from './error-mapping.ts';
-import {
-  AgentAbortedError,
-  AgentBusyError,
-  AgentError,
-  AgentNotFoundError,
-  AgentRejectedError,
-} from './errors.ts';
+import { AgentBusyError, AgentError, AgentNotFoundError, AgentRejectedError } from './errors.ts';
 import { MultipartUpload } from './multipart-upload.ts';
 import { openSource, PartReader } from './part-reader.ts';
 import type { FileRecord } from './service-schema.ts';
@@ -141,8 +135,8 @@ async function finalizeUpload(
   return await client.getFile(fileId, { signal });
 }
 
-function uploadAborted(cause: unknown): AgentAbortedError {
-  return new AgentAbortedError({
+function uploadAborted(cause: unknown): AgentError {
+  return new AgentError('aborted', {
     sentence: 'The upload was stopped, and the file was not finalized.',
     outcome: 'unknown',
     cause,

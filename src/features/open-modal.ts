@@ -17,10 +17,7 @@ export type FormErrors = Readonly<Record<string, string>>;
 /** What a modal shows: a view, or a sentence below the modal's title. */
 export type ModalContent = Modal | string;
 
-/**
- * Opens a modal at once, before the trigger expires, and then shows what `fill` returns, which also checks permission.
- * If `fill` throws, the modal says so. Throws a SlackError.
- */
+/** Opens a modal before the trigger expires, then shows what `fill` returns, or that it failed. Throws a SlackError. */
 export async function openAndFillModal(
   deps: Pick<RelayDeps, 'workspace' | 'log'>,
   { workspace: id, triggerId }: ModalTrigger,

@@ -10,10 +10,7 @@ export interface CredentialGateOptions {
   now?: () => number;
 }
 
-/**
- * Stops calls with a rejected credential, except one every `probeMs`, until one is accepted. Logs once that it is rejected
- * and once that it works again.
- */
+/** Stops calls with a rejected credential, except one every `probeMs`, until one is accepted. Logs both changes. */
 export class CredentialGate {
   readonly setting: string;
   readonly #log: Logger;

@@ -1,9 +1,6 @@
 import { ConfigError } from '../config.ts';
 
-/**
- * Sentences for the operator: one for each failure that the error stands for, the first failure first. `prefix` says
- * what failed; errors about settings and the command line speak for themselves.
- */
+/** A sentence for each failure that the error stands for, the first one first; `prefix` says what failed. */
 export function describeErrors(error: unknown, prefix: string): string[] {
   return flattenSuppressedErrors(error).map((failure) =>
     failure instanceof ConfigError || failure instanceof UsageError

@@ -44,9 +44,7 @@ export function parseForgetRequest(args: readonly string[]): ForgetRequest {
 
 /**
  * Erases, and prints what was erased and what remains elsewhere. Throws if nothing is known of the workspace or the
- * person. `deleteTask` deletes a task at the service; if it throws,
- * our own rows stay, so that the command can be repeated. A workspace's rows are deleted in batches; `signal` stops after
- * the current batch.
+ * person. If `deleteTask` throws, our own rows stay, so that the command can be repeated. `signal` stops after a batch.
  */
 export async function forget(
   store: Pick<Store, 'erasure' | 'tasks'>,

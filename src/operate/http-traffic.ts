@@ -9,10 +9,7 @@ const chunkSchema = z.object({
   chunk: z.custom<string | Uint8Array>((value) => typeof value === 'string' || value instanceof Uint8Array),
 });
 
-/**
- * Counts the bytes of this process's request and response bodies, through undici's diagnostics channels (Node's own fetch,
- * which Bolt uses, reports there too). Returns a function that stops counting.
- */
+/** Counts the bytes of all HTTP bodies, those of Node's own fetch too. Returns a function that stops counting. */
 export function countHttpTraffic(
   origins: { slack: string; service: string | undefined },
   count: (peer: TrafficPeer, direction: 'up' | 'down', bytes: number) => void,

@@ -5,10 +5,7 @@ import { findRunningServer } from '../postgres/running-server.ts';
 import { openDatabase } from '../store/database.ts';
 import { Store } from '../store/store.ts';
 
-/**
- * Runs an operator's command on the database of the settings. An embedded one is shared with the process that runs it,
- * or started for the duration of the command.
- */
+/** Runs a command on the database of the settings. An embedded one is shared with a running process, or started. */
 export async function withOperatorStore<T>(
   config: Pick<Config, 'DATABASE_URL' | 'DATA_FOLDER'>,
   work: (store: Store) => Promise<T>,

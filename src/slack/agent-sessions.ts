@@ -8,10 +8,13 @@ const MAX_WAIT_MS = 2_000;
 /** Slack's errors if the app is not declared as an agent, or the workspace lacks the feature. */
 const LASTING_CODES = new Set(['not_authorized', 'feature_disabled', 'missing_scope', 'unknown_method']);
 
-/**
- * Slack's own status of a working agent, with its stop button (https://docs.slack.dev/ai/agent-sessions). Never throws
- * a SlackError. After a lasting refusal it sends nothing more.
- */
+/** A question that people can ask with one click. Slack shows four. */
+interface SuggestedPrompt {
+  title: string;
+  message: string;
+}
+
+/** What Slack shows of an app that is declared as an agent (https://docs.slack.dev/ai/agent-sessions). */
 export class AgentSessions {
   readonly #client: RateLimitedClient;
   readonly #log: Logger;
@@ -22,7 +25,10 @@ export class AgentSessions {
     this.#log = log;
   }
 
-  /** Slack shows `processing` for an hour at most. */
+  /**
+   * Sets Slack's own status of a working agent, with its stop button; Slack shows `processing` for an hour at most. Never
+   * throws a SlackError. After a lasting refusal it sends nothing more.
+   */
   async setStatus(
     { channel, threadTs }: { channel: string; threadTs: string },
     status: 'processing' | 'active',
@@ -41,5 +47,21 @@ export class AgentSessions {
         : 'setting the agent session status failed';
       this.#log[this.#isRefused ? 'warn' : 'debug']({ err: error }, message);
     }
+  }
+
+  /** Pins prompts at the top of a person's direct messages with the bot. Throws a SlackError. */
+  async setSuggestedPrompts(
+    channel: string,
+    title: string,
+    prompts: readonly SuggestedPrompt[],
+  ): Promise<void> {
+    const args = { channel_id: channel, title, prompts };
+    await this.#client.call('assistant.threads.setSuggestedPrompts', args, { schema: anyResponseSchema });
+  }
+
+  /** Gives a thread of direct messages its title. Throws a SlackError. */
+  async setTitle(channel: string, threadTs: string, title: string): Promise<void> {
+    const args = { channel_id: channel, thread_ts: threadTs, title };
+    await this.#client.call('assistant.threads.setTitle', args, { schema: anyResponseSchema });
   }
 }

@@ -1,14 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import {
-  ChannelGoneError,
-  isLastingRefusal,
-  SlackError,
-  SlackRateLimitError,
-  SlackRefusedError,
-  SlackUnavailableError,
-} from './errors.ts';
+import { retryCall } from './call-retry.ts';
+import { ChannelGoneError, isLastingRefusal, SlackError, SlackRefusedError } from './errors.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { ttlCache } from './ttl-cache.ts';
 
@@ -81,8 +74,6 @@ const groupsResponseSchema = z.looseObject({
 
 /** Short, because access depends on it. */
 const CACHE_TTL_MS = 5 * 60_000;
-const MAX_ATTEMPTS = 4;
-const RETRY_PAUSE_MS = 500;
 /** Slackbot does not have the flag of a bot. */
 const SLACKBOT_ID = 'USLACKBOT';
 
@@ -101,7 +92,7 @@ export class SlackDirectory {
 
   /** A person. Never throws a SlackError: if Slack is unavailable, the kind is `unknown`. */
   async person(id: string, signal?: AbortSignal): Promise<Person> {
-    return await this.#orUnknown(this.#people.forceFetch(id), unknownPerson(id), signal);
+    return await this.#orUnknown(this.requirePerson(id, signal), unknownPerson(id));
   }
 
   /** Like `person`, but throws a SlackError if Slack is unavailable. */
@@ -119,13 +110,13 @@ export class SlackDirectory {
   }
 
   /** The name that people see; the id if Slack does not say. */
-  async personName(id: string, signal?: AbortSignal): Promise<string> {
-    return (await this.person(id, signal)).name;
+  async personName(id: string): Promise<string> {
+    return (await this.person(id)).name;
   }
 
   /** A channel. Never throws a SlackError: if Slack is unavailable, the kind is `unknown`. */
   async channel(id: string, signal?: AbortSignal): Promise<Channel> {
-    return await this.#orUnknown(this.#channels.forceFetch(id), unknownChannel(id), signal);
+    return await this.#orUnknown(abortable(this.#channels.forceFetch(id), signal), unknownChannel(id));
   }
 
   /** Like `channel`, but throws a SlackError if Slack is unavailable. */
@@ -159,8 +150,8 @@ export class SlackDirectory {
   }
 
   /** A user group's handle without `@`; its id if the optional scope `usergroups:read` is missing. */
-  async groupName(id: string, signal?: AbortSignal): Promise<string> {
-    const names = await this.#orUnknown(this.#groups.forceFetch('all'), new Map<string, string>(), signal);
+  async groupName(id: string): Promise<string> {
+    const names = await this.#orUnknown(this.#groups.forceFetch('all'), new Map<string, string>());
     return names.get(id) ?? id;
   }
 
@@ -197,9 +188,9 @@ export class SlackDirectory {
     );
   }
 
-  async #orUnknown<T>(result: Promise<T>, unknown: T, signal: AbortSignal | undefined): Promise<T> {
+  async #orUnknown<T>(result: Promise<T>, unknown: T): Promise<T> {
     try {
-      return await abortable(result, signal);
+      return await result;
     } catch (error) {
       if (!(error instanceof SlackError)) throw error;
       this.#log.warn({ err: error }, 'looking up a name failed');
@@ -208,20 +199,13 @@ export class SlackDirectory {
   }
 }
 
-/**
- * What `load` returns, or `value` if Slack lastingly refuses. Retries while Slack is unavailable: a name that is missing
- * now would stay missing in the sent text.
- */
+/** What `load` returns, or `value` if Slack lastingly refuses. Retries: a missing name would stay missing in the sent text. */
 async function orLastingly<T>(value: T, load: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await load();
-    } catch (error) {
-      if (isLastingRefusal(error)) return value;
-      const isTransient = error instanceof SlackUnavailableError || error instanceof SlackRateLimitError;
-      if (!isTransient || attempt >= MAX_ATTEMPTS) throw error;
-      await sleep(RETRY_PAUSE_MS * attempt);
-    }
+  try {
+    return await retryCall(load);
+  } catch (error) {
+    if (isLastingRefusal(error)) return value;
+    throw error;
   }
 }
 

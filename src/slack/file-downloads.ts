@@ -4,13 +4,12 @@ import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { SlackError, SlackRateLimitError, SlackRefusedError } from './errors.ts';
 import { checkResponse, downloadFailed, versionOf } from './file-response.ts';
-import { looksLikeHtml, type SizeCheck, skipBytes, withSizeCheck } from './file-stream.ts';
+import { skipBytes, withContentCheck } from './file-stream.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import {
   decideOnFile,
   type FileDecision,
   FileRefusedError,
-  isHtmlFile,
   type SlackFile,
   slackFileSchema,
 } from './shared-file.ts';
@@ -29,7 +28,7 @@ export interface FileDownloadsOptions {
 
 /** An open file. Read it to the end, leave the loop, or `release` it unread: each frees the connection. */
 export interface OpenFile {
-  /** From the offset on. Throws FileRefusedError (`broken_off`, `changed`, `too_large`) if the file must not be used. */
+  /** From the offset on. Throws FileRefusedError (such as `broken_off` or `changed`) if the file must not be used. */
   stream: AsyncIterable<Uint8Array>;
   /** Of the whole file, in bytes; undefined if neither Slack's file object nor its response says. */
   sizeBytes: number | undefined;
@@ -170,7 +169,7 @@ export class FileDownloads {
       const total = checkResponse(file, response, { sizeBytes, offset });
       if ((total ?? 0) > maxBytes) throw new FileRefusedError(file.id, 'too_large');
       const whole = response.statusCode === 206 ? response.body : skipBytes(offset, response.body);
-      const stream = await this.#withContentCheck(file, whole, { total, offset, signal });
+      const stream = withContentCheck(whole, { file, total, offset, maxBytes, signal });
       const release = () => discard(response.body);
       return { stream, sizeBytes: total, version: versionOf(response), release };
     } catch (error) {
@@ -189,42 +188,12 @@ export class FileDownloads {
       return DELETED_FILE_CODES.has(error.slackCode) ? 'deleted' : 'access_denied';
     }
   }
-
-  /** Checks the first bytes for a sign-in page, and counts the rest. */
-  async #withContentCheck(
-    file: SlackFile,
-    source: AsyncIterable<Uint8Array>,
-    known: Pick<SizeCheck, 'total' | 'offset' | 'signal'>,
-  ): Promise<AsyncIterable<Uint8Array>> {
-    const stream = withSizeCheck(source, { ...known, fileId: file.id, maxBytes: this.#options.maxBytes });
-    if (known.offset > 0 || isHtmlFile(file)) return stream;
-    const first = await stream.next();
-    const text = /^text\//.test(file.mimetype ?? '') || file.mode === 'snippet';
-    if (!first.done && !text && looksLikeHtml(first.value)) {
-      await stream.return(undefined);
-      throw new FileRefusedError(file.id, 'missing_scope');
-    }
-    return prepend(first, stream);
-  }
 }
 
 /** Whether Slack may still be processing a file: it has no address, size or type yet. */
 function isUnfinished(file: SlackFile, decision: ResolvedFile['decision']): boolean {
   if (decision.do === 'refuse') return decision.reason === 'processing';
   return decision.sizeBytes === undefined || !file.mimetype;
-}
-
-async function* prepend(
-  first: IteratorResult<Uint8Array>,
-  rest: AsyncGenerator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    if (first.done) return;
-    yield first.value;
-    yield* rest;
-  } finally {
-    await rest.return(undefined);
-  }
 }
 
 function canResume(error: unknown): boolean {

@@ -1,7 +1,7 @@
-import { FileRefusedError } from './shared-file.ts';
+import { FileRefusedError, isHtmlFile, type SlackFile } from './shared-file.ts';
 
-export interface SizeCheck {
-  fileId: string;
+export interface ContentCheck {
+  file: SlackFile;
   /** Where the stream starts in the file, in bytes. */
   offset: number;
   /** The whole file's size in bytes, if known. */
@@ -10,22 +10,24 @@ export interface SizeCheck {
   signal: AbortSignal | undefined;
 }
 
-/** Yields the chunks. Throws FileRefusedError if there are more or fewer bytes than expected. */
-export async function* withSizeCheck(
+/** Yields the chunks. Throws FileRefusedError if there are more or fewer bytes than expected, or a web page instead. */
+export async function* withContentCheck(
   source: AsyncIterable<Uint8Array>,
-  check: SizeCheck,
+  { file, offset, total, maxBytes, signal }: ContentCheck,
 ): AsyncGenerator<Uint8Array, undefined> {
-  const { fileId, total, maxBytes } = check;
-  let at = check.offset;
+  const { id: fileId, mimetype, mode } = file;
+  const mayBePage = isHtmlFile(file) || /^text\//.test(mimetype ?? '') || mode === 'snippet';
+  let at = offset;
   try {
     for await (const chunk of source) {
+      if (at === 0 && !mayBePage && looksLikeHtml(chunk)) throw new FileRefusedError(fileId, 'missing_scope');
       at += chunk.byteLength;
       if (total !== undefined && at > total) throw new FileRefusedError(fileId, 'changed');
       if (at > maxBytes) throw new FileRefusedError(fileId, 'too_large');
       yield chunk;
     }
   } catch (error) {
-    if (error instanceof FileRefusedError || check.signal?.aborted) throw error;
+    if (error instanceof FileRefusedError || signal?.aborted) throw error;
     throw new FileRefusedError(fileId, 'broken_off', error);
   }
   if (at === 0) throw new FileRefusedError(fileId, 'empty');
@@ -50,7 +52,7 @@ export async function* skipBytes(
 }
 
 /** Whether the bytes start like a web page, such as Slack's sign-in page. */
-export function looksLikeHtml(bytes: Uint8Array): boolean {
+function looksLikeHtml(bytes: Uint8Array): boolean {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 512)).toString(
     'latin1',
   );

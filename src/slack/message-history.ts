@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { LeaseGuard } from './lease-guard.ts';
 import type { Priority } from './permit-queue.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
-import { historyPageSize } from './rate-limits.ts';
 import { METADATA_TYPE } from './slack-message.ts';
 
 /** The fields that are read of a message from conversations.replies or conversations.history. */
@@ -16,7 +15,6 @@ export const threadMessageSchema = z.looseObject({
   files: z.array(z.unknown()).optional(),
   thread_ts: z.string().optional(),
   reply_count: z.number().optional(),
-  client_msg_id: z.string().optional(),
   metadata: z
     .looseObject({
       event_type: z.string().optional(),
@@ -61,7 +59,7 @@ export class MessageHistory {
   /** `isDistributed`: the rate limit for apps outside the Marketplace applies. */
   constructor(client: RateLimitedClient, isDistributed = false) {
     this.#client = client;
-    this.#pageSize = historyPageSize(isDistributed);
+    this.#pageSize = isDistributed ? 15 : 200;
   }
 
   /** The bot's post with this key, if Slack has it; with `streamsExcept` also a stream other than these, which has no key. */

@@ -41,7 +41,7 @@ export interface Permit {
   release(): void;
 }
 
-interface PermitQueueOptions {
+export interface PermitQueueOptions {
   store: PermitStore;
   workspace: string;
   limitKey: string;

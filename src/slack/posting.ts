@@ -1,13 +1,8 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { retryCall } from './call-retry.ts';
 import { EditSpacing } from './edit-spacing.ts';
-import {
-  ChannelGoneError,
-  isLastingRefusal,
-  MessageGoneError,
-  SlackError,
-  SlackUnavailableError,
-} from './errors.ts';
+import { ChannelGoneError, isLastingRefusal, MessageGoneError, SlackError } from './errors.ts';
 import type { LeaseGuard } from './lease-guard.ts';
 import type { Permit, Priority } from './permit-queue.ts';
 import { PostSpacing } from './post-spacing.ts';
@@ -80,8 +75,6 @@ export type ReactionOutcome = 'done' | 'later' | 'refused';
 
 /** Reactions are optional, and skipped after this wait for a permit (ms). */
 const OPTIONAL_CALL_MAX_WAIT_MS = 2_000;
-/** How often the deletion of a stray post is tried. */
-const MAX_STRAY_DELETIONS = 3;
 
 const postedSchema = z.looseObject({
   ts: z.string(),
@@ -226,14 +219,9 @@ export class Posting {
 
   /** Deletes even without the lease: nobody else knows of the message. */
   async #deleteStray(channel: string, ts: string): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.delete({ channel, ts });
-      } catch (error) {
-        if (attempt < MAX_STRAY_DELETIONS && error instanceof SlackUnavailableError) continue;
-        return this.#log.error({ err: error, channel, ts }, 'could not delete a post outside its thread');
-      }
-    }
+    await retryCall(() => this.delete({ channel, ts })).catch((error: unknown) => {
+      this.#log.error({ err: error, channel, ts }, 'could not delete a post outside its thread');
+    });
   }
 
   async #runOptionalReaction(

@@ -1,16 +1,12 @@
-import type { Logger } from 'pino';
 import { SlackRateLimitError } from './errors.ts';
-import { type Permit, PermitQueue, type PermitRequest, type PermitStore } from './permit-queue.ts';
+import { type Permit, PermitQueue, type PermitQueueOptions, type PermitRequest } from './permit-queue.ts';
 import type { RateLimitName, RateLimitTable } from './rate-limits.ts';
 
 const CHANNEL_LIMIT = 'chat.postMessage.channel';
 export type LimitedMethod = Exclude<RateLimitName, typeof CHANNEL_LIMIT>;
 
-interface RateLimiterOptions {
-  workspace: string;
-  store: PermitStore;
+interface RateLimiterOptions extends Pick<PermitQueueOptions, 'workspace' | 'store' | 'log'> {
   rateLimits: RateLimitTable;
-  log: Logger;
 }
 
 /** Attempts of a rate-limited call before its caller gets the error. */

@@ -15,7 +15,7 @@ const TIER_4: RateLimit = { perMinute: 85, burst: 15 };
 const HUNDREDS_PER_MINUTE: RateLimit = { perMinute: 180, burst: 20 };
 
 /** Edits under a limit per minute: paced, so that all replies age evenly, and one below it for requests that arrive late. */
-export function editRateLimit(limit: number): RateLimit {
+function editRateLimit(limit: number): RateLimit {
   return { perMinute: Math.max(1, limit - 6), burst: 4, deepBurst: 5 };
 }
 
@@ -74,17 +74,10 @@ export type RateLimitTable = Readonly<Record<RateLimitName, RateLimit>>;
  */
 const DISTRIBUTED_READ_LIMIT: RateLimit = { perMinute: 0.95, burst: 1 };
 
-/** Messages per call that reads history. */
-export function historyPageSize(isDistributed: boolean): number {
-  return isDistributed ? 15 : 200;
-}
-
 /** The rate limits with settings applied. `distributed`: the app is distributed outside the Marketplace. */
-export function rateLimitTable(
-  settings: { distributed?: boolean; overrides?: Partial<Record<RateLimitName, RateLimit>> } = {},
-): RateLimitTable {
-  const reading = settings.distributed
+export function rateLimitTable({ distributed = false, editsPerMinute = 50 } = {}): RateLimitTable {
+  const reading = distributed
     ? { 'conversations.replies': DISTRIBUTED_READ_LIMIT, 'conversations.history': DISTRIBUTED_READ_LIMIT }
     : {};
-  return { ...RATE_LIMITS, ...reading, ...settings.overrides };
+  return { ...RATE_LIMITS, ...reading, 'chat.update': editRateLimit(editsPerMinute) };
 }

@@ -17,7 +17,6 @@ export const slackFileSchema = z.looseObject({
   url_private: z.string().nullish(),
   url_private_download: z.string().nullish(),
   permalink: z.string().nullish(),
-  user: z.string().nullish(),
 });
 export type SlackFile = z.infer<typeof slackFileSchema>;
 

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { SlackAuthError, SlackRateLimitError, SlackUnavailableError } from './errors.ts';
+import { retryCall } from './call-retry.ts';
+import { SlackAuthError } from './errors.ts';
 import { type Installation, tokenOnlyInstallation } from './installation.ts';
 import { anyResponseSchema, SlackClient, type SlackClientOptions } from './slack-client.ts';
 
@@ -28,15 +28,11 @@ const authTestSchema = z.looseObject({
   response_metadata: z.looseObject({ scopes: z.array(z.string()).optional() }).optional(),
 });
 
-const MAX_ATTEMPTS = 5;
-const RETRY_PAUSE_MS = 1_000;
-/** Not retried: the response to a person's token, for example, always has another shape. */
-const UNREADABLE_RESPONSE = 'unreadable_answer';
-
 /** Asks Slack whose bot token this is, and retries while Slack is unavailable. Throws a SlackError, also for a person's token. */
 export async function identifyToken(options: TokenOptions): Promise<TokenIdentity> {
   const { token } = options;
-  const response = await authTestWithRetry(clientFor(options));
+  const client = clientFor(options);
+  const response = await retryCall(() => client.call('auth.test', {}, { schema: authTestSchema }));
   return {
     installation: {
       workspace: response.team_id,
@@ -99,18 +95,4 @@ export async function revokeToken(options: TokenOptions): Promise<void> {
 
 function clientFor({ token, ...options }: TokenOptions): SlackClient {
   return new SlackClient({ ...options, installation: tokenOnlyInstallation(token) });
-}
-
-async function authTestWithRetry(client: SlackClient): Promise<z.output<typeof authTestSchema>> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await client.call('auth.test', {}, { schema: authTestSchema });
-    } catch (error) {
-      const isTransient =
-        error instanceof SlackRateLimitError ||
-        (error instanceof SlackUnavailableError && error.slackCode !== UNREADABLE_RESPONSE);
-      if (!isTransient || attempt >= MAX_ATTEMPTS) throw error;
-      await sleep(error instanceof SlackRateLimitError ? error.retryAfterMs : RETRY_PAUSE_MS);
-    }
-  }
 }

@@ -310,10 +310,8 @@ test('with HTTP the bot starts before the doctor, which calls it from outside', 
 });
 
 test('without a terminal, connect says how to go on', async () => {
-  const run = (args: string[]) => promisify(execFile)(process.execPath, [CONNECT, ...args]);
-  await expect(run([])).rejects.toMatchObject({
+  await expect(promisify(execFile)(process.execPath, [CONNECT])).rejects.toMatchObject({
     code: 2,
     stderr: expect.stringContaining('needs a terminal. Without one, use --from.'),
   });
-  expect((await run(['--help'])).stdout).toContain('Usage: npm run connect');
 });

@@ -139,7 +139,8 @@ describe('a file is refused', () => {
 
   test('with missing_scope when the sign-in page claims another type', async () => {
     stream((response) => response.end(PAGE), { 'content-type': 'application/octet-stream' });
-    expect(await reasonOf(downloads.open(file({ mimetype: 'application/pdf' })))).toBe('missing_scope');
+    const open = await downloads.open(file({ mimetype: 'application/pdf' }));
+    expect(await reasonOf(readAll(open))).toBe('missing_scope');
   });
 
   test('with missing_scope when the sign-in page replaces an HTML file', async () => {

@@ -18,7 +18,7 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(path.join(tmpdir(), 'taskthread-test-'));
   await chmod(folder, 0o755);
-  const server = await startEmbeddedServer({ folder, log: silentLog, fsync: false, maxConnections: 300 });
+  const server = await startEmbeddedServer({ folder, log: silentLog, fsync: false, maxConnections: 500 });
   const template = await openDatabase({ embedded: server, log: silentLog });
   const queue = new ThreadQueue({ database: template, log: silentLog });
   await queue.start();

@@ -8,6 +8,8 @@ import { silentLog } from './silent-log.ts';
 type Connection = EmbeddedServer['connection'];
 
 const server = inject('databaseServer');
+const administrator = new pg.Pool({ ...server, database: 'postgres', allowExitOnIdle: true });
+administrator.on('error', (error) => console.error('An idle connection of the tests broke:', error));
 
 /**
  * A new, migrated and empty database for the calling test file, closed and removed when its tests are done. Call it
@@ -26,21 +28,13 @@ export async function freshDatabase(options: { maxConnections?: number } = {}): 
 /** A new database on the tests' server, as a copy of the migrated template. */
 export async function copyTemplateDatabase(): Promise<Connection> {
   const connection = { ...server, database: `test_${randomUUID().replaceAll('-', '')}` };
-  await administer(`create database ${connection.database} template ${server.database} strategy file_copy`);
+  await administrator.query(
+    `create database ${connection.database} template ${server.database} strategy file_copy`,
+  );
   return connection;
 }
 
 /** Removes a copy, whoever is still connected to it. */
 export async function dropDatabase({ database }: Connection): Promise<void> {
-  await administer(`drop database if exists ${database} with (force)`);
-}
-
-async function administer(statement: string): Promise<void> {
-  const client = new pg.Client({ ...server, database: 'postgres' });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  await administrator.query(`drop database if exists ${database} with (force)`);
 }

@@ -230,16 +230,16 @@ export async function openProcessScene(
   return crew;
 }
 
-/** The agent writes a word every quarter of a second, for as long as it is asked to, or until it is to finish. */
+/** The agent writes a word every half second, for as long as it is asked to, or until it is to finish. */
 const writerUntil =
   (isFinishing: () => boolean): AgentScript =>
   async (turn) => {
     const seconds = Number(/for (\d+) s$/.exec(turn.text)?.[1] ?? 0);
     const earlier = turn.history.filter(({ role }) => role === 'user').length;
     turn.write(`Begin of ${earlier} to ${turn.text}.\n\n`);
-    for (let word = 1; word <= seconds * 4 && !isFinishing(); word += 1) {
+    for (let word = 1; word <= seconds * 2 && !isFinishing(); word += 1) {
       turn.write(`Word ${word}. `);
-      await turn.sleep(250);
+      await turn.sleep(500);
     }
     turn.write(`\n\nEnd of ${earlier} to ${turn.text}.`);
   };

@@ -29,13 +29,10 @@ type RefusalReason = keyof typeof strings.account.refused;
 /** A plausible key. It is redacted from every log line, so it must not be an ordinary word or a piece of JSON. */
 const API_KEY_PATTERN = /^(?:(?!["'`{}\\])[\x21-\x7e]){16,}$/;
 
-/** Most tasks that are read to see whether a key belongs to the current account. */
-const MAX_PROBED_TASKS = 3;
+/** Most tasks, and most projects, that are read to see whether a key belongs to the current account. */
+const MAX_PROBED_ITEMS = 3;
 
-/**
- * A workspace's own account at the service: admins see it in the Home tab, and change it in a modal. Credentials are
- * tried before they are saved.
- */
+/** A workspace's own account at the service, set by admins in the Home tab. Credentials are tried before. */
 export class WorkspaceAccount {
   readonly #deps: WorkspaceAccountDeps;
 
@@ -161,20 +158,25 @@ export class WorkspaceAccount {
     }
   }
 
-  /** Whether a key can read one of the current account's tasks; true if there are none. */
+  /** Whether a key can read the current account's tasks or projects; true if there are none. */
   async #isSameAccount(
     current: { workspace: string; account_id: string },
     credentials: ServiceCredentials,
   ): Promise<boolean> {
-    const tasks = await this.#deps.store.accounts.recentTaskIds(current, MAX_PROBED_TASKS);
-    const options = { ...credentials, ...this.#deps.clientOptions(current.workspace) };
-    for (const task of tasks) {
+    const { accounts } = this.#deps.store;
+    const tasks = (await accounts.recentTaskIds(current, MAX_PROBED_ITEMS)).map((task) => ({ task }));
+    const projects = (await accounts.recentProjectIds(current, MAX_PROBED_ITEMS)).map((project) => ({
+      project,
+    }));
+    const items = [...tasks, ...projects];
+    for (const one of items) {
       try {
-        if (await keyOpens(options, task)) return true;
+        if (await keyOpens({ ...credentials, ...this.#deps.clientOptions(current.workspace) }, one))
+          return true;
       } catch (error) {
         if (!(error instanceof AgentError)) throw error;
       }
     }
-    return tasks.length === 0;
+    return items.length === 0;
   }
 }

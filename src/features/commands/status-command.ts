@@ -11,31 +11,27 @@ import {
 } from '../../render/blocks/slack-blocks.ts';
 import { formatTitle, linkedTitle } from '../../render/blocks/task-lines.ts';
 import * as strings from '../../render/strings/index.ts';
+import type { RunningTurn } from '../../store/threads/turn-usage.ts';
 
 /** Most tasks in the message. */
 const MAX_RUNNING_ROWS = 20;
 
-/** A running task, as `/agent status` lists it. */
-interface RunningTaskRow {
-  turnId: string;
-  title: string | null;
-  isStopping: boolean;
-  runningMs: number;
-  /** Its thread's address; undefined if Slack does not say. */
-  url: string | undefined;
-}
+/** A running task with its thread's address, if Slack gives one. */
+type RunningTask = RunningTurn & { url: string | undefined };
 
 /** A person's running tasks in a channel, each with a Stop button (`stop`; the value is the turn's id). */
-export function runningTasksMessage(rows: readonly RunningTaskRow[], otherCount: number): RenderedMessage {
+export function runningTasksMessage(rows: readonly RunningTask[], otherCount: number): RenderedMessage {
   const footer = otherCount > 0 ? [strings.command.othersRunning(otherCount)] : [];
   if (rows.length === 0) return { text: [strings.command.noneOfYours, ...footer].join(' '), blocks: [] };
   const more = rows.length > MAX_RUNNING_ROWS ? [strings.command.more] : [];
   const blocks = rows.slice(0, MAX_RUNNING_ROWS).map((row): SectionBlock => {
-    const state = row.isStopping ? strings.command.stopping : strings.command.since(row.runningMs);
-    const title = linkedTitle(formatTitle(row.title, strings.command.untitled), row.url);
+    const state = row.is_stopping
+      ? strings.command.stopping
+      : strings.command.since(Date.now() - row.started_at.getTime());
+    const title = linkedTitle(formatTitle(row.task_title, strings.command.untitled), row.url);
     const section = mrkdwnSection(`${title} · ${state}`);
-    if (row.isStopping) return section;
-    return { ...section, accessory: buttonElement('stop', strings.buttons.stop, row.turnId) };
+    if (row.is_stopping) return section;
+    return { ...section, accessory: buttonElement('stop', strings.buttons.stop, row.turn_id) };
   });
   const below = [...more, ...footer];
   const note = below.length === 0 ? [] : [contextLineBlock(below.join(' '))];
@@ -43,10 +39,7 @@ export function runningTasksMessage(rows: readonly RunningTaskRow[], otherCount:
   return { text: heading, blocks: [sectionBlock(heading), ...blocks, ...note] };
 }
 
-/**
- * What `/agent status` and `/agent stop` answer, for the asker alone to see: their running tasks in a channel, each with
- * a button that stops it. Throws a StoreError.
- */
+/** What `/agent status` and `/agent stop` answer: the asker's running tasks in a channel. Throws a StoreError. */
 export async function listRunningTasks(
   deps: RelayDeps,
   { workspace, channel, person }: ChannelActor,
@@ -58,12 +51,9 @@ export async function listRunningTasks(
   ]);
   const slack = deps.workspace(workspace);
   const rows = await Promise.all(
-    own.map(async ({ turn_id, thread_ts, task_title, is_stopping: isStopping, started_at }) => ({
-      turnId: turn_id,
-      title: task_title,
-      isStopping,
-      runningMs: Date.now() - started_at.getTime(),
-      url: slack && (await threadPermalink(slack, { channel, thread_ts })),
+    own.map(async (turn) => ({
+      ...turn,
+      url: slack && (await threadPermalink(slack, { channel, thread_ts: turn.thread_ts })),
     })),
   );
   return runningTasksMessage(rows, own.length > MAX_RUNNING_ROWS ? 0 : all - own.length);

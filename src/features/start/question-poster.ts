@@ -34,33 +34,25 @@ export type PostOutcome =
   /** Slack rejects the post itself. */
   | 'refused';
 
-/**
- * Posts each question from a form once in its channel; the task runs in the thread below. Another process posts what a
- * crashed one left behind.
- */
-export class QuestionPoster {
+/** Posts each question from a form once; its task runs in the thread. Resumes what a crashed process left behind. */
+export class QuestionPoster extends Poller {
   readonly #deps: RelayDeps;
-  readonly #poller: Poller;
   /** Questions being posted, each on its own: one workspace's Slack may be slow. */
   readonly #inProgress = new Map<TaskStart, Promise<void>>();
 
   constructor(deps: RelayDeps) {
-    this.#deps = deps;
-    this.#poller = new Poller({
+    super({
       intervalMs: POLL_INTERVAL_MS,
+      startsAtOnce: true,
       poll: () => this.#resumeLeftovers(),
       onError: (error) => deps.log.warn({ err: error }, 'could not resume questions from forms; will retry'),
     });
-  }
-
-  start(): void {
-    this.#poller.start();
-    this.#poller.pollNow();
+    this.#deps = deps;
   }
 
   /** Cancels waits, and leaves those questions to another process. */
-  async stop(): Promise<void> {
-    await this.#poller.stop();
+  override async stop(): Promise<void> {
+    await super.stop();
     await Promise.all(this.#inProgress.values());
   }
 
@@ -93,16 +85,13 @@ export class QuestionPoster {
     try {
       return await this.post(start);
     } catch (error) {
-      if (!isOverdue(start.created_at, GIVE_UP_AFTER_MS) || this.#poller.signal.aborted) throw error;
+      if (!isOverdue(start.created_at, GIVE_UP_AFTER_MS) || this.signal.aborted) throw error;
       this.#deps.log.warn({ err: error, start: start.id }, 'gave up posting a question from a form');
       return 'unreachable';
     }
   }
 
-  /**
-   * Posts a question that this process has claimed. Any outcome but 'posted' means that nothing was posted and the text
-   * is kept. Throws temporary failures, which the next poll retries.
-   */
+  /** Posts a claimed question. Unless 'posted', nothing was posted and the text is kept. Throws temporary failures. */
   async post(start: TaskStart): Promise<PostOutcome> {
     const { store } = this.#deps;
     const workspace = this.#deps.workspace(start.workspace);
@@ -118,7 +107,7 @@ export class QuestionPoster {
         message: await this.#renderPost(workspace, start),
         key: postKeyOf(start),
         kind: 'first',
-        signal: this.#poller.signal,
+        signal: this.signal,
         // The rate limit may have held this up so long that another process has taken over.
         beforeSend: async () => {
           if (!(await store.taskStarts.intend(start))) throw new TakenOverElsewhere();
@@ -139,7 +128,7 @@ export class QuestionPoster {
   async #findPost(workspace: WorkspaceClient, start: TaskStart): Promise<string | undefined> {
     if (start.post_intended_at === null) return undefined;
     const waitMs = msUntilCallEnded(start.post_intended_at, SLACK_CALL_LIFETIME_MS);
-    const { signal } = this.#poller;
+    const { signal } = this;
     if (waitMs > 0) await sleep(waitMs, undefined, { signal });
     const { channel, post_intended_at: intendedAt } = start;
     return (await workspace.readBack.findOwnPost({ channel, key: postKeyOf(start), intendedAt, signal }))?.ts;
@@ -181,17 +170,14 @@ export class QuestionPoster {
     );
   }
 
-  /**
-   * Sends the question back to its asker, whose form has closed. Keeps the text until that is done, or until Slack
-   * refuses for good. Throws temporary failures, which the next poll retries.
-   */
+  /** Sends a question back to its asker; keeps the text until that is done or impossible. Throws temporary failures. */
   async returnToAsker(start: TaskStart): Promise<void> {
     const workspace = this.#deps.workspace(start.workspace);
     // A step of a workflow says in Slack what became of it.
     if (workspace !== undefined && start.content !== null && !isBotId(start.user_id)) {
       const { posting, readBack } = workspace;
       const message = { text: strings.questionNotPosted(start.channel, start.content.text) };
-      const { signal } = this.#poller;
+      const { signal } = this;
       const key = `${postKeyOf(start)}/lost`;
       try {
         const channel = await posting.openDm(start.user_id);

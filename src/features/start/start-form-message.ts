@@ -17,10 +17,7 @@ export interface StartFormValues {
   files: readonly unknown[];
 }
 
-/**
- * The message that a form sends: its question, or the earlier message if that was too long for an input. Flags in the
- * question count too; the form's fields win over them.
- */
+/** The message of a form: its question, or an earlier one that was too long to edit. Its fields win over flags. */
 export function messageOfForm(
   values: StartFormValues,
   source: MessageContent | null,

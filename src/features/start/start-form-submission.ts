@@ -8,12 +8,10 @@ import type { MessageContent, TaskStart } from '../../store/schema.ts';
 import type { PostOutcome, QuestionPoster } from './question-poster.ts';
 import { messageOfForm, type StartFormValues } from './start-form-message.ts';
 import { type StartFormMetadata, startNoticeView } from './start-form-view.ts';
-import { startChannelRefusal, startRefusal } from './start-permission.ts';
+import { startRefusal } from './start-permission.ts';
 
 /** Longest work before the response (ms), which Slack wants within 3 s; the rest continues after it. */
 const ANSWER_TIMEOUT_MS = 1_800;
-/** Longest lookup of the sender, and of their membership in the channel (ms each, part of the above). */
-const PERSON_LOOKUP_TIMEOUT_MS = 900;
 /** Longest lookup of the bot's own name (ms). */
 const BOT_NAME_TIMEOUT_MS = 500;
 
@@ -50,18 +48,14 @@ export class StartFormSubmissions {
     if (start === undefined && submission.drafted === true) return strings.startForm.contentForgotten;
     const startedAt = performance.now();
     const { person } = submission;
-    const actor = { workspace: workspace.id, channel, person };
-    const refusal = await startRefusal(this.#deps, workspace, actor, PERSON_LOOKUP_TIMEOUT_MS);
+    const openedThere = channel === submission.channel || channel === submission.from;
+    const refusal = await startRefusal(this.#deps, workspace, { channel, person, openedThere });
     if (refusal !== undefined) return refusal;
     const content = messageOfForm(
       submission.values,
       start?.source_content ?? null,
       settings.supportedTaskOptions,
     );
-    const openedThere = channel === submission.channel || channel === submission.from;
-    const target = { channel, person, openedThere };
-    const why = await startChannelRefusal(this.#deps, workspace, target, PERSON_LOOKUP_TIMEOUT_MS);
-    if (why !== undefined) return strings.startForm[why];
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
     if (start?.thread_ts != null) return this.#addToThread(workspace, start, content, leftMs);
     return this.#postToChannel(workspace, submission, channel, content, leftMs);
@@ -119,8 +113,12 @@ export class StartFormSubmissions {
     const { channel, thread_ts, message_ts, user_id, source_turn_id, id } = start;
     if (start.state === 'done') return undefined;
     if (thread_ts === null || message_ts === null) return startNoticeView(strings.startForm.gone);
-    const isBotThere = source_turn_id !== null || (await isBotInChannel(workspace, channel, leftMs));
-    if (!isBotThere) return postRefusalText(workspace, 'invite');
+    if (source_turn_id === null) {
+      // If Slack does not answer in time, the turn itself will find out.
+      const known = workspace.people.isBotIn(channel).catch(() => true);
+      const isBotThere = await Promise.race([known, sleep(leftMs, true, { ref: false })]);
+      if (!isBotThere) return postRefusalText(workspace, 'invite');
+    }
     const thread = { workspace: workspace.id, channel, thread_ts };
     const result = await this.#deps.store.transaction(async (store, trx): Promise<StartFormAnswer> => {
       await store.threads.lock(thread);
@@ -151,14 +149,4 @@ async function postRefusalText(
   if (reason === 'refused') return strings.startForm.refused;
   const name = people.personName(bot.userId).catch(() => undefined);
   return strings.inviteMe(await Promise.race([name, sleep(BOT_NAME_TIMEOUT_MS, undefined, { ref: false })]));
-}
-
-/** Whether the bot is in a channel. Yes if Slack does not answer in time: the turn itself will find out. */
-async function isBotInChannel(
-  { people }: WorkspaceClient,
-  channel: string,
-  timeoutMs: number,
-): Promise<boolean> {
-  const known = people.isBotIn(channel).catch(() => true);
-  return Promise.race([known, sleep(timeoutMs, true, { ref: false })]);
 }

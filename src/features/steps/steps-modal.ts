@@ -24,10 +24,7 @@ export interface StepsPress extends ControlRequest {
   modal: { triggerId: string } | { viewId: string };
 }
 
-/**
- * Opens the modal with a turn's steps, which the service is asked for, or with a refusal; or shows another page in it.
- * Throws a SlackError.
- */
+/** Opens the modal with a turn's steps, or a refusal, or shows another page in it. Throws a SlackError. */
 export async function showSteps(deps: RelayDeps, press: StepsPress): Promise<ModalOutcome> {
   const { modal, workspace } = press;
   const render = () => renderView(deps, press);

@@ -19,23 +19,19 @@ const SERVICE_TIMEOUT_MS = 30_000;
 /** A deletion that is not finished and announced after this long (ms) is given up. */
 const GIVE_UP_AFTER_MS = 7 * 24 * 60 * 60_000;
 
-/** Deletes tasks at the service: recorded first, announced once in the thread, resumed after a crash. */
-export class TaskDeleter {
+/** Deletes tasks at the service: recorded first, announced once in the thread. Polls for those that a crash left. */
+export class TaskDeleter extends Poller {
   readonly #deps: RelayDeps;
-  readonly #poller: Poller;
 
   constructor(deps: RelayDeps) {
-    this.#deps = deps;
-    this.#poller = new Poller({
+    super({
       poll: () => this.#resumeDue(),
       onError: (error) => deps.log.warn({ err: error }, 'could not resume unfinished task deletions'),
     });
+    this.#deps = deps;
   }
 
-  /**
-   * Deletes a thread's task for a person who has confirmed it, and returns a sentence about the outcome. `task` is the
-   * service's id: the thread may have another one by now. Throws a StoreError.
-   */
+  /** Deletes a thread's task with this id at the service; returns a sentence about the outcome. Throws a StoreError. */
   async delete({ task, person, ...thread }: ThreadKey & { task: string; person: string }): Promise<string> {
     const { workspace: id } = thread;
     const workspace = this.#deps.workspace(id);
@@ -54,26 +50,16 @@ export class TaskDeleter {
     return strings.tasks[await this.#deleteAndTell(requested)];
   }
 
-  /** Resumes deletions that a crash or an outage left unfinished. */
-  resumeDue(): void {
-    this.#poller.pollNow();
-  }
-
-  /** Leaves unfinished deletions to the next process. */
-  async stop(): Promise<void> {
-    await this.#poller.stop();
-  }
-
   async #resumeDue(): Promise<void> {
     const due = await this.#deps.store.taskDeletions.claimDue(MAX_CONCURRENT_DELETIONS);
-    if (this.#poller.signal.aborted) return;
+    if (this.signal.aborted) return;
     // In parallel: one workspace's service may be slow.
     await allSettledOrThrow(due.map((deletion) => this.#resume(deletion)));
   }
 
   async #resume(deletion: Deletion): Promise<void> {
     const outcome = await this.#deleteAndTell(deletion);
-    if (!isOverdue(deletion.requested_at, GIVE_UP_AFTER_MS) || this.#poller.signal.aborted) return;
+    if (!isOverdue(deletion.requested_at, GIVE_UP_AFTER_MS) || this.signal.aborted) return;
     if (outcome === 'deletedLater') await this.#tryToTellThread(deletion, strings.deletionAbandoned);
     const { taskDeletions } = this.#deps.store;
     const now = await taskDeletions.get(deletion);
@@ -138,7 +124,7 @@ export class TaskDeleter {
     const { posting, readBack } = workspace;
     const { taskDeletions } = this.#deps.store;
     const key = `${task_id}/deleted`;
-    const { signal } = this.#poller;
+    const { signal } = this;
     try {
       const isTold =
         intendedAt !== null && (await readBack.findOwnPost({ channel, threadTs, key, intendedAt, signal }));
@@ -158,7 +144,7 @@ export class TaskDeleter {
 
   /** A task that the service no longer has counts as deleted. Throws an AgentError; AccountGone if the key is gone. */
   async #deleteAtService(account: string, task: string): Promise<void> {
-    const signal = AbortSignal.any([this.#poller.signal, AbortSignal.timeout(SERVICE_TIMEOUT_MS)]);
+    const signal = AbortSignal.any([this.signal, AbortSignal.timeout(SERVICE_TIMEOUT_MS)]);
     try {
       await this.#deps.agent(account).deleteTask(task, { signal });
     } catch (error) {

@@ -31,19 +31,18 @@ export interface WorkflowStepRun
 }
 
 /** The step "Ask the agent" of Slack's workflows: it starts one task for each run, and is completed once. */
-export class WorkflowStepHandler {
+export class WorkflowStepHandler extends Poller {
   readonly #deps: RelayDeps;
   readonly #postQuestion: (start: TaskStart) => void;
-  readonly #poller: Poller;
 
   /** `postQuestion` posts a question that this process has claimed; its thread starts the task. */
   constructor(deps: RelayDeps, postQuestion: (start: TaskStart) => void) {
-    this.#deps = deps;
-    this.#postQuestion = postQuestion;
-    this.#poller = new Poller({
+    super({
       poll: () => this.#completeDue(),
       onError: (error) => deps.log.warn({ err: error }, 'could not complete steps of workflows; will retry'),
     });
+    this.#deps = deps;
+    this.#postQuestion = postQuestion;
   }
 
   /** Records a run and its start in one transaction; a repeated one does nothing. Throws a StoreError. */
@@ -64,16 +63,6 @@ export class WorkflowStepHandler {
     if (start !== undefined) this.#postQuestion(start);
   }
 
-  /** Completes the steps that have come so far, also those of a process that has crashed. */
-  completeDue(): void {
-    this.#poller.pollNow();
-  }
-
-  /** Leaves open steps to the next process. */
-  async stop(): Promise<void> {
-    await this.#poller.stop();
-  }
-
   async #refusalOf({ workspace, channel, content }: WorkflowStepRun): Promise<WorkflowStepRefusal | null> {
     if (channel === '' || !/\S/.test(content.text)) return 'invalid';
     const { bots } = await accessPolicyFor(this.#deps, { workspace, channel });
@@ -83,9 +72,10 @@ export class WorkflowStepHandler {
     return (await store.turnUsage.exceeded(workspace, WORKFLOW_STEP, quotas)) === undefined ? null : 'limit';
   }
 
+  /** Completes the steps that have come so far, also those of a process that has crashed. */
   async #completeDue(): Promise<void> {
     const due = await this.#deps.store.workflowSteps.claimDue(MAX_CONCURRENT_STEPS);
-    if (this.#poller.signal.aborted) return;
+    if (this.signal.aborted) return;
     await allSettledOrThrow(due.map((step) => this.#complete(step)));
   }
 
@@ -95,7 +85,7 @@ export class WorkflowStepHandler {
     const executions = this.#deps.workspace(step.workspace)?.workflowExecutions;
     if (executions === undefined) return;
     const { execution_id: id, workspace } = step;
-    const { signal } = this.#poller;
+    const { signal } = this;
     try {
       const failure = failureOf(step);
       const outcome =
@@ -141,7 +131,7 @@ export class WorkflowStepHandler {
     const { task_id, account_id, assistant_message_id, finished_at } = step;
     if (task_id === null || account_id === null || assistant_message_id === null) return undefined;
     try {
-      const { signal } = this.#poller;
+      const { signal } = this;
       const message = await this.#deps
         .agent(account_id)
         .getMessage(task_id, assistant_message_id, { signal });

@@ -90,15 +90,13 @@ export class WorkspaceAccessSettings {
 
 export const WORKSPACE_ACCESS_ACTION_IDS = { change: 'door_change', form: 'door_form' } as const;
 
-type AdmittedPeople = Exclude<keyof typeof strings.channelChoices.admits, 'usual'>;
-
 /** Who may use the agent in a workspace; null and '' mean the app's own settings (`usual`). */
 interface WorkspaceAccessFields {
-  admits: AdmittedPeople | null;
+  admits: AllowedUsers | null;
   /** As people type them: ids separated by commas, or the word none. */
   bots: string;
   listens: ListenMode | null;
-  usual: { admits: AdmittedPeople; bots: string; listens: ListenMode };
+  usual: { admits: AllowedUsers; bots: string; listens: ListenMode };
 }
 
 /** The access settings in an admin's Home tab. */

@@ -8,6 +8,7 @@ import {
   reviewMessages,
 } from '../../render/messages/review-message.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { SettledTurnContext } from '../runtime/deps.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
@@ -96,4 +97,5 @@ async function postReview(context: SettledTurnContext, part: string, render: Rev
       await posts.post(`${part}:${index}`, message, 'result', REVIEW_FORMS);
     if (rest === undefined || (await files.attach(part, rest))) return;
   }
+  await posts.postNotice(`${part}:too-long`, strings.reviewTooLong);
 }

@@ -20,12 +20,14 @@ export class Poller {
     this.#options = options;
   }
 
-  /** Starts; the first poll comes after one interval, or at once. */
+  /** Starts; the first poll comes after one interval, or at once. Without an interval there is nothing to start. */
   start(): void {
+    const { intervalMs, startsAtOnce } = this.#options;
+    if (intervalMs === undefined) return;
     this.#timer = setInterval(() => {
       if (this.#running === undefined) this.pollNow();
-    }, this.#options.intervalMs);
-    if (this.#options.startsAtOnce === true) this.pollNow();
+    }, intervalMs);
+    if (startsAtOnce === true) this.pollNow();
   }
 
   /** Polls now, or once more after the poll under way. Does nothing before the start and after the stop. */

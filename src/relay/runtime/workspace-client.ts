@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import { AgentSessions } from '../../slack/agent-sessions.ts';
-import { Assistant } from '../../slack/assistant.ts';
 import { ChannelMembership } from '../../slack/channel-membership.ts';
 import { SlackDirectory } from '../../slack/directory.ts';
 import { FileDownloads } from '../../slack/file-downloads.ts';
@@ -12,7 +11,7 @@ import type { PermitStore } from '../../slack/permit-queue.ts';
 import { Posting } from '../../slack/posting.ts';
 import { RateLimitedClient } from '../../slack/rate-limited-client.ts';
 import { RateLimiter } from '../../slack/rate-limiter.ts';
-import { editRateLimit, rateLimitTable } from '../../slack/rate-limits.ts';
+import { rateLimitTable } from '../../slack/rate-limits.ts';
 import { SlackClient, type SlackClientOptions, type TokenGate } from '../../slack/slack-client.ts';
 import { Views } from '../../slack/views.ts';
 import { WorkflowExecutions } from '../../slack/workflow-executions.ts';
@@ -40,15 +39,12 @@ export function createWorkspaceClient(
   uninstalled: AbortSignal = new AbortController().signal,
 ) {
   const { slackApiUrl, isDistributed: distributed, rateLimitStore: store, log } = options;
-  const { maxFileBytes: maxBytes, onEdit } = options;
+  const { maxFileBytes: maxBytes, editsPerMinute, onEdit } = options;
   const slackClient = new SlackClient({ installation, gate, ...options });
   const rateLimiter = new RateLimiter({
     workspace: installation.workspace,
     store,
-    rateLimits: rateLimitTable({
-      distributed,
-      overrides: { 'chat.update': editRateLimit(options.editsPerMinute) },
-    }),
+    rateLimits: rateLimitTable({ distributed, editsPerMinute }),
     log,
   });
   const client = new RateLimitedClient(slackClient, rateLimiter);
@@ -64,7 +60,6 @@ export function createWorkspaceClient(
     workflowExecutions: new WorkflowExecutions(client),
     people: new SlackDirectory(client, log),
     membership: new ChannelMembership(client),
-    assistant: new Assistant(client),
     readBack: new MessageHistory(client, distributed),
     /** Set where the app is declared as an agent. */
     sessions: options.showAgentSessions ? new AgentSessions(client, log) : undefined,

@@ -1,5 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentAbortedError, AgentError } from '../../agent/errors.ts';
+import { AgentError } from '../../agent/errors.ts';
 import { type Message as AgentMessage, messageText, type SendResult } from '../../agent/service-schema.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -73,7 +73,8 @@ export async function deliverOnce(
     if (found !== undefined) return { turn: await recordDelivery(task, intended, found, reply), reply };
     throw new Error('The service answered a send without its message and does not list the message.');
   } catch (error) {
-    if (error instanceof AgentAbortedError && abort.signal.aborted) throw notListedError(error);
+    if (error instanceof AgentError && error.code === 'aborted' && abort.signal.aborted)
+      throw notListedError(error);
     const wasNotSent =
       error instanceof AgentError && (error.outcome === 'refused' || error.outcome === 'not_sent');
     // Without the lease the intent may belong to the process that has the turn now.

@@ -124,8 +124,7 @@ async function endNotes(context: TurnContext, phase: ReplyPhase): Promise<string
   const resent = await findResentMessage(store, { workspace, resends_turn_id });
   const isMoved = resent !== undefined && resent.taskId !== null && resent.taskId !== turn.task_id;
   const showsIntroduction =
-    ANSWERED_PHASES.has(phase) &&
-    (await store.oneTimeNotices.claim({ ...turn, notice: 'introduction' }, turn.id));
+    ANSWERED_PHASES.has(phase) && (await store.oneTimeNotices.claimForTurn(turn, 'introduction'));
   return [
     ...(isMoved ? [strings.newConversation] : []),
     ...(showsIntroduction ? [strings.automatedNotice] : []),

@@ -4,11 +4,13 @@ import { StoreError } from '../../store/errors.ts';
 import { sendStop } from '../controls/stop-delivery.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import { SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
+import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-turn.ts';
 import { closeMessage, requeueMessage } from '../sending/message-requeue.ts';
 import { Sender } from '../sending/sender.ts';
+import { threadPermalink } from '../tasks/task-list.ts';
 import { followReply } from './reply-follower.ts';
 import type { TurnContext } from './turn-context.ts';
 import { closeTurn, endEarly, endSettledTurn } from './turn-end.ts';
@@ -79,6 +81,7 @@ async function takeSteps(context: TurnContext): Promise<void> {
   await context.openReply();
   if (context.turn.user_message_id === null) {
     await context.withRetry(() => postSharedChannelNotice(context));
+    await context.withRetry(() => postNewTaskNotice(context));
     const sender = createSender(context, channelSettings.model);
     await endTurnIfFilesOnly(deps, workspace, context.turn, await context.message(), sender);
     await sendMessage(context, sender);
@@ -135,10 +138,17 @@ async function sendMessage(context: TurnContext, sender: Sender): Promise<void> 
 async function postSharedChannelNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   const channel = await workspace.people.requireChannel(turn.channel, lease.signal);
-  if (
-    channel.isExtShared !== true ||
-    !(await deps.store.oneTimeNotices.claim({ ...turn, notice: 'shared' }, turn.id))
-  )
-    return;
+  if (channel.isExtShared !== true || !(await deps.store.oneTimeNotices.claimForTurn(turn, 'shared'))) return;
   await new IdempotentPosts(context, turn).postNotice('notice:shared', strings.sharedChannel);
+}
+
+/** Explains, once to each person who writes to the bot after a finished task, that this began a new one. */
+async function postNewTaskNotice(context: TurnContext): Promise<void> {
+  const { deps, workspace, turn } = context;
+  if (!isDirectChannel(turn.channel) || turn.message_ts !== turn.thread_ts) return;
+  const previous = await deps.store.tasks.previousFinished(turn);
+  if (previous === undefined || !(await deps.store.oneTimeNotices.claimForTurn(turn, 'new_task_in_dm')))
+    return;
+  const url = previous.permalink ?? (await threadPermalink(workspace, previous));
+  await new IdempotentPosts(context, turn).postNotice('notice:new_task', strings.newTaskInDm(url));
 }

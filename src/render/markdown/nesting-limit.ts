@@ -5,60 +5,28 @@
 
 /** Deepest nesting of lists and quotes. */
 const MAX_CONTAINERS = 40;
-const MAX_MARKS = 60;
 const MAX_IMAGES = 20;
-const MAX_RUN = 12;
-/** More underlined headings than a message holds blocks: each costs the parser a walk through the text before it. */
-const MAX_UNDERLINES = 100;
 
 const RULE = '(?![ \\t]*([-*_])(?:[ \\t]*\\1)*[ \\t]*$)';
 const MARKER = '[ \\t]*(?:>|[-+*](?=[ \\t])|\\d{1,9}[.)](?=[ \\t]))';
 const TOO_DEEP = new RegExp(`^${RULE}(?:${MARKER}){${MAX_CONTAINERS}}`, 'gm');
+/** Beside a letter; a run between spaces is no emphasis. */
+const LONG_RUN = /(?<=[^\s*_])[*_]{13,}|[*_]{13,}(?=[^\s*_])/g;
 const BLOCK_START = '\\n[ \\t>]*(?=\\n|[-+*][ \\t]|\\d{1,9}[.)][ \\t]|[#`~|])';
-const MARKS = new RegExp(`${BLOCK_START}|!\\[|\\]|[*_~]+`, 'g');
-const UNDERLINE = /^[ \t>]*(?:-+|=+)[ \t]*$/gm;
+const IMAGE_MARKS = new RegExp(`${BLOCK_START}|!\\[|\\]`, 'g');
 const REPLACEMENT = 'x';
 
-/** The text for the parser: of the same length, and nested at most a few dozen deep. */
+/** The text for the parser: of the same length, without lists, quotes and images that are nested too deep. */
 export function limitNesting(text: string): string {
-  return limitMarks(limitUnderlines(text.replace(TOO_DEEP, (markers) => markers.slice(0, -1) + REPLACEMENT)));
+  const shallow = text.replace(TOO_DEEP, (markers) => markers.slice(0, -1) + REPLACEMENT);
+  return limitImages(shallow.replace(LONG_RUN, (run) => REPLACEMENT.repeat(run.length)));
 }
 
-function limitUnderlines(text: string): string {
-  let underlines = 0;
-  return text.replace(UNDERLINE, (line) => {
-    underlines += 1;
-    return underlines > MAX_UNDERLINES ? line.replace(/[-=]/g, REPLACEMENT) : line;
-  });
-}
-
-function limitMarks(text: string): string {
+function limitImages(text: string): string {
   let images = 0;
-  let marks = 0;
-  return text.replace(MARKS, (found, at: number) => {
-    if (found.startsWith('\n')) {
-      images = 0;
-      marks = 0;
-      return found;
-    }
-    if (found === ']') {
-      images = Math.max(0, images - 1);
-      return found;
-    }
-    if (found === '![') {
-      images += 1;
-      return images > MAX_IMAGES ? `!"` : found;
-    }
-    const afterSpace = isSpace(text.charAt(at - 1));
-    const beforeSpace = isSpace(text.charAt(at + found.length));
-    if (afterSpace && beforeSpace) return found;
-    if (found.length > MAX_RUN && !found.startsWith('~')) return REPLACEMENT.repeat(found.length);
-    if (!afterSpace && marks > 0) marks -= 1;
-    else if (!beforeSpace) marks += 1;
-    return marks > MAX_MARKS ? REPLACEMENT.repeat(found.length) : found;
+  return text.replace(IMAGE_MARKS, (found) => {
+    if (found === '![') images += 1;
+    else images = found === ']' ? Math.max(0, images - 1) : 0;
+    return found === '![' && images > MAX_IMAGES ? '!"' : found;
   });
-}
-
-function isSpace(character: string): boolean {
-  return character === '' || /\s/.test(character);
 }

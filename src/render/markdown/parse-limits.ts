@@ -1,22 +1,16 @@
-import { codeText } from 'micromark-core-commonmark';
 import type { Code, Construct, Extension, State, Tokenizer } from 'micromark-util-types';
 
 /*
  * For some marks and words the parser walks through the whole paragraph, which takes quadratic time. Ordinary answers
- * are too short for that to matter, but an answer may be crafted to exploit it.
+ * are too short for that to matter, but an answer may be crafted to exploit it. What is parsed is never longer than some
+ * thousand characters.
  */
 
 /** Most runs of marks that are paired in one paragraph, cell or heading; further ones are letters. */
 const MAX_RUNS = 400;
-/** Most characters that are searched in vain for the ends of inline code; after that no code starts. */
-const MAX_FAILED_CHARACTERS = 50_000;
-
-const BACKTICK = 96;
 
 /** Runs so far, by tokenizer. */
 const runCounts = new WeakMap<object, number>();
-/** Characters searched in vain, by parser. */
-const failedCharacters = new WeakMap<object, number>();
 
 /** Reads a run of marks as letters once there were too many; otherwise the next construct decides. */
 const tokenizeRun: Tokenizer = function (effects, ok, nok) {
@@ -51,21 +45,6 @@ const tokenizeWord: Tokenizer = function (effects, ok, nok) {
   };
 };
 
-/** Inline code as the parser reads it, until too many searches for its end have failed. */
-const codeConstruct: Construct = {
-  ...codeText,
-  name: 'code',
-  tokenize(effects, ok, nok) {
-    const failed = failedCharacters.get(this.parser) ?? 0;
-    const start = this.now().offset;
-    const fail: State = (code) => {
-      failedCharacters.set(this.parser, failed + this.now().offset - start);
-      return nok(code);
-    };
-    return failed <= MAX_FAILED_CHARACTERS ? codeText.tokenize.call(this, effects, ok, fail) : nok;
-  },
-};
-
 /** Where a bare address may start: with a scheme also after characters of an e-mail address. */
 function startsWord(previous: Code): boolean {
   return previous === null || previous < 0 || !/[a-z]/i.test(String.fromCharCode(previous));
@@ -84,8 +63,6 @@ export const parseLimits: Extension = {
     ...Object.fromEntries(WORD_START_CODES.map((code) => [code, wordConstruct])),
     42: runConstruct,
     95: runConstruct,
-    [BACKTICK]: codeConstruct,
     126: runConstruct,
   },
-  disable: { null: ['codeText'] },
 };

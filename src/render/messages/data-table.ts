@@ -11,7 +11,7 @@ import { lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node
 import { parseMarkdown } from '../markdown/parse-markdown.ts';
 import { restorePings } from '../markdown/pings.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
-import { MAX_TABLE_COLUMNS } from '../splitting/fences-and-tables.ts';
+import { hasDelimiterRow, MAX_TABLE_COLUMNS } from '../splitting/fences-and-tables.ts';
 import { firstColumns, tableCaption } from '../strings/index.ts';
 import { csvLine } from '../text/csv-line.ts';
 
@@ -73,19 +73,14 @@ const foundTables = new WeakMap<AnswerPart, FoundTable | undefined>();
 
 /** The first long table of a part that is whole: sorting half of one would mislead. */
 function tableIn(part: AnswerPart, continues: boolean): FoundTable | undefined {
-  if (!foundTables.has(part)) foundTables.set(part, hasDelimiterRow(part) ? parseTable(part) : undefined);
+  if (!foundTables.has(part)) foundTables.set(part, parseTable(part));
   const found = foundTables.get(part);
   return continues && found?.isLast === true ? undefined : found;
 }
 
-/** Whether a part may hold a table: parsing costs a hundred times more. */
-function hasDelimiterRow({ blocks: [markdown] }: AnswerPart): boolean {
-  const lines = markdown?.text.split('\n') ?? [];
-  return lines.some((line) => line.includes('|') && line.includes('-') && /^[\s|:>-]+$/.test(line));
-}
-
 function parseTable({ segments, blocks: [markdown] }: AnswerPart): FoundTable | undefined {
   const text = markdown?.text ?? '';
+  if (!hasDelimiterRow(text)) return undefined;
   const { children } = parseMarkdown(text, { characters: 0 });
   const reopened = segments[0]?.isAdded === true ? segments[0].text.length : 0;
   for (const node of children) {

@@ -9,7 +9,7 @@ import {
   type SlackBlock,
   sectionBlock,
 } from '../blocks/slack-blocks.ts';
-import { fallbackText, truncateBytes } from '../markdown/fallback-text.ts';
+import { truncateBytes } from '../markdown/fallback-text.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter, verbatimParts } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
@@ -51,9 +51,8 @@ export interface DisplayedReply {
 const MAX_PARSED_CHARACTERS = 3_000_000;
 const MAX_NOTES_LENGTH = 2_500;
 const MAX_SENTENCE_LENGTH = 2_000;
-/** UTF-8 bytes of a message's text (`fallbackText`): the line for its plan, and the answer. */
+/** UTF-8 bytes of the line for a plan in its message's text. */
 const MAX_PLAN_TEXT = 800;
-const MAX_TEXT_BELOW_PLAN = 3_000;
 
 const ENDED_PHASES = new Set<ReplyPhase>(['done', 'cancelled', 'failed', 'length', 'background']);
 const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
@@ -127,9 +126,7 @@ function withPlan(
   const part = state.isApart === true ? undefined : parts[0];
   const blocks = [plan, ...(part?.blocks ?? []), ...below];
   if (!fitsMessage(blocks)) return messages;
-  const answer = part?.segments.map((segment) => (segment.isAdded ? '' : segment.text)).join('');
-  const rest = answer === undefined ? message.text : fallbackText(answer, MAX_TEXT_BELOW_PLAN);
-  const text = `${truncateBytes(progressLine(shown, options), MAX_PLAN_TEXT)}\n${rest}`;
+  const text = `${truncateBytes(progressLine(shown, options), MAX_PLAN_TEXT)}\n${message.text}`;
   return [{ ...message, text, blocks, simpler: { without: 'plan', message } }];
 }
 

@@ -1,16 +1,23 @@
 import { parse } from 'csv-parse/sync';
 import type { MarkdownNode } from '../markdown/markdown-node.ts';
 import { parseMarkdown } from '../markdown/parse-markdown.ts';
+import { hasDelimiterRow } from '../splitting/fences-and-tables.ts';
+
+/** Longest block of an answer (characters) that is searched for a table: the parser's time is quadratic in some marks. */
+const MAX_BLOCK_LENGTH = 20_000;
 
 /** The Markdown tables of an answer, as rows of cells without their formatting. */
 export function tablesOf(answer: string): string[][][] {
   const tables: string[][][] = [];
-  const collect = (node: MarkdownNode): void => {
-    const cellText = ({ start, end }: MarkdownNode) => comparableText(answer.slice(start, end));
-    if (node.type === 'table') tables.push(node.children.map((row) => row.children.map(cellText)));
-    else node.children.forEach(collect);
-  };
-  collect(parseMarkdown(answer, { characters: 0 }));
+  for (const block of answer.split(/\n\s*\n/)) {
+    if (block.length > MAX_BLOCK_LENGTH || !hasDelimiterRow(block)) continue;
+    const cellText = ({ start, end }: MarkdownNode) => comparableText(block.slice(start, end));
+    const collect = (node: MarkdownNode): void => {
+      if (node.type === 'table') tables.push(node.children.map((row) => row.children.map(cellText)));
+      else node.children.forEach(collect);
+    };
+    collect(parseMarkdown(block, { characters: 0 }));
+  }
   return tables;
 }
 

@@ -232,15 +232,12 @@ function withoutBlankEnd(parts: readonly AnswerPart[]): AnswerPart[] {
   return parts.slice(0, parts.findLastIndex(isVisible) + 1).map(withVisibleText);
 }
 
-function withVisibleText(part: AnswerPart): AnswerPart {
-  return isVisible(part) ? part : withEmptyPartMark(part);
-}
-
 function isVisible(part: AnswerPart): boolean {
   return part.segments.some((segment) => !segment.isAdded && VISIBLE.test(segment.text));
 }
 
-function withEmptyPartMark(part: AnswerPart): AnswerPart {
+function withVisibleText(part: AnswerPart): AnswerPart {
+  if (isVisible(part)) return part;
   const segments = mergeSegments([{ text: `${EMPTY_PART_MARK}\n`, isAdded: true }, ...part.segments]);
   return {
     ...part,
@@ -250,12 +247,7 @@ function withEmptyPartMark(part: AnswerPart): AnswerPart {
 }
 
 function commonPrefixLength(a: string, b: string): number {
-  let low = 0;
-  let high = Math.min(a.length, b.length);
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (a.startsWith(b.slice(low, middle), low)) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  let length = 0;
+  while (length < a.length && a.charAt(length) === b.charAt(length)) length += 1;
+  return length;
 }

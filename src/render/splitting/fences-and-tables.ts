@@ -23,6 +23,12 @@ export function isFenceClosed(text: string, code: MarkdownNode, fence: string): 
   return end.length >= fence.length && end === fence.charAt(0).repeat(end.length);
 }
 
+/** Whether a text may hold a table: parsing costs a hundred times more. */
+export function hasDelimiterRow(text: string): boolean {
+  const lines = text.split('\n');
+  return lines.some((line) => line.includes('|') && line.includes('-') && /^[\s|:>-]+$/.test(line));
+}
+
 /** Where the header of a table (its first row and the delimiter row) ends. */
 export function tableHeadEnd(text: string, table: MarkdownNode): number {
   return lineEnd(text, Math.min(lineEnd(text, table.start) + 1, text.length));

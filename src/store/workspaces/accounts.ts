@@ -76,6 +76,15 @@ export class Accounts extends Queries {
     return rows.map(({ task_id }) => task_id);
   }
 
+  /** The most recent projects of an account: the same applies to them. */
+  async recentProjectIds({ workspace, account_id }: AccountKey, limit: number): Promise<string[]> {
+    const rows = await this.rows(sql<{ project_id: string }>`
+      select project_id from projects
+      where workspace = ${workspace} and account_id = ${account_id} and project_id is not null
+      order by created_at desc limit ${limit}`);
+    return rows.map(({ project_id }) => project_id);
+  }
+
   /** Replaces the encrypted text of a row; false if it has changed meanwhile. */
   async replaceEncrypted(
     { workspace, account_id }: AccountKey,

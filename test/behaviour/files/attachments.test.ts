@@ -191,14 +191,14 @@ describe.concurrent('an attachment', () => {
     const channel = scene.channel();
     const bytes = Buffer.alloc(6 * mib, 'one and the same\n');
     const first = scene.ask(channel, 'same file, first', {
-      files: [{ name: 'same.csv', mime: 'text/csv', bytes }],
+      files: [{ name: 'same.bin', mime: 'application/octet-stream', bytes }],
     });
     const file = scene.slack.file(first.fileIds[0] ?? '');
     const second = scene.shareAgain(channel, 'same file, second', [file.id, file.id]);
     await Promise.all([scene.finished(channel, first), scene.finished(channel, second)]);
     const third = scene.shareAgain(channel, 'same file, third', [file.id], first);
     await scene.finished(channel, third);
-    expect(agent.files.filter(({ name }) => name === 'same.csv')).toHaveLength(1);
+    expect(agent.files.filter(({ name }) => name === 'same.bin')).toHaveLength(1);
     const ids = [
       ...scene.sentToAgent('same file, first').fileIds,
       ...scene.sentToAgent('same file, second').fileIds,

@@ -129,7 +129,9 @@ describe.concurrent('the reviews of a task', () => {
     expect(told()).toBe(2);
   });
 
-  test('end with a file where one takes too many messages', async ({ onTestFinished }) => {
+  test('end with a file where one takes too many messages, or in more of them where Slack takes none', async ({
+    onTestFinished,
+  }) => {
     const short = await openAppScene(
       { agent: { script: reviewed }, settings: { ...settings, REPLY_MESSAGES: '2' } },
       onTestFinished,
@@ -144,6 +146,13 @@ describe.concurrent('the reviews of a task', () => {
     const text = `${short.shown(channel, root)}${(await short.slack.fileBytes(file)).toString('utf8')}`;
     for (let line = 0; line < 400; line += 1) expect(text.split(`Finding ${line}: `)).toHaveLength(2);
     expect(short.slack.file(file).name).toBe('rest-of-the-review.md');
+    const body = { ok: false, error: 'file_uploads_disabled' };
+    const fault = { kind: 'status', status: 200, body } as const;
+    short.slack.faults.add({ call: 'files.getUploadURLExternal', fault, times: 1 });
+    const second = await asked(short, 'one long');
+    const shown = () => short.shown(second.channel, second.root);
+    await short.until('the last finding is there', () => shown().includes('Finding 399: '));
+    for (let line = 0; line < 400; line += 1) expect(shown().split(`Finding ${line}: `)).toHaveLength(2);
   });
 
   test.for([

@@ -26,7 +26,7 @@ function delays(written: readonly Message[]): number[] {
   });
 }
 
-test("a message that waits is passed on at once when the agent's last words are a question", async () => {
+test.concurrent("a message that waits is passed on at once when the agent's last words are a question", async () => {
   const channel = scene.channel();
   const root = scene.ask(channel, '/slow 100\n/ask Which of the groups?');
   await scene.until('the agent writes', () => scene.shown(channel, root).includes('Second 1'));
@@ -36,7 +36,7 @@ test("a message that waits is passed on at once when the agent's last words are 
   expect(scene.sentToAgent('/slow 100').texts).toHaveLength(2);
 });
 
-test('an answer to a question reaches the service within 12 seconds', async () => {
+test.concurrent('an answer to a question reaches the service within 12 seconds', async () => {
   const channel = scene.channel();
   const root = scene.ask(channel, '/ask Which of the doses?');
   await scene.until('the agent asks', () => scene.shown(channel, root).includes('Which of the doses?'));
@@ -45,7 +45,7 @@ test('an answer to a question reaches the service within 12 seconds', async () =
   expect(delays([answer])[0]).toBeLessThan(12_000);
 });
 
-test('a message that waits is passed on by its button, once, and by who may control the thread', async () => {
+test.concurrent('a message that waits is passed on by its button, once, and by who may control the thread', async () => {
   const channel = scene.channel();
   const root = scene.ask(channel, '/silent 300', { person: grace });
   await scene.until('the agent works', () => scene.agent.tasks.some(({ title }) => title === '/silent 300'));

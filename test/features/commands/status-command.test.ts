@@ -6,8 +6,15 @@ import { commandHelp } from '../../../src/render/strings/index.ts';
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
 const url = 'https://lab.slack.com/archives/C1/p1';
 
-const running = (count: number, title: string | null = 'A title') =>
-  Array.from({ length: count }, (_, at) => ({ turnId, title, isStopping: at === 1, runningMs: 90_000, url }));
+const running = (count: number, task_title: string | null = 'A title') =>
+  Array.from({ length: count }, (_, at) => ({
+    turn_id: turnId,
+    thread_ts: '1.000001',
+    task_title,
+    is_stopping: at === 1,
+    started_at: new Date(Date.now() - 90_000),
+    url,
+  }));
 
 describe('the answer to /agent status', () => {
   test.each([0, 1, 100, 1_000])('fits Slack with %i tasks', (count) => {

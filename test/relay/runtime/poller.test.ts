@@ -63,9 +63,10 @@ it('continues after a poll that failed', async () => {
   await poller.stop();
 });
 
-it('polls only when it is asked to, and without a start, if it has no interval', async () => {
+it('polls only when it is asked to, with or without a start, if it has no interval', async () => {
   const poll = vi.fn<() => Promise<void>>(async () => undefined);
   const poller = new Poller({ poll, onError: () => undefined });
+  poller.start();
   await vi.advanceTimersByTimeAsync(10_000);
   expect(poll).not.toHaveBeenCalled();
   poller.pollNow();

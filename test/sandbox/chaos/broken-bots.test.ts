@@ -39,7 +39,7 @@ async function damagedWith(part: string, faultProfile: FaultProfile): Promise<st
 }
 
 // Each breaks one of the three things that keep a run whole; the faultProfile is such that it must show.
-describe.concurrent('the comparison finds the damage of', { timeout: 180_000 }, () => {
+describe.concurrent('the comparison finds the damage of', { timeout: 600_000 }, () => {
   test('an inbox that takes both copies of a mention for messages', async () => {
     expect(await damagedWith('inbox', calm)).not.toEqual([]);
   });

@@ -50,17 +50,17 @@ test('a service that answers wrongly in every way does no harm to workspaces of 
     eventLoopMaxMs: 60_000,
     peakMemoryMiB: 768,
   };
-  const { harm, questions, answers } = await runServiceFuzz({ answers: 60, seed: 5 }, undefined, noBars);
+  const { harm, questions, answers } = await runServiceFuzz({ answers: 40, seed: 5 }, undefined, noBars);
   expect(harm).toEqual([]);
   expect(questions).toBeGreaterThan(1);
-  expect(answers).toBeGreaterThanOrEqual(60);
+  expect(answers).toBeGreaterThanOrEqual(40);
 });
 
-test('a thousand random and mutated events do no harm, and real questions are answered meanwhile', async () => {
-  const { harm, questions, answered, statuses } = await runFuzz({ events: 1_000, seed: 11 });
+test('six hundred random and mutated events do no harm, and real questions are answered meanwhile', async () => {
+  const { harm, questions, answered, statuses } = await runFuzz({ events: 600, seed: 11 });
   expect(harm).toEqual([]);
   expect(questions).toBeGreaterThan(5);
   expect(answered).toBe(questions);
-  expect(statuses[200]).toBeGreaterThan(200);
+  expect(statuses[200]).toBeGreaterThan(120);
   expect(statuses[401]).toBeGreaterThan(10);
 });

@@ -147,11 +147,3 @@ describe('the deletion of a task', () => {
     expect(rows).toEqual([{ requested_by: '' }]);
   });
 });
-
-test('a one-time notice is claimed by one caller, and by another after a release', async () => {
-  const notice = { workspace, channel: 'D9', notice: 'new_task_in_dm' as const };
-  const claims = await Promise.all([store.oneTimeNotices.claim(notice), store.oneTimeNotices.claim(notice)]);
-  expect(claims.filter(Boolean)).toHaveLength(1);
-  await store.oneTimeNotices.release(notice);
-  expect(await store.oneTimeNotices.claim(notice)).toBe(true);
-});

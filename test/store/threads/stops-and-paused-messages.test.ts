@@ -124,7 +124,7 @@ test('a thread without waiting messages is not paused', async () => {
 
 test('one turn posts the introduction in a channel, also when it asks again', async () => {
   const [one, other] = [await begun(1), await begun(1)];
-  const claim = (turn: Turn) => store.oneTimeNotices.claim({ ...turn, notice: 'introduction' }, turn.id);
+  const claim = (turn: Turn) => store.oneTimeNotices.claimForTurn(turn, 'introduction');
   expect([await claim(one), await claim(other), await claim(one)]).toEqual([true, false, true]);
 });
 

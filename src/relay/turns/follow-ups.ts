@@ -104,8 +104,9 @@ export class FollowUps {
       // An interrupted follow-up is due at once, for another process.
       const isHandedOver = outcome === 'interrupted' && !timeout.aborted;
       const pauseMs = followUpPauseMs(followUp.checks + 1, settings.results.followUpIntervalMs);
-      const next = { ms: isHandedOver ? 0 : pauseMs, failed: outcome !== 'checked' };
-      await store.followUps.recordCheck(followUp, this.#processId, next);
+      const next = isHandedOver ? { checks: 0, ms: 0 } : { checks: 1, ms: pauseMs };
+      const failed = outcome !== 'checked';
+      await store.followUps.recordCheck(followUp, this.#processId, { ...next, failed });
     } catch (error) {
       log.warn({ err: error, turn: followUp.turn_id }, 'could not record a follow-up');
     }

@@ -61,13 +61,13 @@ export class FollowUpSchedule extends Queries {
   }
 
   /**
-   * Records a check; the next is in `ms`, or at the end of all checks if that comes first. A check after the end is the
-   * last, unless it failed.
+   * Records `checks` checks; the next is in `ms`, or at the end of all checks if that comes first. A check after the end
+   * is the last, unless it failed.
    */
   async recordCheck(
     followUp: FollowUp,
     claimedBy: string,
-    next: { ms: number; failed: boolean },
+    next: { checks: number; ms: number; failed: boolean },
   ): Promise<void> {
     // A turn that ended meanwhile has set another time.
     const isSame = sql`turn_id = ${followUp.turn_id} and next_check_at <= clock_timestamp()`;
@@ -76,7 +76,7 @@ export class FollowUpSchedule extends Queries {
       with over as (
         delete from follow_ups where ${inThread(followUp)} and claimed_by = ${claimedBy} and ${isSame}
           and ends_at <= clock_timestamp() and not ${next.failed} returning turn_id)
-      update follow_ups set claimed_by = null, claimed_until = null, checks = checks + 1,
+      update follow_ups set claimed_by = null, claimed_until = null, checks = checks + ${next.checks},
         next_check_at = case when ${isSame} then ${nextCheckAt} else next_check_at end
       where ${inThread(followUp)} and claimed_by = ${claimedBy} and not exists (select from over)`);
   }

@@ -28,14 +28,14 @@ test('a failed check is repeated even after the end, and a successful one after 
     return watch;
   };
   const watch = await claimed(one);
-  await watches.recordCheck(watch, one, { ms: -1, failed: true });
+  await watches.recordCheck(watch, one, { checks: 1, ms: -1, failed: true });
   const again = await claimed(two);
   expect(again).toMatchObject({ turn_id: turn.id, checks: 1 });
   // It is another's by now.
-  await watches.recordCheck(watch, one, { ms: 60_000, failed: false });
+  await watches.recordCheck(watch, one, { checks: 1, ms: 60_000, failed: false });
   const holders = kysely.selectFrom('follow_ups').select('claimed_by').where('workspace', '=', 'T3');
   expect(await holders.execute()).toEqual([{ claimed_by: two }]);
-  await watches.recordCheck(again, two, { ms: 60_000, failed: false });
+  await watches.recordCheck(again, two, { checks: 1, ms: 60_000, failed: false });
   expect(await holders.execute()).toEqual([]);
 });
 
@@ -44,7 +44,7 @@ test('the last check is at the end, however long the pause before it', async () 
   await followUpInsert(turn, { firstMs: -1_000, forMs: 60_000 }).execute(kysely);
   const [watch] = await watches.claim(one, 10_000, 20);
   if (watch === undefined) throw new Error('nothing is due');
-  await watches.recordCheck(watch, one, { ms: 600_000, failed: false });
+  await watches.recordCheck(watch, one, { checks: 1, ms: 600_000, failed: false });
   const { next_check_at, ends_at } = await kysely
     .selectFrom('follow_ups')
     .selectAll()

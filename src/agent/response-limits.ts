@@ -38,7 +38,7 @@ export const WORKSPACE_RESPONSE_LIMITS: ResponseLimits = {
 };
 
 /** Bytes of the responses in progress of all workspaces' own services. Parsing one response takes four times its bytes. */
-export const WORKSPACES_RESPONSE_BYTES = 40 * MEBIBYTE;
+export const WORKSPACES_RESPONSE_BYTES = 32 * MEBIBYTE;
 
 const MAX_DEPTH = 100;
 /** How much may arrive at once before reads wait (seconds of `bytesPerSecond`). */

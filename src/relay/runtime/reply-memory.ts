@@ -2,7 +2,7 @@ import { AgentError } from '../../agent/errors.ts';
 import type { ContentBlock } from '../../agent/service-schema.ts';
 
 /** Bytes of the replies that the running turns of all workspaces' own accounts keep. */
-const MAX_BYTES = 48 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 const RETRY_AFTER_MS = 5_000;
 
 /**

@@ -117,7 +117,8 @@ class DiskStorage implements Storage {
   }
 
   async stop(): Promise<void> {
-    await rm(this.#folder, { recursive: true, force: true });
+    // A part whose caller has gone may still be written.
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
   #newPath(): string {

@@ -31,8 +31,7 @@ export class ReplyStreams {
 
   /** The Markdown that a part shows to which more can be added. */
   shownBy(part: string): string | undefined {
-    const stream = this.#open.get(part);
-    return stream !== undefined && performance.now() < stream.until ? stream.markdown : undefined;
+    return this.#streamOf(part)?.markdown;
   }
 
   /** Posts a part once as a stream; false without a permit, or where Slack refuses it. Throws a SlackError. */
@@ -54,8 +53,8 @@ export class ReplyStreams {
   /** Adds what is missing to a part when the budget allows it; `impossible` where only an edit shows it. */
   async append(part: string, request: PartAppend): Promise<'shown' | 'left_out' | 'impossible'> {
     const post = this.#posts.find(part);
-    const stream = this.#open.get(part);
-    if (post === undefined || stream === undefined || performance.now() > stream.until) return 'impossible';
+    const stream = this.#streamOf(part);
+    if (post === undefined || stream === undefined) return 'impossible';
     const { channel, ts } = post;
     let markdown = '';
     const render = async () => {
@@ -82,5 +81,11 @@ export class ReplyStreams {
     this.#open.delete(part);
     this.#stopped.add(ts);
     return true;
+  }
+
+  /** The stream of a part, while Slack surely keeps it open. */
+  #streamOf(part: string): { markdown: string; until: number } | undefined {
+    const stream = this.#open.get(part);
+    return stream !== undefined && performance.now() < stream.until ? stream : undefined;
   }
 }

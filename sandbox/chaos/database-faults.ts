@@ -89,8 +89,8 @@ async function setReadOnly(connection: EmbeddedServer['connection'], state: 'on'
   await client.end();
 }
 
-/** How many messages people write just before a fault, and again during it. */
-const MESSAGES_PER_FAULT = 2;
+/** When people write during a fault, as parts of its time: what is said late must also reach the bot. */
+const WRITING_TIMES = [0.1, 0.75];
 /** How long the run waits for the answers after a fault (ms). */
 const RECOVERY_TIMEOUT_MS = 60_000;
 
@@ -114,16 +114,18 @@ export async function failInEveryWay(
 ): Promise<Map<DatabaseFault, number>> {
   const { database, conversation, onProgress } = deps;
   const recoverySeconds = new Map<DatabaseFault, number>();
-  const sayMessages = () => {
-    for (let count = 0; count < MESSAGES_PER_FAULT; count += 1) conversation.sayOne();
-  };
   await answered(deps);
   for (const fault of DATABASE_FAULTS) {
-    sayMessages();
+    conversation.sayOne();
+    conversation.sayOne();
     await sleep(500);
     const failing = database.fail(fault, seconds);
-    await sleep(500);
-    sayMessages();
+    await Promise.all(
+      WRITING_TIMES.map(async (part) => {
+        await sleep(part * seconds * 1_000);
+        conversation.sayOne();
+      }),
+    );
     await failing;
     const back = performance.now();
     await answered(deps);

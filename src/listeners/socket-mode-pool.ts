@@ -21,10 +21,15 @@ export interface SocketModePoolDeps {
   log: Logger;
   /** How often the lease is renewed (ms); by default a quarter of its time. */
   renewIntervalMs?: number;
+  /** How long the connections stay open while the lease cannot be renewed (ms). */
+  keepOpenMs?: number;
 }
 
-/** How long before the lease ends the connections are closed if it cannot be renewed (ms). */
-const LEASE_MARGIN_MS = 1_000;
+/**
+ * For these five minutes, what arrives while the database is away is kept in memory. Slack would send it again to nobody,
+ * and after five minutes not at all. Meanwhile other processes may open too many: Slack refuses those, and they try again.
+ */
+const KEEP_OPEN_MS = 5 * 60_000;
 
 /** This process's share of the ten connections that Slack allows an app. Without any, it still runs turns. */
 export class SocketModePool implements Receiver {
@@ -32,7 +37,7 @@ export class SocketModePool implements Receiver {
   #app: App | undefined;
   #connections: SocketModeConnection[] = [];
   #maxConnections = 0;
-  #leaseEndsAt = 0;
+  #closesAt = 0;
   readonly #renewals: Poller;
 
   constructor(deps: SocketModePoolDeps) {
@@ -92,13 +97,12 @@ export class SocketModePool implements Receiver {
   }
 
   async #renewOrClose(): Promise<void> {
-    // If the renewal hangs, the connections must close before the lease ends.
-    const leftMs = Math.max(1, this.#leaseEndsAt - performance.now());
-    const expiry = setTimeout(() => void this.#closeAll(), leftMs);
+    // Also if the renewal hangs.
+    const expiry = setTimeout(() => void this.#closeAll(), Math.max(1, this.#closesAt - performance.now()));
     try {
       await this.#renewLease();
     } catch (error) {
-      if (performance.now() >= this.#leaseEndsAt) await this.#closeAll();
+      if (performance.now() >= this.#closesAt) await this.#closeAll();
       throw error;
     } finally {
       clearTimeout(expiry);
@@ -107,18 +111,21 @@ export class SocketModePool implements Receiver {
 
   async #closeAll(): Promise<void> {
     if (this.#connections.length === 0) return;
-    this.#deps.log.warn('Socket Mode lease expired; closing the connections until it is renewed');
+    this.#deps.log.warn(
+      'closing the Socket Mode connections: their lease could not be renewed for five minutes',
+    );
     this.#maxConnections = 0;
     await this.#closeExcess(0);
   }
 
   async #renewLease(): Promise<void> {
-    const { socketLease, log } = this.#deps;
+    const { socketLease, keepOpenMs = KEEP_OPEN_MS, log } = this.#deps;
     const askedAt = performance.now();
     const { allowed, processes } = await socketLease.renew(this.#connections.length);
     if (this.#renewals.signal.aborted) return;
-    this.#leaseEndsAt = askedAt + socketLease.leaseMs - LEASE_MARGIN_MS;
-    if (performance.now() >= this.#leaseEndsAt) return;
+    // An answer that is older than the lease says nothing about now.
+    if (performance.now() >= askedAt + socketLease.leaseMs) return;
+    this.#closesAt = askedAt + keepOpenMs;
     if (allowed !== this.#maxConnections)
       log.info({ connections: allowed, processes }, 'Socket Mode connections of this process');
     this.#maxConnections = allowed;

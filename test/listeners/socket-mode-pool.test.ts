@@ -5,6 +5,8 @@ import { SocketModePool, slackAppIdOf } from '../../src/listeners/socket-mode-po
 import { createSlackLogger } from '../../src/slack/slack-logger.ts';
 import { silentLog } from '../support/silent-log.ts';
 
+/** Longer than a lease. */
+const KEEP_OPEN_MS = 1_500;
 const open: SlackWorkspace[] = [];
 afterAll(() => Promise.all(open.map((slack) => slack.stop())));
 
@@ -25,9 +27,10 @@ async function connect(answer: (open: number) => Promise<number>) {
       release: async () => {
         left += 1;
       },
-      leaseMs: 2_500,
+      leaseMs: 1_000,
     },
     renewIntervalMs: 50,
+    keepOpenMs: KEEP_OPEN_MS,
     onConnected: () => undefined,
     log: silentLog,
   });
@@ -56,13 +59,19 @@ describe("a process's Socket Mode connections", () => {
     ['fails', () => Promise.reject(new Error('the database is away'))],
     ['hangs', () => new Promise<number>((resolve) => setTimeout(() => resolve(2), 2_000))],
   ])(
-    'are closed when the lease cannot be renewed because that %s, and opened when it can',
+    'stay open for a while when the lease cannot be renewed because that %s, and are opened again when it can',
     async (_, away) => {
-      let renewed: () => Promise<number> = async () => 2;
+      let renewedAt = 0;
+      const inTime = async () => {
+        renewedAt = performance.now();
+        return 2;
+      };
+      let renewed: () => Promise<number> = inTime;
       const { slack, connections } = await connect(() => renewed());
       renewed = away;
       await expect.poll(() => slack.connections, { timeout: 10_000 }).toBe(0);
-      renewed = async () => 2;
+      expect(performance.now() - renewedAt).toBeGreaterThan(KEEP_OPEN_MS - 50);
+      renewed = inTime;
       await expect.poll(() => connections.state.live, { timeout: 10_000 }).toBe(2);
     },
   );

@@ -35,7 +35,8 @@ export async function unpackFolder(
 ): Promise<void> {
   const source = createReadStream(file);
   await once(source, 'open');
-  const args = ['-C', folder, '--no-same-owner', '-xpf', '-'];
+  // Without `--ignore-zeros`, tar may end before it is given the last bytes: they would have nobody to go to.
+  const args = ['-C', folder, '--no-same-owner', '--ignore-zeros', '-xpf', '-'];
   const tar = spawn('tar', args, { stdio: ['pipe', 'ignore', 'pipe'] });
   const copied = pipeline(source, counted(onBytes), createGunzip(), tar.stdin, { signal });
   await bothDone(ended(tar, tar.stderr), copied);

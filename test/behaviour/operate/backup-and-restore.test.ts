@@ -65,7 +65,8 @@ test('a backup is refused while Taskthread runs, and made once it has stopped', 
 });
 
 test('a backup that is restored on an empty machine goes on with its threads', async () => {
-  expect(await run('restore', 'elsewhere', '--from', archive)).toMatchObject({ code: 0 });
+  const restored = { code: 0, words: expect.stringContaining('Restored') };
+  expect(await run('restore', 'elsewhere', '--from', archive)).toMatchObject(restored);
   const second = await startOn('elsewhere');
   undo.defer(() => second.stop());
   slack.say({ person: ada, channel, thread: root.ts, text: 'what was it?' });
@@ -96,7 +97,8 @@ test('a restore replaces a database only if it is told to, and keeps that one', 
     code: 1,
     words: expect.stringContaining('Add --replace'),
   });
-  expect(await run('restore', 'data', '--from', archive, '--replace')).toMatchObject({ code: 0 });
+  const replaced = { code: 0, words: expect.stringContaining('The database that was there is in') };
+  expect(await run('restore', 'data', '--from', archive, '--replace')).toMatchObject(replaced);
   const [here, aside, ...others] = (await readdir(join(folder, 'data'))).sort();
   expect([here, others]).toEqual(['postgres', []]);
   expect(aside).toMatch(/^postgres\.replaced-/);

@@ -49,6 +49,7 @@ export class BrowserScene {
     const page = await this.#browser.newPage({
       viewport: { width: 1280, height: 800 },
       locale: 'en-GB',
+      reducedMotion: 'reduce',
       ...options,
     });
     page.setDefaultTimeout(60_000);

@@ -26,6 +26,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // A run makes thousands of connections: their password check need not withstand an attack.
   const { user, password } = server.connection;
   await template.pool.query(`set scram_iterations = 1; alter role ${user} password '${password}'`);
+  // Most connections live for a second or two: planning each statement five times would cost more than all of its runs.
+  await template.pool.query('alter system set plan_cache_mode = force_generic_plan');
+  await template.pool.query('select pg_reload_conf()');
   await template.close();
   project.provide('databaseServer', server.connection);
   return () => server.stop();

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 
+/** More than one message (characters). */
+const LENGTH = 9_600;
 /** What costs a parser of Markdown a walk through all that stands before it. */
 const shapes = [
   'a\n=\n',
@@ -25,7 +27,7 @@ const shapes = [
 // By the square of its length such an answer takes a minute and more, in which the process does nothing else.
 describe('an answer that repeats one mark', () => {
   test.each(shapes)('%j is shown whole within the time limit', (shape) => {
-    const answer = shape.repeat(12_000 / shape.length).trimEnd();
+    const answer = shape.repeat(LENGTH / shape.length).trimEnd();
     expect(displayedText(splitAnswer(answer))).toBe(answer);
     expect(splitAnswer(answer, { final: false }).length).toBeGreaterThan(0);
   });

@@ -28,13 +28,6 @@ async function killed(
 
 // Far more than it takes, for machines that are busy.
 describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', { timeout: 600_000 }, () => {
-  test('after three kills of one process', async () => {
-    const { kills, messages, files } = await killed({ kills: 3, replicas: 1, transport: 'http' });
-    expect(kills).toBe(3);
-    expect(messages).toBeGreaterThanOrEqual(9);
-    expect(files).toBeGreaterThan(0);
-  });
-
   test('after the database failed in every way, for two seconds each', async () => {
     const { recoverySeconds } = await killed({
       kills: 0,
@@ -45,20 +38,20 @@ describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', { 
     expect([...recoverySeconds.keys()]).toEqual([...DATABASE_FAULTS]);
   });
 
-  test('after four kills of two processes on one database, with workflows that ask too', async () => {
+  test('after three kills of two processes behind a balancer, with workflows that ask too', async () => {
     const database = await copyTemplateDatabase();
     const { kills, messages, files, workflows } = await killed({
-      kills: 4,
+      kills: 3,
       workflows: true,
       replicas: 2,
-      transport: 'socket',
+      transport: 'http',
       database,
     });
     await dropDatabase(database);
     expect(workflows).toMatchObject({ completedOnce: workflows?.executions, leftOpen: 0 });
-    expect(workflows?.executions).toBeGreaterThanOrEqual(8);
-    expect(kills).toBe(4);
-    expect(messages).toBeGreaterThanOrEqual(12);
+    expect(workflows?.executions).toBeGreaterThanOrEqual(6);
+    expect(kills).toBe(3);
+    expect(messages).toBeGreaterThanOrEqual(9);
     expect(files).toBeGreaterThan(0);
   });
 });

@@ -50,17 +50,17 @@ test('a service that answers wrongly in every way does no harm to workspaces of 
     eventLoopMaxMs: 60_000,
     peakMemoryMiB: 768,
   };
-  const { harm, questions, answers } = await runServiceFuzz({ answers: 40, seed: 5 }, undefined, noBars);
+  const { harm, questions, answers } = await runServiceFuzz({ answers: 25, seed: 5 }, undefined, noBars);
   expect(harm).toEqual([]);
   expect(questions).toBeGreaterThan(1);
-  expect(answers).toBeGreaterThanOrEqual(40);
+  expect(answers).toBeGreaterThanOrEqual(25);
 });
 
-test('six hundred random and mutated events do no harm, and real questions are answered meanwhile', async () => {
-  const { harm, questions, answered, statuses } = await runFuzz({ events: 600, seed: 11 });
+test('three hundred random and mutated events do no harm, and real questions are answered meanwhile', async () => {
+  const { harm, questions, answered, statuses } = await runFuzz({ events: 300, seed: 11 });
   expect(harm).toEqual([]);
-  expect(questions).toBeGreaterThan(5);
+  expect(questions).toBeGreaterThan(3);
   expect(answered).toBe(questions);
-  expect(statuses[200]).toBeGreaterThan(120);
-  expect(statuses[401]).toBeGreaterThan(10);
+  expect(statuses[200]).toBeGreaterThan(60);
+  expect(statuses[401]).toBeGreaterThan(5);
 });

@@ -32,16 +32,16 @@ describeInBrowser('a conversation on the page', () => {
     const page = await visit.open();
     await drop(page, '#channel', 'genes.csv', table);
     await page.getByText('genes.csv').waitFor();
-    await say(page, 'channel', '@taskthread What is in this table?\n/slow 12');
+    await say(page, 'channel', '@taskthread What is in this table?\n/slow 8');
     const thread = threadOf(page);
     const reply = thread.locator('.from-app').first();
     await reply.getByRole('button', { name: 'Stop' }).waitFor();
-    await reply.getByText('Second 1 of 12').waitFor();
-    expect(await reply.innerText()).not.toContain('Second 12 of 12');
+    await reply.getByText('Second 1 of 8').waitFor();
+    expect(await reply.innerText()).not.toContain('Second 12 of 8');
     const download = thread.getByRole('link', { name: 'Download' }).first();
     await download.waitFor();
     // Where no edit is to be had soon, the end of an answer stands in a message below.
-    expect(await thread.innerText()).toContain('Second 12 of 12');
+    expect(await thread.innerText()).toContain('Second 12 of 8');
     expect(await thread.locator('.from-app table').first().innerText()).toMatch(/reads\s+40\s+58\.5/);
     await thread.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     await thread.getByRole('button', { name: 'Steps' }).click();

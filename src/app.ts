@@ -39,7 +39,7 @@ import { EventGapDetector } from './relay/inbox/event-gap-detector.ts';
 import { Inbox } from './relay/inbox/inbox.ts';
 import { openRegistry } from './relay/installations/open-registry.ts';
 import { ServiceAccounts } from './relay/installations/service-accounts.ts';
-import { ResultLinkResolver, resolveResult } from './relay/replies/result-link-resolver.ts';
+import { ResultLinkAccess, resolveResult } from './relay/replies/result-link-access.ts';
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
 import { inBackground } from './relay/runtime/background.ts';
@@ -277,7 +277,7 @@ export async function startApp(
     log,
   });
   const resultLinks =
-    links && new ResultLinkResolver(links, (target, signal) => resolveResult(deps, target, signal));
+    links && new ResultLinkAccess(links, (target, signal) => resolveResult(deps, target, signal));
   const pages = new HttpEndpoints({
     config,
     log,

@@ -151,11 +151,9 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
     INSTALL_WORKSPACES: teams.map(({ id }) => id).join(),
     ACCOUNT_HOSTS: '127.0.0.1',
     DATABASE_URL: database.url,
-    // As in a container of 768 MiB with the image's own settings.
+    // As in a container of 768 MiB.
     NODE_OPTIONS: '--max-old-space-size=384',
-    MALLOC_ARENA_MAX: '2',
-    MALLOC_MMAP_THRESHOLD_: '131072',
-    MALLOC_TRIM_THRESHOLD_: '131072',
+    ...(await memorySettingsOfImage()),
   };
   const bot = new BotProcess(settings, join(folder, 'bot.log'));
   undo.defer(async () => void (bot.alive && (await bot.kill())));
@@ -163,6 +161,14 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
   for (const { id } of teams) await install(bot.port ?? 0, id);
   await setAccounts(database.connection, hostile);
   return { slack, honest, hostile, bot, folder };
+}
+
+/** How the image has memory returned to the system. */
+async function memorySettingsOfImage(): Promise<Record<string, string>> {
+  const image = await readFile(new URL('../../Dockerfile', import.meta.url), 'utf8');
+  const found = [...image.matchAll(/\b(MALLOC_\w+)=(\d+)/g)];
+  if (found.length === 0) throw new Error('The Dockerfile sets nothing about memory.');
+  return Object.fromEntries(found.map(([, name = '', value = '']) => [name, value]));
 }
 
 /** Installs the app in a workspace, as a browser does. */

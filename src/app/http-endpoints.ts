@@ -6,7 +6,7 @@ import { createResultLinkRoute } from '../operate/result-link-route.ts';
 import type { Telemetry } from '../operate/telemetry.ts';
 import type { ServiceAccounts } from '../relay/installations/service-accounts.ts';
 import type { WorkspaceRegistry } from '../relay/installations/workspace-registry.ts';
-import type { ResultLinkResolver } from '../relay/replies/result-link-resolver.ts';
+import type { ResultLinkAccess } from '../relay/replies/result-link-access.ts';
 import { RESULTS_PATH } from '../relay/replies/result-links.ts';
 import type { Dispatcher } from '../relay/turns/dispatcher.ts';
 import type { Database } from '../store/database.ts';
@@ -21,7 +21,7 @@ export interface HttpEndpointsDeps {
   telemetry: Telemetry;
   slackApp: SlackApp;
   /** Finds the file of a result link; undefined if the app makes no such links. */
-  findResult: ResultLinkResolver['find'] | undefined;
+  findResult: ResultLinkAccess['find'] | undefined;
   /** The workspace of SLACK_BOT_TOKEN; undefined if workspaces install the app by OAuth. */
   workspace: string | undefined;
 }

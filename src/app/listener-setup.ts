@@ -2,7 +2,7 @@ import { listRunningTasks } from '../features/commands/status-command.ts';
 import { listChannelTasks } from '../features/commands/tasks-command.ts';
 import type { TitlesAndPrompts } from '../features/direct-messages/titles-and-prompts.ts';
 import { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
-import { StartFormOpener } from '../features/start/start-form-opener.ts';
+import { StartForm } from '../features/start/start-form.ts';
 import { showSteps } from '../features/steps/steps-modal.ts';
 import { TaskModal } from '../features/tasks/task-modal.ts';
 import { registerAccountListeners } from '../listeners/account-listener.ts';
@@ -51,7 +51,7 @@ export function registerListeners(
     log: deps.log,
     sendEphemeral: (location, text) => sendEphemeral(deps, location, text),
   };
-  const startModal = new StartFormOpener(deps);
+  const startModal = new StartForm(deps);
   const taskModal = new TaskModal(deps);
   registerControlButtonListeners(context, {
     stop: (press) => stopControl.requestStop(press),

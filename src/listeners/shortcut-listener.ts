@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StartFormOpener, StartFormRequest } from '../features/start/start-form-opener.ts';
+import type { StartForm, StartFormRequest } from '../features/start/start-form.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import * as strings from '../render/strings/index.ts';
 import { type ListenerContext, parseActor, runAfterAck } from './press.ts';
@@ -14,7 +14,7 @@ const messageShortcutSchema = globalShortcutSchema.extend({
 /** Handles the shortcuts of the manifest: a new task, and a question about a message. */
 export function registerShortcutListeners(
   { app, log, sendEphemeral }: ListenerContext,
-  startModal: StartFormOpener,
+  startModal: StartForm,
   sendDirectMessage: (actor: WorkspaceActor, text: string) => Promise<void>,
 ): void {
   const background = (work: Promise<void>) => runAfterAck(work, log, 'could not show the start form');

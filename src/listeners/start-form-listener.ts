@@ -1,5 +1,5 @@
+import type { StartForm } from '../features/start/start-form.ts';
 import type { StartFormValues } from '../features/start/start-form-message.ts';
-import type { StartFormOpener } from '../features/start/start-form-opener.ts';
 import type { StartFormSubmissions } from '../features/start/start-form-submission.ts';
 import { parseStartFormMetadata, START_CALLBACK } from '../features/start/start-form-view.ts';
 import { type FormSubmission, formErrors, type ListenerContext, onForm, onPress } from './press.ts';
@@ -8,7 +8,7 @@ import { type FormSubmission, formErrors, type ListenerContext, onForm, onPress 
 export function registerStartFormListeners(
   context: ListenerContext,
   formHandler: StartFormSubmissions,
-  startModal: StartFormOpener,
+  startModal: StartForm,
 ): void {
   onForm(context, START_CALLBACK, async (form) => {
     const metadata = parseStartFormMetadata(form.metadata);

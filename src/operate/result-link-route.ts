@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { ResultLinkDestination } from '../relay/replies/result-link-resolver.ts';
+import type { ResultLinkDestination } from '../relay/replies/result-link-access.ts';
 
 /** The response to an invalid link. */
 export const UNKNOWN_LINK_TEXT = 'There is nothing at this address.\n';

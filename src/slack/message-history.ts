@@ -48,6 +48,13 @@ interface OwnPostRequest extends Omit<HistoryRequest, 'oldest'> {
   intendedAt: Date;
 }
 
+/**
+ * Messages of a page: what Slack recommends (https://docs.slack.dev/apis/web-api/pagination), and what it returns at most to
+ * apps that are distributed outside the Marketplace (see the rate limit in `rate-limits.ts`).
+ */
+const PAGE_SIZE = 200;
+const DISTRIBUTED_PAGE_SIZE = 15;
+
 /** How much our clock and Slack's may differ (s). */
 const CLOCK_SKEW_S = 60;
 
@@ -59,7 +66,7 @@ export class MessageHistory {
   /** `isDistributed`: the rate limit for apps outside the Marketplace applies. */
   constructor(client: RateLimitedClient, isDistributed = false) {
     this.#client = client;
-    this.#pageSize = isDistributed ? 15 : 200;
+    this.#pageSize = isDistributed ? DISTRIBUTED_PAGE_SIZE : PAGE_SIZE;
   }
 
   /** The bot's post with this key, if Slack has it; with `streamsExcept` also a stream other than these, which has no key. */

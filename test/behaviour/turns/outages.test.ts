@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { StoreError } from '../../../src/store/errors.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
@@ -66,20 +66,17 @@ describe.concurrent('a turn', () => {
     onTestFinished,
   }) => {
     const scene = await openAppScene({}, onTestFinished);
-    const { store } = scene.sandbox.bot;
+    const { turns } = scene.sandbox.bot.store;
     const channel = scene.channel();
-    const whole = store.transaction.bind(store);
-    let lost = false;
-    store.transaction = async (work) => {
-      const result = await whole(work);
-      const sent = await store.db.selectFrom('turns').where('user_message_id', 'is not', null).execute();
-      if (lost || sent.length === 0) return result;
-      lost = true;
+    const whole = turns.recordSent.bind(turns);
+    const recorded = vi.spyOn(turns, 'recordSent');
+    recorded.mockImplementationOnce(async (...sent) => {
+      await whole(...sent);
       throw new StoreError('unavailable', 'The connection broke off.');
-    };
+    });
     const root = scene.ask(channel, 'only once');
     await scene.finished(channel, root);
-    expect(lost).toBe(true);
+    expect(recorded).toHaveBeenCalled();
     expect(scene.sentToAgent('only once').texts).toEqual(['only once']);
   });
 

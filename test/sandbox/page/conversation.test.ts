@@ -37,11 +37,11 @@ describeInBrowser('a conversation on the page', () => {
     const reply = thread.locator('.from-app').first();
     await reply.getByRole('button', { name: 'Stop' }).waitFor();
     await reply.getByText('Second 1 of 8').waitFor();
-    expect(await reply.innerText()).not.toContain('Second 12 of 8');
+    expect(await reply.innerText()).not.toContain('Second 8 of 8');
     const download = thread.getByRole('link', { name: 'Download' }).first();
     await download.waitFor();
     // Where no edit is to be had soon, the end of an answer stands in a message below.
-    expect(await thread.innerText()).toContain('Second 12 of 8');
+    expect(await thread.innerText()).toContain('Second 8 of 8');
     expect(await thread.locator('.from-app table').first().innerText()).toMatch(/reads\s+40\s+58\.5/);
     await thread.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     await thread.getByRole('button', { name: 'Steps' }).click();

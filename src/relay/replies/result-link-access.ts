@@ -31,8 +31,11 @@ interface Lookup {
   destination: Promise<ResultLinkDestination>;
 }
 
-/** Asks where a result is now. The answer to one request serves all others for the same link. */
-export class ResultLinkResolver {
+/**
+ * Lets requests with a link of ours through to the result, wherever it is now. The answer to one request serves all others
+ * for the same link.
+ */
+export class ResultLinkAccess {
   readonly #links: Pick<ResultLinks, 'verify'>;
   readonly #resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>;
   readonly #timeoutMs: number;

@@ -25,8 +25,11 @@ export interface StartFormRequest extends ModalTrigger {
   person: string;
 }
 
-/** Opens the form that starts a task: at once, and filled later if something must be looked up. */
-export class StartFormOpener {
+/**
+ * The form that starts a task, or asks again with other choices. It opens at once, and is filled later if something must
+ * be looked up.
+ */
+export class StartForm {
   readonly #deps: RelayDeps;
 
   constructor(deps: RelayDeps) {

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import {
+  ResultLinkAccess,
   type ResultLinkDestination,
-  ResultLinkResolver,
-} from '../../../src/relay/replies/result-link-resolver.ts';
+} from '../../../src/relay/replies/result-link-access.ts';
 import { clientOf } from '../../support/local-server.ts';
 
 const FOUND: ResultLinkDestination = { kind: 'found', url: 'https://files.example/a' };
@@ -22,7 +22,7 @@ function resolver(timeoutMs?: number) {
     const [workspace = '', resultId = ''] = token.split('/');
     return { workspace, turnId: '00000000-0000-4000-8000-000000000001', resultId };
   };
-  const links = new ResultLinkResolver({ verify }, resolve, timeoutMs);
+  const links = new ResultLinkAccess({ verify }, resolve, timeoutMs);
   const end = () => {
     for (const settle of running) settle();
   };

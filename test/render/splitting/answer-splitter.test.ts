@@ -34,19 +34,19 @@ function extent({ source, isClosed: closed }: AnswerPart) {
 describe('the parts of any answer', () => {
   it('show every character once, each within the limits and with its fences closed', () => {
     fc.assert(
-      fc.property(answers(12_000), (answer) => {
+      fc.property(answers(10_000), (answer) => {
         const fencesClosed = shapeOf(answer).openFences === 0;
         const parts = splitAnswer(answer);
         expect(displayedText(parts)).toBe(answer);
         for (const part of parts) expectWithinLimits(part, { fencesClosed });
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: 5, endOnFailure: true },
     );
   });
 
   it('stay within the limits while it grows, show only what was written, and never change once closed', () => {
     fc.assert(
-      fc.property(answers(12_000), growth, (answer, steps) => {
+      fc.property(answers(10_000), growth, (answer, steps) => {
         const fencesClosed = shapeOf(answer).openFences === 0;
         const splitter = new AnswerSplitter();
         let closed: AnswerPart[] = [];
@@ -58,13 +58,13 @@ describe('the parts of any answer', () => {
           closed = parts.filter((part) => part.isClosed);
         }
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: 5, endOnFailure: true },
     );
   });
 
   it('are the same however it grew', () => {
     fc.assert(
-      fc.property(answers(12_000), growth, fc.boolean(), (answer, steps, final) => {
+      fc.property(answers(10_000), growth, fc.boolean(), (answer, steps, final) => {
         const splitter = new AnswerSplitter();
         for (const length of lengths(steps, answer.length)) {
           splitter.parts(answer.slice(0, length), { final: false });
@@ -73,14 +73,14 @@ describe('the parts of any answer', () => {
         const atOnce = splitAnswer(answer, { final });
         expect(grown).toEqual(atOnce);
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: 5, endOnFailure: true },
     );
   });
 
   it('are the same however seldom it was looked at', () => {
     const looks = fc.array(fc.boolean(), { minLength: 8, maxLength: 8 });
     fc.assert(
-      fc.property(answers(12_000), growth, looks, fc.boolean(), (answer, steps, looked, final) => {
+      fc.property(answers(10_000), growth, looks, fc.boolean(), (answer, steps, looked, final) => {
         const splitter = new AnswerSplitter();
         for (const [step, length] of lengths(steps, answer.length).entries()) {
           const text = answer.slice(0, length);
@@ -90,7 +90,7 @@ describe('the parts of any answer', () => {
         }
         expect(splitter.parts(answer, { final })).toEqual(splitAnswer(answer, { final }));
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: 5, endOnFailure: true },
     );
   });
 
@@ -103,7 +103,7 @@ describe('the parts of any answer', () => {
         splitter.recordGrowth(answer);
         expect(splitter.parts(answer, { final: true }).map(extent)).toEqual(splitAnswer(answer).map(extent));
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: 5, endOnFailure: true },
     );
   });
 });

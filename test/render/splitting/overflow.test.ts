@@ -43,8 +43,8 @@ describe('an answer that exceeds its messages', () => {
 
   test('of any kind is shown whole by its messages and the file', () => {
     fc.assert(
-      fc.property(markdownArbitrary(), fc.integer({ min: 1, max: 3 }), (text, most) => {
-        const long = `${text}\n\n`.repeat(Math.ceil(30_000 / (text.length + 2))).trimEnd();
+      fc.property(markdownArbitrary(), fc.integer({ min: 1, max: 2 }), (text, most) => {
+        const long = `${text}\n\n`.repeat(Math.ceil(20_000 / (text.length + 2))).trimEnd();
         const { parts, rest } = splitOverflow(
           long,
           new AnswerSplitter().parts(long, { final: true, most }),
@@ -53,7 +53,7 @@ describe('an answer that exceeds its messages', () => {
         expect(parts.length).toBeLessThanOrEqual(most);
         expect(displayedText(parts) + (rest?.content.slice(rest.openerLength) ?? '')).toBe(long);
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: 10, endOnFailure: true },
     );
   });
 });

@@ -80,7 +80,7 @@ describe('an answer of well-formed blocks', () => {
         expectWhole(answer, parts);
         for (const part of parts) expectWithinLimits(part, { fencesClosed: true });
       }),
-      { numRuns: 10, endOnFailure: true },
+      { numRuns: 7, endOnFailure: true },
     );
   });
 
@@ -102,7 +102,7 @@ describe('an answer of well-formed blocks', () => {
           }
         },
       ),
-      { numRuns: 8, endOnFailure: true },
+      { numRuns: 6, endOnFailure: true },
     );
   });
 
@@ -124,7 +124,7 @@ describe('an answer of well-formed blocks', () => {
           expect(Buffer.byteLength(text)).toBeLessThan(4_000);
         }
       }),
-      { numRuns: 8, endOnFailure: true },
+      { numRuns: 6, endOnFailure: true },
     );
   });
 });

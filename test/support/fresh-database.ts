@@ -7,9 +7,15 @@ import { silentLog } from './silent-log.ts';
 
 type Connection = EmbeddedServer['connection'];
 
+/** PostgreSQL's code for "terminating connection due to administrator command": the server stops. */
+const ADMIN_SHUTDOWN = '57P01';
+
 const server = inject('databaseServer');
 const administrator = new pg.Pool({ ...server, database: 'postgres', allowExitOnIdle: true });
-administrator.on('error', (error) => console.error('An idle connection of the tests broke:', error));
+administrator.on('error', (error) => {
+  const isEndOfRun = 'code' in error && error.code === ADMIN_SHUTDOWN;
+  if (!isEndOfRun) console.error('An idle connection of the tests broke:', error);
+});
 
 /**
  * A new, migrated and empty database for the calling test file, closed and removed when its tests are done. Call it

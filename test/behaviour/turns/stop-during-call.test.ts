@@ -26,7 +26,7 @@ describe.concurrent('a process that restarts during a call', () => {
   test('again and again is not held against the turn, which finishes', async ({ onTestFinished }) => {
     const scene = await openAppScene({ settings: { DRAIN_SECONDS: '0' } }, onTestFinished);
     const channel = scene.channel();
-    const root = scene.ask(channel, '/slow 1500');
+    const root = scene.ask(channel, '/slow 700');
     await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
     const attempts = async () => {
       const key = { workspace: scene.slack.team.id, channel: channel.id, ts: root.ts };
@@ -42,7 +42,7 @@ describe.concurrent('a process that restarts during a call', () => {
     await scene.sandbox.restartBot();
     expect(await attempts()).toBe(7);
     await scene.finished(channel, root, 60_000);
-    expect(scene.shown(channel, root).split('Second 1500 of 1500')).toHaveLength(2);
+    expect(scene.shown(channel, root).split('Second 700 of 700')).toHaveLength(2);
     expect(scene.shown(channel, root)).not.toContain(strings.retriesExhausted);
   });
 });

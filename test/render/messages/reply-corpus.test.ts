@@ -45,8 +45,12 @@ const cell = fc.oneof(
 /** Columns and rows, at and around the limits. */
 const sizes = fc.constantFrom(
   [1, 0],
+  [1, 2],
+  [2, 5],
+  [3, 1],
   [2, 10],
   [3, 11],
+  [5, 11],
   [4, 14],
   [2, 100],
   [1, 101],

@@ -26,6 +26,25 @@ function arrived(root: string, more: Partial<InboxMessage> = {}): InboxMessage {
   };
 }
 
+describe('a message of a thread whose turn is being stopped', () => {
+  test('waits behind the stop if it was said before, although it arrives after it', async () => {
+    const root = '1700000000.000050';
+    const thread = { workspace: 'T1', channel: 'C1', thread_ts: root };
+    await store.inbox.write(arrived(root));
+    const first = await turns.messages.nextWaiting(thread);
+    if (first === undefined) throw new Error('Nothing waits.');
+    const { id } = await turns.turns.begin(crypto.randomUUID(), first);
+    const before = arrived(root);
+    const { ts } = arrived(root);
+    await turns.stopRequests.record({ workspace: 'T1', turn_id: id, user_id: 'U1', ts }, 10);
+    const after = await store.inbox.write(arrived(root));
+    expect(after).toEqual({ decision: 'waits', is_paused: false });
+    expect(await turns.pausedThreads.pausedBy(thread)).toBeUndefined();
+    expect(await store.inbox.write(before)).toEqual({ decision: 'waits', is_paused: true });
+    expect(await turns.pausedThreads.pausedBy(thread)).toBe(id);
+  });
+});
+
 describe('messages that arrive at once', () => {
   test('in one thread are all written, and the first of them is next', async () => {
     const messages = Array.from({ length: 250 }, () => arrived('1700000000.000100'));

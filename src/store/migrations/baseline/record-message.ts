@@ -20,6 +20,7 @@ export const RECORD_MESSAGE_FUNCTIONS = `
     thread threads%rowtype;
     is_new boolean;
     precedes boolean;
+    stopped_turn uuid;
   begin
     is_paused := false;
     -- Whether a reply is an orphan must not depend on a mention that is being written at the same time.
@@ -77,7 +78,15 @@ export const RECORD_MESSAGE_FUNCTIONS = `
       decision := 'unsent';
       return;
     end if;
-    is_paused := thread.paused_by_turn_id is not null;
+    -- What was said before a stop waits behind it, also where the stop arrived first.
+    select id into stopped_turn from turns
+      where workspace = in_workspace and channel = in_channel and thread_ts = root
+        and finished_at is null and stop_requested_ts > in_ts limit 1;
+    if thread.paused_by_turn_id is null and stopped_turn is not null then
+      update threads set paused_by_turn_id = stopped_turn
+        where workspace = in_workspace and channel = in_channel and thread_ts = root;
+    end if;
+    is_paused := coalesce(thread.paused_by_turn_id, stopped_turn) is not null;
     if exists (
       select from messages where workspace = in_workspace and channel = in_channel and thread_ts = root
         and state in ('waiting', 'sending') and ts < in_ts

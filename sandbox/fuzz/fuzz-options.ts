@@ -1,17 +1,23 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import type { DatabaseConnection } from '../chaos/bot-database.ts';
+
+/** The options of both runs. */
+interface RunOptions {
+  seed: number;
+  /** An empty, migrated database; by default the run starts its own server. */
+  database?: DatabaseConnection;
+}
 
 /** The options of a run that sends events. */
-export interface FuzzOptions {
+export interface FuzzOptions extends RunOptions {
   events: number;
-  seed: number;
 }
 
 /** The options of a run against a hostile agent service. */
-export interface ServiceFuzzOptions {
+export interface ServiceFuzzOptions extends RunOptions {
   /** How many of its answers are wrong or hostile. */
   answers: number;
-  seed: number;
 }
 
 const schema = z.object({

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { startAgentService } from '../agent/agent-service.ts';
 import { BotProcess, compileCacheSettings } from '../bot-process.ts';
 import { serviceSettings } from '../bot-settings.ts';
+import { connectionUrl } from '../connection-url.ts';
 import { startPostgresServer } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { recordedPayloads } from './event-samples.ts';
@@ -39,12 +40,12 @@ export interface FuzzReport {
 
 /** Performs one run and cleans up after it. `onProgress` receives progress messages. */
 export async function runFuzz(
-  { events, seed }: FuzzOptions,
+  { events, seed, database: given }: FuzzOptions,
   onProgress: (line: string) => void = () => undefined,
 ): Promise<FuzzReport> {
   await using undo = new AsyncDisposableStack();
   const began = performance.now();
-  const setup = await prepare(seed, undo);
+  const setup = await prepare(seed, given, undo);
   const { slack, http, socket, database } = setup;
   const [httpPort, socketPort] = [http.port ?? 0, socket.port ?? 0];
   const memory = { http: new HeapMonitor(httpPort), socket: new HeapMonitor(socketPort) };
@@ -120,11 +121,11 @@ export async function runFuzz(
   return report;
 }
 
-async function prepare(seed: number, undo: AsyncDisposableStack) {
+async function prepare(seed: number, given: FuzzOptions['database'], undo: AsyncDisposableStack) {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-fuzz-'));
   undo.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o711);
-  const database = await startPostgresServer(join(folder, 'data'), undo);
+  const database = given ?? (await startPostgresServer(join(folder, 'data'), undo)).connection;
   const slack = await startSlackWorkspace({ limits: 'off', ackTimeoutMs: 1_000, random: seededRandom(seed) });
   undo.defer(() => slack.stop());
   const agent = await startAgentService({ pace: 0.02 });
@@ -133,7 +134,7 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_EDITS_PER_MINUTE: '3000',
-    DATABASE_URL: database.url,
+    DATABASE_URL: connectionUrl(database),
   };
   const start = async (transport: 'http' | 'socket') => {
     const settings = { ...shared, ...serviceSettings(slack, agent, transport) };
@@ -144,7 +145,7 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
   };
   const http = await start('http');
   const socket = await start('socket');
-  return { slack, http, socket, database: database.connection, folder };
+  return { slack, http, socket, database, folder };
 }
 
 /** Real questions of real people, which the bot must still answer. */

@@ -8,6 +8,7 @@ import { encryptionContext, Keyring } from '../../src/store/workspaces/keyring.t
 import { type AgentService, startAgentService } from '../agent/agent-service.ts';
 import { BotProcess, compileCacheSettings } from '../bot-process.ts';
 import { serviceSettings } from '../bot-settings.ts';
+import { connectionUrl } from '../connection-url.ts';
 import { startPostgresServer } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import type { ServiceFuzzOptions } from './fuzz-options.ts';
@@ -45,13 +46,13 @@ export interface ServiceFuzzReport {
 
 /** Sets a hostile agent service for two workspaces, and lets two others work with an honest one meanwhile. */
 export async function runServiceFuzz(
-  { answers, seed }: ServiceFuzzOptions,
+  { answers, seed, database }: ServiceFuzzOptions,
   onProgress: (line: string) => void = () => undefined,
   bars: typeof BARS = BARS,
 ): Promise<ServiceFuzzReport> {
   await using undo = new AsyncDisposableStack();
   const began = performance.now();
-  const { slack, honest, hostile, bot, folder } = await prepare(seed, undo);
+  const { slack, honest, hostile, bot, folder } = await prepare(seed, database, undo);
   const port = bot.port ?? 0;
   const random = seededRandom(seed);
   let spoilt = 0;
@@ -122,11 +123,11 @@ async function attack(
   }
 }
 
-async function prepare(seed: number, undo: AsyncDisposableStack) {
+async function prepare(seed: number, given: ServiceFuzzOptions['database'], undo: AsyncDisposableStack) {
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-service-fuzz-'));
   undo.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o711);
-  const database = await startPostgresServer(join(folder, 'data'), undo);
+  const database = given ?? (await startPostgresServer(join(folder, 'data'), undo)).connection;
   const teams = [...HONEST_TEAMS, ...HOSTILE_TEAMS].map((id) => ({ id, name: id }));
   const slack = await startSlackWorkspace({
     teams,
@@ -150,7 +151,7 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
     PUBLIC_URL: 'https://bot.invalid',
     INSTALL_WORKSPACES: teams.map(({ id }) => id).join(),
     ACCOUNT_HOSTS: '127.0.0.1',
-    DATABASE_URL: database.url,
+    DATABASE_URL: connectionUrl(database),
     // As in a container of 768 MiB.
     NODE_OPTIONS: '--max-old-space-size=384',
     ...(await memorySettingsOfImage()),
@@ -159,7 +160,7 @@ async function prepare(seed: number, undo: AsyncDisposableStack) {
   undo.defer(async () => void (bot.alive && (await bot.kill())));
   if (!(await bot.ready())) throw new Error('The bot did not start.');
   for (const { id } of teams) await install(bot.port ?? 0, id);
-  await setAccounts(database.connection, hostile);
+  await setAccounts(database, hostile);
   return { slack, honest, hostile, bot, folder };
 }
 

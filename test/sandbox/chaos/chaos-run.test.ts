@@ -38,10 +38,10 @@ describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', { 
     expect([...recoverySeconds.keys()]).toEqual([...DATABASE_FAULTS]);
   });
 
-  test('after three kills of two processes behind a balancer, with workflows that ask too', async () => {
+  test('after two kills of two processes behind a balancer, with workflows that ask too', async () => {
     const database = await copyTemplateDatabase();
     const { kills, messages, files, workflows } = await killed({
-      kills: 3,
+      kills: 2,
       workflows: true,
       replicas: 2,
       transport: 'http',
@@ -49,9 +49,9 @@ describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', { 
     });
     await dropDatabase(database);
     expect(workflows).toMatchObject({ completedOnce: workflows?.executions, leftOpen: 0 });
-    expect(workflows?.executions).toBeGreaterThanOrEqual(6);
-    expect(kills).toBe(3);
-    expect(messages).toBeGreaterThanOrEqual(9);
+    expect(workflows?.executions).toBeGreaterThanOrEqual(4);
+    expect(kills).toBe(2);
+    expect(messages).toBeGreaterThanOrEqual(6);
     expect(files).toBeGreaterThan(0);
   });
 });

@@ -4,6 +4,7 @@ import { FuzzOptionsError, parseFuzzOptions } from '../../../sandbox/fuzz/fuzz-o
 import { runFuzz } from '../../../sandbox/fuzz/fuzz-run.ts';
 import { runServiceFuzz } from '../../../sandbox/fuzz/service-fuzz-run.ts';
 import { seededRandom } from '../../../sandbox/slack/slack-workspace.ts';
+import { copyTemplateDatabase } from '../../support/fresh-database.ts';
 
 const identities = { workspace: 'T1', botUser: 'UBOT', botId: 'BBOT' };
 
@@ -50,14 +51,22 @@ test('a service that answers wrongly in every way does no harm to workspaces of 
     eventLoopMaxMs: 60_000,
     peakMemoryMiB: 768,
   };
-  const { harm, questions, answers } = await runServiceFuzz({ answers: 15, seed: 5 }, undefined, noBars);
+  const { harm, questions, answers } = await runServiceFuzz(
+    { answers: 15, seed: 5, database: await copyTemplateDatabase() },
+    undefined,
+    noBars,
+  );
   expect(harm).toEqual([]);
   expect(questions).toBeGreaterThan(1);
   expect(answers).toBeGreaterThanOrEqual(15);
 });
 
 test('three hundred random and mutated events do no harm, and real questions are answered meanwhile', async () => {
-  const { harm, questions, answered, statuses } = await runFuzz({ events: 300, seed: 11 });
+  const { harm, questions, answered, statuses } = await runFuzz({
+    events: 300,
+    seed: 11,
+    database: await copyTemplateDatabase(),
+  });
   expect(harm).toEqual([]);
   expect(questions).toBeGreaterThan(3);
   expect(answered).toBe(questions);

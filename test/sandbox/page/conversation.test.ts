@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { connectionUrl } from '../../../sandbox/connection-url.ts';
 import {
   type BrowserScene,
   describeInBrowser,
@@ -8,6 +9,7 @@ import {
   say,
   threadOf,
 } from '../../support/browser-scene.ts';
+import { copyTemplateDatabase } from '../../support/fresh-database.ts';
 
 /** Drops a file onto a pane, as from the desktop. */
 async function drop(page: Page, pane: string, name: string, text: string): Promise<void> {
@@ -24,7 +26,8 @@ const table = `gene,reads\n${Array.from({ length: 40 }, (_, row) => `G${row},${r
 describeInBrowser('a conversation on the page', () => {
   let visit: BrowserScene;
   beforeAll(async () => {
-    visit = await openBrowserScene({ agent: { pace: 1 }, slack: { retryScale: 0.02 } });
+    const databaseUrl = connectionUrl(await copyTemplateDatabase());
+    visit = await openBrowserScene({ databaseUrl, agent: { pace: 1 }, slack: { retryScale: 0.02 } });
     return () => visit.close();
   });
 

@@ -27,8 +27,8 @@ export function registerControlButtonListeners(
     onPress(
       context,
       id,
-      async ({ location, turnId, ts }) =>
-        location && turnId !== undefined ? handle({ ...location, turnId, ts }) : undefined,
+      async ({ location, messageTs, turnId, ts }) =>
+        location && turnId !== undefined ? handle({ ...location, messageTs, turnId, ts }) : undefined,
       id === 'fresh_links' ? 'at_once' : 'when_recorded',
     );
 }

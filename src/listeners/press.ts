@@ -22,6 +22,8 @@ export interface ButtonPress {
   actor: WorkspaceActor;
   /** Undefined in a modal or the Home tab. */
   location: EphemeralTarget | undefined;
+  /** The message that the button stands below; undefined in a view. */
+  messageTs: string | undefined;
   /** Opens a modal; expires after 3 s. */
   triggerId: string;
   /** When it was pressed, by Slack's clock. */
@@ -132,6 +134,7 @@ function parsePress(body: unknown): ButtonPress | undefined {
   return {
     actor,
     location: parsePressLocation(body),
+    messageTs: locationSchema.safeParse(body).data?.container?.message_ts,
     triggerId,
     ts: action.action_ts,
     value,

@@ -115,7 +115,7 @@ export class PausedMessages {
     if (count !== undefined) this.#endings.set(turnId, { press, control, count });
     // Also if it is over: the process that ended the pause may have died before it updated the notice.
     const render = async () => pauseEndedNotice(await this.#endingText(turnId));
-    this.#inBackground(this.#editNotice(thread, turnId, render));
+    this.#inBackground(this.#editNotice(thread, turnId, render, press.messageTs));
     if (count === undefined) return 'over';
     this.#deps.log.info({ turn: turnId, person, control, count }, 'paused messages resumed or taken back');
     return 'done';
@@ -129,18 +129,20 @@ export class PausedMessages {
     return control === 'go' ? strings.pausedSent(count, who) : strings.pausedDiscarded(count, who);
   }
 
-  /** Edits the notice, if it has been posted. */
+  /** Edits the notice, if it has been posted. A pressed one stands, even if a process died before it recorded that. */
   async #editNotice(
     { workspace, channel }: ThreadKey,
     turnId: string,
     render: () => Promise<RenderedMessage | undefined>,
+    pressedTs?: string,
   ): Promise<void> {
     const post = (await this.#deps.store.posts.ofTurn({ workspace, id: turnId })).get(NOTICE_PART);
-    if (post?.state !== 'posted' || post.ts === null) return;
+    const ts = (post?.state === 'posted' ? post.ts : undefined) ?? pressedTs;
+    if (ts === undefined) return;
     const requestedAt = Date.now();
     await this.#deps.workspace(workspace)?.posting.edit({
       channel,
-      ts: post.ts,
+      ts,
       render,
       state: () => ({ isFinal: true, isBlank: false, unseenSinceMs: requestedAt }),
     });

@@ -22,6 +22,8 @@ export async function turnOf(
 
 /** A person presses a button below a message of ours. */
 export interface Press extends ControlRequest {
+  /** The message that the button stands below, where there is one. */
+  messageTs?: string | undefined;
   /** When the button was pressed: Slack's action_ts, which is the ts of a message that the press stands for. */
   ts: string;
 }

@@ -224,6 +224,9 @@ test.concurrent('a paused thread stays paused across a restart, and its buttons 
   mend();
   await own.finished(channel, waiting);
   expect(own.sentToAgent('/slow 1000').texts).toEqual(['/slow 1000', 'after the restart']);
+  // As if the process that posted the notice had died before it learnt that it stands.
+  const unknown = own.sandbox.bot.store.db.updateTable('posts').set({ state: 'intended', ts: null });
+  await unknown.where('part', '=', 'held').execute();
   await own.slack.click(press);
   await own.until('the buttons are gone', () => /sent 1 message/.test(post.text));
   await own.slack.click({ person: own.grace, channel, ts: stopped?.ts ?? '', actionId: 'retry' });

@@ -95,7 +95,11 @@ describe.concurrent('a stop request', () => {
         { workspace: turn.workspace, turn_id: turn.id, user_id: scene.ada.id, ts: root.ts },
         10,
       );
-      await scene.until('the messages are read', isRead);
+      // With a statement now and then: the server ends a transaction that idles for eight seconds.
+      await scene.until('the messages are read', async () => {
+        await threads.lock(turn);
+        return isRead();
+      });
       await pause(300);
     });
     await scene.finished(channel, root);

@@ -20,6 +20,7 @@ export const RECORD_MESSAGE_FUNCTIONS = `
     thread threads%rowtype;
     is_new boolean;
     precedes boolean;
+    is_busy boolean;
     stopped_turn uuid;
   begin
     is_paused := false;
@@ -79,20 +80,16 @@ export const RECORD_MESSAGE_FUNCTIONS = `
       return;
     end if;
     -- What was said before a stop waits behind it, also where the stop arrived first.
-    select id into stopped_turn from turns
-      where workspace = in_workspace and channel = in_channel and thread_ts = root
-        and finished_at is null and stop_requested_ts > in_ts limit 1;
+    select count(*) > 0, (array_agg(id) filter (where stop_requested_ts > in_ts))[1] into is_busy, stopped_turn
+      from turns where workspace = in_workspace and channel = in_channel and thread_ts = root and finished_at is null;
     if thread.paused_by_turn_id is null and stopped_turn is not null then
       update threads set paused_by_turn_id = stopped_turn
         where workspace = in_workspace and channel = in_channel and thread_ts = root;
     end if;
     is_paused := coalesce(thread.paused_by_turn_id, stopped_turn) is not null;
-    if exists (
+    if is_busy or exists (
       select from messages where workspace = in_workspace and channel = in_channel and thread_ts = root
         and state in ('waiting', 'sending') and ts < in_ts
-    ) or exists (
-      select from turns where workspace = in_workspace and channel = in_channel and thread_ts = root
-        and finished_at is null
     ) then
       decision := 'waits';
     else

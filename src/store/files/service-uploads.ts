@@ -23,9 +23,8 @@ export class ServiceUploads extends Queries {
    * was edited since and is uploaded again.
    */
   async claim(key: UploadKey, claimedBy: string, ms: number, sizeBytes: number): Promise<UploadClaim> {
-    const done = await this.first(sql<{ file_id: string | null }>`
-      select file_id from uploaded_files where ${ofUpload(key)} and size_bytes = ${sizeBytes}`);
-    if (done?.file_id != null) return { kind: 'done', fileId: done.file_id };
+    const earlier = await this.#uploaded(key, sizeBytes);
+    if (earlier !== undefined) return { kind: 'done', fileId: earlier };
     const { workspace, slack_file_id, project_id } = key;
     const row = await this.first(sql<UploadRow>`
       insert into uploads (workspace, slack_file_id, project_id, claimed_by, claimed_until)
@@ -34,7 +33,20 @@ export class ServiceUploads extends Queries {
         set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
         where uploads.claimed_by = excluded.claimed_by or ${isUnclaimed('uploads.claimed_until')}
       returning *`);
-    return row === undefined ? { kind: 'taken' } : { kind: 'ours', row };
+    if (row === undefined) return { kind: 'taken' };
+    if (row.file_id !== null) return { kind: 'ours', row };
+    // Another turn may have finished the upload between the two statements.
+    const fileId = await this.#uploaded(key, sizeBytes);
+    if (fileId === undefined) return { kind: 'ours', row };
+    await this.changes(sql`delete from uploads where ${ofUpload(key)} and claimed_by = ${claimedBy}`);
+    return { kind: 'done', fileId };
+  }
+
+  /** The service's id of the file, where it is there with this size. */
+  async #uploaded(key: UploadKey, sizeBytes: number): Promise<string | undefined> {
+    const file = await this.first(sql<{ file_id: string }>`
+      select file_id from uploaded_files where ${ofUpload(key)} and size_bytes = ${sizeBytes}`);
+    return file?.file_id;
   }
 
   /** Extends the claim to `ms` from now; false if another turn has it. */

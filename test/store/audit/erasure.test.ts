@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
+import { lockWaits } from '../../support/lock-waits.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
@@ -31,18 +31,9 @@ test('a row that another transaction changes meanwhile is deleted too', async ()
   });
   await changed;
   const removal = store.erasure.eraseWorkspace('T1');
-  await expect.poll(waiting).toBe(1);
+  await expect.poll(() => lockWaits(kysely)).toBe(1);
   hasWaited();
   await change;
   await removal;
   expect(await messages()).toBe(0);
 });
-
-/** Statements that wait for another transaction. */
-async function waiting(): Promise<number> {
-  const { rows } = await sql`
-    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-    kysely,
-  );
-  return rows.length;
-}

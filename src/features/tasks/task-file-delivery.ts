@@ -18,8 +18,10 @@ export interface TaskFileRequest extends ChannelActor {
 /** Sends files of tasks back to people: streamed from the service into their direct messages. */
 export class TaskFileDelivery {
   readonly #deps: RelayDeps;
-  /** Deliveries under way, by file and person. */
-  readonly #inProgress = new Map<string, Promise<void>>();
+  /** Files on their way, each with the person whom it goes to. */
+  readonly #onTheWay = new Set<string>();
+  /** Deliveries under way, until their outcome is told. */
+  readonly #deliveries = new Set<Promise<void>>();
   readonly #closing = new AbortController();
 
   constructor(deps: RelayDeps) {
@@ -35,20 +37,24 @@ export class TaskFileDelivery {
     showInModal: (sentence: string) => Promise<boolean>,
   ): Promise<void> {
     const key = `${request.workspace}/${request.person}/${request.fileId}`;
-    if (this.#inProgress.has(key)) return;
-    const delivery = this.#deliverAndReport(request, showInModal).finally(() => this.#inProgress.delete(key));
-    this.#inProgress.set(key, delivery);
-    await delivery;
+    if (this.#onTheWay.has(key)) return;
+    this.#onTheWay.add(key);
+    // Before the outcome shows: whoever reads of a failure may press again at once.
+    const sent = this.#sendFile(request).finally(() => this.#onTheWay.delete(key));
+    const delivery = this.#report(request, sent, showInModal);
+    this.#deliveries.add(delivery);
+    await delivery.finally(() => this.#deliveries.delete(delivery));
   }
 
   /** Cancels deliveries under way; the people waiting for them are told. */
   async stop(): Promise<void> {
     this.#closing.abort();
-    await Promise.allSettled(this.#inProgress.values());
+    await Promise.allSettled(this.#deliveries);
   }
 
-  async #deliverAndReport(
+  async #report(
     request: TaskFileRequest,
+    sent: Promise<string | undefined>,
     showInModal: (sentence: string) => Promise<boolean>,
   ): Promise<void> {
     const shown = (sentence: string) =>
@@ -59,7 +65,7 @@ export class TaskFileDelivery {
         );
         return false;
       });
-    const [failure] = await Promise.all([this.#sendFile(request), shown(strings.tasks.fileOnTheWay)]);
+    const [failure] = await Promise.all([sent, shown(strings.tasks.fileOnTheWay)]);
     const isSeen = await shown(failure ?? strings.tasks.fileSent);
     if (!isSeen && failure !== undefined) await sendDirectMessage(this.#deps, request, failure);
   }

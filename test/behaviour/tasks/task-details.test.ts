@@ -131,6 +131,30 @@ describe("a task's details", () => {
     await scene.until('it is told', told);
   });
 
+  test('return a file to who presses again as soon as a failure shows', async () => {
+    const { channel, root } = await asked('Keep my fifth file', { files: [table] });
+    await openDetails(channel, root);
+    await modalShows('sheep.csv');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const held = { kind: 'hold', until: released } as const;
+    scene.slack.faults.add({ call: 'files.getUploadURLExternal', fault: held, times: 1 });
+    await press('task_file');
+    await modalShows("I'm sending it");
+    const body = { ok: false, error: 'file_uploads_disabled' };
+    const refused = { kind: 'status', status: 200, body } as const;
+    scene.slack.faults.add({ call: 'files.completeUploadExternal', fault: refused, times: 1 });
+    // The failure is shown, but the bot does not know that, and tells it once more.
+    scene.slack.faults.add({ call: 'views.update', fault: { kind: 'lost' }, times: 1 });
+    const { promise: pressedAgain, resolve: goOn } = Promise.withResolvers<void>();
+    const late = { kind: 'hold', until: pressedAgain } as const;
+    scene.slack.faults.add({ call: 'chat.postMessage', fault: late, times: 1 });
+    release();
+    await modalShows("I couldn't send you");
+    await press('task_file');
+    await modalShows("It's in your direct messages");
+    goOn();
+  });
+
   test('return a file once even where Slack could not show that it is on its way', async () => {
     const { channel, root } = await asked('Keep my fourth file', { files: [table] });
     await openDetails(channel, root);

@@ -13,7 +13,7 @@ export default defineConfig({
   test: {
     globalSetup: [
       'test/support/temporary-folder.ts',
-      'test/support/compile-cache.ts',
+      'test/support/compiled-programs.ts',
       'test/support/database-server.ts',
     ],
     testTimeout: 180_000,

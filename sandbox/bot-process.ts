@@ -5,8 +5,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
-/** The program that operators start. */
-export const MAIN_PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+/** The program that operators start, or what BOT_PROGRAM names in its place. */
+function mainProgram(): string {
+  return process.env.BOT_PROGRAM ?? fileURLToPath(new URL('../src/main.ts', import.meta.url));
+}
+
 const startedLine = z.looseObject({ msg: z.literal('taskthread is running'), port: z.number() });
 const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 15_000;
@@ -19,7 +22,7 @@ export async function compileCacheSettings(folder: string): Promise<Record<strin
   const { NODE_COMPILE_CACHE } = process.env;
   if (NODE_COMPILE_CACHE !== undefined) return { NODE_COMPILE_CACHE };
   const settings = { NODE_COMPILE_CACHE: folder };
-  const child = spawn(process.execPath, [MAIN_PROGRAM, '--help'], {
+  const child = spawn(process.execPath, [mainProgram(), '--help'], {
     env: { ...process.env, ...settings },
     stdio: 'ignore',
   });
@@ -36,7 +39,7 @@ export class BotProcess {
   #port: number | undefined;
 
   /** `settings` are its whole environment, besides what any process needs; its log lines are appended to `logFile`. */
-  constructor(settings: Readonly<Record<string, string>>, logFile: string, program = MAIN_PROGRAM) {
+  constructor(settings: Readonly<Record<string, string>>, logFile: string, program = mainProgram()) {
     const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
     const env = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, LOG_LEVEL: 'info', ...settings };
     this.#child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });

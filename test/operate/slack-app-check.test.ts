@@ -7,7 +7,7 @@ import { startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { type ManifestFile, manifestVariant } from '../../setup/manifest-file.ts';
 import { readConfig } from '../../src/config.ts';
 import { checkApp } from '../../src/operate/checks/slack-app-check.ts';
-import { compileCache } from '../support/compile-cache.ts';
+import { compileCache } from '../support/compiled-programs.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 const slack = await startSlackWorkspace({ limits: 'off' });

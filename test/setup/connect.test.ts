@@ -11,7 +11,7 @@ import { connectionUrl } from '../../sandbox/connection-url.ts';
 import { appLevelToken, botToken, configurationTokens } from '../../sandbox/slack/token-shapes.ts';
 import { manifestVariant } from '../../setup/manifest-file.ts';
 import { AppManifests } from '../../src/slack/app-manifest.ts';
-import { compileCache } from '../support/compile-cache.ts';
+import { compileCache } from '../support/compiled-programs.ts';
 import { CONNECT, startConnectScene } from '../support/connect-scene.ts';
 import { copyTemplateDatabase } from '../support/fresh-database.ts';
 import { silentLog } from '../support/silent-log.ts';

@@ -10,7 +10,7 @@ import { connectionUrl } from '../../sandbox/connection-url.ts';
 import { startSandboxServices } from '../../sandbox/sandbox-services.ts';
 import { manifestProblems } from '../../sandbox/slack/manifest-schema.ts';
 import { readManifestFile } from '../../setup/manifest-file.ts';
-import { compileCache } from '../support/compile-cache.ts';
+import { compileCache } from '../support/compiled-programs.ts';
 import { copyTemplateDatabase } from '../support/fresh-database.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

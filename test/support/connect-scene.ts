@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startSandboxServices } from '../../sandbox/sandbox-services.ts';
 import type { SlackWorkspaceOptions } from '../../sandbox/slack/slack-workspace.ts';
-import { compileCache } from './compile-cache.ts';
+import { compileCache } from './compiled-programs.ts';
 import { Terminal } from './terminal.ts';
 
 /** The program of `npm run connect`. */

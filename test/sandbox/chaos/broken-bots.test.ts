@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runChaos } from '../../../sandbox/chaos/chaos-run.ts';
 import type { Damage } from '../../../sandbox/chaos/damage.ts';
 import type { FaultProfile } from '../../../sandbox/chaos/fault-profile.ts';
+import { type BrokenBot, brokenBotProgram } from '../../support/compiled-programs.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
 
 const calm: FaultProfile = { slack: [], agent: [] };
@@ -17,9 +17,9 @@ const lostSend: FaultProfile = {
 };
 
 /** What a short run doubled, or left unfinished, with a part of the bot replaced by a broken one. */
-async function damagedWith(part: string, faultProfile: FaultProfile): Promise<string[]> {
+async function damagedWith(bot: BrokenBot, faultProfile: FaultProfile): Promise<string[]> {
   const logs = await mkdtemp(join(tmpdir(), 'taskthread-broken-'));
-  const program = fileURLToPath(new URL(`./broken/${part}.ts`, import.meta.url));
+  const program = brokenBotProgram(bot);
   const database = await copyTemplateDatabase();
   const isEnough = ({ duplicated }: Damage) => duplicated.length > 0;
   const options = {

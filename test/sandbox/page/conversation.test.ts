@@ -25,14 +25,15 @@ const table = `gene,reads\n${Array.from({ length: 40 }, (_, row) => `G${row},${r
 
 describeInBrowser('a conversation on the page', () => {
   let visit: BrowserScene;
+  let page: Page;
   beforeAll(async () => {
     const databaseUrl = connectionUrl(await copyTemplateDatabase());
     visit = await openBrowserScene({ databaseUrl, agent: { pace: 1 }, slack: { retryScale: 0.02 } });
+    page = await visit.open();
     return () => visit.close();
   });
 
   test('a table that is dropped becomes a question whose answer grows and ends with links that work', async () => {
-    const page = await visit.open();
     await drop(page, '#channel', 'genes.csv', table);
     await page.getByText('genes.csv').waitFor();
     await say(page, 'channel', '@taskthread What is in this table?\n/slow 8');
@@ -57,11 +58,10 @@ describeInBrowser('a conversation on the page', () => {
     await steps.waitFor({ state: 'hidden' });
     const address = (await download.getAttribute('href')) ?? '';
     expect(await (await fetch(address)).text()).toContain('reads');
-    await page.close();
   });
 
   test('what is said can be marked, changed and taken back', async () => {
-    const page = await visit.open();
+    await goTo(page, 'sequencing');
     const { slack } = visit.sandbox;
     await say(page, 'channel', 'Good morning @grace, *all* well?');
     const message = page.locator('#channel article').last();
@@ -87,11 +87,10 @@ describeInBrowser('a conversation on the page', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Good evening').waitFor({ state: 'detached' });
     expect(slack.messages(channel).some(({ text }) => text.startsWith('Good evening'))).toBe(false);
-    await page.close();
   });
 
   test('everything can be done with the keyboard', async () => {
-    const page = await visit.open('coffee');
+    await goTo(page, 'coffee');
     await page.getByRole('button', { name: 'Add Taskthread' }).focus();
     await page.keyboard.press('Enter');
     await page
@@ -113,11 +112,10 @@ describeInBrowser('a conversation on the page', () => {
       await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('ArrowUp');
     expect(await focused()).toContain('message');
-    await page.close();
   });
 
   test('a draft survives a reload, in the channel and in the thread', async () => {
-    const page = await visit.open('assay-42');
+    await goTo(page, 'assay-42');
     await say(page, 'channel', 'A thread to write in');
     await page.locator('#channel article').last().hover();
     await page.locator('#channel article').last().getByRole('button', { name: 'Reply in thread' }).click();
@@ -131,11 +129,10 @@ describeInBrowser('a conversation on the page', () => {
     await page.reload();
     await threadOf(page).getByText('Draft 1').waitFor();
     expect(await fields[1]?.inputValue()).toBe('');
-    await page.close();
   });
 
   test('Tab stops at one conversation and one message, and arrows move among them', async () => {
-    const page = await visit.open('assay-42');
+    await goTo(page, 'assay-42');
     for (const words of ['First', 'Second', 'Third']) {
       await say(page, 'channel', `${words}: see https://example.com/${words}`);
       await page.locator('#channel').getByText(`${words}:`).waitFor();
@@ -147,11 +144,10 @@ describeInBrowser('a conversation on the page', () => {
     await page.keyboard.press('Home');
     await page.keyboard.press('Enter');
     await page.getByRole('main').getByRole('heading', { name: 'sequencing' }).waitFor();
-    await page.close();
   });
 
   test('people see what is theirs, and what others say arrives while they look', async () => {
-    const [ada, max] = [await visit.open(), await visit.open()];
+    const [ada, max] = [page, await visit.open()];
     await max.getByLabel('Acting as').selectOption({ label: 'Max (guest)' });
     await max.getByRole('navigation').getByText('assay-42').waitFor({ state: 'detached' });
     await goTo(max, 'reading-club');
@@ -160,7 +156,7 @@ describeInBrowser('a conversation on the page', () => {
     await expect.poll(() => place.innerText(), { timeout: 10_000 }).toMatch(/1\s+unread/);
     await place.click();
     await ada.locator('#channel').getByText('May I come along?').waitFor();
-    await Promise.all([ada.close(), max.close()]);
+    await max.close();
   });
 
   test('nothing goes wrong on the page, and nothing is fetched from elsewhere', () => {

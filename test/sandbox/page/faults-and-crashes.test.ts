@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { connectionUrl } from '../../../sandbox/connection-url.ts';
 import {
@@ -14,14 +15,16 @@ const patience = { timeout: 10_000 };
 
 describeInBrowser('trouble on the page', () => {
   let visit: BrowserScene;
+  let page: Page;
   beforeAll(async () => {
     const databaseUrl = connectionUrl(await copyTemplateDatabase());
     visit = await openBrowserScene({ databaseUrl, agent: { pace: 1 }, slack: { retryScale: 0.02 } });
+    page = await visit.open();
     return () => visit.close();
   });
 
   test('Stop keeps what was written, and what waited goes to the agent when people say so', async () => {
-    const page = await visit.open('reading-club');
+    await goTo(page, 'reading-club');
     await say(page, 'channel', '@taskthread Take your time.\n/slow 60');
     const thread = threadOf(page);
     const reply = thread.locator('.from-app').first();
@@ -36,11 +39,10 @@ describeInBrowser('trouble on the page', () => {
     await thread.getByText('1 message has been waiting here since Ada stopped the agent').waitFor();
     await thread.getByRole('button', { name: 'Send to agent' }).click();
     await thread.getByText(/You wrote 5 words/).waitFor();
-    await page.close();
   });
 
   test('a bot that is killed goes on in the same message', async () => {
-    const page = await visit.open('assay-42');
+    await goTo(page, 'assay-42');
     await say(page, 'channel', '@taskthread Count.\n/slow 7');
     const thread = threadOf(page);
     await thread.getByText('Second 1 of 7').waitFor();
@@ -51,11 +53,9 @@ describeInBrowser('trouble on the page', () => {
     await page.locator('.phase-running').waitFor();
     await thread.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     expect(await thread.getByText('Second 1 of 7').count()).toBe(1);
-    await page.close();
   });
 
   test('faults are switched on and off, and the calls show what they do', async () => {
-    const page = await visit.open();
     const down = page.getByRole('switch', { name: /The service is down/ });
     await down.click();
     await goTo(page, 'Taskthread');
@@ -70,7 +70,6 @@ describeInBrowser('trouble on the page', () => {
       .getByText(/You wrote 3 words/)
       .waitFor();
     expect(Number(await page.getByRole('meter').getAttribute('aria-valuenow'))).toBeGreaterThan(0);
-    await page.close();
   });
 
   test('nothing goes wrong on the page itself', () => {

@@ -1,8 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'rolldown';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { compileCacheSettings } from '../../sandbox/bot-process.ts';
 
@@ -25,8 +26,8 @@ export function compileCache(): { NODE_COMPILE_CACHE: string } {
 }
 
 /**
- * The bot's code becomes one file for all processes of the run, which then start in half the time. It is compiled once,
- * also for the workers that run the tests.
+ * The bot's code becomes one file for all processes of the run, which then start in half the time. All code is compiled
+ * once, also for the workers that run the tests.
  */
 export default async function setup(project: TestProject): Promise<void> {
   await bundle();
@@ -34,9 +35,14 @@ export default async function setup(project: TestProject): Promise<void> {
   process.env.BOT_PROGRAM = path.join(folder, 'main.js');
   const cache = await mkdtemp(path.join(tmpdir(), 'taskthread-compiled-'));
   Object.assign(process.env, await compileCacheSettings(cache));
+  const imports = ['sandbox/interactive-sandbox.ts', 'sandbox/in-process-sandbox.ts'];
+  const flags = imports.flatMap((file) => ['--import', pathToFileURL(`${root}${file}`).href]);
+  await promisify(execFile)(process.execPath, [...flags, '--eval', '']);
 }
 
 async function bundle(): Promise<void> {
+  // Tests import this file too, and need no bundler.
+  const { build } = await import('rolldown');
   const broken = BROKEN_BOTS.map((bot) => [bot, `${root}test/sandbox/chaos/broken/${bot}.ts`]);
   await build({
     input: { main: `${root}src/main.ts`, ...Object.fromEntries(broken) },

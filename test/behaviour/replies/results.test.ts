@@ -42,7 +42,7 @@ const maker: AgentScript = async (turn) => {
   turn.write('I made some files.');
 };
 
-const settings = { INLINE_LIMIT_MIB: '1', WATCH_SECONDS: '0.3', BACKGROUND_WAIT_SECONDS: '0' };
+const settings = { INLINE_LIMIT_MIB: '1', WATCH_SECONDS: '0.6', BACKGROUND_WAIT_SECONDS: '0' };
 const scene = await openAppScene({ agent: { script: maker }, settings });
 
 async function asked(stage: AppScene, text: string): Promise<{ channel: Channel; root: Message }> {

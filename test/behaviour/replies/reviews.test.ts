@@ -20,7 +20,7 @@ const reviewed: AgentScript = async (turn) => {
   turn.write('An answer.');
 };
 
-const settings = { WATCH_SECONDS: '0.5', BACKGROUND_WAIT_SECONDS: '0' };
+const settings = { WATCH_SECONDS: '1', BACKGROUND_WAIT_SECONDS: '0' };
 const scene = await openAppScene({ agent: { script: reviewed }, settings });
 
 async function asked(stage: AppScene, text: string): Promise<{ channel: Channel; root: Message }> {

@@ -57,7 +57,9 @@ describe('a rate limit', () => {
       ['first', 'second', 'third'].map((lane) => lanes.take('T1', lane, pace)),
     );
     expect(answers.map((waitMs) => waitMs === 0)).toEqual([false, true, true]);
-    expect(query).toHaveBeenCalledOnce();
+    // What else runs in this process asks other tables.
+    const ofLimits = query.mock.calls.filter((call) => JSON.stringify(call).includes('rate_limits'));
+    expect(ofLimits).toHaveLength(1);
   });
 
   test('is separate for each workspace and each kind of call', async () => {

@@ -45,6 +45,7 @@ export class EventBuffer {
   readonly #stopped = new AbortController();
   #events = 0;
   #bytes = 0;
+  #isWriting = false;
 
   constructor(options: EventBufferOptions) {
     this.#options = {
@@ -100,7 +101,7 @@ export class EventBuffer {
     this.#kept.set(event.thread, thread.set(event.id, kept));
     this.#events += 1;
     this.#bytes += bytes;
-    if (this.#events === 1) {
+    if (!this.#isWriting) {
       log.warn('events cannot be recorded; keeping them in memory until the database is back');
       void this.#writeKept();
     }
@@ -110,6 +111,7 @@ export class EventBuffer {
   /** Tries one event until the database takes it, then the others: the threads at once, each in its order. */
   async #writeKept(): Promise<void> {
     const { retryMs, log } = this.#options;
+    this.#isWriting = true;
     let parallel = 1;
     let count = 0;
     while (this.#events > 0 && !this.#stopped.signal.aborted) {
@@ -119,6 +121,7 @@ export class EventBuffer {
       parallel = isBack.includes(false) ? 1 : MAX_PARALLEL;
       if (parallel === 1) await sleep(retryMs);
     }
+    this.#isWriting = false;
     log.info({ events: count }, 'recorded the events that were kept in memory');
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EventBuffer, type EventBufferOptions } from '../../src/listeners/event-buffer.ts';
 import { StoreError } from '../../src/store/errors.ts';
@@ -61,6 +62,34 @@ describe('events that the database cannot take', () => {
     await waitFor(() => expect(database.written).toHaveLength(2));
     await send('last', '9.000000');
     expect(database.written).not.toContain('thread 3.000000 3.000000');
+  });
+
+  test('are written where one arrives in the moment in which the last one is', async () => {
+    const buffer = new EventBuffer({ log: silentLog, retryMs: 5 });
+    onTestFinished(() => buffer.stop());
+    const [last, next] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const tries = { last: 0, next: 0, later: 0 };
+    const send = (thread: keyof typeof tries, write: (tried: number) => Promise<void>) =>
+      buffer.write({
+        ...{ id: thread, thread, ts: '1.000000', size: () => 10 },
+        write: () => {
+          tries[thread] += 1;
+          return write(tries[thread]);
+        },
+      });
+    const twice = (tried: number) => (tried === 1 ? Promise.reject(unavailable) : sleep(20));
+    await expect(send('last', (tried) => (tried === 1 ? twice(tried) : last.promise))).rejects.toBe(
+      unavailable,
+    );
+    await waitFor(() => expect(tries.last).toBe(2));
+    const refused = send('next', (tried) => (tried === 1 ? next.promise : twice(tried)));
+    last.resolve();
+    next.reject(unavailable);
+    await expect(refused).rejects.toBe(unavailable);
+    await waitFor(() => expect(tries.next).toBe(2));
+    await sleep(60);
+    await expect(send('later', twice)).rejects.toBe(unavailable);
+    await waitFor(() => expect(tries).toEqual({ last: 2, next: 2, later: 2 }));
   });
 
   test('are answered in time where the database is silent, and kept once it fails', async () => {

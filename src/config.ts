@@ -101,8 +101,9 @@ const settingsSchema = z.object({
     what: 'Address of the PostgreSQL server itself, if DATABASE_URL is that of a pooler such as pgbouncer. The app listens for jobs, and migrates, through this one.',
     secret: true,
   }),
-  DATABASE_CONNECTIONS: setting('DATABASE_CONNECTIONS', z.coerce.number().int().min(5).default(8), {
-    what: 'Most connections of each process to the database. One listens, one is for the queue, one for leases; turns never use those for acknowledgements.',
+  // With fewer than six, turns have one: a token's renewal would hold it, and wait for another.
+  DATABASE_CONNECTIONS: setting('DATABASE_CONNECTIONS', z.coerce.number().int().min(6).default(8), {
+    what: 'Most connections of each process to the database. One listens, one is for the queue, one for leases; turns never use those for acknowledgements. At least 6.',
   }),
   DATA_FOLDER: setting('DATA_FOLDER', z.string().min(1).default('./data'), {
     what: 'Folder of the embedded PostgreSQL.',

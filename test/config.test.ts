@@ -35,6 +35,11 @@ describe('settings', () => {
     expect(errorOf({ ...whole, REPLY_BLOCKS: 'hologram' })).toContain('REPLY_BLOCKS is invalid');
   });
 
+  test('the database may not have so few connections that a renewal of tokens waits for itself', () => {
+    expect(errorOf({ ...whole, DATABASE_CONNECTIONS: '5' })).toContain('DATABASE_CONNECTIONS is invalid');
+    expect(readConfig({ ...whole, DATABASE_CONNECTIONS: '6' }).DATABASE_CONNECTIONS).toBe(6);
+  });
+
   test('missing settings are named, with where to find them', () => {
     const message = errorOf({});
     for (const name of ['SLACK_BOT_TOKEN', 'AGENT_BASE_URL', 'AGENT_API_KEY']) {

@@ -168,7 +168,8 @@ export async function openAppScene(
     agent: { pace: 0.02, ...options.agent },
     // Longer than Slack's 3 s, for machines that are busy.
     slack: { limits: 'off', triggerMs: 10_000, ackTimeoutMs: 10_000, ...options.slack },
-    settings: { SLACK_EDITS_PER_MINUTE: '3000', ...options.settings },
+    // Each connection prepares its statements anew: few people need few.
+    settings: { SLACK_EDITS_PER_MINUTE: '3000', DATABASE_CONNECTIONS: '6', ...options.settings },
   });
   whenDone(async () => {
     await sandbox.stop();

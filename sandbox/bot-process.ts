@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
 /** The program that operators start, or what BOT_PROGRAM names in its place. */
-function mainProgram(): string {
+export function mainProgram(): string {
   return process.env.BOT_PROGRAM ?? fileURLToPath(new URL('../src/main.ts', import.meta.url));
 }
 

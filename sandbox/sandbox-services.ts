@@ -2,7 +2,6 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AgentService, type AgentServiceOptions, startAgentService } from './agent/agent-service.ts';
-import { startS3 } from './agent/s3-server.ts';
 import { serviceSettings, UNLIMITED_QUOTAS } from './bot-settings.ts';
 import {
   type SlackWorkspace,
@@ -79,6 +78,8 @@ async function startAgent(
 ): Promise<AgentService> {
   let storage = options.agent?.storage;
   if (options.s3 === true) {
+    // A hundred modules that few need.
+    const { startS3 } = await import('./agent/s3-server.ts');
     const s3 = await startS3({ folder: join(folder, 's3') });
     undo.defer(() => s3.stop());
     storage = { s3 };

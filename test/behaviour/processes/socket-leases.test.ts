@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { mainProgram } from '../../../sandbox/bot-process.ts';
 import { startApp, type TaskthreadApp } from '../../../src/app.ts';
 import { slackAppIdOf } from '../../../src/listeners/socket-mode-pool.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
@@ -30,7 +31,7 @@ async function another(scene: AppScene, whenDone: WhenDone): Promise<TaskthreadA
 /** The program in a process of its own. */
 function program(scene: AppScene, whenDone: WhenDone) {
   const { DATABASE_URL = '' } = scene.sandbox.config;
-  const child = spawn(process.execPath, ['src/main.ts'], {
+  const child = spawn(process.execPath, [mainProgram()], {
     env: {
       PATH: process.env.PATH ?? '',
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

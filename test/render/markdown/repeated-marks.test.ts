@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 
 /** More marks than one message has (characters). */
-const LENGTH = 5_400;
+const LENGTH = 4_200;
 /** What costs a parser of Markdown a walk through all that stands before it. */
 const shapes = [
   'a\n=\n',

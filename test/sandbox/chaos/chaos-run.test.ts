@@ -18,7 +18,7 @@ async function killed(
     'kills' | 'replicas' | 'transport' | 'database' | 'databaseFaultSeconds' | 'workflows'
   >,
 ) {
-  const logs = await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-'));
+  const logs = await mkdtemp(join(process.env.KEPT_LOGS_FOLDER ?? tmpdir(), 'taskthread-chaos-logs-'));
   const { damage, stats } = await runChaos({ seed: 5, delay: 2, logs, ...options }, () => undefined);
   expect(stats, `the logs are in ${logs}`).toMatchObject({ failedStarts: 0, lateStops: 0 });
   expect(damage, `the logs are in ${logs}`).toEqual(none);

@@ -135,6 +135,7 @@ export class EventBuffer {
       written.resolve();
     } catch (error) {
       if (error instanceof StoreError) return false;
+      this.#options.log.warn({ err: error, event: event.id }, 'an event could not be recorded');
       written.reject(error);
     }
     thread.delete(event.id);

@@ -36,7 +36,7 @@ const NETWORK_ERROR_CODES = new Set([
 ]);
 
 /** SQLSTATEs and classes: https://www.postgresql.org/docs/18/errcodes-appendix.html */
-const TRANSIENT_SQLSTATES = /^(08|57P0|57014|53[03]|25P03|25006)/;
+const TRANSIENT_SQLSTATES = /^(08|40|57P0|57014|58|53[03]|25P03|25006)/;
 const DISK_FULL_CODES = /^(53100|ENOSPC)$/;
 const ACCESS_DENIED_SQLSTATES = /^(28|42501|3D000)/;
 

@@ -122,6 +122,11 @@ describe('outages', () => {
     await expect(again).rejects.toMatchObject({ code: '23505' });
   });
 
+  test('a transaction that was rolled back for another one may be tried again', () => {
+    const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' });
+    expect(toStoreError(deadlock)).toMatchObject({ code: 'unavailable', cause: deadlock });
+  });
+
   test('a statement that takes too long is cancelled', async () => {
     const { rows } = await database.pool.query("select current_setting('statement_timeout') as most");
     expect(rows).toEqual([{ most: '7500ms' }]);

@@ -29,8 +29,12 @@ interface KeptEvent {
   event: BufferableEvent;
   bytes: number;
   written: PromiseWithResolvers<void>;
+  /** How often it failed for another reason than an outage. */
+  refusals: number;
 }
 
+/** Refused so often, an event is given up: not each error that comes with an outage says so. */
+const MAX_REFUSALS = 3;
 /** How many threads are written at a time once the database is back. */
 const MAX_PARALLEL = 20;
 
@@ -97,7 +101,7 @@ export class EventBuffer {
     const bytes = event.size();
     if (this.#events >= maxEvents || this.#bytes + bytes > maxBytes)
       throw new StoreError('unavailable', 'The database is unavailable, and the memory for events is full.');
-    const kept = { event, bytes, written: Promise.withResolvers<void>() };
+    const kept = { event, bytes, written: Promise.withResolvers<void>(), refusals: 0 };
     this.#kept.set(event.thread, thread.set(event.id, kept));
     this.#events += 1;
     this.#bytes += bytes;
@@ -125,7 +129,7 @@ export class EventBuffer {
     log.info({ events: count }, 'recorded the events that were kept in memory');
   }
 
-  /** Whether the database took the thread's first event, or refused it for good. */
+  /** Whether the database answered: it took the thread's first event, or refused it. */
   async #writeFirst(thread: Map<string, KeptEvent>): Promise<boolean> {
     const all = [...thread.values()];
     const first = all.reduce((one, other) => (isEarlierTs(other.event.ts, one.event.ts) ? other : one));
@@ -135,6 +139,8 @@ export class EventBuffer {
       written.resolve();
     } catch (error) {
       if (error instanceof StoreError) return false;
+      first.refusals += 1;
+      if (first.refusals < MAX_REFUSALS) return true;
       this.#options.log.warn({ err: error, event: event.id }, 'an event could not be recorded');
       written.reject(error);
     }

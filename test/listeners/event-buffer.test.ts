@@ -107,6 +107,28 @@ describe('events that the database cannot take', () => {
     await waitFor(() => expect(attempts).toBe(2));
   });
 
+  test('are tried again where it refuses one of them once, and given up after three times', async () => {
+    const buffer = new EventBuffer({ log: silentLog, retryMs: 5 });
+    onTestFinished(() => buffer.stop());
+    const tries = { once: 0, always: 0 };
+    const kept = (thread: keyof typeof tries, answer: () => Promise<void>) =>
+      buffer.write({
+        ...{ id: thread, thread, ts: '1.000000', size: () => 10 },
+        write: () => {
+          tries[thread] += 1;
+          return tries[thread] === 1 ? Promise.reject(unavailable) : answer();
+        },
+      });
+    const wrong = () => Promise.reject(new RangeError('no such number'));
+    await expect(kept('once', () => (tries.once === 2 ? wrong() : Promise.resolve()))).rejects.toBe(
+      unavailable,
+    );
+    await expect(kept('always', wrong)).rejects.toBe(unavailable);
+    await waitFor(() => expect(tries).toEqual({ once: 3, always: 4 }));
+    await sleep(30);
+    expect(tries).toEqual({ once: 3, always: 4 });
+  });
+
   test('are given up where the database refuses them for good', async () => {
     const buffer = new EventBuffer({ log: silentLog });
     const wrong = new RangeError('no such number');

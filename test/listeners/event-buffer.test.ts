@@ -26,6 +26,20 @@ function openBuffer(options: Partial<EventBufferOptions> = {}) {
   return { database, send };
 }
 
+/** Sends an event to a buffer, one for each thread; `tries` counts how often each is written. */
+function openCountingBuffer<Thread extends string>(tries: Record<Thread, number>) {
+  const buffer = new EventBuffer({ log: silentLog, retryMs: 5 });
+  onTestFinished(() => buffer.stop());
+  return (thread: Thread, write: (tried: number) => Promise<void>) =>
+    buffer.write({
+      ...{ id: thread, thread, ts: '1.000000', size: () => 10 },
+      write: () => {
+        tries[thread] += 1;
+        return write(tries[thread]);
+      },
+    });
+}
+
 describe('events that the database cannot take', () => {
   test('are written in the order of their ts once it is back, before newer ones of their thread', async () => {
     const { database, send } = openBuffer({ deadlineMs: 20 });
@@ -65,18 +79,9 @@ describe('events that the database cannot take', () => {
   });
 
   test('are written where one arrives in the moment in which the last one is', async () => {
-    const buffer = new EventBuffer({ log: silentLog, retryMs: 5 });
-    onTestFinished(() => buffer.stop());
     const [last, next] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const tries = { last: 0, next: 0, later: 0 };
-    const send = (thread: keyof typeof tries, write: (tried: number) => Promise<void>) =>
-      buffer.write({
-        ...{ id: thread, thread, ts: '1.000000', size: () => 10 },
-        write: () => {
-          tries[thread] += 1;
-          return write(tries[thread]);
-        },
-      });
+    const send = openCountingBuffer(tries);
     const twice = (tried: number) => (tried === 1 ? Promise.reject(unavailable) : sleep(20));
     await expect(send('last', (tried) => (tried === 1 ? twice(tried) : last.promise))).rejects.toBe(
       unavailable,
@@ -108,22 +113,15 @@ describe('events that the database cannot take', () => {
   });
 
   test('are tried again where it refuses one of them once, and given up after three times', async () => {
-    const buffer = new EventBuffer({ log: silentLog, retryMs: 5 });
-    onTestFinished(() => buffer.stop());
     const tries = { once: 0, always: 0 };
-    const kept = (thread: keyof typeof tries, answer: () => Promise<void>) =>
-      buffer.write({
-        ...{ id: thread, thread, ts: '1.000000', size: () => 10 },
-        write: () => {
-          tries[thread] += 1;
-          return tries[thread] === 1 ? Promise.reject(unavailable) : answer();
-        },
-      });
+    const send = openCountingBuffer(tries);
     const wrong = () => Promise.reject(new RangeError('no such number'));
-    await expect(kept('once', () => (tries.once === 2 ? wrong() : Promise.resolve()))).rejects.toBe(
-      unavailable,
-    );
-    await expect(kept('always', wrong)).rejects.toBe(unavailable);
+    const keep = (thread: keyof typeof tries, answer: (tried: number) => Promise<void>) =>
+      expect(
+        send(thread, (tried) => (tried === 1 ? Promise.reject(unavailable) : answer(tried))),
+      ).rejects.toBe(unavailable);
+    await keep('once', (tried) => (tried === 2 ? wrong() : Promise.resolve()));
+    await keep('always', wrong);
     await waitFor(() => expect(tries).toEqual({ once: 3, always: 4 }));
     await sleep(30);
     expect(tries).toEqual({ once: 3, always: 4 });

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { AgentClient } from './agent-client.ts';
+import { anySignal } from './any-signal.ts';
 import type { UploadedPart } from './client-options.ts';
 import { AgentError, AgentRejectedError } from './errors.ts';
 import { openSource, PartReader } from './part-reader.ts';
@@ -39,9 +40,7 @@ export class MultipartUpload {
     );
     this.#upload = { ...upload, partBytes: this.#plan.partBytes };
     this.#etags = new Map(upload.parts.map(({ number, etag }) => [number, etag]));
-    this.#signal = AbortSignal.any(
-      [request.signal, this.#failure.signal].filter((signal) => signal !== undefined),
-    );
+    this.#signal = anySignal([request.signal, this.#failure.signal]);
   }
 
   /** Returns all parts. */

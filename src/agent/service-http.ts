@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
+import { anySignal } from './any-signal.ts';
 import { type RetryPolicy, retryCall } from './call-retry.ts';
 import type {
   AgentClientOptions,
@@ -143,7 +144,7 @@ export class ServiceHttp {
     const context = { name: `${method} ${path}`, target: 'service', serviceOptions, redact } as const;
     const url = this.#url(path, details, context);
     const { mayRepeat = method !== 'POST', signal, guard } = details;
-    const outerSignal = AbortSignal.any([signal, guard?.signal].filter((one) => one !== undefined));
+    const outerSignal = anySignal([signal, guard?.signal]);
     const once = async (attempt: number): Promise<T> => {
       if (method === 'GET') await this.#waitToRead(context, outerSignal);
       return await this.#attempt({ ...details, context, method, url, attempt, outerSignal, read, idleMs });
@@ -172,7 +173,7 @@ export class ServiceHttp {
         url: call.url,
         headers: this.#headers(call.body !== undefined),
         body: call.body === undefined ? undefined : JSON.stringify(call.body),
-        signal: AbortSignal.any([outerSignal, timeout.signal]),
+        signal: anySignal([outerSignal, timeout.signal]),
         idleMs: call.idleMs,
         beforeFirstByte: assertLeaseHeld,
       });

@@ -1,3 +1,4 @@
+import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { controlRefusal } from '../../relay/access/control-permission.ts';
 import { AccountGone } from '../../relay/installations/account-check.ts';
@@ -144,7 +145,7 @@ export class TaskDeleter extends Poller {
 
   /** A task that the service no longer has counts as deleted. Throws an AgentError; AccountGone if the key is gone. */
   async #deleteAtService(account: string, task: string): Promise<void> {
-    const signal = AbortSignal.any([this.signal, AbortSignal.timeout(SERVICE_TIMEOUT_MS)]);
+    const signal = anySignal([this.signal, AbortSignal.timeout(SERVICE_TIMEOUT_MS)]);
     try {
       await this.#deps.agent(account).deleteTask(task, { signal });
     } catch (error) {

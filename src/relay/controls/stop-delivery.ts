@@ -1,4 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
+import { anySignal } from '../../agent/any-signal.ts';
 import { AgentBusyError, AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { StopRequestResult } from '../../store/threads/stops.ts';
@@ -137,7 +138,7 @@ export class StopControl {
   /** Returns at once: an acknowledgement to Slack must not wait for the service. */
   #sendInBackground(turn: Turn): void {
     if (this.#pendingCalls.has(turn.id)) return;
-    const signal = AbortSignal.any([this.#poller.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]);
+    const signal = anySignal([this.#poller.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]);
     const call = sendStop(this.#deps, turn, signal)
       .catch((error: unknown) => this.#failed(turn, error, signal))
       .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'retrying the stop request'))

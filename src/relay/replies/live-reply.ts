@@ -1,3 +1,4 @@
+import { anySignal } from '../../agent/any-signal.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { breakPoint } from '../../render/splitting/break-point.ts';
 import { SlackError } from '../../slack/errors.ts';
@@ -199,7 +200,7 @@ export class LiveReply {
       this.onChanged();
       await sleepUnlessAborted(
         Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(this.#failures)),
-        AbortSignal.any([this.#work.lease.signal, this.#pendingEdits.signal]),
+        anySignal([this.#work.lease.signal, this.#pendingEdits.signal]),
       );
     }
   }
@@ -291,7 +292,7 @@ export class LiveReply {
   /** Renders most of a long answer without holding up the process. */
   async #renderInSlices(): Promise<void> {
     const { deps, lease } = this.#work;
-    const hurry = AbortSignal.any([lease.signal, this.#pendingEdits.signal]);
+    const hurry = anySignal([lease.signal, this.#pendingEdits.signal]);
     await deps.rendering.runAll(this.#turn.workspace, () => this.#state.renderNext(), hurry);
   }
 

@@ -1,3 +1,4 @@
+import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';
@@ -86,7 +87,7 @@ export class ResultLinkAccess {
     const own = running.filter((lookup) => lookup.workspace === workspace);
     if (running.length >= MAX_LOOKUPS || own.length >= MAX_WORKSPACE_LOOKUPS) return undefined;
     const abort = new AbortController();
-    const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(this.#timeoutMs)]);
+    const signal = anySignal([abort.signal, AbortSignal.timeout(this.#timeoutMs)]);
     const destination = this.#resolve(target, signal).finally(() => {
       lookup.isDone = true;
       setTimeout(() => {

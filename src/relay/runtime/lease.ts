@@ -1,3 +1,5 @@
+import { anySignal } from '../../agent/any-signal.ts';
+
 /** Two clocks in milliseconds; the wall clock also counts while the process is stopped or the machine sleeps. */
 export interface Clocks {
   wall(): number;
@@ -22,7 +24,7 @@ export interface Lease {
 
 /** The same lease, which also drains when the app is uninstalled. */
 export function drainOnUninstall(lease: Lease, uninstalled: AbortSignal): Lease {
-  const draining = AbortSignal.any([lease.draining, uninstalled]);
+  const draining = anySignal([lease.draining, uninstalled]);
   return { signal: lease.signal, draining, remainingMs: () => lease.remainingMs() };
 }
 

@@ -1,3 +1,4 @@
+import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
@@ -49,7 +50,7 @@ export interface AttachmentsUploadRequest extends ThreadWork {
 export async function uploadAttachments(request: AttachmentsUploadRequest): Promise<Attachments> {
   const { lease, stopSignal } = request;
   const unwanted = new AbortController();
-  const signal = AbortSignal.any([lease.signal, lease.draining, unwanted.signal, stopSignal]);
+  const signal = anySignal([lease.signal, lease.draining, unwanted.signal, stopSignal]);
   const timer = setInterval(() => {
     throwIfUnwanted(request).catch((error: unknown) => {
       if (error instanceof TurnEnded) unwanted.abort(error);

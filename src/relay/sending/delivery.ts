@@ -1,4 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
+import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError } from '../../agent/errors.ts';
 import { type Message as AgentMessage, messageText, type SendResult } from '../../agent/service-schema.ts';
 import type { Turn } from '../../store/schema.ts';
@@ -52,7 +53,7 @@ export async function deliverOnce(
   const intended = isIntended ? turn : await recordIntent(task, turn, stopSignal);
   const abort = new AbortController();
   const stopPolling = new AbortController();
-  const signal = AbortSignal.any([abort.signal, lease.signal]);
+  const signal = anySignal([abort.signal, lease.signal]);
   const sending = agent.sendMessage(
     taskId,
     {
@@ -65,7 +66,7 @@ export async function deliverOnce(
   try {
     const first = await Promise.race([
       sending,
-      pollUntilListed(task, intended, AbortSignal.any([signal, stopPolling.signal]), () => abort.abort()),
+      pollUntilListed(task, intended, anySignal([signal, stopPolling.signal]), () => abort.abort()),
     ]);
     const { id, reply } = readSendResult(first);
     if (id !== undefined) return { turn: await recordDelivery(task, intended, id, reply), reply };

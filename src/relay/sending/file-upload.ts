@@ -1,3 +1,4 @@
+import { anySignal } from '../../agent/any-signal.ts';
 import { uploadFile } from '../../agent/upload-file.ts';
 import type { ResumableUpload } from '../../agent/upload-request.ts';
 import type { SlackFile } from '../../slack/shared-file.ts';
@@ -73,7 +74,7 @@ async function uploadWhileClaimed(
     );
   }, CLAIM_RENEW_INTERVAL_MS);
   try {
-    return await upload(work, { ...request, signal: AbortSignal.any([signal, lost.signal]) }, key, row);
+    return await upload(work, { ...request, signal: anySignal([signal, lost.signal]) }, key, row);
   } catch (error) {
     if (lost.signal.aborted && !signal.aborted) return undefined;
     await store.uploads.release(key, turn.id).catch(() => undefined);

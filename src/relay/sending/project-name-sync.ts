@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import type { DueProjectName } from '../../store/projects/project-names.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
@@ -39,7 +40,7 @@ export class ProjectNameSync extends Poller {
 
   async #syncProject(due: DueProjectName): Promise<void> {
     const closing = this.signal;
-    const signal = AbortSignal.any([closing, AbortSignal.timeout(CALLS_TIMEOUT_MS)]);
+    const signal = anySignal([closing, AbortSignal.timeout(CALLS_TIMEOUT_MS)]);
     const { store, log } = this.#deps;
     const { workspace, channel, account_id, project_id } = due;
     const slack = this.#deps.workspace(workspace);

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
+import { anySignal } from '../../agent/any-signal.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { ThreadJob, ThreadQueue } from '../../store/queue/thread-queue.ts';
 import type { Tables } from '../../store/schema.ts';
@@ -174,7 +175,7 @@ export class Dispatcher {
     } catch (error) {
       if (!lease.signal.aborted) {
         log.error({ err: error, thread: job.thread }, 'a run failed; its job will be retried');
-        await sleepUnlessAborted(retryDelayMs, AbortSignal.any([lease.signal, lease.draining]));
+        await sleepUnlessAborted(retryDelayMs, anySignal([lease.signal, lease.draining]));
       }
       this.#enqueueResult(this.#toRelease, held);
       return;

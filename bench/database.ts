@@ -21,6 +21,7 @@ const WARM_UP_TURNS = 100;
 /** Turns under way at once when the most turns a second are measured, and the workspaces that they are spread over. */
 const TURNS_AT_ONCE = 60;
 const BUSY_WORKSPACES = 40;
+const BUSY_MS = 30_000;
 const EDITS = 6;
 const LONG_TURNS = 2;
 /** One watch of an hour in one minute. */
@@ -42,8 +43,9 @@ export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
-      turns: { type: 'string', default: '40' },
-      seconds: { type: 'string', default: '10' },
+      turns: { type: 'string', default: '50' },
+      /** Of idling: what a bot does once a minute belongs to it. */
+      seconds: { type: 'string', default: '60' },
       list: { type: 'boolean', default: false },
       /** Only what one turn and an edit cost. */
       short: { type: 'boolean', default: false },
@@ -216,7 +218,7 @@ class DatabaseBench {
   async #turnsPerSecond(): Promise<number> {
     await this.#stopBots();
     await Promise.all([this.#startBot(), this.#startBot()]);
-    const until = performance.now() + 3 * this.#idleMs;
+    const until = performance.now() + BUSY_MS;
     let finished = 0;
     const askUntilEnd = async (lane: number) => {
       for (let index = lane; performance.now() < until; index += TURNS_AT_ONCE) {
@@ -227,7 +229,7 @@ class DatabaseBench {
     const { seconds } = await this.#measure(() =>
       Promise.all(Array.from({ length: TURNS_AT_ONCE }, (_, lane) => askUntilEnd(lane))),
     );
-    return round(finished / Math.min(seconds, (3 * this.#idleMs) / 1_000), 1);
+    return round(finished / Math.min(seconds, BUSY_MS / 1_000), 1);
   }
 
   /** Asks in a new thread, and waits until the reply has its final form and the turn has ended. */

@@ -11,6 +11,8 @@ interface Link {
   server: Socket | undefined;
   /** Nothing gets through any more, in either direction. */
   isDead: boolean;
+  /** The next answer is lost, and the connection breaks. */
+  losesAnswer: boolean;
 }
 
 /** What PostgreSQL answers where all its connections are taken: severity, code and message. */
@@ -20,6 +22,8 @@ const TOO_MANY_CLIENTS = 'SFATAL\0VFATAL\0C53300\0Msorry, too many clients alrea
 export class DatabaseProxy {
   /** Added to each answer of the server (ms). */
   latencyMs = 0;
+  /** Asked for each request of a connection: is it carried out, but its answer lost with the connection? */
+  losesAnswer: (request: Buffer, connection: object) => boolean = () => false;
   readonly #server: Server;
   readonly #target: () => DatabaseConnection;
   readonly #links = new Set<Link>();
@@ -79,7 +83,7 @@ export class DatabaseProxy {
       return void bot.once('data', () => bot.end(errorResponse(TOO_MANY_CLIENTS)));
     const { host, port } = this.#target();
     const server = this.#welcome === 'served' ? connect(`${host}/.s.PGSQL.${port}`) : undefined;
-    const link: Link = { bot, server, isDead: this.#welcome === 'ignored' };
+    const link: Link = { bot, server, isDead: this.#welcome === 'ignored', losesAnswer: false };
     this.#links.add(link);
     bot.on('close', () => {
       this.#links.delete(link);
@@ -87,7 +91,9 @@ export class DatabaseProxy {
       if (!link.isDead) server?.destroy();
     });
     bot.on('data', (chunk) => {
-      if (!link.isDead) server?.write(chunk);
+      if (link.isDead) return;
+      server?.write(chunk);
+      if (this.losesAnswer(chunk, link)) link.losesAnswer = true;
     });
     server?.on('error', () => undefined);
     server?.on('close', () => {
@@ -98,6 +104,7 @@ export class DatabaseProxy {
 
   /** Chunks that wait equally long keep their order. */
   #answer(link: Link, chunk: Uint8Array): void {
+    if (link.losesAnswer) return void link.bot.resetAndDestroy();
     const pass = () => {
       if (!link.isDead) link.bot.write(chunk);
     };

@@ -1,5 +1,6 @@
 import * as strings from '../../render/strings/index.ts';
 import type { Message, Thread, Turn } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
@@ -39,7 +40,8 @@ export async function recordSentContent(
   let isFirst = true;
   for (let message = known; ; message = undefined) {
     message ??= await store.messages.get(messageKeyOf(turn));
-    if (message?.state !== 'waiting') throw new TurnEnded('withdrawn', null);
+    if (message === undefined || message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
+    if (message.state !== 'waiting') return frozenBefore(store, turn);
     const outgoing = await readOutgoingMessage(work, thread, message);
     // The statement itself sees whether an earlier message has arrived.
     const earlier = isFirst ? undefined : await nextAllowedMessage(work, turn, { before: message.ts });
@@ -63,9 +65,15 @@ export async function recordSentContent(
     if (frozen !== undefined) await store.messages.markQuoted(message, outgoing.quoted);
     if (frozen !== undefined) return { turn: frozen, isFrozenHere: true };
     const now = await unlessStopped(store, turn);
-    // The statement may have run before without its answer reaching us.
-    if (now.prompt !== null || now.message_ts !== turn.message_ts) return { turn: now, isFrozenHere: false };
+    if (now.message_ts !== turn.message_ts) return { turn: now, isFrozenHere: false };
   }
+}
+
+/** The turn whose message is no longer waiting: the statement ran before, and its answer did not reach us. */
+async function frozenBefore(store: Store, turn: Turn): Promise<{ turn: Turn; isFrozenHere: boolean }> {
+  const now = await unlessStopped(store, turn);
+  if (now.prompt === null) throw new TurnEnded('withdrawn', null);
+  return { turn: now, isFrozenHere: false };
 }
 
 /** What is sent: the content of the message that it repeats, or its own with the files that earlier messages left for it. */

@@ -14,7 +14,7 @@ import {
   SYSTEM_CLOCKS,
 } from '../runtime/lease.ts';
 import { Poller } from '../runtime/poller.ts';
-import { sleepUnlessAborted } from '../runtime/retry.ts';
+import { sleepUnlessAborted, transientFailure } from '../runtime/retry.ts';
 
 /** What the dispatcher needs of the queue. */
 export type JobSource = Pick<ThreadQueue, 'claim' | 'renew' | 'complete' | 'release' | 'onWake'>;
@@ -29,7 +29,7 @@ export interface DispatcherOptions {
   /** How often to look for jobs without a wake-up. */
   pollIntervalMs?: number;
   renewIntervalMs?: number;
-  /** How long a job is held after its run failed. */
+  /** How long a job is held at most after its run failed: less after an outage of the database. */
   retryDelayMs?: number;
   /** After this time a run is asked to hand over: the queue ends every attempt after 24 h. */
   maxRunMs?: number;
@@ -175,7 +175,9 @@ export class Dispatcher {
     } catch (error) {
       if (!lease.signal.aborted) {
         log.error({ err: error, thread: job.thread }, 'a run failed; its job will be retried');
-        await sleepUnlessAborted(retryDelayMs, anySignal([lease.signal, lease.draining]));
+        const { maxWaitMs = retryDelayMs } = transientFailure(error) ?? {};
+        const pauseMs = Math.min(retryDelayMs, maxWaitMs);
+        await sleepUnlessAborted(pauseMs, anySignal([lease.signal, lease.draining]));
       }
       this.#enqueueResult(this.#toRelease, held);
       return;

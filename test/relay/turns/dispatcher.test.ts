@@ -5,6 +5,7 @@ import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import { connectionUrl } from '../../../sandbox/connection-url.ts';
 import { type Clocks, LEASE_MS, type Lease } from '../../../src/relay/runtime/lease.ts';
 import { Dispatcher, type DispatcherOptions, type JobSource } from '../../../src/relay/turns/dispatcher.ts';
+import { StoreError } from '../../../src/store/errors.ts';
 import type { ThreadKey } from '../../../src/store/keys.ts';
 import { type ThreadJob, ThreadQueue } from '../../../src/store/queue/thread-queue.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -148,6 +149,17 @@ describe('one process', () => {
     expect(queue.released).toEqual([]);
     await waitFor(() => expect(queue.released).toEqual([job.id]));
     expect(queue.completed).toEqual([]);
+  });
+
+  test('the job of a run that the database failed is released soon', async () => {
+    const { queue } = start({
+      retryDelayMs: 60_000,
+      run: async () => {
+        throw new StoreError('unavailable', 'The connection broke off.');
+      },
+    });
+    const job = queue.add();
+    await waitFor(() => expect(queue.released).toEqual([job.id]));
   });
 
   test('a run whose job is missing from the answer to a renewal is aborted, and its job no longer renewed', async () => {

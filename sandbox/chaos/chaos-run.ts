@@ -78,7 +78,9 @@ export async function runChaos(
   const deliveryTracker = new DeliveryTracker(slack);
   const stopFaults = injectFaults(options.faultProfile ?? withDelays(options.delay), { slack, agent });
   const faulty =
-    databaseFaultSeconds === undefined ? undefined : await startFaultyDatabase(join(folder, 'faulty'), undo);
+    databaseFaultSeconds === undefined
+      ? undefined
+      : await startFaultyDatabase(join(folder, 'faulty'), random.databaseFaults, undo);
   const own = async () =>
     replicas > 1 ? (await startPostgresServer(join(folder, 'shared'), undo)).connection : undefined;
   const shared = faulty?.proxied ?? options.database ?? (await own());

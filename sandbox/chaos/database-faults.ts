@@ -10,11 +10,21 @@ import type { DatabaseObserver } from './database-observer.ts';
 import { DatabaseProxy } from './database-proxy.ts';
 
 /** What can happen to the database server; the run's JSON has them as keys. */
-export const DATABASE_FAULTS = ['vanished', 'reset', 'killed', 'readOnly', 'full', 'slow'] as const;
+export const DATABASE_FAULTS = [
+  'vanished',
+  'reset',
+  'killed',
+  'readOnly',
+  'full',
+  'slow',
+  'unanswered',
+] as const;
 export type DatabaseFault = (typeof DATABASE_FAULTS)[number];
 
 /** How slow each answer of a slow server is (ms). */
 const SLOW_MS = 200;
+/** Of the requests of a bot whose connections break in the wrong moment, how many are carried out, but not answered. */
+const UNANSWERED = 0.1;
 const log = pino({ level: 'silent' });
 
 /** A database server of its own, which the bot reaches through a proxy, and which can fail in every way. */
@@ -29,6 +39,7 @@ export interface FaultyDatabase {
 /** Starts it on the files in `folder`; `undo` stops it. What is committed survives a kill of the server. */
 export async function startFaultyDatabase(
   folder: string,
+  random: () => number,
   undo: AsyncDisposableStack,
 ): Promise<FaultyDatabase> {
   let server = await startEmbeddedServer({ folder, log });
@@ -49,6 +60,14 @@ export async function startFaultyDatabase(
     readOnly: {
       begin: () => setReadOnly(server.connection, 'on'),
       end: () => setReadOnly(server.connection, 'off'),
+    },
+    unanswered: {
+      begin: () => {
+        proxy.losesAnswer = () => random() < UNANSWERED;
+      },
+      end: () => {
+        proxy.losesAnswer = () => false;
+      },
     },
     slow: {
       begin: () => {

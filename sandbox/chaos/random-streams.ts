@@ -1,7 +1,15 @@
 import { seededRandom } from '../slack/slack-workspace.ts';
 
 /** Each purpose's index is part of its seed: the order is fixed. */
-const PURPOSES = ['people', 'slack', 'slackFaults', 'agentFaults', 'kills', 'interventions'] as const;
+const PURPOSES = [
+  'people',
+  'slack',
+  'slackFaults',
+  'agentFaults',
+  'kills',
+  'interventions',
+  'databaseFaults',
+] as const;
 
 /** An independent stream of random numbers in [0, 1) for each purpose. */
 export type RandomStreams = Readonly<Record<(typeof PURPOSES)[number], () => number>>;
@@ -16,6 +24,7 @@ export function createRandomStreams(seed: number): RandomStreams {
     agentFaults: stream('agentFaults'),
     kills: stream('kills'),
     interventions: stream('interventions'),
+    databaseFaults: stream('databaseFaults'),
   };
 }
 

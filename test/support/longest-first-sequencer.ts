@@ -14,6 +14,7 @@ const LONGEST_FIRST = [
   'relay/turns/dispatcher',
   'behaviour/turns/unreachable-thread',
   'behaviour/turns/call-faults',
+  'behaviour/turns/lost-answers',
   'behaviour/accounts/account-form',
   'behaviour/workflow-step',
   'behaviour/files/attachments',

@@ -59,6 +59,8 @@ export class Sender {
   #message: Message | undefined;
   /** The task that this run has started, until it is recorded. */
   #startedTaskId: string | null = null;
+  /** Whether this run has recorded, or may have recorded, that it starts a task, and has not called the service. */
+  #hasUnusedTaskIntent = false;
   /** Whether the intent to send was recorded just now, and nothing was sent since. */
   #isIntended = false;
   /** Set once this run has left the thread's task or project, so that a service that contradicts itself causes no loop. */
@@ -154,8 +156,13 @@ export class Sender {
     const outgoing = await readOutgoingMessage(this.#work, thread, await this.#currentMessage());
     const taskOptions = this.#newTaskOptions(outgoing);
     try {
-      const record = (intent: TaskIntent) => this.#options.recordTaskIntent(intent);
-      const task = await ensureThreadTask(this.#work, thread, projectId, taskOptions, record);
+      const record = async (intent: TaskIntent) => {
+        this.#hasUnusedTaskIntent = true;
+        await this.#options.recordTaskIntent(intent);
+        this.#hasUnusedTaskIntent = false;
+      };
+      const known = this.#hasUnusedTaskIntent ? { ...thread, task_intended_at: null } : thread;
+      const task = await ensureThreadTask(this.#work, known, projectId, taskOptions, record);
       const { taskId: task_id, isRecorded } = task;
       if (!isRecorded) this.#startedTaskId = task_id;
       this.#thread = { ...thread, project_id: projectId, task_id, task_intended_at: null };

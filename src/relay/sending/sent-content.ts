@@ -69,11 +69,11 @@ export async function recordSentContent(
   }
 }
 
-/** The turn whose message is no longer waiting: the statement ran before, and its answer did not reach us. */
+/** The turn whose message no longer waits: this run has frozen it, in a statement whose answer did not reach us. */
 async function frozenBefore(store: Store, turn: Turn): Promise<{ turn: Turn; isFrozenHere: boolean }> {
   const now = await unlessStopped(store, turn);
   if (now.prompt === null) throw new TurnEnded('withdrawn', null);
-  return { turn: now, isFrozenHere: false };
+  return { turn: now, isFrozenHere: true };
 }
 
 /** What is sent: the content of the message that it repeats, or its own with the files that earlier messages left for it. */

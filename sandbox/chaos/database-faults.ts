@@ -154,14 +154,15 @@ export async function failInEveryWay(
   return recoverySeconds;
 }
 
-/** Resolves when the oldest message that waits in each thread is answered, or after a minute. */
+/** Resolves when the oldest message that waits for an answer in each thread has one, or after a minute. */
 async function answered({ observer, conversation, isExpected }: RecoveryDeps): Promise<void> {
   const unfinished = async () => {
     const turns = await observer.turns().catch(() => []);
     const finished = turns.flatMap((turn) => (turn.finished ? [`${turn.channel}/${turn.ts}`] : []));
-    return conversation.said.filter(
-      (message) => isExpected(message) && !finished.includes(`${message.channel}/${message.ts}`),
+    const awaited = conversation.said.filter(
+      (message) => isExpected(message) && !message.wasDeleted && !message.wasStopped,
     );
+    return awaited.filter(({ channel, ts }) => !finished.includes(`${channel}/${ts}`));
   };
   const oldest = new Map((await unfinished()).toReversed().map((message) => [message.thread, message]));
   const deadline = performance.now() + RECOVERY_TIMEOUT_MS;

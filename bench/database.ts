@@ -18,7 +18,7 @@ const IDLE_WORKSPACES = [1, 100, 1_000];
 const CHANNELS_PER_WORKSPACE = 10;
 /** Turns before the measurement: connections are open, statements prepared, and most of the code compiled. */
 const WARM_UP_TURNS = 100;
-/** Turns under way at once when the most turns a second are measured, and the workspaces that they are spread over. */
+/** Turns under way at once when the most turns a second are measured, the workspaces that they are spread over, and how long. */
 const TURNS_AT_ONCE = 60;
 const BUSY_WORKSPACES = 40;
 const BUSY_MS = 30_000;

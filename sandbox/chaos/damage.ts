@@ -20,6 +20,11 @@ export interface SaidMessage {
   wasDelivered?: boolean;
 }
 
+/** Whether the bot may rightly never send a message. */
+export function mayStayUnsent({ wasDelivered, wasDeleted, wasStopped }: SaidMessage): boolean {
+  return wasDelivered === false || wasDeleted === true || wasStopped === true;
+}
+
 /** A person's message in a task at the service. */
 export interface ServiceMessage {
   text: string;
@@ -162,9 +167,7 @@ function compareMessages(
   for (const [text, expected] of groupBy(said, (message) => message.text)) {
     const found = held.get(text) ?? [];
     const difference = found.length - expected.length;
-    const excused = expected.filter(
-      ({ wasDelivered, wasDeleted, wasStopped }) => wasDelivered === false || wasDeleted || wasStopped,
-    ).length;
+    const excused = expected.filter(mayStayUnsent).length;
     if (difference < 0) damage.lost.push(...repeat(-difference - excused, `${thread}: ${text}`));
     if (difference > 0) damage.duplicated.push(...repeat(difference, `${thread}: ${text}`));
     // The files of missing messages are not counted separately.

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
 import type { Conversation } from './conversation.ts';
-import type { SaidMessage } from './damage.ts';
+import { mayStayUnsent, type SaidMessage } from './damage.ts';
 import type { DatabaseObserver } from './database-observer.ts';
 import { DatabaseProxy } from './database-proxy.ts';
 
@@ -159,9 +159,7 @@ async function answered({ observer, conversation, isExpected }: RecoveryDeps): P
   const unfinished = async () => {
     const turns = await observer.turns().catch(() => []);
     const finished = turns.flatMap((turn) => (turn.finished ? [`${turn.channel}/${turn.ts}`] : []));
-    const awaited = conversation.said.filter(
-      (message) => isExpected(message) && !message.wasDeleted && !message.wasStopped,
-    );
+    const awaited = conversation.said.filter((message) => isExpected(message) && !mayStayUnsent(message));
     return awaited.filter(({ channel, ts }) => !finished.includes(`${channel}/${ts}`));
   };
   const oldest = new Map((await unfinished()).toReversed().map((message) => [message.thread, message]));

@@ -128,16 +128,15 @@ export class Sender {
   async #freeze(thread: Thread, taskId: string, attachments: Attachments): Promise<void> {
     // Delivery reads it again where it cannot be read now.
     const read = () => lastMessageId(this.#work.deps.agent(thread.account_id), taskId).catch(() => undefined);
-    const frozen = await recordSentContent(this.#work, thread, this.#turn, {
+    this.#turn = await recordSentContent(this.#work, thread, this.#turn, {
       attachments,
       known: this.#message,
       lastMessageId: this.#startedTaskId === null ? await read() : '',
       startedTaskId: this.#startedTaskId,
     });
-    this.#turn = frozen.turn;
-    if (frozen.isFrozenHere) this.#startedTaskId = null;
-    this.#isIntended = frozen.isFrozenHere && frozen.turn.send_intended_at !== null;
-    if (this.#turn.prompt === null) this.#forget();
+    if (this.#turn.prompt === null) return this.#forget();
+    this.#startedTaskId = null;
+    this.#isIntended = this.#turn.send_intended_at !== null;
   }
 
   #forget(): void {

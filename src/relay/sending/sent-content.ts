@@ -27,7 +27,7 @@ export interface Freeze {
 /**
  * Freezes the turn's message and records what is sent and the intent to send it, in one statement: later edits and
  * deletions come too late. If an earlier message of the thread has arrived meanwhile, the turn is reassigned to that one
- * and returned without content. Throws TurnEnded where the message was deleted, and TurnEnded or MessagesPaused where it
+ * and returned without content; with content it was frozen by this run. Throws TurnEnded where the message was deleted, and TurnEnded or MessagesPaused where it
  * was stopped.
  */
 export async function recordSentContent(
@@ -35,7 +35,7 @@ export async function recordSentContent(
   thread: Thread,
   turn: Turn,
   { attachments, known, lastMessageId, startedTaskId }: Freeze,
-): Promise<{ turn: Turn; isFrozenHere: boolean }> {
+): Promise<Turn> {
   const { store, settings } = work.deps;
   let isFirst = true;
   for (let message = known; ; message = undefined) {
@@ -48,7 +48,7 @@ export async function recordSentContent(
     isFirst = false;
     if (earlier?.content != null && !isEmptyMessage(earlier.content, work.workspace.bot.userId)) {
       const reassigned = await store.turns.reassign(turn, earlier);
-      if (reassigned !== undefined) return { turn: reassigned, isFrozenHere: false };
+      if (reassigned !== undefined) return reassigned;
     }
     const content = await contentToSend(work, thread, { turn, message, outgoing, attachments });
     const skill = content.skill ?? settings.skill ?? null;
@@ -63,17 +63,17 @@ export async function recordSentContent(
     );
     // A process that ends before this lets the next message quote them again.
     if (frozen !== undefined) await store.messages.markQuoted(message, outgoing.quoted);
-    if (frozen !== undefined) return { turn: frozen, isFrozenHere: true };
+    if (frozen !== undefined) return frozen;
     const now = await unlessStopped(store, turn);
-    if (now.message_ts !== turn.message_ts) return { turn: now, isFrozenHere: false };
+    if (now.message_ts !== turn.message_ts) return now;
   }
 }
 
 /** The turn whose message no longer waits: this run has frozen it, in a statement whose answer did not reach us. */
-async function frozenBefore(store: Store, turn: Turn): Promise<{ turn: Turn; isFrozenHere: boolean }> {
+async function frozenBefore(store: Store, turn: Turn): Promise<Turn> {
   const now = await unlessStopped(store, turn);
   if (now.prompt === null) throw new TurnEnded('withdrawn', null);
-  return { turn: now, isFrozenHere: true };
+  return now;
 }
 
 /** What is sent: the content of the message that it repeats, or its own with the files that earlier messages left for it. */

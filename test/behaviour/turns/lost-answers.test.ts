@@ -38,10 +38,10 @@ class AnswerLoss {
     if (only !== undefined && others.length === 0)
       for (const turn of turns) this.#threadsByTurn.set(turn, only);
     const threads = new Set([...named, ...turns.flatMap((turn) => this.#threadsByTurn.get(turn) ?? [])]);
-    const [first] = threads;
-    if (first !== undefined) this.#lastThread.set(connection, first);
     // A commit names nothing.
-    else if (request.includes('commit')) return [this.#lastThread.get(connection) ?? []].flat();
+    const last = this.#lastThread.get(connection);
+    if (threads.size === 0 && last !== undefined && request.includes('commit')) threads.add(last);
+    for (const thread of threads) this.#lastThread.set(connection, thread);
     return [...threads];
   }
 }

@@ -5,8 +5,11 @@ import { StoreError, toStoreError } from './errors.ts';
 import * as baseline from './migrations/0001-baseline.ts';
 import type { Tables } from './schema.ts';
 
-/** The migration that creates the tables of the first release. */
-export const BASELINE = '0001-baseline';
+/**
+ * The migration that creates the tables of the first release. Until that release it changes, and its name with it, so that
+ * a database with other tables is refused.
+ */
+export const BASELINE = `0001-baseline-${baseline.FINGERPRINT}`;
 
 /** Every change of the tables, oldest first. They only go forward, and a released one never changes. */
 export const migrations: Record<string, Migration> = { [BASELINE]: baseline };
@@ -30,31 +33,48 @@ export async function migrate(kysely: Kysely<Tables>, log?: Logger): Promise<voi
     'migration_failed',
     failed === undefined
       ? 'The tables cannot be brought up to date: a newer release has used this database. Start that release or a newer one.'
-      : `Migration ${failed} failed and was rolled back: start again, and report it if it fails again.`,
+      : `Migration ${failed} failed and was rolled back (${errorText(error)}): start again, and report it if it fails again.`,
     { cause: error },
   );
 }
 
-/** Throws `migration_failed` for a database made before the baseline, given the names of its applied migrations. */
-export function refuseUnreleasedSchema(applied: readonly string[]): void {
-  if (applied.length === 0 || applied.includes(BASELINE)) return;
-  throw new StoreError(
-    'migration_failed',
-    'This database was made by an older, unreleased version of Taskthread: start with an empty database (another ' +
-      'DATABASE_URL or DATA_FOLDER), or empty this one first.',
-  );
+/** Runs a statement without values. */
+type RunQuery = <Row extends object>(text: string) => Promise<{ rows: Row[] }>;
+
+/**
+ * The names of the applied migrations, in order.
+ * @throws StoreError `migration_failed` where others made the tables: another program, or an unreleased version
+ */
+export async function readAppliedMigrations(run: RunQuery): Promise<string[]> {
+  // The tables first: they appear together with the record of the baseline.
+  const { rows } = await run<{ hasMigrations: boolean; tables: string[] }>(`
+    select to_regclass('kysely_migration') is not null as "hasMigrations",
+      array(select relname::text from pg_class where relnamespace = to_regnamespace(quote_ident(current_schema()))
+        and relname in (${baseline.TABLES.map((name) => `'${name}'`).join()}) order by relname) as tables`);
+  const { hasMigrations = false, tables = [] } = rows[0] ?? {};
+  const records = hasMigrations
+    ? await run<{ name: string }>('select name from kysely_migration order by name')
+    : { rows: [] };
+  const applied = records.rows.map(({ name }) => name);
+  if (applied.includes(BASELINE)) return applied;
+  if (applied.length > 0)
+    throw new StoreError(
+      'migration_failed',
+      'This database was made by another, unreleased version of Taskthread: start with an empty database (another ' +
+        'DATABASE_URL or DATA_FOLDER), or empty this one first.',
+    );
+  if (tables.length > 0)
+    throw new StoreError(
+      'migration_failed',
+      `This database already has a table named ${tables.join(', ')}, which Taskthread did not make: set DATABASE_URL to ` +
+        'a database for Taskthread alone.',
+    );
+  return applied;
 }
 
 /** Whether the tables have every migration of this release; logs those that it does not know. */
 async function isUpToDate(kysely: Kysely<Tables>, log: Logger | undefined): Promise<boolean> {
-  const tableExists = await sql<{ exists: boolean }>`
-    select to_regclass('kysely_migration') is not null as exists`.execute(kysely);
-  if (tableExists.rows[0]?.exists !== true) return false;
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
-    kysely,
-  );
-  const applied = rows.map(({ name }) => name);
-  refuseUnreleasedSchema(applied);
+  const applied = await readAppliedMigrations(<Row>(text: string) => sql.raw<Row>(text).execute(kysely));
   if (!Object.keys(migrations).every((name) => applied.includes(name))) return false;
   const unknown = applied.filter((name) => !(name in migrations));
   if (unknown.length > 0)
@@ -63,4 +83,8 @@ async function isUpToDate(kysely: Kysely<Tables>, log: Logger | undefined): Prom
       'a newer release has used this database; its tables are left as they are',
     );
   return true;
+}
+
+function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { DatabaseAddresses, databaseClientClass } from './database-client.ts';
 import { toStoreError } from './errors.ts';
-import { BASELINE, migrations, refuseUnreleasedSchema } from './migrations.ts';
+import { BASELINE, migrations, readAppliedMigrations } from './migrations.ts';
 
 /** The state of a database before anything is changed in it. */
 export interface SchemaCheck {
@@ -34,21 +34,15 @@ export async function checkSchema(at: string | pg.ClientConfig): Promise<SchemaC
       number: string;
       now: Date;
       mayCreate: boolean;
-      hasMigrations: boolean;
     }>(`
       select current_setting('server_version') as version, current_setting('server_version_num') as number,
         clock_timestamp() as now,
         has_schema_privilege(current_schema(), 'create')
-          and (to_regnamespace('pgboss') is not null or has_database_privilege(current_database(), 'create')) as "mayCreate",
-        to_regclass('kysely_migration') is not null as "hasMigrations"`);
+          and (to_regnamespace('pgboss') is not null or has_database_privilege(current_database(), 'create')) as "mayCreate"`);
     const row = rows[0];
     if (row === undefined) throw new Error('The database returned no row.');
-    const applied = row.hasMigrations
-      ? (await client.query<{ name: string }>('select name from kysely_migration')).rows.map(
-          ({ name }) => name,
-        )
-      : [];
-    refuseUnreleasedSchema(applied);
+    const connected = client;
+    const applied = await readAppliedMigrations((text) => connected.query(text));
     return {
       serverVersion: row.version.split(' ')[0] ?? row.version,
       majorVersion: Math.floor(Number(row.number) / 10_000),

@@ -254,7 +254,7 @@ test('the doctor says whether this release may run on a database that a newer on
   await client.query("delete from kysely_migration where name like '0001%'");
   await client.end();
   expect((await doctor(environment)).amiss).toMatch(
-    /DATABASE_URL: This database was made by an older, unreleased version/,
+    /DATABASE_URL: This database was made by another, unreleased version/,
   );
   await dropDatabase(connection);
 });

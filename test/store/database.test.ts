@@ -3,7 +3,9 @@ import { pino } from 'pino';
 import { describe, expect, inject, test } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { StoreError, toStoreError } from '../../src/store/errors.ts';
-import { migrations } from '../../src/store/migrations.ts';
+import { fingerprintOf } from '../../src/store/migrations/0001-baseline.ts';
+import { BASELINE, migrations } from '../../src/store/migrations.ts';
+import { checkSchema } from '../../src/store/schema-check.ts';
 import { Store } from '../../src/store/store.ts';
 import { copyTemplateDatabase, dropDatabase, freshDatabase } from '../support/fresh-database.ts';
 import { silentLog } from '../support/silent-log.ts';
@@ -66,13 +68,36 @@ describe('migrations', () => {
     expect(told).toHaveLength(2);
   });
 
-  test('a database from before the baseline is refused with what to do', async () => {
-    const connection = await recorded(`update kysely_migration set name = '0000-engine'`);
+  test.each(['0000-engine', '0001-baseline', '0001-baseline-0123456789ab'])(
+    'a database that begins with the migration %s is refused with what to do',
+    async (name) => {
+      const connection = await recorded(`update kysely_migration set name = '${name}'`);
+      const opening = openDatabase({ embedded: { connection }, log: silentLog });
+      await expect(opening).rejects.toMatchObject({
+        code: 'migration_failed',
+        message: expect.stringMatching(
+          /another, unreleased version of Taskthread: start with an empty database/,
+        ),
+      });
+      await dropDatabase(connection);
+    },
+  );
+
+  test('the baseline has another name for other tables, and not for other comments or spaces', () => {
+    const table = 'create table threads (id text)';
+    expect(fingerprintOf([`-- a comment\n  ${table}`, table])).toBe(fingerprintOf([` ${table}\n${table}`]));
+    expect(fingerprintOf(['create table threads (id uuid)'])).not.toBe(fingerprintOf([table]));
+    expect(BASELINE).toMatch(/^0001-baseline-[0-9a-f]{12}$/);
+  });
+
+  test('a database with tables of another program is refused by their names, also in the doctor', async () => {
+    const connection = await recorded(
+      'drop schema public cascade; create schema public; create table threads (id text); create table notes (id text)',
+    );
+    const message = expect.stringContaining('already has a table named threads, which');
     const opening = openDatabase({ embedded: { connection }, log: silentLog });
-    await expect(opening).rejects.toMatchObject({
-      code: 'migration_failed',
-      message: expect.stringMatching(/older, unreleased version of Taskthread: start with an empty database/),
-    });
+    await expect(opening).rejects.toMatchObject({ code: 'migration_failed', message });
+    await expect(checkSchema(connection)).rejects.toMatchObject({ code: 'migration_failed', message });
     await dropDatabase(connection);
   });
 });

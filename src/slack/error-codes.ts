@@ -111,7 +111,7 @@ export function errorForCode(
   if (PAYLOAD_CODES.has(slackCode) || slackCode.startsWith('metadata_'))
     return new PayloadRefusedError(none, 'Send a shorter message, or plain text without blocks.');
   if (UNKNOWN_OUTCOME_CODES.has(slackCode)) {
-    const sentence = 'Slack failed; look up what happened before you repeat the call.';
+    const sentence = 'Slack failed; look at status.slack.com.';
     return new SlackUnavailableError({ ...none, outcome: 'unknown' }, sentence);
   }
   if (TRANSIENT_CODES.has(slackCode))

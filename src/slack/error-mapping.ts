@@ -39,7 +39,7 @@ const socketErrorSchema = z.looseObject({ code: z.string() });
 export function unreadableResponse(method: string, cause: unknown): SlackUnavailableError {
   return new SlackUnavailableError(
     { method, slackCode: 'unreadable_answer', outcome: 'unknown', cause },
-    "Slack's response could not be read; look up what happened before you repeat the call.",
+    "Slack's response could not be read; check SLACK_API_URL and any proxy.",
   );
 }
 
@@ -84,7 +84,7 @@ function fromHttpStatus(method: string, cause: WebAPIHTTPError): SlackError {
   if (status >= 500 || status === 408) {
     return new SlackUnavailableError(
       { method, slackCode, outcome: 'unknown', cause },
-      'Slack or a proxy failed; look up what happened before you repeat the call.',
+      'Slack or a proxy failed; look at status.slack.com and at any proxy.',
     );
   }
   return new SlackRefusedError(
@@ -100,7 +100,7 @@ function fromNetworkError(request: InFlightRequest, cause: unknown): SlackError 
   if (request.signal.aborted) {
     return new SlackUnavailableError(
       { method, slackCode: 'timed_out', outcome, cause },
-      'Slack did not respond in time; look up what happened before you repeat the call.',
+      'Slack did not respond in time; check the network, SLACK_API_URL and any proxy.',
     );
   }
   if (request.status === 200) return unreadableResponse(method, cause);

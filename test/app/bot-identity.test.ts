@@ -1,0 +1,31 @@
+import type { ServerResponse } from 'node:http';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { identifyBot } from '../../src/app/bot-identity.ts';
+import { readConfig } from '../../src/config.ts';
+import { ScriptedSlack } from '../support/scripted-slack.ts';
+
+test('a start without Slack says that it still tries, and then what to check', async () => {
+  const slack = await new ScriptedSlack().start();
+  onTestFinished(() => slack.stop());
+  const config = readConfig({
+    SLACK_BOT_TOKEN: 'xoxb-1',
+    SLACK_APP_TOKEN: 'xapp-1',
+    SLACK_API_URL: slack.apiUrl,
+    AGENT_BASE_URL: 'https://agent.example/v1',
+    AGENT_API_KEY: 'key',
+  });
+  const { promise: silent, resolve: onSilent } = Promise.withResolvers<ServerResponse>();
+  slack.on('auth.test', (_call, _request, response) => {
+    onSilent(response);
+    return undefined;
+  });
+  const { promise: said, resolve: onSaid } = Promise.withResolvers<string>();
+  const log = pino({ level: 'warn' }, { write: onSaid });
+  const starting = identifyBot(config, log, 10);
+  const response = await silent;
+  expect(await said).toContain('Slack has not confirmed SLACK_BOT_TOKEN yet; still trying');
+  slack.on('auth.test', { status: 503, body: 'Down' });
+  response.writeHead(503).end();
+  await expect(starting).rejects.toThrow(/^auth\.test: http_503\. Slack or a proxy failed; look at status/);
+});

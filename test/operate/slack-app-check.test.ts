@@ -125,8 +125,11 @@ test('the doctor prints lines of JSON for machines, and refuses unknown options'
   });
 });
 
-test('without a configuration token nothing is compared, and a refused one is named', async () => {
+test('without a configuration token nothing is compared, --mend asks for it, and a refused one is named', async () => {
   expect(await check(environment)).toEqual([]);
+  expect(await check(environment, true)).toEqual([
+    expect.stringMatching(/^FAIL SLACK_CONFIG_TOKEN is not set, and --mend needs it/),
+  ]);
   const refused = { ...environment, SLACK_CONFIG_TOKEN: 'xoxe.xoxp-1-unknown' };
   expect(await check(refused)).toEqual([
     expect.stringMatching(/^FAIL Slack rejects SLACK_CONFIG_TOKEN\. Create a new one/),

@@ -14,6 +14,14 @@ import { describeSlackError } from './slack-checks.ts';
 /** Compares the app at Slack with this release's manifest, and updates it there if asked to. */
 export const checkApp: Check = async function* (config, { log, mend }) {
   const { SLACK_CONFIG_TOKEN: token, SLACK_BOT_TOKEN: botToken, SLACK_API_URL: slackApiUrl } = config;
+  if (mend && token === undefined)
+    throw new CheckFailed(
+      'SLACK_CONFIG_TOKEN is not set, and --mend needs it to update the app. Create one at api.slack.com/apps, "Your App Configuration Tokens".',
+    );
+  if (mend && botToken === undefined)
+    throw new CheckFailed(
+      'SLACK_BOT_TOKEN is not set, and --mend finds the app by it. Update the manifest at api.slack.com/apps.',
+    );
   if (token === undefined || botToken === undefined) return;
   const { appId } = await identifyToken({ token: botToken, slackApiUrl, log });
   if (appId === undefined) throw new CheckFailed('Slack does not say to which app SLACK_BOT_TOKEN belongs.');

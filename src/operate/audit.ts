@@ -1,10 +1,14 @@
-import { runRangeCommand } from './time-range.ts';
+import { type RangeCommand, runRangeCommand } from './time-range.ts';
 
-if (import.meta.main) {
-  const options = process.argv.slice(2);
-  const args = options.filter((option) => option !== '--summary');
-  const isSummary = args.length < options.length;
-  const what = 'the audit trail, or with --summary the usage of each month, channel and model,';
-  const read = isSummary ? 'usage' : 'audit';
-  await runRangeCommand('audit', what, (store, range) => store[read].read(range), args);
-}
+/** `npm run audit`. */
+export const auditCommand: RangeCommand = {
+  name: 'audit',
+  what: 'the audit trail',
+  readRows: (store, range) => store.audit.read(range),
+  summary: {
+    what: 'the usage of each month, channel and model; without --since, of twelve months',
+    readRows: (store, range) => store.usage.read(range),
+  },
+};
+
+if (import.meta.main) await runRangeCommand(auditCommand);

@@ -3,9 +3,12 @@ import { describeErrors, UsageError } from './error-messages.ts';
 
 const EXIT_CODES = 'Exit code: 0 if all went well, 1 if something failed, 2 if the command line is wrong.';
 
-/** How an operator's command is called here: by npm in a clone, by its file in the image. */
-export function commandLine(command: string, options = ''): string {
-  const inClone = `npm run ${command}${options === '' ? '' : ` -- ${options}`}`;
+/**
+ * How an operator's command is called here: by npm in a clone, by its file in the image. Where the command prints data,
+ * npm must add no lines of its own (`isSilent`).
+ */
+export function commandLine(command: string, options = '', isSilent = false): string {
+  const inClone = `npm run ${isSilent ? '-s ' : ''}${command}${options === '' ? '' : ` -- ${options}`}`;
   return import.meta.filename.endsWith('.ts')
     ? inClone
     : `node dist/operate/${command}.js ${options}`.trimEnd();

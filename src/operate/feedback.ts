@@ -1,6 +1,6 @@
 import type { AuditRange } from '../store/audit/audit-trail.ts';
 import type { Store } from '../store/store.ts';
-import { runRangeCommand } from './time-range.ts';
+import { type RangeCommand, runRangeCommand } from './time-range.ts';
 
 /** The feedback as it is printed, one row for each person and answer, oldest first. */
 export async function* feedbackRows({ feedback }: Pick<Store, 'feedback'>, range: AuditRange) {
@@ -8,4 +8,11 @@ export async function* feedbackRows({ feedback }: Pick<Store, 'feedback'>, range
     yield { at, thumb: is_positive ? 'good' : 'bad', ...row };
 }
 
-if (import.meta.main) await runRangeCommand('feedback', 'the thumbs and comments on answers', feedbackRows);
+/** `npm run feedback`. */
+export const feedbackCommand: RangeCommand = {
+  name: 'feedback',
+  what: 'the thumbs and comments on answers',
+  readRows: feedbackRows,
+};
+
+if (import.meta.main) await runRangeCommand(feedbackCommand);

@@ -5,16 +5,26 @@ import { commandLine, parseOptions, runCommand } from './command-runner.ts';
 import { UsageError } from './error-messages.ts';
 import { withOperatorStore } from './operator-store.ts';
 
-/** Runs a command that prints the rows of a time as lines of JSON, and exits. `what` completes "Prints …". */
-export async function runRangeCommand(
-  command: string,
-  what: string,
-  readRows: (store: Store, range: AuditRange) => AsyncIterable<object>,
-  args = process.argv.slice(2),
-): Promise<never> {
-  const help = `Prints ${what} as lines of JSON, oldest first.\n\nUsage: ${rangeUsage(command)}`;
+type ReadRows = (store: Store, range: AuditRange) => AsyncIterable<object>;
+
+/** A command that prints the rows of a time as lines of JSON. */
+export interface RangeCommand {
+  name: string;
+  /** Completes "Prints …". */
+  what: string;
+  readRows: ReadRows;
+  /** What `--summary` prints instead; `what` completes its line of the help. */
+  summary?: { what: string; readRows: ReadRows };
+}
+
+/** Runs such a command, and exits. */
+export async function runRangeCommand(command: RangeCommand): Promise<never> {
+  const { what, summary } = command;
+  const head = `Prints ${what} as lines of JSON, oldest first.\n\nUsage: ${usageOf(command)}`;
+  const help = summary === undefined ? head : `${head}\n\n  --summary   prints ${summary.what}`;
   return runCommand(help, async () => {
-    const range = parseTimeRange(command, args);
+    const { isSummary, ...range } = parseTimeRange(command, process.argv.slice(2));
+    const readRows = (isSummary && summary?.readRows) || command.readRows;
     await withOperatorStore(readCommandConfig(process.env), async (store) => {
       for await (const row of readRows(store, range)) process.stdout.write(`${JSON.stringify(row)}\n`);
     });
@@ -22,22 +32,39 @@ export async function runRangeCommand(
   });
 }
 
-function rangeUsage(command: string): string {
-  return commandLine(command, '--since 2026-11-01 [--until 2026-12-01] [--workspace T0123]');
+type NamedCommand = Pick<RangeCommand, 'name' | 'summary'>;
+
+function usageOf({ name, summary }: NamedCommand): string {
+  const since = '--since 2026-11-01 [--until 2026-12-01] [--workspace T0123]';
+  return commandLine(name, summary === undefined ? since : `${since} [--summary]`, true);
 }
 
-/** Reads the time and the workspace of such a command. Throws UsageError. */
-export function parseTimeRange(command: string, args: readonly string[]): AuditRange {
-  const usage = rangeUsage(command);
-  const option = { type: 'string' } as const;
-  const options = { since: option, until: option, workspace: option };
-  const { since, until, workspace } = parseOptions(usage, args, options);
-  if (since === undefined) throw new UsageError(usage, '--since is missing.');
+/** Reads the time and the workspace of such a command; a summary begins eleven months before this one. Throws UsageError. */
+export function parseTimeRange(
+  command: NamedCommand,
+  args: readonly string[],
+): AuditRange & { isSummary: boolean } {
+  const usage = usageOf(command);
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const options = { since: text, until: text, workspace: text };
+  const parsed =
+    command.summary === undefined
+      ? { ...parseOptions(usage, args, options), summary: false }
+      : parseOptions(usage, args, { ...options, summary: flag });
+  const { since, until, workspace, summary: isSummary } = parsed;
+  if (since === undefined && !isSummary) throw new UsageError(usage, '--since is missing.');
   return {
-    since: parseTime(usage, '--since', since),
+    since: since === undefined ? elevenMonthsAgo(new Date()) : parseTime(usage, '--since', since),
     until: until === undefined ? undefined : parseTime(usage, '--until', until),
     workspace,
+    isSummary,
   };
+}
+
+/** The beginning of that month (UTC). */
+function elevenMonthsAgo(now: Date): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 11, 1));
 }
 
 function parseTime(usage: string, name: string, text: string): Date {

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, inject, test } from 'vitest';
 import { connectionUrl } from '../../sandbox/connection-url.ts';
+import { auditCommand } from '../../src/operate/audit.ts';
 import { forget, parseForgetRequest } from '../../src/operate/forget.ts';
 import { parseTimeRange } from '../../src/operate/time-range.ts';
 import { Store } from '../../src/store/store.ts';
@@ -17,7 +18,7 @@ describe('npm run audit', () => {
     const { rows } = await sql<{ database: string }>`select current_database() as database`.execute(store.db);
     const connection = { ...inject('databaseServer'), database: rows[0]?.database ?? '' };
     const env = { ...process.env, DATABASE_URL: connectionUrl(connection) };
-    const all = [program, '--since', '2020-01-01', ...args];
+    const all = [program, ...args];
     const { stdout } = await promisify(execFile)(process.execPath, all, { env });
     return stdout
       .trim()
@@ -33,19 +34,26 @@ describe('npm run audit', () => {
       store.db,
     );
     const row = { workspace: 'T1', kind: 'refusal', user_id: 'U1', details: { why: 'guest' } };
-    expect((await audit('--workspace', 'T1')).slice(0, 1)).toMatchObject([
+    expect((await audit('--since', '2020-01-01', '--workspace', 'T1')).slice(0, 1)).toMatchObject([
       { ...row, at: expect.stringMatching(/Z$/) },
     ]);
     const used = { month: '2026-11', workspace: 'T2', channel: 'C1', questions: 1, answers: 1, minutes: 1.5 };
-    expect(await audit('--summary')).toMatchObject([used]);
+    expect(await audit('--summary', '--since', '2020-01-01')).toMatchObject([used]);
   });
 
   test.each([[[]], [['--since', 'yesterday']], [['--since', '2026-01-01', '--unknown']]])(
     'shows how it goes for %j',
     (args) => {
-      expect(() => parseTimeRange('audit', args)).toThrow('Usage: npm run audit');
+      expect(() => parseTimeRange(auditCommand, args)).toThrow('Usage: npm run -s audit');
     },
   );
+});
+
+test('a summary without a time begins eleven months ago', () => {
+  const { since, isSummary } = parseTimeRange(auditCommand, ['--summary']);
+  const now = new Date();
+  const months = (at: Date) => at.getUTCFullYear() * 12 + at.getUTCMonth();
+  expect([isSummary, months(now) - months(since), since.getUTCDate()]).toEqual([true, 11, 1]);
 });
 
 describe('npm run forget', () => {

@@ -25,9 +25,14 @@ describe.each([
   test('explains itself and its exit codes with --help', async () => {
     const { code, words } = await run(file, '--help');
     expect(code).toBe(0);
-    expect(words).toContain(`Usage: npm run ${command}`);
+    expect(words).toMatch(new RegExp(`Usage: npm run (-s )?${command}`));
     expect(words).toContain('Exit code: 0 if all went well');
   });
+});
+
+test('npm run audit -- --help names --summary, and keeps npm silent', async () => {
+  const { words } = await run('src/operate/audit.ts', '--help');
+  expect(words).toMatch(/npm run -s audit -- .* \[--summary\]\n\n {2}--summary +prints the usage/);
 });
 
 test.each(['src/operate/rotate-key.ts', 'setup/restore.ts'])(

@@ -66,6 +66,8 @@ export function commandComplaints(command: string, repository: Repository): stri
   while (/^[A-Z_]+=/.test(words[0] ?? '')) {
     const [name = ''] = (words.shift() ?? '').split('=');
     if (!repository.settings.has(name)) found.push(`${name} is no setting`);
+    if (words.includes('compose'))
+      found.push(`every call of docker compose reads ${name}: it belongs into .env`);
   }
   const [program = '', ...rest] = words;
   const check = programs[program];
@@ -81,7 +83,8 @@ const UNIT = 'taskthread';
 type Check = (words: readonly string[], repository: Repository) => string[];
 
 const programs: Readonly<Record<string, Check>> = {
-  npm: ([verb = '', script = '', dashes, bench = ''], { scripts, exists }) => {
+  npm: (words, { scripts, exists }) => {
+    const [verb = '', script = '', dashes, bench = ''] = words.filter((word) => word !== '-s');
     if (verb === 'ci') return [];
     const name = verb === 'run' ? script : verb;
     if (!scripts.has(name)) return [`there is no script ${name}`];
@@ -132,7 +135,7 @@ const otherNames = new Set(['SLACK_PAYLOADS']);
 /** Settings, scripts and files that a page names and that are not there. */
 export function nameComplaints(text: string, { scripts, settings, exists }: Repository): string[] {
   const named = [...text.matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b(?!\.md)/g)].map(([name]) => name);
-  const run = [...text.matchAll(/npm run ([\w-]+)/g)].map(([, name = '']) => name);
+  const run = [...text.matchAll(/npm run (?:-s )?([\w-]+)/g)].map(([, name = '']) => name);
   const paths = [...text.matchAll(/`((?:src|test|bench|docs|deploy|\.ci|\.github)\/[^`\s<]*)`/g)].map(
     ([, path = '']) => path.replace(/[^/]*\*.*$/, ''),
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
-import { feedbackRows } from '../../../src/operate/feedback.ts';
+import { feedbackCommand, feedbackRows } from '../../../src/operate/feedback.ts';
 import { parseTimeRange } from '../../../src/operate/time-range.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
@@ -85,7 +85,12 @@ describe.concurrent('feedback on an answer', () => {
     await own.until('it is in the Home tab', () =>
       JSON.stringify(own.slack.home(owner)?.blocks ?? []).includes('Column b was left out.'),
     );
-    const range = parseTimeRange('feedback', ['--since', '2020-01-01', '--workspace', own.slack.team.id]);
+    const range = parseTimeRange(feedbackCommand, [
+      '--since',
+      '2020-01-01',
+      '--workspace',
+      own.slack.team.id,
+    ]);
     const rows: unknown[] = [];
     for await (const row of feedbackRows(own.sandbox.bot.store, range)) rows.push(row);
     expect(rows).toMatchObject([

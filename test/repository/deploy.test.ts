@@ -70,6 +70,16 @@ describe('the examples of how to run it', () => {
     }
   });
 
+  test('what every call of docker compose reads stands in .env, and the pages say so', () => {
+    const file = read('compose.yaml');
+    const names = [...file.matchAll(/\$\{(\w+)/g)].flatMap(([, name = '']) => name);
+    expect(names).toEqual(['AGENT_BASE_URL']);
+    const [, comment = ''] = /^((?:#.*\n)+)/.exec(file) ?? [];
+    const [, section = ''] = /## Compose\n([\s\S]*?)\n## /.exec(read('docs/install.md')) ?? [];
+    for (const text of [comment, section])
+      for (const name of names) expect(text).toMatch(new RegExp(`\\.env[\\s\\S]*${name}=`));
+  });
+
   test('deploy/kubernetes.yaml does too, with two replicas that may write nothing', () => {
     const documents = parseAllDocuments(read('deploy/kubernetes.yaml')).map((one): unknown => one.toJS());
     const [first] = documents;

@@ -63,6 +63,7 @@ describe('the checks of the pages', () => {
     ['npm run dmeo', 'no script dmeo'],
     ['npm run bench -- speed', 'no bench speed'],
     ['AGENT_KEY=x docker compose up -d', 'AGENT_KEY is no setting'],
+    ['AGENT_BASE_URL=x docker compose up -d', 'AGENT_BASE_URL: it belongs into .env'],
     ['docker run -e DATABASE=x taskthread', 'DATABASE is no setting'],
     ['docker compose exec cache sh', 'no service'],
     ['kubectl apply -f deploy/nothing.yaml', 'deploy/nothing.yaml is not there'],

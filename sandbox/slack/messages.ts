@@ -16,6 +16,7 @@ export interface Draft {
   fileIds?: string[] | undefined;
   clientMsgId?: string | undefined;
   metadata?: Fields | undefined;
+  odd?: Fields | undefined;
   /** A reply that is also sent to the channel. */
   broadcast?: boolean | undefined;
 }
@@ -159,6 +160,7 @@ export class Messages {
       channel.clientMsgIds.set(`${draft.user} ${draft.clientMsgId}`, message.ts);
     }
     if (draft.metadata !== undefined) message.metadata = draft.metadata;
+    if (draft.odd !== undefined) message.odd = draft.odd;
     if (draft.threadTs !== undefined) message.threadTs = draft.threadTs;
     const subtype = draft.subtype ?? (draft.broadcast ? 'thread_broadcast' : undefined);
     if (subtype !== undefined) message.subtype = subtype;

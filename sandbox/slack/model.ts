@@ -106,6 +106,8 @@ export interface Message {
   threadTs?: string;
   clientMsgId?: string;
   metadata?: Fields;
+  /** Fields that Slack gives in this form instead, as for old integrations: `text: null`. */
+  odd?: Fields;
   edited?: { user: string; ts: string };
   /** The open stream into this message; it expires at `until` (Unix time in ms). */
   stream?: { markdown: string; blocks: Block[]; until: number };

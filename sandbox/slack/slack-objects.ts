@@ -36,6 +36,7 @@ export function messageJson(world: World, channel: Channel, message: Message, pu
     ...(message.edited === undefined ? {} : { edited: message.edited }),
     ...threadJson(message, root, replies, people),
     ...reactionsJson(message),
+    ...message.odd,
   };
 }
 

@@ -1,24 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { InstallationQuery } from '../relay/installations/workspace-registry.ts';
+import { listOf, optional } from '../slack/field-schemas.ts';
 import { parseActor } from './press.ts';
 
-const envelopeSchema = z.looseObject({
+/** The fields that are read of an event's envelope. */
+export const envelopeSchema = z.looseObject({
   type: z.literal('event_callback'),
-  team_id: z.string().optional(),
-  context_team_id: z.string().nullish(),
-  context_enterprise_id: z.string().nullish(),
-  event_id: z.string().optional(),
-  authorizations: z
-    .array(
+  team_id: optional(z.string()),
+  context_team_id: optional(z.string()),
+  context_enterprise_id: optional(z.string()),
+  event_id: optional(z.string()),
+  authorizations: optional(
+    listOf(
       z.looseObject({
-        team_id: z.string().nullish(),
-        enterprise_id: z.string().nullish(),
-        is_enterprise_install: z.boolean().nullish(),
-        user_id: z.string().optional(),
+        team_id: optional(z.string()),
+        // Null means that it belongs to no organisation.
+        enterprise_id: z.string().nullish().catch(undefined),
+        is_enterprise_install: optional(z.boolean()),
       }),
-    )
-    .nullish(),
+    ),
+  ),
   event: z.looseObject({ type: z.string() }),
 });
 
@@ -47,7 +49,7 @@ export function parseEnvelope(body: unknown): Envelope | undefined {
   const envelope = envelopeSchema.safeParse(body);
   if (!envelope.success) return undefined;
   const { authorizations, context_team_id, team_id, event, event_id: eventId = randomUUID() } = envelope.data;
-  const ours = [authorizations?.[0]?.team_id, context_team_id].filter((id) => typeof id === 'string');
+  const ours = [authorizations?.[0]?.team_id, context_team_id].filter((id) => id !== undefined);
   const { isOrganisationWide, organisation } = findInstallation(envelope.data, ours);
   // Without the organisation's id, Slack cannot be asked whether the event's own team is one of its workspaces.
   const own =
@@ -69,7 +71,6 @@ function findInstallation(
   const named = ours.find(isOrganisationId);
   const isOrganisationWide = authorization?.is_enterprise_install ?? named !== undefined;
   if (!isOrganisationWide) return { isOrganisationWide, organisation: undefined };
-  // Null means none, so it wins over the context's id.
   const organisation =
     authorization?.enterprise_id === undefined ? context_enterprise_id : authorization.enterprise_id;
   return { isOrganisationWide, organisation: organisation ?? named };
@@ -81,10 +82,10 @@ function isOrganisationId(id: string | undefined): boolean {
 
 const installationSchema = z.looseObject({
   // A slash command is a form, whose values are all text.
-  is_enterprise_install: z.union([z.boolean(), z.string().transform((text) => text === 'true')]).nullish(),
-  team_id: z.string().nullish(),
-  enterprise_id: z.string().nullish(),
-  enterprise: z.looseObject({ id: z.string() }).nullish(),
+  is_enterprise_install: optional(z.union([z.boolean(), z.string().transform((text) => text === 'true')])),
+  team_id: optional(z.string()),
+  enterprise_id: optional(z.string()),
+  enterprise: optional(z.looseObject({ id: z.string() })),
 });
 
 /** Reads which installation a request of Slack's is for: an event, a press, a form or a command; undefined if unclear. */
@@ -99,8 +100,8 @@ export function parseInstallationQuery(body: unknown): InstallationQuery | undef
     enterprise_id: named,
     enterprise,
   } = parsed.data;
-  const workspace = parseActor(body)?.workspace ?? team ?? undefined;
-  const organisation = enterprise?.id ?? named ?? undefined;
+  const workspace = parseActor(body)?.workspace ?? team;
+  const organisation = enterprise?.id ?? named;
   // Without the organisation's id the installation is unclear: the person may belong to another organisation.
   if (workspace === undefined || (isOrganisationWide === true && organisation === undefined))
     return undefined;

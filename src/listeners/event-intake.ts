@@ -8,6 +8,7 @@ import type { InstallationQuery } from '../relay/installations/workspace-registr
 import type { ChannelActor } from '../relay/runtime/actors.ts';
 import type { StopOutcome } from '../relay/runtime/control-types.ts';
 import type { InboxOutcome } from '../relay/runtime/incoming-message.ts';
+import { optional } from '../slack/field-schemas.ts';
 import { type Envelope, isMessageEvent, parseEnvelope } from './envelope.ts';
 import { EventBuffer } from './event-buffer.ts';
 import {
@@ -161,12 +162,13 @@ export class EventIntake {
   }
 }
 
-const placeSchema = z.looseObject({ ts: z.string().optional(), thread_ts: z.string().optional() });
+const text = optional(z.string());
+const placeSchema = z.looseObject({ ts: text, thread_ts: text });
 const placedSchema = placeSchema.extend({
-  channel: z.string().optional().catch(undefined),
-  event_ts: z.string().optional(),
-  message: placeSchema.optional(),
-  previous_message: placeSchema.optional(),
+  channel: text,
+  event_ts: text,
+  message: optional(placeSchema),
+  previous_message: optional(placeSchema),
 });
 
 /** The thread that an event is about, and when it happened: an edit and a deletion are about their message's. */

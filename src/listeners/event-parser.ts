@@ -1,27 +1,14 @@
 import { z } from 'zod';
 import { isUserMessageSubtype } from '../relay/reading/message-parser.ts';
 import { type InboxEvent, type IncomingMessage, messageContent } from '../relay/runtime/incoming-message.ts';
+import { optional, slackId, slackTs } from '../slack/field-schemas.ts';
+import { messageSchema, type ThreadMessage } from '../slack/message-history.ts';
 import { type Envelope, isMessageEvent } from './envelope.ts';
-import { slackId, slackTs } from './slack-ids.ts';
-
-const messageSchema = z.looseObject({
-  ts: slackTs,
-  thread_ts: slackTs.optional(),
-  user: slackId.nullish().transform((id) => id ?? undefined),
-  bot_id: z.string().nullish(),
-  app_id: z.string().nullish(),
-  text: z.string().default(''),
-  blocks: z.array(z.unknown()).optional(),
-  files: z.array(z.unknown()).optional(),
-  subtype: z.string().optional(),
-  edited: z.looseObject({ ts: slackTs }).optional(),
-  channel: slackId.optional(),
-});
-type SlackMessage = z.output<typeof messageSchema>;
 
 const channelRenameSchema = z.looseObject({ channel: z.looseObject({ id: slackId }) });
 
-const eventSchema = z.discriminatedUnion('type', [
+/** The fields that are read of an event about a message or a channel. */
+export const eventSchema = z.discriminatedUnion('type', [
   channelRenameSchema.extend({ type: z.literal('channel_rename') }),
   channelRenameSchema.extend({ type: z.literal('group_rename') }),
   z.looseObject({ type: z.literal('channel_id_changed'), old_channel_id: slackId, new_channel_id: slackId }),
@@ -29,10 +16,10 @@ const eventSchema = z.discriminatedUnion('type', [
   messageSchema.extend({
     type: z.literal('message'),
     channel: slackId,
-    ts: slackTs.optional(),
-    message: messageSchema.optional(),
-    previous_message: messageSchema.optional(),
-    deleted_ts: slackTs.optional(),
+    ts: optional(slackTs),
+    message: optional(messageSchema),
+    previous_message: optional(messageSchema),
+    deleted_ts: optional(slackTs),
   }),
 ]);
 
@@ -60,8 +47,8 @@ export function isEcho(event: ParsedEvent | undefined, bot: BotIdentity): boolea
 /** The channel in which another bot or workflow mentions ours; undefined for anything else. */
 export function findOtherBotMention(event: ParsedEvent, bot: BotIdentity): string | undefined {
   if (event.type !== 'message' && event.type !== 'app_mention') return undefined;
-  const { bot_id: id = null, user, channel, text, blocks } = event;
-  if (id === null || id === bot.botId || user === bot.userId) return undefined;
+  const { bot_id: id, user, channel, text, blocks } = event;
+  if (id === undefined || id === bot.botId || user === bot.userId) return undefined;
   const isMention = event.type === 'app_mention' || JSON.stringify([text, blocks]).includes(bot.userId);
   return isMention ? channel : undefined;
 }
@@ -112,7 +99,7 @@ export function toInboxEvent(
   // Slack mentions the bot again for an edit of the same message. Edits by bots are no edits to us.
   if (event.type !== 'app_mention' || said.kind !== 'message') return said;
   const message = { ...said.message, isMention: true };
-  const edited = event.bot_id == null ? event.edited : undefined;
+  const edited = event.bot_id === undefined ? event.edited : undefined;
   return edited === undefined ? { kind: 'message', message } : { kind: 'edit', message, editedTs: edited.ts };
 }
 
@@ -121,14 +108,14 @@ const PURPOSE_SUBTYPES: ReadonlySet<string> = new Set(['channel_purpose', 'group
 
 type MessageLocation = Pick<IncomingMessage, 'workspace' | 'channel'>;
 
-function isFromBot(message: SlackMessage, bot: BotIdentity): boolean {
-  return message.user === bot.userId || (message.bot_id ?? message.app_id ?? null) !== null;
+function isFromBot(message: ThreadMessage, bot: BotIdentity): boolean {
+  return message.user === bot.userId || (message.bot_id ?? message.app_id) !== undefined;
 }
 
 function parseMessage(
   location: MessageLocation,
   bot: BotIdentity,
-  message: SlackMessage,
+  message: ThreadMessage,
   otherBots: readonly string[],
 ): InboxEvent {
   const otherBot = otherBots.find((id) => id === message.bot_id && id !== bot.botId);
@@ -155,8 +142,8 @@ function parseMessage(
 function parseEdit(
   location: MessageLocation,
   bot: BotIdentity,
-  now: SlackMessage | undefined,
-  before: SlackMessage | undefined,
+  now: ThreadMessage | undefined,
+  before: ThreadMessage | undefined,
 ): InboxEvent {
   if (now === undefined) return { kind: 'silence', why: 'malformed event' };
   if (isFromBot(now, bot)) return { kind: 'silence', why: 'an edit of a bot' };

@@ -7,16 +7,16 @@ import type { UsageReport } from '../features/usage/usage-report.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { HomeTabState } from '../relay/tasks/home-tab-state.ts';
 import * as strings from '../render/strings/index.ts';
+import { optional, slackId } from '../slack/field-schemas.ts';
 import { parseEnvelope } from './envelope.ts';
 import { type ButtonPress, type ListenerContext, onPress, runAfterAck } from './press.ts';
-import { slackId } from './slack-ids.ts';
 
 const homeOpenedSchema = z.looseObject({
   type: z.literal('app_home_opened'),
   user: slackId,
   channel: slackId,
-  tab: z.string().optional(),
-  view: z.looseObject({ private_metadata: z.string().optional(), hash: z.string().optional() }).optional(),
+  tab: optional(z.string()),
+  view: optional(z.looseObject({ private_metadata: optional(z.string()), hash: optional(z.string()) })),
 });
 
 interface HomePress extends WorkspaceActor {

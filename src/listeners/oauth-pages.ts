@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { GrantedInstallation } from '../relay/installations/installation-tokens.ts';
 import { InstallRefused } from '../relay/installations/oauth-installations.ts';
+import { optional } from '../slack/field-schemas.ts';
 import { createSlackLogger } from '../slack/slack-logger.ts';
 
 const INSTALL_PATH = '/slack/install';
@@ -30,20 +31,20 @@ export interface OAuthPagesDeps {
 
 type ReceiverOptions = ConstructorParameters<typeof HTTPReceiver>[0];
 
-const namedEntity = z.looseObject({ id: z.string(), name: z.string().optional() });
+const namedEntity = optional(z.looseObject({ id: z.string(), name: optional(z.string()) }));
 const installationSchema = z.looseObject({
-  team: namedEntity.nullish(),
-  enterprise: namedEntity.nullish(),
-  isEnterpriseInstall: z.boolean().optional(),
+  team: namedEntity,
+  enterprise: namedEntity,
+  isEnterpriseInstall: optional(z.boolean()),
   bot: z.looseObject({
     token: z.string().min(1),
-    refreshToken: z.string().min(1).optional(),
+    refreshToken: z.string().min(1).nullish(),
     /** Seconds since 1970. */
-    expiresAt: z.number().optional(),
+    expiresAt: z.number().nullish(),
     id: z.string(),
     userId: z.string(),
   }),
-  user: z.looseObject({ id: z.string(), token: z.string().min(1).nullish() }),
+  user: z.looseObject({ id: z.string(), token: optional(z.string().min(1)) }),
 });
 
 function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSecret'> {
@@ -125,10 +126,8 @@ function toGranted(installation: Installation): GrantedInstallation {
   const { team, enterprise, isEnterpriseInstall, bot, user } = installationSchema.parse(installation);
   const organisation = isEnterpriseInstall === true;
   const installedIn = organisation ? enterprise : team;
-  if (installedIn === null || installedIn === undefined)
-    throw new TypeError('The installation names no workspace.');
+  if (installedIn === undefined) throw new TypeError('The installation names no workspace.');
   const { token, refreshToken, expiresAt } = bot;
-  const userToken = user.token ?? undefined;
   return {
     workspace: installedIn.id,
     enterprise: enterprise?.id,
@@ -137,11 +136,11 @@ function toGranted(installation: Installation): GrantedInstallation {
     botUser: bot.userId,
     botId: bot.id,
     tokens: {
-      bot: { token, ...(refreshToken !== undefined && { refreshToken }) },
-      ...(userToken !== undefined && { user: { id: user.id, token: userToken } }),
+      bot: { token, ...(refreshToken && { refreshToken }) },
+      ...(user.token !== undefined && { user: { id: user.id, token: user.token } }),
     },
     installer: user.id,
-    expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt * 1_000),
+    expiresAt: expiresAt == null ? undefined : new Date(expiresAt * 1_000),
   };
 }
 

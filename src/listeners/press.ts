@@ -7,6 +7,7 @@ import type { ControlOutcome } from '../relay/runtime/control-types.ts';
 import type { EphemeralTarget } from '../relay/runtime/private-messages.ts';
 import { noticeModal } from '../render/blocks/modal.ts';
 import * as strings from '../render/strings/index.ts';
+import { listOf, optional } from '../slack/field-schemas.ts';
 import { StoreError } from '../store/errors.ts';
 
 /** What every listener works with. */
@@ -57,46 +58,43 @@ const inputStateSchema = z.looseObject({
 });
 type InputState = z.output<typeof inputStateSchema>;
 
+const text = z.string().catch('');
+
 const formSchema = z.looseObject({
   view: z.looseObject({
     id: z.string(),
-    private_metadata: z.string().default(''),
+    private_metadata: text,
     state: z.looseObject({ values: z.record(z.string(), z.record(z.string(), inputStateSchema)) }),
   }),
 });
 
-const actorSchema = z.looseObject({
-  type: z.string().optional(),
-  team: z.looseObject({ id: z.string() }).nullish(),
-  user: z.looseObject({ id: z.string(), team_id: z.string().optional() }),
-  view: z.looseObject({ app_installed_team_id: z.string().nullish() }).nullish(),
+/** The fields that say who acts. */
+export const actorSchema = z.looseObject({
+  type: optional(z.string()),
+  team: optional(z.looseObject({ id: z.string() })),
+  user: z.looseObject({ id: z.string(), team_id: optional(z.string()) }),
+  view: optional(z.looseObject({ app_installed_team_id: optional(z.string()) })),
 });
 
-const locationSchema = z.looseObject({
+/** The fields that say where a button was pressed. */
+export const locationSchema = z.looseObject({
   channel: z.looseObject({ id: z.string() }),
-  container: z
-    .looseObject({
-      thread_ts: z.string().optional(),
-      message_ts: z.string().optional(),
-      is_ephemeral: z.boolean().optional(),
-    })
-    .optional(),
+  container: optional(
+    z.looseObject({
+      thread_ts: optional(z.string()),
+      message_ts: optional(z.string()),
+      is_ephemeral: optional(z.boolean()),
+    }),
+  ),
 });
 
-const pressSchema = z.looseObject({
+/** The fields that are read of a press. */
+export const pressSchema = z.looseObject({
   trigger_id: z.string(),
-  actions: z
-    .array(
-      z.looseObject({
-        action_ts: z.string(),
-        value: z.string().nullish(),
-        selected_conversation: z.string().nullish(),
-      }),
-    )
-    .min(1),
-  view: z
-    .looseObject({ id: z.string(), private_metadata: z.string().default(''), hash: z.string().optional() })
-    .nullish(),
+  actions: listOf(
+    z.looseObject({ action_ts: z.string(), value: text, selected_conversation: optional(z.string()) }),
+  ),
+  view: optional(z.looseObject({ id: z.string(), private_metadata: text, hash: optional(z.string()) })),
 });
 
 /**
@@ -110,7 +108,7 @@ export function parseActor(body: unknown): WorkspaceActor | undefined {
   const opener = type?.startsWith('view_') ? view?.app_installed_team_id : undefined;
   // An organisation's id (E…) names no workspace.
   const workspace = [opener, team?.id, user.team_id].find((id) => id?.startsWith('T') === true);
-  return typeof workspace === 'string' ? { workspace, person: user.id } : undefined;
+  return workspace !== undefined ? { workspace, person: user.id } : undefined;
 }
 
 /** Reads where a button in a message was pressed; undefined in a view. An ephemeral message is no root of a thread. */
@@ -130,7 +128,7 @@ function parsePress(body: unknown): ButtonPress | undefined {
   const action = parsed.data?.actions[0];
   if (actor === undefined || !parsed.success || action === undefined) return undefined;
   const { trigger_id: triggerId, view } = parsed.data;
-  const value = action.value ?? '';
+  const { value } = action;
   return {
     actor,
     location: parsePressLocation(body),
@@ -139,7 +137,7 @@ function parsePress(body: unknown): ButtonPress | undefined {
     ts: action.action_ts,
     value,
     turnId: z.uuid().safeParse(value).data,
-    selectedChannel: action.selected_conversation ?? undefined,
+    selectedChannel: action.selected_conversation,
     view: view ? { id: view.id, metadata: view.private_metadata, hash: view.hash } : undefined,
   };
 }

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import type { StartForm, StartFormRequest } from '../features/start/start-form.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import * as strings from '../render/strings/index.ts';
+import { optional } from '../slack/field-schemas.ts';
 import { type ListenerContext, parseActor, runAfterAck } from './press.ts';
 
 const globalShortcutSchema = z.looseObject({ trigger_id: z.string() });
 const messageShortcutSchema = globalShortcutSchema.extend({
   action_ts: z.string(),
   channel: z.looseObject({ id: z.string() }),
-  message: z.looseObject({ ts: z.string(), thread_ts: z.string().optional() }),
+  message: z.looseObject({ ts: z.string(), thread_ts: optional(z.string()) }),
 });
 
 /** Handles the shortcuts of the manifest: a new task, and a question about a message. */

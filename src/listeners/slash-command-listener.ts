@@ -21,7 +21,7 @@ const commandSchema = z.looseObject({
   channel_id: z.string(),
   user_id: z.string(),
   trigger_id: z.string(),
-  text: z.string().default(''),
+  text: z.string().catch(''),
 });
 
 /** Handles `/agent`. Without a subcommand, and after an unknown one, it shows the help. */

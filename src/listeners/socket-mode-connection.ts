@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { backoffMs } from '../relay/runtime/retry.ts';
 import { MAX_RETRY_AFTER_MS } from '../slack/errors.ts';
+import { optional } from '../slack/field-schemas.ts';
 import { tryParseJson } from '../slack/safe-json.ts';
 import { createQuietSlackLogger } from '../slack/slack-logger.ts';
 
@@ -56,7 +57,7 @@ const frameSchema = z.union([
   z.looseObject({ type: z.literal('slash_commands'), payload: z.looseObject({}) }),
   z.looseObject({ type: z.enum(['hello', 'disconnect']) }),
 ]);
-const disconnectSchema = z.looseObject({ type: z.literal('disconnect'), reason: z.string().optional() });
+const disconnectSchema = z.looseObject({ type: z.literal('disconnect'), reason: optional(z.string()) });
 
 /**
  * One Socket Mode connection that reopens whenever it ends. Bolt's client could do that, but it stays 5 s without a

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StopTrigger } from '../relay/controls/stop-requests.ts';
+import { slackId, slackTs } from '../slack/field-schemas.ts';
 import type { Envelope } from './envelope.ts';
-import { slackId, slackTs } from './slack-ids.ts';
 
 const stopTriggerSchema = z.discriminatedUnion('type', [
   z.looseObject({

@@ -1,28 +1,33 @@
 import { z } from 'zod';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';
+import { listOf, optional } from '../slack/field-schemas.ts';
 
-const idList = z.array(z.string()).nullish();
+const ids = listOf(z.string());
 
-const uninstallEventSchema = z.looseObject({
+/** The fields that are read of an event about an installation. */
+export const uninstallEventSchema = z.looseObject({
   type: z.literal('event_callback'),
-  team_id: z.string().nullish(),
-  enterprise_id: z.string().nullish(),
-  context_enterprise_id: z.string().nullish(),
+  team_id: optional(z.string()),
+  enterprise_id: optional(z.string()),
+  context_enterprise_id: optional(z.string()),
   /** Seconds since 1970. */
-  event_time: z.number().optional(),
-  authorizations: z
-    .array(
-      z.looseObject({ enterprise_id: z.string().nullish(), is_enterprise_install: z.boolean().nullish() }),
-    )
-    .nullish(),
+  event_time: optional(z.number()),
+  authorizations: optional(
+    listOf(
+      z.looseObject({
+        enterprise_id: optional(z.string()),
+        is_enterprise_install: optional(z.boolean()),
+      }),
+    ),
+  ),
   event: z.discriminatedUnion('type', [
     z.looseObject({ type: z.literal('app_uninstalled') }),
     z.looseObject({
       type: z.literal('tokens_revoked'),
-      tokens: z.looseObject({ oauth: idList, bot: idList }),
+      tokens: z.looseObject({ oauth: optional(ids), bot: optional(ids) }),
     }),
-    z.looseObject({ type: z.literal('team_access_revoked'), team_ids: z.array(z.string()) }),
-    z.looseObject({ type: z.literal('team_access_granted'), team_ids: z.array(z.string()) }),
+    z.looseObject({ type: z.literal('team_access_revoked'), team_ids: ids }),
+    z.looseObject({ type: z.literal('team_access_granted'), team_ids: ids }),
   ]),
 });
 
@@ -36,7 +41,7 @@ export function parseUninstallEvent(body: unknown, now: () => number = Date.now)
     parsed.data.enterprise_id ?? authorization?.enterprise_id ?? parsed.data.context_enterprise_id;
   const isOrganisationWide = authorization?.is_enterprise_install === true || team?.startsWith('E') === true;
   const where = {
-    workspace: isOrganisationWide ? undefined : (team ?? undefined),
+    workspace: isOrganisationWide ? undefined : team,
     organisation: organisation ?? (team?.startsWith('E') === true ? team : undefined),
     at: new Date(seconds === undefined ? now() : seconds * 1_000),
   };

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { WorkflowStepRun } from '../features/workflow-step/workflow-step-handler.ts';
+import { optional, slackId } from '../slack/field-schemas.ts';
 import type { Envelope } from './envelope.ts';
-import { slackId } from './slack-ids.ts';
 
-const input = z.string().trim().optional().catch(undefined);
+const input = optional(z.string().trim());
 
 /** Slack's event for a step of the app (https://docs.slack.dev/reference/events/function_executed). */
 const runSchema = z.looseObject({
@@ -13,9 +13,9 @@ const runSchema = z.looseObject({
   inputs: z
     .looseObject({
       question: input,
-      channel: slackId.optional().catch(undefined),
+      channel: optional(slackId),
       label: input,
-      person: slackId.optional().catch(undefined),
+      person: optional(slackId),
       model: input,
       skill: input,
       wait_for_answer: z.boolean().catch(false),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ChannelGoneError, isLastingRefusal } from './errors.ts';
+import { listOf, nextPageSchema } from './field-schemas.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { ttlCache } from './ttl-cache.ts';
 
@@ -11,10 +12,7 @@ const CACHE_TTL_MS = 30_000;
 const PAGE_SIZE = 1_000;
 const MAX_PAGES = 10;
 
-const pageSchema = z.looseObject({
-  members: z.array(z.string()),
-  response_metadata: z.looseObject({ next_cursor: z.string().nullish() }).nullish(),
-});
+const pageSchema = z.looseObject({ members: listOf(z.string()), response_metadata: nextPageSchema });
 
 /** Who is in which channel of one workspace, cached for half a minute. */
 export class ChannelMembership {
@@ -37,13 +35,12 @@ export class ChannelMembership {
   async #lookUp(channel: string, person: string): Promise<MembershipStatus> {
     let cursor: string | undefined;
     try {
-      for (let page = 0; page < MAX_PAGES; page += 1) {
+      for (let pages = 0; pages < MAX_PAGES; pages += 1) {
         const args = { channel, limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
-        const { members, response_metadata: more } = await this.#client.call('conversations.members', args, {
-          schema: pageSchema,
-        });
-        if (members.includes(person)) return 'member';
-        cursor = more?.next_cursor || undefined;
+        const options = { schema: pageSchema };
+        const page = await this.#client.call('conversations.members', args, options);
+        if (page.members.includes(person)) return 'member';
+        cursor = page.response_metadata;
         if (cursor === undefined) return 'outsider';
       }
       return 'unknown';

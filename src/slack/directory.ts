@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { retryCall } from './call-retry.ts';
 import { ChannelGoneError, isLastingRefusal, SlackError, SlackRefusedError } from './errors.ts';
+import { listOf, optional } from './field-schemas.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { ttlCache } from './ttl-cache.ts';
 
@@ -28,48 +29,47 @@ export interface Channel {
   isExtShared: boolean | undefined;
 }
 
-const textSchema = z.string().nullish();
-const flagSchema = z.boolean().nullish();
+const text = optional(z.string());
+const flag = optional(z.boolean());
+/** What takes access away, in whatever form. */
+const denyingFlag = z.boolean().nullish().catch(true);
 
 const userResponseSchema = z.looseObject({
   user: z.looseObject({
     id: z.string(),
-    team_id: textSchema,
-    name: textSchema,
-    real_name: textSchema,
-    deleted: flagSchema,
-    is_bot: flagSchema,
-    is_restricted: flagSchema,
-    is_ultra_restricted: flagSchema,
-    is_admin: flagSchema,
-    is_owner: flagSchema,
-    is_stranger: flagSchema,
-    profile: z.looseObject({ display_name: textSchema, real_name: textSchema }).nullish(),
-    enterprise_user: z
-      .looseObject({ enterprise_id: textSchema, teams: z.array(z.string()).nullish() })
-      .nullish(),
+    team_id: text,
+    name: text,
+    real_name: text,
+    deleted: denyingFlag,
+    is_bot: denyingFlag,
+    is_restricted: denyingFlag,
+    is_ultra_restricted: denyingFlag,
+    is_admin: flag,
+    is_owner: flag,
+    is_stranger: denyingFlag,
+    profile: optional(z.looseObject({ display_name: text, real_name: text })),
+    enterprise_user: optional(z.looseObject({ enterprise_id: text, teams: optional(listOf(z.string())) })),
   }),
 });
 type SlackUser = z.infer<typeof userResponseSchema>['user'];
 
-const textValueSchema = z.looseObject({ value: textSchema }).nullish();
 const channelResponseSchema = z.looseObject({
   channel: z.looseObject({
     id: z.string(),
-    name: textSchema,
-    purpose: textValueSchema,
-    is_im: flagSchema,
-    is_mpim: flagSchema,
-    is_private: flagSchema,
-    is_ext_shared: flagSchema,
-    is_archived: flagSchema,
-    is_member: flagSchema,
+    name: text,
+    purpose: optional(z.looseObject({ value: text })),
+    is_im: flag,
+    is_mpim: flag,
+    is_private: flag,
+    is_ext_shared: flag,
+    is_archived: flag,
+    is_member: flag,
   }),
 });
 type SlackChannel = z.infer<typeof channelResponseSchema>['channel'];
 
 const groupsResponseSchema = z.looseObject({
-  usergroups: z.array(z.looseObject({ id: z.string(), handle: textSchema, name: textSchema })),
+  usergroups: listOf(z.looseObject({ id: z.string(), handle: text, name: text })),
 });
 
 /** Short, because access depends on it. */
@@ -241,7 +241,7 @@ function toChannel(channel: SlackChannel): Channel {
     name: channel.is_im ? undefined : channel.name || undefined,
     purpose: channel.purpose?.value ?? '',
     kind: channelKind(channel),
-    isExtShared: channel.is_ext_shared ?? undefined,
+    isExtShared: channel.is_ext_shared,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   SlackRefusedError,
   SlackUnavailableError,
 } from './errors.ts';
+import { listOf, optional } from './field-schemas.ts';
 import type { LeaseGuard } from './lease-guard.ts';
 
 export interface InFlightRequest {
@@ -23,10 +24,10 @@ export interface InFlightRequest {
 const NEVER_SENT_CODES =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*)$/;
 
-const texts = z.array(z.string().catch('')).catch([]);
+const texts = listOf(z.string()).catch([]);
 const platformErrorSchema = z.looseObject({
   error: z.string(),
-  needed: z.string().optional(),
+  needed: optional(z.string()),
   errors: texts,
   response_metadata: z.looseObject({ messages: texts }).catch({ messages: [] }),
 });

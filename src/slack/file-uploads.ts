@@ -10,6 +10,7 @@ import {
   SlackRefusedError,
   SlackUnavailableError,
 } from './errors.ts';
+import { listOf, optional } from './field-schemas.ts';
 import { assertLeaseHeld, type LeaseGuard } from './lease-guard.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { slackFileSchema } from './shared-file.ts';
@@ -43,9 +44,11 @@ export interface ShareRequest extends SharePlace {
 export type SlackUploadRequest = StagedFile & SharePlace & { title?: string | undefined };
 
 const uploadUrlSchema = z.looseObject({ upload_url: z.string(), file_id: z.string() });
-const shareSchema = z.looseObject({ ts: z.string(), thread_ts: z.string().optional() });
-const sharesSchema = z.record(z.string(), z.record(z.string(), z.array(shareSchema))).optional();
-const fileInfoSchema = z.looseObject({ file: slackFileSchema.extend({ shares: sharesSchema }) });
+const shareSchema = z.looseObject({ ts: z.string(), thread_ts: z.string().nullish() });
+const placesSchema = z.record(z.string(), optional(listOf(shareSchema)));
+const fileInfoSchema = z.looseObject({
+  file: slackFileSchema.extend({ shares: optional(z.record(z.string(), optional(placesSchema))) }),
+});
 
 const IDLE_TIMEOUT_MS = 30_000;
 /** The pauses (ms) before each look for a shared file: Slack scans it first. */
@@ -120,7 +123,7 @@ export class FileUploads {
     const info = { schema: fileInfoSchema, guard };
     try {
       const { file } = await this.#client.call('files.info', { file: fileId }, info);
-      const shares = Object.values(file.shares ?? {}).flatMap((places) => places[channel] ?? []);
+      const shares = Object.values(file.shares ?? {}).flatMap((places) => places?.[channel] ?? []);
       if (shares.length === 0) return 'completed';
       if (threadTs === undefined || shares.some((share) => share.thread_ts === threadTs)) return 'shared';
       for (const { ts } of shares)

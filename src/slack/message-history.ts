@@ -1,33 +1,41 @@
 import { z } from 'zod';
+import { listOf, nextPageSchema, optional, slackId, slackTs } from './field-schemas.ts';
 import type { LeaseGuard } from './lease-guard.ts';
 import type { Priority } from './permit-queue.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { METADATA_TYPE } from './slack-message.ts';
 
-/** The fields that are read of a message from conversations.replies or conversations.history. */
-export const threadMessageSchema = z.looseObject({
-  ts: z.string(),
-  user: z.string().optional(),
-  bot_id: z.string().optional(),
-  subtype: z.string().optional(),
-  text: z.string().optional(),
-  blocks: z.array(z.unknown()).optional(),
-  files: z.array(z.unknown()).optional(),
-  thread_ts: z.string().optional(),
-  reply_count: z.number().optional(),
-  metadata: z
-    .looseObject({
-      event_type: z.string().optional(),
-      event_payload: z.record(z.string(), z.unknown()).optional(),
-    })
-    .optional(),
-});
-export type ThreadMessage = z.infer<typeof threadMessageSchema>;
+/** What tells the messages of apps and of Slack itself from people's: in another form, it still does. */
+const notPersonsMark = z
+  .string()
+  .nullish()
+  .catch('')
+  .transform((value) => value ?? undefined);
+const itemsSchema = optional(z.array(z.unknown()));
 
-const pageSchema = z.looseObject({
-  messages: z.array(threadMessageSchema),
-  response_metadata: z.looseObject({ next_cursor: z.string().optional() }).optional(),
+/** The fields of a message that are read, in Slack's history and in its events. Only the `ts` is essential. */
+export const messageSchema = z.looseObject({
+  ts: slackTs,
+  user: optional(slackId),
+  bot_id: notPersonsMark,
+  app_id: notPersonsMark,
+  subtype: notPersonsMark,
+  text: z.string().catch(''),
+  blocks: itemsSchema,
+  files: itemsSchema,
+  thread_ts: optional(slackTs),
+  edited: optional(z.looseObject({ ts: slackTs })),
+  reply_count: optional(z.number()),
+  metadata: optional(
+    z.looseObject({
+      event_type: optional(z.string()),
+      event_payload: optional(z.record(z.string(), z.unknown())),
+    }),
+  ),
 });
+export type ThreadMessage = z.output<typeof messageSchema>;
+
+const pageSchema = z.looseObject({ messages: listOf(messageSchema), response_metadata: nextPageSchema });
 
 export interface HistoryRequest {
   channel: string;
@@ -100,7 +108,7 @@ export class MessageHistory {
         { schema: pageSchema, guard, signal, priority },
       );
       yield* page.messages;
-      cursor = page.response_metadata?.next_cursor || undefined;
+      cursor = page.response_metadata;
     } while (cursor !== undefined);
   }
 

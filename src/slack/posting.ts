@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { retryCall } from './call-retry.ts';
 import { EditSpacing } from './edit-spacing.ts';
 import { ChannelGoneError, isLastingRefusal, MessageGoneError, SlackError } from './errors.ts';
+import { optional } from './field-schemas.ts';
 import type { LeaseGuard } from './lease-guard.ts';
 import type { Permit, Priority } from './permit-queue.ts';
 import { PostSpacing } from './post-spacing.ts';
@@ -78,7 +79,7 @@ const OPTIONAL_CALL_MAX_WAIT_MS = 2_000;
 
 const postedSchema = z.looseObject({
   ts: z.string(),
-  message: z.looseObject({ thread_ts: z.string().optional() }).optional(),
+  message: optional(z.looseObject({ thread_ts: z.string().nullish() })),
 });
 const openedDmSchema = z.looseObject({ channel: z.looseObject({ id: z.string() }) });
 const permalinkSchema = z.looseObject({ permalink: z.string() });

@@ -1,22 +1,23 @@
 import { z } from 'zod';
 import { SlackError } from './errors.ts';
+import { optional } from './field-schemas.ts';
 
 /** The fields of Slack's file object that we read. https://docs.slack.dev/reference/objects/file-object */
 export const slackFileSchema = z.looseObject({
   id: z.string(),
-  name: z.string().nullish(),
-  title: z.string().nullish(),
-  mimetype: z.string().nullish(),
-  filetype: z.string().nullish(),
-  mode: z.string().nullish(),
+  name: optional(z.string()),
+  title: optional(z.string()),
+  mimetype: optional(z.string()),
+  filetype: optional(z.string()),
+  mode: optional(z.string()),
   /** In bytes. */
-  size: z.int().min(0).nullish().catch(undefined),
-  is_external: z.boolean().nullish(),
-  external_url: z.string().nullish(),
-  file_access: z.string().nullish(),
-  url_private: z.string().nullish(),
-  url_private_download: z.string().nullish(),
-  permalink: z.string().nullish(),
+  size: optional(z.int().min(0)),
+  is_external: optional(z.boolean()),
+  external_url: optional(z.string()),
+  file_access: optional(z.string()),
+  url_private: optional(z.string()),
+  url_private_download: optional(z.string()),
+  permalink: optional(z.string()),
 });
 export type SlackFile = z.infer<typeof slackFileSchema>;
 
@@ -69,7 +70,7 @@ export type FileDecision =
   | { do: 'refuse'; reason: FileRefusalReason };
 
 /** Items that Slack treats like files but that cannot be downloaded, by mode or file type. */
-const NON_FILE_KINDS = new Map<string | null | undefined, FileRefusalReason>([
+const NON_FILE_KINDS = new Map<string | undefined, FileRefusalReason>([
   ['quip', 'canvas'],
   ['canvas', 'canvas'],
   ['list', 'list'],
@@ -90,13 +91,13 @@ export function decideOnFile(file: SlackFile, limits: { maxBytes: number }): Fil
   if (file.is_external || mode === 'external') return refuse('external');
   const nonFile = NON_FILE_KINDS.get(mode) ?? NON_FILE_KINDS.get(file.filetype);
   if (nonFile !== undefined) return refuse(nonFile);
-  if (mode !== undefined && mode !== null && !DOWNLOADABLE_MODES.has(mode)) return refuse('not_a_file');
+  if (mode !== undefined && !DOWNLOADABLE_MODES.has(mode)) return refuse('not_a_file');
   const url = file.url_private_download || file.url_private;
   if (!url) return refuse('processing');
   if (file.size === 0) return refuse('empty');
-  const sizeBytes = file.size ?? undefined;
+  const sizeBytes = file.size;
   if (sizeBytes !== undefined && sizeBytes > limits.maxBytes) return refuse('too_large');
-  return { do: 'download', url, sizeBytes, mime: file.mimetype ?? undefined };
+  return { do: 'download', url, sizeBytes, mime: file.mimetype };
 }
 
 /** A file's name for people. */

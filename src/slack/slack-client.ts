@@ -5,6 +5,7 @@ import { fetch } from 'undici';
 import { z } from 'zod';
 import { type InFlightRequest, parseRetryAfter, toSlackError, unreadableResponse } from './error-mapping.ts';
 import { SlackAuthError } from './errors.ts';
+import { countLeftOut } from './field-schemas.ts';
 import type { Installation } from './installation.ts';
 import { assertLeaseHeld, type LeaseGuard } from './lease-guard.ts';
 import { createQuietSlackLogger } from './slack-logger.ts';
@@ -93,7 +94,7 @@ export class SlackClient {
     const { guard } = options;
     const { workspace } = this.installation;
     assertLeaseHeld(method, guard);
-    const { gate, onCall, timeoutMs = CALL_TIMEOUT_MS } = this.#options;
+    const { gate, log, onCall, timeoutMs = CALL_TIMEOUT_MS } = this.#options;
     gate?.enter();
     const controller = new AbortController();
     const ms = Math.min(timeoutMs, guard?.remainingMs() ?? timeoutMs);
@@ -107,7 +108,9 @@ export class SlackClient {
       const web = this.#webClientForToken();
       const response = await this.#inFlight.run(request, () => web.apiCall(method, args));
       gate?.accepted();
-      const parsed = options.schema.safeParse(response);
+      const { result: parsed, leftOut } = countLeftOut(() => options.schema.safeParse(response));
+      if (leftOut > 0)
+        log.warn({ workspace, method, leftOut }, 'left out items of a response that cannot be read');
       if (parsed.success) return parsed.data;
       throw unreadableResponse(method, parsed.error);
     } catch (error) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { retryCall } from './call-retry.ts';
 import { SlackAuthError } from './errors.ts';
+import { listOf, nextPageSchema, optional } from './field-schemas.ts';
 import { type Installation, tokenOnlyInstallation } from './installation.ts';
 import { anyResponseSchema, SlackClient, type SlackClientOptions } from './slack-client.ts';
 
@@ -19,13 +20,13 @@ export interface TokenIdentity {
 
 const authTestSchema = z.looseObject({
   team_id: z.string(),
-  team: z.string(),
-  url: z.string(),
+  team: optional(z.string()),
+  url: optional(z.string()),
   user_id: z.string(),
   bot_id: z.string(),
-  app_id: z.string().optional(),
-  enterprise_id: z.string().nullish(),
-  response_metadata: z.looseObject({ scopes: z.array(z.string()).optional() }).optional(),
+  app_id: optional(z.string()),
+  enterprise_id: optional(z.string()),
+  response_metadata: optional(z.looseObject({ scopes: optional(listOf(z.string())) })),
 });
 
 /** Asks Slack whose bot token this is, and retries while Slack is unavailable. Throws a SlackError, also for a person's token. */
@@ -39,10 +40,10 @@ export async function identifyToken(options: TokenOptions): Promise<TokenIdentit
       token,
       botUser: response.user_id,
       botId: response.bot_id,
-      enterprise: response.enterprise_id ?? undefined,
+      enterprise: response.enterprise_id,
     },
-    name: response.team,
-    url: response.url,
+    name: response.team ?? response.team_id,
+    url: response.url ?? '',
     appId: response.app_id,
     scopes: response.response_metadata?.scopes ?? [],
   };
@@ -64,8 +65,8 @@ export async function isTokenValid(options: TokenOptions): Promise<boolean> {
 }
 
 const teamsPageSchema = z.looseObject({
-  teams: z.array(z.looseObject({ id: z.string() })),
-  response_metadata: z.looseObject({ next_cursor: z.string().nullish() }).nullish(),
+  teams: listOf(z.looseObject({ id: z.string() })),
+  response_metadata: nextPageSchema,
 });
 
 const TEAMS_PAGE_SIZE = 1_000;
@@ -78,11 +79,11 @@ export async function workspacesOfToken(options: TokenOptions): Promise<Readonly
   let cursor: string | undefined;
   for (let page = 0; page < MAX_TEAMS_PAGES; page += 1) {
     const args = { limit: TEAMS_PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
-    const { teams, response_metadata: more } = await client.call('auth.teams.list', args, {
+    const { teams, response_metadata } = await client.call('auth.teams.list', args, {
       schema: teamsPageSchema,
     });
     for (const { id } of teams) workspaces.add(id);
-    cursor = more?.next_cursor || undefined;
+    cursor = response_metadata;
     if (cursor === undefined) break;
   }
   return workspaces;

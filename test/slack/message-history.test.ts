@@ -72,10 +72,10 @@ test('history finds the bot’s stream, which has neither a key nor files, among
 test('history reads the channel itself for a message outside threads', async () => {
   scene = await startSlackClientScene();
   scene.slack.on('conversations.history', {
-    body: { ok: true, messages: [{ ts: '4.0', bot_id: 'BBOT', metadata: metadata('turn/1') }] },
+    body: { ok: true, messages: [{ ts: '4.000000', bot_id: 'BBOT', metadata: metadata('turn/1') }] },
   });
   expect(await new MessageHistory(scene.client).findOwnPost({ ...request, threadTs: undefined })).toEqual({
-    ts: '4.0',
+    ts: '4.000000',
   });
 });
 

@@ -24,6 +24,8 @@ export interface MessageInput {
   /** Replaces the rich_text block that Slack's client creates. */
   blocks?: Block[];
   clientMsgId?: string;
+  /** Fields that Slack gives in this form instead, in history and events: old integrations write `text: null`. */
+  odd?: Fields;
   /** The person accepts Slack's offer to invite the mentioned bot: it receives only the app_mention. */
   acceptsInvite?: boolean;
 }
@@ -53,6 +55,7 @@ export class MessageActions extends AdminActions {
       broadcast: input.broadcast,
       subtype: input.subtype ?? (fileIds === undefined ? undefined : 'file_share'),
       fileIds,
+      odd: input.odd,
       clientMsgId:
         input.clientMsgId ??
         (fileIds === undefined && person.botId === undefined ? this.deps.world.ids.uuid() : undefined),

@@ -1,15 +1,16 @@
 import { z } from 'zod';
+import { listOf, optional } from '../../slack/field-schemas.ts';
 import { type SlackFile, slackFileSchema } from '../../slack/shared-file.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import { decodeEntities, parseMrkdwn } from './mrkdwn-parser.ts';
 import type { ParsedBlock } from './parsed-blocks.ts';
 import { parseRichText } from './rich-text-parser.ts';
 
-const optionalText = z.string().optional().catch(undefined);
+const optionalText = optional(z.string());
 
 const attachmentSchema = z.looseObject({
-  is_share: z.boolean().optional().catch(undefined),
-  is_msg_unfurl: z.boolean().optional().catch(undefined),
+  is_share: optional(z.boolean()),
+  is_msg_unfurl: optional(z.boolean()),
   author_name: optionalText,
   text: optionalText,
   fallback: optionalText,
@@ -18,13 +19,13 @@ const attachmentSchema = z.looseObject({
 const messageSchema = z.looseObject({
   text: z.string().catch(''),
   blocks: z.array(z.unknown()).catch([]),
-  attachments: z.array(attachmentSchema).catch([]),
-  files: z.array(z.looseObject({ name: optionalText, title: optionalText })).catch([]),
+  attachments: listOf(attachmentSchema).catch([]),
+  files: listOf(z.looseObject({ name: optionalText, title: optionalText })).catch([]),
   ts: optionalText,
   user: optionalText,
   bot_id: optionalText,
   username: optionalText,
-  bot_profile: z.looseObject({ name: optionalText }).optional().catch(undefined),
+  bot_profile: optional(z.looseObject({ name: optionalText })),
 });
 
 const lenientSchema = messageSchema.catch(() => messageSchema.parse({}));

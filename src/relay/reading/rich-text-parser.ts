@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { optional } from '../../slack/field-schemas.ts';
 import type { ParsedBlock, ParsedInline } from './parsed-blocks.ts';
 
 /** The names that the message's `text` gives for ids, by id. */
@@ -6,10 +7,10 @@ export type Labels = ReadonlyMap<string, string>;
 
 const styleSchema = z
   .looseObject({
-    bold: z.boolean().optional(),
-    italic: z.boolean().optional(),
-    strike: z.boolean().optional(),
-    code: z.boolean().optional(),
+    bold: optional(z.boolean()),
+    italic: optional(z.boolean()),
+    strike: optional(z.boolean()),
+    code: optional(z.boolean()),
   })
   .catch({});
 
@@ -20,29 +21,29 @@ const inlineSchema = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('usergroup'), usergroup_id: z.string() }),
   z.looseObject({ type: z.literal('team'), team_id: z.string() }),
   z.looseObject({ type: z.literal('broadcast'), range: z.string() }),
-  z.looseObject({ type: z.literal('link'), url: z.string(), text: z.string().optional() }),
-  z.looseObject({ type: z.literal('emoji'), name: z.string(), unicode: z.string().optional() }),
-  z.looseObject({ type: z.literal('date'), timestamp: z.number(), fallback: z.string().optional() }),
+  z.looseObject({ type: z.literal('link'), url: z.string(), text: optional(z.string()) }),
+  z.looseObject({ type: z.literal('emoji'), name: z.string(), unicode: optional(z.string()) }),
+  z.looseObject({ type: z.literal('date'), timestamp: z.number(), fallback: optional(z.string()) }),
   z.looseObject({ type: z.literal('color'), value: z.string() }),
 ]);
 
 const elementsSchema = z.array(z.unknown());
-const borderSchema = z.number().optional().catch(undefined);
+const borderSchema = optional(z.number());
 
 const blockSchema = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('rich_text_section'), elements: elementsSchema }),
-  z.looseObject({ type: z.literal('rich_text_quote'), elements: elementsSchema }),
+  z.looseObject({ type: z.literal('rich_text_section'), elements: elementsSchema.catch([]) }),
+  z.looseObject({ type: z.literal('rich_text_quote'), elements: elementsSchema.catch([]) }),
   z.looseObject({
     type: z.literal('rich_text_preformatted'),
-    elements: elementsSchema,
+    elements: elementsSchema.catch([]),
     border: borderSchema,
-    language: z.string().optional().catch(undefined),
+    language: optional(z.string()),
   }),
   z.looseObject({
     type: z.literal('rich_text_list'),
-    elements: elementsSchema,
+    elements: elementsSchema.catch([]),
     border: borderSchema,
-    style: z.string().optional().catch(undefined),
+    style: optional(z.string()),
     indent: z.int().nonnegative().max(20).catch(0),
     offset: z.int().nonnegative().catch(0),
   }),
@@ -51,11 +52,11 @@ const blockSchema = z.discriminatedUnion('type', [
 const richTextBlockSchema = z.looseObject({ type: z.literal('rich_text'), elements: elementsSchema });
 const unknownElementSchema = z.looseObject({
   type: z.string().catch('element'),
-  text: z.string().optional().catch(undefined),
-  fallback: z.string().optional().catch(undefined),
-  name: z.string().optional().catch(undefined),
-  url: z.string().optional().catch(undefined),
-  elements: elementsSchema.optional().catch(undefined),
+  text: optional(z.string()),
+  fallback: optional(z.string()),
+  name: optional(z.string()),
+  url: optional(z.string()),
+  elements: optional(elementsSchema),
 });
 
 /** Parses a message's `rich_text` blocks; undefined where it has none. Never throws. */

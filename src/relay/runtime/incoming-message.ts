@@ -88,7 +88,7 @@ export function compareTs(one: SlackTs, other: SlackTs): number {
 
 /** A message's content as it is stored. */
 export function messageContent({
-  text = '',
+  text,
   blocks,
   files,
 }: Pick<ThreadMessage, 'text' | 'blocks' | 'files'>): MessageContent {

@@ -107,6 +107,27 @@ test('a reply is sent while nobody else has written since the answer, whatever i
   expect(texts[2]).not.toContain('fine');
 });
 
+test('messages without a text or a writer, as old integrations post them, hold nothing up', async () => {
+  const channel = scene.channel();
+  const alarms = slack.createPerson({ name: 'alarms', kind: 'bot' });
+  slack.invite(channel, alarms);
+  const root = slack.say({ person: grace, channel, text: 'lunch?' });
+  const nothing = { text: null, user: null, blocks: null, files: null, thread_ts: root.ts };
+  const attachments = [null, { text: null, fallback: 'The disk is full' }];
+  const subtype = 'bot_message';
+  scene.reply(channel, root, '', { person: alarms, subtype, odd: { ...nothing, attachments } });
+  scene.reply(channel, root, '', { person: alarms, subtype, odd: { ...nothing, username: null } });
+  await scene.finished(channel, scene.reply(channel, root, `${scene.mention} how many groups?`));
+  await scene.finished(
+    channel,
+    scene.reply(channel, root, 'and by age?', { odd: { text: null, files: null } }),
+  );
+  const [first, second] = (await received(channel, root)).texts;
+  expect(first).toContain('lunch?');
+  expect(first).toContain('The disk is full');
+  expect(second).toContain('and by age?');
+});
+
 test('a person can have every reply of a thread read, and the thread says who and how to undo it', async () => {
   const channel = scene.channel();
   const root = slack.say({ person: grace, channel, text: 'lunch?' });

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+/** A message's ts: seconds since 1970, with six decimals. */
+export const slackTs = z.string().regex(/^\d{1,10}\.\d{6}$/);
+
+/** An id of Slack's; they are stored as they come. */
+export const slackId = z.string().regex(/^[\w-]{1,100}$/);
+
+/** A field that Slack may leave out: undefined also where it is null or of another form. */
+export function optional<S extends z.ZodType>(schema: S) {
+  return schema.optional().catch(undefined);
+}
+
+/** A list without the items that do not match, such as messages of old integrations. */
+export function listOf<S extends z.ZodType>(item: S) {
+  return z.array(optional(item)).transform((items) => {
+    const readable = items.filter((one) => one !== undefined);
+    leftOutItems += items.length - readable.length;
+    return readable;
+  });
+}
+
+let leftOutItems = 0;
+
+/** What `parse` returns, and how many items the lists in it have left out. */
+export function countLeftOut<T>(parse: () => T): { result: T; leftOut: number } {
+  const before = leftOutItems;
+  return { result: parse(), leftOut: leftOutItems - before };
+}
+
+/** Where the next page of a list begins; undefined on the last page. Another form refuses the page: it may not be the last. */
+export const nextPageSchema = z
+  .looseObject({ next_cursor: z.string().nullish() })
+  .nullish()
+  .transform((metadata) => metadata?.next_cursor || undefined);

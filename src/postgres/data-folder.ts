@@ -32,10 +32,11 @@ export async function prepareDataFolder(
 ): Promise<DataFolder> {
   const data = dataPath(folder);
   try {
-    await mkdir(path.dirname(data), { recursive: true });
     const found = await stat(data).catch(valueForCodes(undefined, 'ENOENT'));
     const osUser = process.getuid?.() === 0 ? osUserFor(found) : undefined;
-    await checkReachable(path.dirname(data), osUser);
+    await makeParents(data, osUser);
+    await checkReachable(path.dirname(binaries.postgres), 'TMPDIR', osUser);
+    await checkReachable(path.dirname(data), 'DATA_FOLDER', osUser);
     if (found === undefined) {
       await removeOldDrafts(data);
       await createDataFolder(data, binaries, osUser, fsync);
@@ -85,15 +86,29 @@ export function osUserFor(found: { uid: number; gid: number } | undefined): OsUs
   return found === undefined || found.uid === 0 ? NOBODY : { uid: found.uid, gid: found.gid };
 }
 
-async function checkReachable(parent: string, osUser: OsUser | undefined): Promise<void> {
+/** Makes the folders above `data`; the server's user may pass through those that we make, whatever the umask. */
+async function makeParents(data: string, osUser: OsUser | undefined): Promise<void> {
+  const parent = path.dirname(data);
+  const first = await mkdir(parent, { recursive: true });
+  if (first === undefined || osUser === undefined) return;
+  for (let made = parent; made.startsWith(first); made = path.dirname(made)) await chmod(made, 0o711);
+}
+
+const OPEN_FOLDERS_SCRIPT =
+  'for folder; do cd -- "$folder" 2>/dev/null || { echo "$folder" >&2; exit 1; }; done';
+
+async function checkReachable(folder: string, setting: string, osUser: OsUser | undefined): Promise<void> {
   if (osUser === undefined) return;
+  const names = folder.split(path.sep).slice(1);
+  const folders = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
   try {
-    await runProgram('/bin/sh', ['-c', 'cd -- "$1"', 'sh', parent], osUser);
+    await runProgram('/bin/sh', ['-c', OPEN_FOLDERS_SCRIPT, 'sh', ...folders], osUser);
   } catch (cause) {
+    const closed = failureText(cause);
     throw new EmbeddedServerError(
       'folder_unusable',
-      `The database server runs as user ${osUser.uid} instead of root, who cannot open ${parent}: ` +
-        'use a folder outside home folders, start as a user other than root, or set DATABASE_URL.',
+      `The database server runs as user ${osUser.uid} instead of root, and that user may not open ${closed}: ` +
+        `run "chmod o+x ${closed}", set ${setting} to a folder elsewhere, or start as a user other than root.`,
       { cause },
     );
   }

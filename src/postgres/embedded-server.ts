@@ -80,12 +80,19 @@ async function launch(options: {
     osUser: data.osUser,
     log,
   });
+  const stop = async () => {
+    await server.stop(STOP_TIMEOUT_MS);
+    await rm(socketFolder, { recursive: true, force: true });
+  };
   const connection = connectionTo(socketFolder, data.password);
   try {
-    if (!(await waitUntilReady(server, data.path, socketFolder))) return undefined;
+    if (!(await waitUntilReady(server, data.path, socketFolder))) {
+      await stop();
+      return undefined;
+    }
     await ensureDatabase(connection);
   } catch (error) {
-    await server.stop(STOP_TIMEOUT_MS);
+    await stop();
     throw error;
   }
   log.info({ folder: data.path, version: binaries.version }, 'the embedded database server is running');
@@ -103,8 +110,7 @@ async function launch(options: {
     lost,
     async stop() {
       stopping = true;
-      await server.stop(STOP_TIMEOUT_MS);
-      await rm(socketFolder, { recursive: true, force: true });
+      await stop();
     },
   };
 }

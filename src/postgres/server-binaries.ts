@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  cp,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+} from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -37,6 +48,7 @@ export async function unpackBinaries(cacheFolder: string = tmpdir()): Promise<Se
     `taskthread-postgres-${version}-${process.getuid?.() ?? 0}`,
   );
   if (!(await isComplete(target, files))) await unpack(source, files, target);
+  await checkExecutable(target);
   return {
     version,
     major: version.split('.')[0] ?? version,
@@ -101,12 +113,25 @@ async function isComplete(target: string, files: ProgramFile[]): Promise<boolean
   }
 }
 
+/** Whether the system lets programs run from the folder: a mount with `noexec` does not, for any user. */
+async function checkExecutable(programs: string): Promise<void> {
+  await access(path.join(programs, 'bin', 'postgres'), constants.X_OK).catch((cause: unknown) => {
+    throw new EmbeddedServerError(
+      'folder_unusable',
+      `No program may run from ${path.dirname(programs)} (it may be mounted with noexec), and the database server's ` +
+        'programs lie there: set TMPDIR to a folder where programs may run.',
+      { cause },
+    );
+  });
+}
+
 async function unpack(source: string, files: ProgramFile[], target: string): Promise<void> {
   const draft = `${target}.${randomUUID()}`;
   try {
     await mkdir(path.dirname(target), { recursive: true });
     await copyPrograms(path.join(source, 'native'), draft);
     await createSymlinks(source, draft);
+    await checkExecutable(draft);
     await moveIntoPlace(draft, target, files);
   } catch (cause) {
     if (cause instanceof EmbeddedServerError) throw cause;

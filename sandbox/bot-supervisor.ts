@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
 import { BotProcess } from './bot-process.ts';
 import type { BotPhase, BotState } from './bot-state.ts';
 
-/** Log lines to show when the bot does not start. */
-const LOG_TAIL_LINES = 5;
+const logLine = z.looseObject({ msg: z.string(), err: z.looseObject({ message: z.string() }).optional() });
 
 /** Runs the bot as a child process that can be killed in the middle of its work and started again. */
 export class BotSupervisor {
@@ -40,11 +40,16 @@ export class BotSupervisor {
     void started.ended.then(() => {
       if (this.#process === started) this.#setPhase('down');
     });
-    if (!(await started.ready())) {
-      const log = (await readFile(this.#logFile, 'utf8')).trim().split('\n');
-      throw new Error(`The bot did not start. The end of its log:\n${log.slice(-LOG_TAIL_LINES).join('\n')}`);
-    }
+    if (!(await started.ready())) throw new Error(`The bot did not start: ${await this.lastLogMessage()}`);
     this.#setPhase('running');
+  }
+
+  /** What the bot logged last. */
+  async lastLogMessage(): Promise<string> {
+    const last = (await readFile(this.#logFile, 'utf8')).trim().split('\n').at(-1) ?? '';
+    if (!last.startsWith('{')) return last;
+    const { msg, err } = logLine.parse(JSON.parse(last));
+    return err === undefined ? msg : `${msg}: ${err.message}`;
   }
 
   /** kill -9. */

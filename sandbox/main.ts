@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { exitIfHelpIsAsked } from '../src/operate/command-runner.ts';
-import { startInteractiveSandbox } from './interactive-sandbox.ts';
+import { describeErrors } from '../src/operate/error-messages.ts';
+import type { InteractiveSandbox, InteractiveSandboxOptions } from './interactive-sandbox.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const DEFAULT_PORT = 4700;
@@ -31,7 +32,7 @@ if (!(speed > 0)) {
 const bot = !values['no-bot'];
 const parts = bot ? 'an agent service, PostgreSQL and the bot' : 'and an agent service';
 console.log(`Starting a Slack workspace${bot ? ',' : ''} ${parts} on this machine…`);
-const opening = startInteractiveSandbox({
+const opening = startSandbox({
   // A fixed port where it is free, so that bookmarks keep working.
   ports: values.port === undefined ? [DEFAULT_PORT, 0] : [Number(values.port)],
   agent: { behaviour: { partSize: 5 * MEBIBYTE }, pace: 1 / speed, writingPace: READABLE },
@@ -58,9 +59,14 @@ try {
 `);
 } catch (error) {
   if (!stopping) {
-    console.error(error instanceof Error ? error.message : error);
+    for (const message of describeErrors(error, 'The sandbox does not start')) console.error(message);
     process.exit(1);
   }
+}
+
+async function startSandbox(options: InteractiveSandboxOptions): Promise<InteractiveSandbox> {
+  const { startInteractiveSandbox } = await import('./interactive-sandbox.ts');
+  return startInteractiveSandbox(options);
 }
 
 /** Stops everything, even halfway through the start. */

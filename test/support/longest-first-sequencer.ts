@@ -8,6 +8,7 @@ const LONGEST_FIRST = [
   'sandbox/chaos/chaos-run',
   'behaviour/sending/slow-service',
   'behaviour/processes/takeover',
+  'sandbox/demo',
   'behaviour/inbox/deaf-connections',
   'behaviour/processes/restart',
   'behaviour/operate/lost-database',

@@ -1,0 +1,153 @@
+import { join } from 'node:path';
+import { styleText } from 'node:util';
+import { compileCacheSettings } from './bot-process.ts';
+import { BotSupervisor } from './bot-supervisor.ts';
+import { checkResults, checkThread } from './demo-check.ts';
+import { DemoFigures } from './demo-figures.ts';
+import { startPostgresServer } from './postgres-server.ts';
+import { sampleTable } from './sample-table.ts';
+import { type SandboxServices, startSandboxServices } from './sandbox-services.ts';
+import type { Message } from './slack/slack-workspace.ts';
+import { ThreadPrinter } from './thread-printer.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const DEADLINE_MS = 120_000;
+/** Slack repeats after three seconds, instead of a minute, what it could not deliver to the killed bot. */
+const RETRY_SCALE = 1 / 20;
+const INTERRUPTED = 130;
+
+/** Plays the demo and removes all that it started, also when a signal ends it; resolves to the exit code. */
+export async function playDemo(): Promise<number> {
+  const ending = Promise.withResolvers<number>();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => ending.resolve(INTERRUPTED));
+  process.on('uncaughtException', ending.reject);
+  console.log(
+    `${styleText('bold', 'Taskthread demo')}: a Slack workspace, an agent service, PostgreSQL and the bot, all on this machine.\n`,
+  );
+  await using undo = new AsyncDisposableStack();
+  const starting = startDemo(undo);
+  try {
+    return await Promise.race([starting.then(playStory), ending.promise]);
+  } finally {
+    // What is half started cannot be stopped, and writes into the folder.
+    await starting.catch(() => undefined);
+  }
+}
+
+interface Demo extends SandboxServices {
+  bot: BotSupervisor;
+}
+
+async function startDemo(undo: AsyncDisposableStack): Promise<Demo> {
+  const services = await startSandboxServices(
+    {
+      s3: true,
+      slack: { retryScale: RETRY_SCALE },
+      agent: { behaviour: { partSize: 5 * MEBIBYTE }, writingPace: 10 },
+    },
+    undo,
+  );
+  const { folder, settings } = services;
+  const compiling = compileCacheSettings(join(folder, 'compiled'));
+  undo.defer(async () => void (await compiling));
+  const { url: databaseUrl } = await startPostgresServer(join(folder, 'database'), undo);
+  const bot = new BotSupervisor(
+    { ...settings, ...(await compiling), DATABASE_URL: databaseUrl },
+    join(folder, 'bot.log'),
+  );
+  undo.defer(() => bot.stop());
+  await bot.start();
+  return { ...services, bot };
+}
+
+/** Two questions, a crash, a follow-up; prints and checks all of it. */
+async function playStory({ slack, agent, bot }: Demo): Promise<number> {
+  const table = sampleTable(18, 12 * MEBIBYTE);
+  const began = performance.now();
+  const ada = slack.createPerson({ name: 'ada', realName: 'Ada' });
+  const grace = slack.createPerson({ name: 'grace', realName: 'Grace' });
+  const sequencing = slack.createChannel({ name: 'sequencing', purpose: 'Runs of the week' });
+  const reading = slack.createChannel({ name: 'reading-club' });
+  const printer = new ThreadPrinter(slack, began);
+  const figures = new DemoFigures(slack, agent);
+
+  const mention = `<@${slack.bot.userId}>`;
+  const question = slack.say({
+    person: ada,
+    channel: sequencing,
+    text: `${mention} what is in this run? Please summarise the columns.`,
+    files: [{ name: 'run-18.csv', mime: 'text/csv', bytes: table.csv }],
+  });
+  const other = slack.say({
+    person: grace,
+    channel: reading,
+    text: `${mention} what is the difference between a standard deviation and a standard error?`,
+  });
+  const growing = await until('the answer to grow', () =>
+    repliesTo(question).find((message) => slack.visibleText(message).includes('The table has')),
+  );
+  printer.printEvent(`kill -9 ${bot.state.pid}: the bot is dead. The agent keeps working.`);
+  await bot.crash();
+  figures.markCrash(growing.ts);
+  await bot.start();
+  printer.printEvent(
+    `A new process ${bot.state.pid} is up, and takes over once the dead one's lease has ended.`,
+  );
+  await until('the answer to go on', () => figures.secondsWithoutBot !== undefined);
+  printer.printEvent('It goes on in the same message.');
+  // Slack posts an uploaded picture a moment after the upload: it belongs above the next question.
+  const hasPicture = () => repliesTo(question).some(({ fileIds }) => fileIds.length > 0);
+  await until('the answer and its results', () => isAnswered(question) && hasPicture());
+  const followUp = slack.say({
+    person: grace,
+    channel: sequencing,
+    thread: question.ts,
+    text: 'And what is the mean of reads?',
+  });
+  await until('the other answers', () => isAnswered(followUp) && isAnswered(other));
+  await slack.settled();
+  printer.stop();
+  for (const root of [question, other]) printer.printThread(root.channel, root.ts);
+
+  const checked = [
+    ...checkThread(slack, agent, { question, growing }, table),
+    ...(await checkResults(slack, sequencing.id, question.ts, table)),
+  ];
+  console.log(`\n${styleText('bold', 'Checks')}`);
+  for (const { description, passed } of checked)
+    console.log(`  ${passed ? styleText('green', 'ok    ') : styleText('red', 'FAILED')} ${description}`);
+  console.log(`\n${styleText('bold', 'Figures')}`);
+  for (const [name, value] of figures.lines()) console.log(`  ${name.padEnd(30)} ${value}`);
+  return checked.every(({ passed }) => passed) ? 0 : 1;
+
+  function repliesTo({ channel, threadTs, ts }: Message): Message[] {
+    return slack.thread(channel, threadTs ?? ts).filter(({ user }) => user === slack.bot.userId);
+  }
+
+  /** Whether the answer to this message is complete: it can be rated, and no longer stopped. */
+  function isAnswered(message: Message): boolean {
+    const newer = repliesTo(message).filter(({ ts }) => ts > message.ts);
+    const shown = JSON.stringify(newer.map(({ blocks }) => blocks));
+    return shown.includes('"feedback_buttons"') && !shown.includes('"stop"');
+  }
+
+  /** Waits until something is there, and looks whenever something changes. Throws after two minutes. */
+  async function until<T>(what: string, look: () => T | false | undefined): Promise<T> {
+    const found = Promise.withResolvers<T | undefined>();
+    const lookAgain = () => {
+      const seen = look();
+      if (seen !== undefined && seen !== false) found.resolve(seen);
+    };
+    const stopLooking = slack.onChange(lookAgain);
+    const timer = setTimeout(() => found.resolve(undefined), DEADLINE_MS);
+    lookAgain();
+    const seen = await found.promise;
+    stopLooking();
+    clearTimeout(timer);
+    if (seen !== undefined) return seen;
+    throw new Error(
+      `waited ${DEADLINE_MS / 1_000} s for ${what}, and the bot's last log message is: ${await bot.lastLogMessage()}`,
+    );
+  }
+}

@@ -125,7 +125,7 @@ export class StartFormSubmissions {
       if (!(await store.taskStarts.finish({ workspace: workspace.id, id }))) return undefined;
       if (
         source_turn_id !== null &&
-        (await store.turns.claimButton(workspace.id, source_turn_id, message_ts)) === undefined
+        !(await store.turns.claimButton({ workspace: workspace.id, id: source_turn_id }, message_ts))
       )
         return startNoticeView(strings.startForm.alreadyAskedAgain);
       const account_id = this.#deps.accountOf(workspace.id);

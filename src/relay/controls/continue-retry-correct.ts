@@ -37,15 +37,13 @@ export class ButtonActions {
 
   /** Answers a plan that waits for approval, unless somebody has answered it; once for each turn. */
   async answerPlan(press: Press, control: keyof typeof strings.planAnswers): Promise<ControlOutcome> {
-    const answer = async (turn: Turn, store: Store) => {
-      await store.threads.lock(turn);
-      if (await store.messages.hasLater(turn)) return 'over' as const;
-      const { workspace, channel, thread_ts, id: turn_id } = turn;
+    const answer = async (turn: Turn, store: Store) =>
+      (await store.messages.hasLater(turn)) ? 'over' : { content: { text: strings.planAnswers[control] } };
+    const record = async ({ workspace, channel, thread_ts, id: turn_id }: Turn, store: Store) => {
       const event = { workspace, channel, thread_ts, turn_id, user_id: press.person };
       await store.audit.add({ ...event, kind: 'approval', details: { control } });
-      return { content: { text: strings.planAnswers[control] } };
     };
-    return this.#addFollowUp(press, control, answer, true);
+    return this.#addFollowUp(press, control, answer, { mayRun: true, record });
   }
 
   /** Sends the new text of a message that was edited after it was sent; each edit once. */
@@ -69,16 +67,24 @@ export class ButtonActions {
     press: Press,
     control: string,
     messageFor: (turn: Turn, store: Store) => Promise<FollowUpMessage | 'over' | undefined>,
-    mayRun = false,
+    {
+      mayRun = false,
+      record,
+    }: { mayRun?: boolean; record?: (turn: Turn, store: Store) => Promise<void> } = {},
   ): Promise<ControlOutcome> {
     const known = await permittedTurn(this.#deps, press, control);
     if (typeof known === 'string') return known;
     if (!mayRun && known.settled_at === null && known.finished_at === null) return 'running';
     const outcome = await this.#deps.store.transaction(async (store, trx) => {
-      const turn = await store.turns.claimButton(press.workspace, press.turnId, press.ts);
-      if (turn === undefined) return 'over';
+      // In the order of a stop: the thread, then its turn.
+      await store.threads.lock(known);
+      const turn = await store.turns.get(press.workspace, press.turnId);
+      if (turn === undefined || turn.button_used_at !== null) return 'over';
+      // A press that comes too late must not use the button up: another one below the same answer may still serve.
       const message = await messageFor(turn, store);
       if (message === undefined || message === 'over') return message ?? 'unknown';
+      if (!(await store.turns.claimButton(turn, press.ts))) return 'over';
+      await record?.(turn, store);
       await this.#addWaitingMessage(store, trx, turn, press, message);
       return 'done';
     });

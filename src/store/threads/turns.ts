@@ -274,11 +274,11 @@ export class Turns extends Queries {
     return this.finish(turn, outcome, last, sql`not ${paused}`);
   }
 
-  /** Claims a turn's button for the message `ts`, which it makes; undefined if it was claimed before. */
-  async claimButton(workspace: string, id: string, ts: SlackTs): Promise<Turn | undefined> {
-    return this.first(sql<Turn>`
+  /** Claims a turn's button for the message `ts`, which it makes; false if it was claimed before. */
+  async claimButton(turn: TurnId, ts: SlackTs): Promise<boolean> {
+    return this.changes(sql`
       update turns set button_used_at = now(), button_message_ts = ${ts}
-      where ${isTurn({ workspace, id })} and button_used_at is null returning *`);
+      where ${isTurn(turn)} and button_used_at is null`);
   }
 
   /** The message that a button made is not sent: the button may be pressed again. */

@@ -4,6 +4,10 @@ import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 const script: AgentScript = async (turn) => {
+  if (turn.text.includes('hold')) {
+    await turn.ask('1. Read. 2. Fit. Shall I?');
+    await turn.sleep(600_000);
+  }
   if (turn.text.includes('wait')) turn.write(`You said: ${await turn.ask('1. Read. 2. Fit. Shall I?')}`);
   else turn.write(`For "${turn.text}": first I read, then I fit.`);
 };
@@ -72,6 +76,22 @@ describe.concurrent('a task that was begun with "Plan first"', () => {
       return sent.length > 2 && sent;
     });
     expect(texts).toEqual(['fit a model', 'leave out the mice', strings.planAnswers.go_ahead]);
+  });
+
+  test('leaves Try again usable when it comes too late', async () => {
+    const { channel, root, press, toldOver } = await offered(scene, 'hold on');
+    scene.reply(channel, root, 'leave out the rats');
+    await scene.until('the run has it', () => scene.sentToAgent('hold on').texts.length === 2);
+    await press('go_ahead');
+    await toldOver();
+    await press('stop');
+    await scene.finished(channel, root);
+    await press('retry');
+    const texts = await scene.until('it is sent again', () => {
+      const sent = scene.sentToAgent('hold on').texts;
+      return sent.length > 2 && sent;
+    });
+    expect(texts).toEqual(['hold on', 'leave out the rats', 'hold on']);
   });
 
   test('takes an answer only from those who may control it', async () => {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { startApp, type TaskthreadApp } from '../src/app.ts';
 import { type Config, readConfig } from '../src/config.ts';
+import type { RelayLimits } from '../src/relay/runtime/deps.ts';
 import type { AgentService } from './agent/agent-service.ts';
 import { type SandboxServicesOptions, startSandboxServices } from './sandbox-services.ts';
 import type { SlackWorkspace } from './slack/slack-workspace.ts';
@@ -10,8 +11,8 @@ const CONFIRM_AFTER_MS = 200;
 
 export interface InProcessSandboxOptions extends SandboxServicesOptions {
   log: Logger;
-  /** How long a task must show itself settled to count as settled (ms); the app's own time by default. */
-  settledTaskMs?: number;
+  /** Replace the app's own limits. */
+  limits?: Partial<RelayLimits>;
 }
 
 /** A Slack workspace, an agent service and the bot between them, all in this process. */
@@ -53,8 +54,8 @@ async function startBot(
   options: InProcessSandboxOptions,
   slack: SlackWorkspace,
 ): Promise<TaskthreadApp> {
-  const { log, settledTaskMs } = options;
-  const bot = await startApp(config, log, { confirmAfterMs: CONFIRM_AFTER_MS, settledTaskMs });
+  const { log, limits } = options;
+  const bot = await startApp(config, log, { confirmAfterMs: CONFIRM_AFTER_MS, limits });
   if (options.transport === 'http') {
     await slack.useHttp({ eventsUrl: `http://127.0.0.1:${bot.port}/slack/events` });
   }

@@ -43,7 +43,7 @@ import { ResultLinkAccess, resolveResult } from './relay/replies/result-link-acc
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
 import { inBackground } from './relay/runtime/background.ts';
-import type { RelayDeps } from './relay/runtime/deps.ts';
+import type { RelayDeps, RelayLimits } from './relay/runtime/deps.ts';
 import { RenderQueue } from './relay/runtime/render-queue.ts';
 import { ReplyMemory } from './relay/runtime/reply-memory.ts';
 import { ProjectNameSync } from './relay/sending/project-name-sync.ts';
@@ -82,8 +82,7 @@ export interface AppOverrides {
   onSecret?: (secret: string) => () => void;
   /** The time between the two refusals of a token that end its installation (ms). */
   confirmAfterMs?: number;
-  /** How long a task must show itself settled to count as settled (ms). */
-  settledTaskMs?: number | undefined;
+  limits?: Partial<RelayLimits> | undefined;
 }
 
 /** Builds the app and starts it. Throws a StoreError or a SlackError that says what to fix. */
@@ -164,7 +163,7 @@ export async function startApp(
   const deps: RelayDeps = {
     store,
     log,
-    settings: relaySettings(config, links, overrides.settledTaskMs),
+    settings: relaySettings(config, links, overrides.limits),
     workspace: (id) => installations.workspace(id),
     enqueue: (trx, thread) => queue.enqueue(trx, thread),
     rendering: new RenderQueue(),

@@ -1,10 +1,9 @@
 import { AgentClient } from './agent-client.ts';
 import type { AgentClientOptions } from './client-options.ts';
 import { AgentError } from './errors.ts';
+import { NO_TASK_ID, WRONG_KEY } from './service-presence.ts';
 
-/** No task has this id, so asking for it changes nothing. */
-const NO_TASK: OwnedResource = { task: '00000000-0000-0000-0000-000000000000' };
-const WRONG_KEY = 'a-key-that-nobody-has';
+const NO_TASK: OwnedResource = { task: NO_TASK_ID };
 const PROBE_TIMEOUT_MS = 10_000;
 
 /** The result of a probe. `no_service`: the address accepts any key, so it is not the service. */

@@ -30,6 +30,7 @@ import { finalizeBody, newFileBody, newMessageBody, newTaskBody } from './reques
 import { OPERATOR_RESPONSE_LIMITS, ResponseReader } from './response-limits.ts';
 import { ServiceHttp } from './service-http.ts';
 import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from './service-options.ts';
+import { ServicePresence, WRONG_KEY } from './service-presence.ts';
 import * as schemas from './service-schema.ts';
 import { SignedLinks } from './signed-links.ts';
 import { type StartedUpload, startedUploadSchema } from './started-upload.ts';
@@ -54,6 +55,7 @@ export class AgentClient {
   readonly #responseReader: ResponseReader;
   readonly #http: ServiceHttp;
   readonly #connections: Agent;
+  readonly presence: ServicePresence;
   /** The service's signed links, which are used without the key. */
   readonly links: SignedLinks;
 
@@ -78,14 +80,18 @@ export class AgentClient {
       retry: { ...DEFAULT_RETRY_POLICY, ...options.retry },
       serviceOptions: this.serviceOptions,
     };
-    this.#http = new ServiceHttp({
-      ...options,
+    const http = {
       ...transport,
       dispatcher: options.dispatcher ?? this.#connections,
       baseUrl,
-      apiKey: () => options.apiKey,
       responseReader: this.#responseReader,
-    });
+    };
+    this.#http = new ServiceHttp({ ...options, ...http, apiKey: () => options.apiKey });
+    const retry = { ...transport.retry, maxAttempts: 1 };
+    this.presence = new ServicePresence(
+      this.#http,
+      new ServiceHttp({ ...http, retry, apiKey: () => WRONG_KEY }),
+    );
     this.links = new SignedLinks({ ...transport, allowedHosts });
   }
 

@@ -69,6 +69,8 @@ interface Attempt<T> extends CallDetails {
 /** Calls the service with its key. Follows no redirect. */
 export class ServiceHttp {
   readonly #options: ServiceHttpOptions;
+  /** When a call last got the response that it asked for (`performance.now()`). */
+  lastSuccessAt = Number.NEGATIVE_INFINITY;
 
   get baseUrl(): URL {
     return this.#options.baseUrl;
@@ -180,6 +182,7 @@ export class ServiceHttp {
       status = response.status;
       const value = await call.read(response, context);
       gate?.accepted();
+      this.lastSuccessAt = performance.now();
       return value;
     } catch (error) {
       const ends = { lease: guard?.signal, caller: call.signal, timeout: timeout.signal };

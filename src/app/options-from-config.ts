@@ -8,14 +8,14 @@ import { createSocketLease } from '../listeners/socket-mode-pool.ts';
 import type { OAuthInstallations } from '../relay/installations/oauth-installations.ts';
 import type { ServiceCredentials } from '../relay/installations/service-client.ts';
 import { ResultLinks } from '../relay/replies/result-links.ts';
-import type { RelayDeps } from '../relay/runtime/deps.ts';
+import type { RelayDeps, RelayLimits } from '../relay/runtime/deps.ts';
 import { REQUIRED_SCOPES } from '../slack/required-scopes.ts';
 import type { RetentionDays } from '../store/audit/retention.ts';
 import type { DatabaseLocation } from '../store/database.ts';
 import type { Store } from '../store/store.ts';
 import type { Keyring } from '../store/workspaces/keyring.ts';
 
-const SETTLED_TASK_MS = 60_000;
+const RELAY_LIMITS: RelayLimits = { settledTaskMs: 60_000, refusalMs: 60_000, badThingMs: 10 * 60_000 };
 const MEBIBYTE = 1024 * 1024;
 /** Stands for all workspaces in the lease of an app that many have installed. */
 const ANY_WORKSPACE = 'any';
@@ -83,7 +83,7 @@ export function createResultLinks(config: Config): ResultLinks | undefined {
 export function relaySettings(
   config: Config,
   links: ResultLinks | undefined,
-  settledTaskMs = SETTLED_TASK_MS,
+  limits: Partial<RelayLimits> = {},
 ): RelayDeps['settings'] {
   return {
     skill: config.AGENT_SKILL,
@@ -104,7 +104,8 @@ export function relaySettings(
       followUpIntervalMs: config.WATCH_SECONDS * 1_000,
       stableLink: links === undefined ? undefined : (result) => links.create(result),
     },
-    settledTaskMs,
+    ...RELAY_LIMITS,
+    ...limits,
     maxBackgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
     resendMs: config.RESEND_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,

@@ -68,6 +68,8 @@ function assumptionsPage(): string {
     '- A run without new content may be waiting for a person. The thread says so after `SILENCE_SECONDS`.',
     '- `skill` may have no effect in an existing task.',
     "- A review's findings can be read once its status is no longer `running`.",
+    '- The service refuses a wrong key for every call. Where nothing else succeeds, this shows that the service itself answers,',
+    '  not a gateway in front of it.',
     "- A change of a project that changes nothing returns the project. If the service refuses it, Taskthread lists the project's",
     '  tasks instead.',
     '',

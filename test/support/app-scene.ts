@@ -165,6 +165,7 @@ export async function openAppScene(
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
     databaseUrl: connectionUrl(connection),
     ...options,
+    limits: { refusalMs: 500, ...options.limits },
     agent: { pace: 0.02, ...options.agent },
     // Longer than Slack's 3 s, for machines that are busy.
     slack: { limits: 'off', triggerMs: 10_000, ackTimeoutMs: 10_000, ...options.slack },

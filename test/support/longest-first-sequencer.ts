@@ -15,6 +15,7 @@ const LONGEST_FIRST = [
   'relay/turns/dispatcher',
   'behaviour/turns/unreachable-thread',
   'behaviour/turns/call-faults',
+  'behaviour/turns/doubted-answers',
   'behaviour/turns/lost-answers',
   'behaviour/accounts/account-form',
   'behaviour/workflow-step',

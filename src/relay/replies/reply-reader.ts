@@ -1,13 +1,9 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
+import { AgentError } from '../../agent/errors.ts';
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import type { Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
-import {
-  type InterruptibleWait,
-  sleepWithLease,
-  throwIfInterrupted,
-  transientFailure,
-} from '../runtime/retry.ts';
+import { type InterruptibleWait, sleepWithLease, throwIfInterrupted } from '../runtime/retry.ts';
 import { replyFingerprint } from './reply-fingerprint.ts';
 
 /** An edit shows a read that is at most this old (ms) without another one. */
@@ -137,7 +133,7 @@ export class ReplyReader {
       await Promise.race([this.read(), late]);
     } catch (error) {
       // The follower gets the same error, and the thread shows it.
-      if (transientFailure(error) === undefined) throw error;
+      if (!(error instanceof AgentError)) throw error;
     } finally {
       clearTimeout(timer);
     }

@@ -37,8 +37,18 @@ export interface ResultLinkTarget {
   resultId: string;
 }
 
+/** How long the relay bears what may pass, in ms. */
+export interface RelayLimits {
+  /** How long a task must show itself settled to count as settled: its status may lag behind a message. */
+  settledTaskMs: number;
+  /** How long the service must answer only that a thing is gone, refused or unreadable before that is believed. */
+  refusalMs: number;
+  /** How long a thing may fail, while other calls succeed, before it is given up. */
+  badThingMs: number;
+}
+
 /** The relay's settings; times in ms. */
-export interface RelaySettings {
+export interface RelaySettings extends RelayLimits {
   /** Skill that every message runs. */
   skill: string | undefined;
   /** What people can choose for a new task, beside its title and model. */
@@ -48,8 +58,6 @@ export interface RelaySettings {
   /** Which of people's files are sent. */
   fileLimits: FileLimits;
   results: ResultSettings;
-  /** How long a task must show itself settled to count as settled: its status may lag behind a message. */
-  settledTaskMs: number;
   /** How long a settled reply waits for its task to finish background work. */
   maxBackgroundWaitMs: number;
   /** How long the service is searched for what a call with an unknown outcome has made, before the call is repeated. */

@@ -20,10 +20,15 @@ export function isOverdue(since: Date, ms: number): boolean {
   return Date.now() - since.getTime() > ms;
 }
 
-/** The cause of a failure that may pass without our doing, and the shortest and longest wait (ms); undefined for a lasting one. */
-export function transientFailure(
-  error: unknown,
-): { cause: WaitCause; waitMs?: number; maxWaitMs?: number } | undefined {
+/** The cause of a failure that may pass without our doing, and the shortest and longest wait (ms). */
+export interface TransientFailure {
+  cause: WaitCause;
+  waitMs?: number;
+  maxWaitMs?: number;
+}
+
+/** Which failure that may pass without our doing an error is; undefined for a lasting one. */
+export function transientFailure(error: unknown): TransientFailure | undefined {
   if (error instanceof AgentError) {
     const waitMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0;
     switch (error.code) {
@@ -89,7 +94,7 @@ export async function sleepWithLease(
 
 /**
  * Runs a step until it succeeds, fails for good, or has failed for `giveUpAfterMs`. `onWait` gets the cause of each wait,
- * and undefined after the last one. `wake` ends a wait early.
+ * and undefined after the last one. `wake` ends a wait early. `doubt` says how to wait after an error that seems to last.
  */
 export async function withRetry<T>(
   lease: Lease,
@@ -98,7 +103,12 @@ export async function withRetry<T>(
   {
     wake,
     giveUpAfterMs = Number.POSITIVE_INFINITY,
-  }: { wake?: AbortSignal; giveUpAfterMs?: number | undefined } = {},
+    doubt,
+  }: {
+    wake?: AbortSignal;
+    giveUpAfterMs?: number | undefined;
+    doubt?: (error: unknown) => Promise<TransientFailure | undefined>;
+  } = {},
 ): Promise<T> {
   const since = new Date();
   for (let attempt = 1; ; attempt += 1) {
@@ -109,7 +119,7 @@ export async function withRetry<T>(
       return value;
     } catch (error) {
       if (lease.signal.aborted) throw error;
-      const wait = transientFailure(error);
+      const wait = transientFailure(error) ?? (await doubt?.(error));
       if (wait === undefined || isOverdue(since, giveUpAfterMs)) throw error;
       onWait(wait.cause, error);
       const waitMs = Math.min(wait.maxWaitMs ?? MAX_DELAY_MS, backoffMs(attempt));

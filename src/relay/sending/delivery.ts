@@ -54,28 +54,26 @@ export async function deliverOnce(
   const abort = new AbortController();
   const stopPolling = new AbortController();
   const signal = anySignal([abort.signal, lease.signal]);
-  const sending = agent.sendMessage(
-    taskId,
-    {
-      content: intended.prompt ?? '',
-      fileIds: intended.attached_file_ids ?? [],
-      ...(intended.skill === null ? {} : { skill: intended.skill }),
-    },
-    { guard: lease, signal },
-  );
+  const sending = agent
+    .sendMessage(
+      taskId,
+      {
+        content: intended.prompt ?? '',
+        fileIds: intended.attached_file_ids ?? [],
+        ...(intended.skill === null ? {} : { skill: intended.skill }),
+      },
+      { guard: lease, signal },
+    )
+    .catch(asUnreadable);
+  let first: SendResult | AgentError | string;
   try {
-    const first = await Promise.race([
+    first = await Promise.race([
       sending,
       pollUntilListed(task, intended, anySignal([signal, stopPolling.signal]), () => abort.abort()),
     ]);
-    const { id, reply } = readSendResult(first);
-    if (id !== undefined) return { turn: await recordDelivery(task, intended, id, reply), reply };
-    const { found } = await lookForMessage(task, intended);
-    if (found !== undefined) return { turn: await recordDelivery(task, intended, found, reply), reply };
-    throw new Error('The service answered a send without its message and does not list the message.');
   } catch (error) {
     if (error instanceof AgentError && error.code === 'aborted' && abort.signal.aborted)
-      throw notListedError(error);
+      throw notListedError('unavailable', error);
     const wasNotSent =
       error instanceof AgentError && (error.outcome === 'refused' || error.outcome === 'not_sent');
     // Without the lease the intent may belong to the process that has the turn now.
@@ -88,15 +86,29 @@ export async function deliverOnce(
     // The message is read from the task's list, so the result of a send that is still open does not matter.
     sending.catch(() => undefined);
   }
+  const { id = (await lookForMessage(task, intended)).found, reply } = readSendResult(first);
+  if (id === undefined) throw first instanceof AgentError ? first : notListedError('not_understood');
+  return { turn: await recordDelivery(task, intended, id, reply), reply };
 }
 
-function notListedError(cause: Error): AgentError {
+function notListedError(code: 'not_understood' | 'unavailable', cause?: Error): AgentError {
   const sentence =
     'The service accepted the message but does not list it. It is looked up again before it is resent.';
-  return new AgentError('unavailable', { sentence, outcome: 'unknown', cause });
+  return new AgentError(code, { sentence, outcome: 'unknown', cause });
 }
 
-function readSendResult(first: SendResult | string): { id: string | undefined; reply: AgentMessage | null } {
+/** The service may have taken a message although its answer is unreadable. */
+function asUnreadable(error: unknown): AgentError {
+  if (error instanceof AgentError && error.code === 'not_understood' && error.outcome === 'unknown')
+    return error;
+  throw error;
+}
+
+function readSendResult(first: SendResult | AgentError | string): {
+  id: string | undefined;
+  reply: AgentMessage | null;
+} {
+  if (first instanceof AgentError) return { id: undefined, reply: null };
   if (typeof first === 'string') return { id: first, reply: null };
   return { id: first.userMessage?.id, reply: first.assistantMessage };
 }

@@ -100,7 +100,8 @@ export class Sender {
         return await steps(projectId);
       } catch (error) {
         this.#forget();
-        if (!(error instanceof RestartSending)) throw error;
+        if (!(error instanceof RestartSending) && !(await this.#leaveLost(projectId, error))) throw error;
+        this.#forget();
       }
     }
   }
@@ -178,7 +179,7 @@ export class Sender {
           error,
           'choose',
         );
-      return this.#restartIfProjectLost({ ...thread, project_id: projectId }, error);
+      throw error;
     }
   }
 
@@ -232,7 +233,7 @@ export class Sender {
         content,
         stopSignal: this.#options.stopSignal,
         onProgress: this.#options.onUploadProgress,
-      }).catch((error: unknown) => this.#restartIfProjectLost({ ...thread, project_id: projectId }, error));
+      });
     });
     this.#options.onFileNotes(attachments.notes);
     this.#turn = await this.#work.deps.store.turns.record(this.#turn, {
@@ -261,7 +262,7 @@ export class Sender {
         const { status } = await agent.getTask(taskId);
         // A busy task becomes free again, but an ended task may never take another message.
         if (status === 'failed' || status === 'cancelled') {
-          await this.#leaveTask(taskId);
+          if (await this.#leaveTask(taskId)) throw new RestartSending();
           throw new TurnEnded('refused', strings.taskClosed, error);
         }
       }
@@ -275,33 +276,34 @@ export class Sender {
           throw new TurnEnded('refused', strings.unknownSkill(skill), error);
         throw new TurnEnded('refused', strings.unknownChosenSkill(skill), error, 'choose');
       }
-      if (error instanceof AgentNotFoundError) await this.#leaveTask(taskId);
       throw error;
     }
   }
 
   /**
-   * Throws the error of a step. If the step failed because the service no longer knows the thread's project, throws
-   * RestartSending instead, once: the message is sent in another project.
+   * Leaves what a step failed for because the service no longer knows it: the thread's project, once, or its task. False
+   * where there is nothing to leave.
    */
-  async #restartIfProjectLost(thread: Thread, error: unknown): Promise<never> {
-    if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) throw error;
-    if (thread.task_id !== null) await this.#leaveTask(thread.task_id);
-    else if (!this.#hasForgottenProject && (await forgetMissingProject(this.#work.deps, thread))) {
-      this.#hasForgottenProject = true;
-      throw new RestartSending();
-    }
-    throw error;
+  async #leaveLost(projectId: string, error: unknown): Promise<boolean> {
+    if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) return false;
+    return this.#options.withRetry(async () => {
+      const thread = await this.#threadUnderAccount(this.#turn);
+      if (thread.task_id !== null) return this.#leaveTask(thread.task_id);
+      if (this.#hasForgottenProject) return false;
+      const lost = { ...thread, project_id: thread.project_id ?? projectId };
+      this.#hasForgottenProject = await forgetMissingProject(this.#work.deps, lost);
+      return this.#hasForgottenProject;
+    });
   }
 
   /** Leaves the thread's task where a person retries a message: the message starts another task, once. */
-  async #leaveTask(taskId: string): Promise<void> {
+  async #leaveTask(taskId: string): Promise<boolean> {
     const { resends_turn_id } = await messageOfTurn(this.#work.deps, this.#turn);
-    if (resends_turn_id === null || this.#hasLeftTask) return;
+    if (resends_turn_id === null || this.#hasLeftTask) return false;
     await this.#work.deps.store.threads.leaveTask(this.#turn, taskId);
     this.#hasLeftTask = true;
     this.#work.deps.log.info({ turn: this.#turn.id, left: taskId }, 'the thread continues in another task');
-    throw new RestartSending();
+    return true;
   }
 
   async #threadUnderAccount(turn: Turn): Promise<Thread> {

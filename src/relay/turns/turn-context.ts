@@ -13,6 +13,7 @@ import { ReplyState } from '../replies/reply-state.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
+import { RefusalDoubt } from '../runtime/refusal-doubt.ts';
 import { withRetry } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { messageOfTurn } from '../sending/outgoing-message.ts';
@@ -47,6 +48,7 @@ export class TurnContext implements ThreadWork {
   passOn: (isAsked: boolean) => boolean = () => false;
   readonly #readRateFor: (account: string) => ReadRate;
   readonly #stopController = new AbortController();
+  readonly #doubt: RefusalDoubt;
   /** The turn's message and thread as they were when the turn began here, until the message is sent. */
   begun: BegunWork | undefined;
   /** The turn whose content this one sends again; undefined: not read yet. */
@@ -72,6 +74,7 @@ export class TurnContext implements ThreadWork {
     this.#readRateFor = readRateFor;
     this.state = new ReplyState(turn, deps.settings, () => this.reply.onChanged());
     this.reply = new LiveReply(this, turnLocationOf(turn), this.state, begun?.begunAt);
+    this.#doubt = new RefusalDoubt(deps.settings);
     this.begun = begun;
     this.resendsTurnId = begun?.message.resends_turn_id;
   }
@@ -103,7 +106,14 @@ export class TurnContext implements ThreadWork {
         this.deps.log.warn({ err: error, turn: this.turn.id, cause }, 'retrying a step of a turn');
       this.state.setWaitCause(cause);
     };
-    return withRetry(this.lease, step, onWait, { wake: this.stopSignal });
+    const doubt = (error: unknown) => {
+      const account = this.knownTask?.account_id ?? this.deps.accountOf(this.turn.workspace);
+      const sentTo = this.turn.user_message_id === null ? undefined : this.knownTask?.taskId;
+      return this.#doubt.waitAfter(error, () => this.deps.agent(account), sentTo);
+    };
+    const value = await withRetry(this.lease, step, onWait, { wake: this.stopSignal, doubt });
+    this.#doubt.clear();
+    return value;
   }
 
   /** Records a step, and what waits to be recorded. */
@@ -178,6 +188,7 @@ export class TurnContext implements ThreadWork {
     const { settledTaskMs } = this.deps.settings;
     let keptFingerprint = '';
     const onReadWithinMemory: typeof onRead = (message, fingerprint) => {
+      this.#doubt.clear();
       if (account_id !== SETTINGS_ACCOUNT && fingerprint !== keptFingerprint) {
         this.deps.replyMemory.keep(this.turn, message.content);
         keptFingerprint = fingerprint;

@@ -141,6 +141,8 @@ export function outcomeOfError(
 /** The error's own sentence is for operators, who find it in the log. */
 function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
+  if (error.code === 'not_understood' && atService.task && !atService.message)
+    return strings.retriesExhausted;
   const serviceMessage = error instanceof AgentRejectedError ? error.reason : undefined;
   if (atService.message)
     return error instanceof AgentResponseSizeError

@@ -16,7 +16,10 @@ test.concurrent('a reply that the service shows seconds after its message still 
 describe.concurrent('a reply that the service never settles', () => {
   let scene: AppScene;
   beforeAll(async () => {
-    scene = await openAppScene({ agent: { behaviour: { repliesSettle: false } }, settledTaskMs: 1_200 });
+    scene = await openAppScene({
+      agent: { behaviour: { repliesSettle: false } },
+      limits: { settledTaskMs: 1_200 },
+    });
   });
   /** What the service holds of the reply to the first message of a task. */
   const replyIn = (title: string) =>

@@ -1,0 +1,58 @@
+import type { AgentClient } from '../../agent/agent-client.ts';
+import { AgentError, AgentRejectedError, AgentResponseSizeError } from '../../agent/errors.ts';
+import type { RelayLimits } from './deps.ts';
+import { FailingTime } from './failing-time.ts';
+import type { TransientFailure } from './retry.ts';
+
+/** The longest pause before the service is asked again (ms). */
+const MAX_PAUSE_MS = 15_000;
+
+/**
+ * Doubts answers that a thing is gone, refused or unreadable: they may be those of a gateway, or of a service that is
+ * being replaced. Each is believed after a time of nothing else in which the service itself was there: `refusalMs`, or
+ * `badThingMs` where the task of the message still answers.
+ */
+export class RefusalDoubt {
+  readonly #limits: RelayLimits;
+  #failing = new FailingTime();
+
+  constructor(limits: RelayLimits) {
+    this.#limits = limits;
+  }
+
+  /** The service has answered. */
+  clear(): void {
+    this.#failing = new FailingTime();
+  }
+
+  /** How to wait before asking again; undefined where the error is no such answer, or is believed. `sentTo`: the message's task. */
+  async waitAfter(
+    error: unknown,
+    agent: () => AgentClient,
+    sentTo: string | undefined,
+  ): Promise<TransientFailure | undefined> {
+    if (!isDoubtful(error, sentTo !== undefined)) return undefined;
+    const client = agent();
+    const isTaskThere = sentTo !== undefined && !(await isRefused(() => client.getTask(sentTo)));
+    const failedMs = await this.#failing.count((at) => client.presence.wasThereAfter(at));
+    if (failedMs >= (isTaskThere ? this.#limits.badThingMs : this.#limits.refusalMs)) return undefined;
+    return { cause: 'service_unreachable', maxWaitMs: MAX_PAUSE_MS };
+  }
+}
+
+/** Before the message is sent, its rejection is about what it says. */
+function isDoubtful(error: unknown, isSent: boolean): boolean {
+  if (!(error instanceof AgentError) || error.outcome === 'not_sent') return false;
+  if (error instanceof AgentResponseSizeError) return false;
+  if (error instanceof AgentRejectedError) return isSent;
+  return error.code === 'not_found' || error.code === 'not_understood';
+}
+
+async function isRefused(call: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await call();
+    return false;
+  } catch (error) {
+    return isDoubtful(error, true);
+  }
+}

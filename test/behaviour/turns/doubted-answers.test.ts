@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import type { Fault } from '../../../sandbox/faults.ts';
+import * as strings from '../../../src/render/strings/index.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
+
+const READ = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
+const SEND = 'POST /experimental/tasks/{task_id}/messages';
+const GATEWAY_PAGE: Fault = { kind: 'status', status: 200, body: '<html><body>Back soon.</body></html>' };
+const answer = (status: number): Fault => ({ kind: 'status', status });
+
+describe('a reply that is read until its end', async () => {
+  const scene = await openAppScene({ limits: { refusalMs: 60_000 } });
+
+  test.for([
+    { what: 'is not found', fault: answer(404) },
+    { what: 'is refused', fault: answer(400) },
+    { what: 'is answered with the page of a gateway', fault: GATEWAY_PAGE },
+  ])('arrives where one read $what', async ({ what, fault }) => {
+    const channel = scene.channel();
+    scene.agent.faults.add({ call: READ, fault, times: 1 });
+    const root = scene.ask(channel, `/slow 60 ${what}`);
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Second 60 of 60');
+    expect(scene.replies(channel, root)).toHaveLength(1);
+    expect(scene.sentToAgent(`/slow 60 ${what}`).texts).toHaveLength(1);
+  });
+
+  test('arrives where the answer to the message is unreadable', async () => {
+    const channel = scene.channel();
+    let pages = 0;
+    scene.agent.behaviour.misbehaviour = (call) => {
+      if (call !== SEND || pages > 0) return undefined;
+      pages += 1;
+      return { kind: 'body', body: '<html><body>Back soon.</body></html>' };
+    };
+    const root = scene.ask(channel, 'sent to a gateway');
+    await scene.finished(channel, root);
+    expect(pages).toBe(1);
+    expect(scene.sentToAgent('sent to a gateway').texts).toEqual(['sent to a gateway']);
+    expect(scene.shown(channel, root)).not.toContain(strings.retriesExhausted);
+    expect(scene.shown(channel, root)).not.toContain(strings.serviceFailed);
+  });
+});
+
+/** How much faster than its own the limits of these bots pass. */
+const SCALE = 1 / 300;
+const SCALED_LIMITS = { refusalMs: 60_000 * SCALE, badThingMs: 600_000 * SCALE };
+const THIRTY_MINUTES_MS = 30 * 60_000 * SCALE;
+
+describe.concurrent('half an hour', () => {
+  test.for([
+    { what: 'server errors', fault: answer(503) },
+    { what: 'pages of a gateway', fault: GATEWAY_PAGE },
+    { what: 'nothing being found', fault: answer(404) },
+  ])('of $what costs no answer', async ({ fault }, { onTestFinished }) => {
+    const scene = await openAppScene({ limits: SCALED_LIMITS }, onTestFinished);
+    const channel = scene.channel();
+    const begun = scene.ask(channel, '/slow 200 before');
+    await scene.until('the reply grows', () => scene.shown(channel, begun).includes('Second'));
+    const back = scene.agent.faults.add({ call: /./, fault });
+    const asked = scene.ask(channel, '/slow 2 meanwhile');
+    await pause(THIRTY_MINUTES_MS);
+    back();
+    for (const root of [begun, asked]) await scene.finished(channel, root);
+    expect(scene.shown(channel, begun)).toContain('Second 200 of 200');
+    expect(scene.shown(channel, asked)).toContain('Second 2 of 2');
+    for (const text of ['/slow 200 before', '/slow 2 meanwhile'])
+      expect(scene.sentToAgent(text).texts).toEqual([text]);
+    const projects = scene.agent.projects.filter(({ title }) => title === channel.name);
+    expect(projects).toHaveLength(1);
+  });
+});
+
+test('a reply whose task is gone ends after a minute, and one that alone is gone after ten', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({ limits: SCALED_LIMITS }, onTestFinished);
+  const channel = scene.channel();
+  const lost = scene.ask(channel, '/slow 9000 lost');
+  const alone = scene.ask(channel, '/slow 9000 alone');
+  for (const root of [lost, alone])
+    await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+  const { AGENT_BASE_URL, AGENT_API_KEY } = scene.sandbox.config;
+  const task = scene.agent.tasks.find(({ title }) => title.startsWith('/slow 9000 lost'));
+  const url = `${AGENT_BASE_URL}/experimental/tasks/${task?.id ?? ''}`;
+  await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${AGENT_API_KEY}` } });
+  const since = performance.now();
+  scene.agent.faults.add({ call: READ, fault: answer(404) });
+  await scene.finished(channel, lost);
+  expect(scene.shown(channel, lost)).toContain(strings.taskNotFound);
+  await scene.finished(channel, alone);
+  expect(performance.now() - since).toBeGreaterThan(SCALED_LIMITS.badThingMs);
+  expect(scene.shown(channel, alone)).toContain(strings.taskNotFound);
+});

@@ -29,3 +29,17 @@ export function serviceSettings(
     HOST: '127.0.0.1',
   };
 }
+
+/** Encrypts the tokens and keys of workspaces. */
+export const OAUTH_SECRET_KEY = 'sandbox-'.repeat(4);
+
+/** The app's own credentials, for workspaces that install it by OAuth; the redirect address does not resolve. */
+export function oauthSettings(slack: SlackWorkspace): Record<string, string> {
+  return {
+    SLACK_CLIENT_ID: slack.clientId,
+    SLACK_CLIENT_SECRET: slack.clientSecret,
+    SECRET_KEY: OAUTH_SECRET_KEY,
+    PUBLIC_URL: 'https://bot.invalid',
+    INSTALL_WORKSPACES: '*',
+  };
+}

@@ -20,6 +20,8 @@ export type Fault =
 export interface FaultRule {
   /** The call's name: a Slack method such as `chat.update`, or an endpoint such as `POST /experimental/tasks`. */
   call: string | RegExp;
+  /** Only calls whose address or arguments contain this: a channel's, message's or task's id. */
+  about?: string;
   fault: Fault;
   /** How many calls it hits; unlimited by default. */
   times?: number;
@@ -51,12 +53,13 @@ export class Faults {
     this.#rules = [];
   }
 
-  /** The fault that hits this call, if any: the first matching rule applies. */
-  hit(call: string): Fault | undefined {
+  /** The fault that hits this call, if any: the first matching rule applies. `subject` has its address and arguments. */
+  hit(call: string, subject: () => string = () => ''): Fault | undefined {
     for (const entry of this.#rules) {
       const { rule } = entry;
       const matches = typeof rule.call === 'string' ? rule.call === call : rule.call.test(call);
-      if (!matches || entry.left <= 0 || this.#random() >= (rule.chance ?? 1)) continue;
+      const isAbout = matches && (rule.about === undefined || subject().includes(rule.about));
+      if (!isAbout || entry.left <= 0 || this.#random() >= (rule.chance ?? 1)) continue;
       entry.left -= 1;
       return rule.fault;
     }
@@ -66,7 +69,10 @@ export class Faults {
   /** Express middleware that applies the faults; `nameOf` returns the call name of a request. */
   middleware(nameOf: (request: Request) => string): RequestHandler {
     return (request, response, next) => {
-      const fault = this.hit(nameOf(request));
+      const fault = this.hit(
+        nameOf(request),
+        () => `${request.originalUrl} ${JSON.stringify(request.body ?? '')}`,
+      );
       if (fault === undefined) return next();
       apply(fault, request, response, next).catch(next);
     };

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AgentService, type AgentServiceOptions, startAgentService } from './agent/agent-service.ts';
-import { serviceSettings, UNLIMITED_QUOTAS } from './bot-settings.ts';
+import { oauthSettings, serviceSettings, UNLIMITED_QUOTAS } from './bot-settings.ts';
 import {
   type SlackWorkspace,
   type SlackWorkspaceOptions,
@@ -58,17 +58,6 @@ export async function startSandboxServices(
     ...options.settings,
   };
   return { slack, agent, settings, folder };
-}
-
-/** The app's own credentials; the redirect address does not resolve. */
-function oauthSettings(slack: SlackWorkspace): Record<string, string> {
-  return {
-    SLACK_CLIENT_ID: slack.clientId,
-    SLACK_CLIENT_SECRET: slack.clientSecret,
-    SECRET_KEY: 'sandbox-'.repeat(4),
-    PUBLIC_URL: 'https://bot.invalid',
-    INSTALL_WORKSPACES: '*',
-  };
 }
 
 async function startAgent(

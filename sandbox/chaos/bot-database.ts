@@ -99,21 +99,20 @@ export class BotDatabase {
     );
   }
 
-  /** The number of unfinished messages and turns. */
-  async unfinished(): Promise<number> {
-    const sql = `select (select count(*) from messages where state in ('waiting', 'sending'))
-      + (select count(*) from turns where finished_at is null) as count`;
-    return z.coerce
-      .number()
-      .parse(z.array(z.object({ count: z.unknown() })).parse(await this.#rows(sql))[0]?.count);
+  /** The number of unfinished messages and turns, without those of one channel. */
+  async unfinished(exceptChannel = ''): Promise<number> {
+    const sql = `select (select count(*) from messages where state in ('waiting', 'sending') and channel <> $1)
+      + (select count(*) from turns where finished_at is null and channel <> $1) as count`;
+    const rows = await this.#rows(sql, [exceptChannel]);
+    return z.coerce.number().parse(z.array(z.object({ count: z.unknown() })).parse(rows)[0]?.count);
   }
 
   async close(): Promise<void> {
     await this.#client.end().catch(() => undefined);
   }
 
-  async #rows(sql: string): Promise<unknown[]> {
-    return (await this.#client.query(sql)).rows;
+  async #rows(sql: string, values: unknown[] = []): Promise<unknown[]> {
+    return (await this.#client.query(sql, values)).rows;
   }
 }
 

@@ -10,9 +10,9 @@ export class ObservedFaults extends Faults {
     this.#onCall = onCall;
   }
 
-  override hit(call: string): Fault | undefined {
+  override hit(call: string, subject?: () => string): Fault | undefined {
     this.#onCall(call);
-    return super.hit(call);
+    return super.hit(call, subject);
   }
 }
 

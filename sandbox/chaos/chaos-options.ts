@@ -22,12 +22,18 @@ export interface ChaosOptions {
   logs: string | undefined;
 }
 
+/** The options of a run with things that stay bad. */
+export interface PoisonOptions extends Pick<ChaosOptions, 'seed' | 'logs'> {
+  poison: true;
+}
+
 /** Without `--database`, which alone kills no process of the bot. */
 const DEFAULT_KILLS = 20;
 
 const schema = z.object({
   kills: z.coerce.number().int().min(1).max(1_000).optional(),
   database: z.coerce.number().min(1).max(600).optional(),
+  poison: z.coerce.number().int().nonnegative().optional(),
   seed: z.coerce.number().int().nonnegative().default(1),
   workflows: z.boolean().default(false),
   streams: z.boolean().default(false),
@@ -38,7 +44,8 @@ const schema = z.object({
 });
 
 export const CHAOS_USAGE =
-  'Usage: npm run chaos -- --kills N --seed S [--database SECONDS] [--workflows] [--streams] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]';
+  'Usage: npm run chaos -- --kills N --seed S [--database SECONDS] [--workflows] [--streams] [--replicas R] [--transport http|socket] [--delay SECONDS] [--logs FOLDER]\n' +
+  '       npm run chaos -- --poison S [--logs FOLDER]';
 
 /** The command line is invalid; `message` names the options at fault and shows the usage. */
 export class ChaosOptionsError extends Error {
@@ -51,14 +58,15 @@ export class ChaosOptionsError extends Error {
 }
 
 /** Parses the arguments after the script's name. @throws ChaosOptionsError */
-export function parseChaosOptions(args: readonly string[]): ChaosOptions {
+export function parseChaosOptions(args: readonly string[]): ChaosOptions | PoisonOptions {
   const parsed = schema.safeParse(valuesOf(args));
   if (!parsed.success) {
     throw new ChaosOptionsError(
       parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`),
     );
   }
-  const { transport, logs, database, kills, ...rest } = parsed.data;
+  const { transport, logs, database, kills, poison, ...rest } = parsed.data;
+  if (poison !== undefined) return { poison: true, seed: poison, logs };
   return {
     ...rest,
     kills: kills ?? (database === undefined ? DEFAULT_KILLS : 0),
@@ -76,6 +84,7 @@ function valuesOf(args: readonly string[]): unknown {
       options: {
         kills: option,
         seed: option,
+        poison: option,
         database: option,
         workflows: { type: 'boolean' },
         streams: { type: 'boolean' },

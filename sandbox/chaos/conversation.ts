@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Channel, Message, Person, SlackWorkspace } from '../slack/slack-workspace.ts';
+import type { Channel, Message, Person, SlackWorkspace, Team } from '../slack/slack-workspace.ts';
 import { RESULT_REQUEST } from './chaos-agent.ts';
 import type { FileFingerprint, SaidMessage } from './damage.ts';
 import { between, oneOf } from './random-streams.ts';
@@ -33,23 +33,28 @@ export class Conversation {
   readonly #open: OpenThread[] = [];
   readonly #maxChannels: number;
   readonly #directMessageChance: number;
+  readonly #team: Team;
   #threads = 0;
   #files = 0;
 
-  /** New threads may come with new channels, up to `maxChannels`. */
+  /** New threads may come with new channels, up to `maxChannels`. By default the people are those of the first workspace. */
   constructor(
     slack: SlackWorkspace,
     random: () => number,
     {
       maxChannels = Number.POSITIVE_INFINITY,
       directMessageChance = DIRECT_MESSAGE_CHANCE,
-    }: { maxChannels?: number; directMessageChance?: number } = {},
+      team = slack.team,
+    }: { maxChannels?: number; directMessageChance?: number; team?: Team } = {},
   ) {
+    this.#team = team;
     this.#maxChannels = maxChannels;
     this.#directMessageChance = directMessageChance;
     this.#slack = slack;
     this.#random = random;
-    this.#people = ['ada', 'grace', 'linus'].map((name) => slack.createPerson({ name, realName: name }));
+    this.#people = ['ada', 'grace', 'linus'].map((name) =>
+      slack.createPerson({ name, realName: name, teamId: team.id }),
+    );
     for (let i = 0; i < 3; i += 1) this.#newChannel();
   }
 
@@ -67,11 +72,17 @@ export class Conversation {
     else this.#reply(thread);
   }
 
+  /** A random person writes in the oldest thread that is open, if there is one. */
+  replyOne(): void {
+    const [thread] = this.#open;
+    if (thread !== undefined) this.#reply(thread);
+  }
+
   #startThread(): void {
     const random = this.#random;
     if (this.#channels.length < this.#maxChannels && random() < 0.5) this.#newChannel();
     this.#threads += 1;
-    const name = `th${this.#threads}`;
+    const name = `${this.#team === this.#slack.team ? '' : this.#team.id}th${this.#threads}`;
     const owner = random() < this.#directMessageChance ? oneOf(random, this.#people) : undefined;
     if (owner !== undefined) this.directMessages += 1;
     const channel =
@@ -100,7 +111,7 @@ export class Conversation {
     const message = this.#slack.say({
       person: owner ?? (random() < 0.8 ? this.#people[0] : undefined) ?? oneOf(random, this.#people),
       channel,
-      text: root === undefined && owner === undefined ? `<@${this.#slack.bot.userId}> ${text}` : text,
+      text: root === undefined && owner === undefined ? `<@${this.#team.bot.userId}> ${text}` : text,
       ...(root === undefined ? {} : { thread: root }),
       ...(files.length === 0 ? {} : { files }),
     });
@@ -128,9 +139,9 @@ export class Conversation {
   }
 
   #newChannel(): void {
-    this.#channels.push(
-      this.#slack.createChannel({ name: `room-${this.#channels.length + 1}`, purpose: 'Where much happens' }),
-    );
+    const name = `room-${this.#channels.length + 1}`;
+    const purpose = 'Where much happens';
+    this.#channels.push(this.#slack.createChannel({ name, purpose, teamId: this.#team.id }));
   }
 }
 

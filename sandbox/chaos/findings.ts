@@ -23,8 +23,8 @@ const POLL_INTERVAL_MS = 200;
  */
 export async function collectFindings(
   slack: SlackWorkspace,
-  agent: AgentService,
-  observer: DatabaseObserver,
+  agent: Pick<AgentService, 'tasks' | 'files'>,
+  observer: Pick<DatabaseObserver, 'unfinished' | 'turns' | 'waitingPairs'>,
   { said, names }: { said: readonly SaidMessage[]; names: readonly string[] },
   isEnough?: (findings: Findings) => boolean,
   sendPaused: () => Promise<boolean> = async () => false,
@@ -63,7 +63,10 @@ export async function collectFindings(
 }
 
 /** The content of the tasks. `names` precede the messages of threads with several people. */
-async function serviceTasks(agent: AgentService, names: readonly string[]): Promise<ServiceTask[]> {
+async function serviceTasks(
+  agent: Pick<AgentService, 'tasks' | 'files'>,
+  names: readonly string[],
+): Promise<ServiceTask[]> {
   const fingerprints = new Map<string, FileFingerprint>();
   for (const file of agent.files) {
     if (file.ready && file.purpose === 'input')
@@ -99,21 +102,21 @@ async function serviceTasks(agent: AgentService, names: readonly string[]): Prom
 
 /** The content of every thread in which people wrote. */
 function shownThreads(slack: SlackWorkspace, said: readonly SaidMessage[]): ShownThread[] {
+  const bots = new Set(slack.teams.map(({ bot }) => bot.userId));
   return [...new Set(said.map(({ thread }) => thread))].map((thread) => {
     const [channel = '', root = ''] = thread.split('/');
     const messages = slack.thread(channel, root);
     return {
       thread,
-      posts: messages
-        .filter(({ user }) => user === slack.bot.userId)
-        .map((message) => botPost(slack, message)),
+      posts: messages.filter(({ user }) => bots.has(user)).map((message) => botPost(slack, message)),
       waitingReactions: messages.filter(({ reactions }) => (reactions.get(WAITING_REACTION) ?? []).length > 0)
         .length,
     };
   });
 }
 
-function botPost(slack: SlackWorkspace, message: Message): BotPost {
+/** A post of the bot as people see it. */
+export function botPost(slack: SlackWorkspace, message: Message): BotPost {
   const blocks = message.blocks ?? [];
   const answers = blocks.filter(({ type }) => type === 'markdown');
   const others = blocks.filter(({ type }) => type !== 'markdown');
@@ -131,7 +134,7 @@ function botPost(slack: SlackWorkspace, message: Message): BotPost {
 }
 
 /** The ts of each thread's messages, in the order in which the service received them. */
-function sendOrder(agent: AgentService, turns: readonly TurnRow[]): Findings['sent'] {
+function sendOrder(agent: Pick<AgentService, 'tasks'>, turns: readonly TurnRow[]): Findings['sent'] {
   const position = new Map(
     agent.tasks.flatMap(({ messages }) => messages.map(({ id }, index) => [id, index] as const)),
   );

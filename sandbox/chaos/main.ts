@@ -6,10 +6,11 @@ import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
 import { CHAOS_USAGE, ChaosOptionsError, parseChaosOptions } from './chaos-options.ts';
 import { hasPassed, reportLine } from './chaos-report.ts';
 import { runChaos } from './chaos-run.ts';
-import { DAMAGE_KINDS } from './damage.ts';
+import { DAMAGE_KINDS, type Damage } from './damage.ts';
+import { poisonReportLine, runPoison } from './poison-run.ts';
 
 exitIfHelpIsAsked(
-  `${CHAOS_USAGE}\n\nKills the bot at random, then compares what was said with what arrived.`,
+  `${CHAOS_USAGE}\n\nKills the bot at random, then compares what was said with what arrived. With --poison, one thing after another stays bad, and nobody else may wait for it.`,
 );
 process.exitCode = await main(process.argv.slice(2));
 
@@ -17,25 +18,34 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     const options = parseChaosOptions(args);
     const logs = options.logs ?? (await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-')));
-    const { findings, turns, damage, stats } = await runChaos({ ...options, logs }, (line) =>
-      console.error(`chaos: ${line}`),
-    );
-    const passed = hasPassed(damage, stats);
+    const { passed, damage, line } = await run({ ...options, logs });
     for (const kind of DAMAGE_KINDS)
       for (const sentence of damage[kind]) console.error(`${kind}: ${sentence}`);
-    if (!passed) {
-      await writeFile(
-        join(logs, 'findings.json'),
-        JSON.stringify({ ...findings, sent: [...findings.sent], turns }, undefined, 1),
-      );
-      console.error(`The bot's logs and the findings are in ${logs}`);
-    }
+    if (!passed) console.error(`The bot's logs and the findings are in ${logs}`);
     if (passed && options.logs === undefined) await rm(logs, { recursive: true, force: true });
-    console.log(reportLine(damage, stats));
+    console.log(line);
     return passed ? 0 : 1;
   } catch (error) {
     const isUsageError = error instanceof ChaosOptionsError;
     console.error(...(isUsageError ? [error.message] : flattenSuppressedErrors(error)));
     return isUsageError ? 2 : 1;
   }
+}
+
+async function run(
+  options: ReturnType<typeof parseChaosOptions> & { logs: string },
+): Promise<{ passed: boolean; damage: Damage; line: string }> {
+  const onProgress = (line: string) => console.error(`chaos: ${line}`);
+  if ('poison' in options) {
+    const report = await runPoison(options, onProgress);
+    const { damage, missed } = report;
+    for (const sentence of missed) console.error(`missed: ${sentence}`);
+    const passed = missed.length === 0 && DAMAGE_KINDS.every((kind) => damage[kind].length === 0);
+    return { passed, damage, line: poisonReportLine(report, options.seed) };
+  }
+  const { findings, turns, damage, stats } = await runChaos(options, onProgress);
+  const passed = hasPassed(damage, stats);
+  const all = { ...findings, sent: [...findings.sent], turns };
+  if (!passed) await writeFile(join(options.logs, 'findings.json'), JSON.stringify(all, undefined, 1));
+  return { passed, damage, line: reportLine(damage, stats) };
 }

@@ -1,14 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { encryptionContext, Keyring } from '../../src/store/workspaces/keyring.ts';
-import { type AgentService, startAgentService } from '../agent/agent-service.ts';
+import { startAgentService } from '../agent/agent-service.ts';
 import { BotProcess, compileCacheSettings } from '../bot-process.ts';
-import { serviceSettings } from '../bot-settings.ts';
+import { oauthSettings, serviceSettings } from '../bot-settings.ts';
 import { connectionUrl } from '../connection-url.ts';
+import { containerMemorySettings, installApp, setAccount } from '../multi-workspace-bot.ts';
 import { startPostgresServer } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import type { ServiceFuzzOptions } from './fuzz-options.ts';
@@ -22,7 +21,6 @@ const HOSTILE_TEAMS = ['T8', 'T9'] as const;
 const MAX_HOSTILE_THREADS = 24;
 /** How many of the hostile service's answers are spoilt. */
 const SPOILT_SHARE = 0.15;
-const SECRET_KEY = 'sandbox-'.repeat(4);
 
 /** What the honest workspaces and the process may suffer: seconds, ms and MiB (deploy's example limit). */
 const BARS = { doneLagP95Seconds: 3, eventLoopP99Ms: 100, eventLoopMaxMs: 500, peakMemoryMiB: 768 };
@@ -145,65 +143,23 @@ async function prepare(seed: number, given: ServiceFuzzOptions['database'], undo
     ...serviceSettings(slack, honest, 'socket'),
     // How many turns may run at once is left as it is: the hostile workspaces come to their limits.
     ...{ TURNS_PER_HOUR_PERSON: '0', TURNS_PER_HOUR_WORKSPACE: '0' },
-    SLACK_CLIENT_ID: slack.clientId,
-    SLACK_CLIENT_SECRET: slack.clientSecret,
-    SECRET_KEY,
-    PUBLIC_URL: 'https://bot.invalid',
+    ...oauthSettings(slack),
     INSTALL_WORKSPACES: teams.map(({ id }) => id).join(),
     ACCOUNT_HOSTS: '127.0.0.1',
     DATABASE_URL: connectionUrl(database),
-    // As in a container of 768 MiB.
-    NODE_OPTIONS: '--max-old-space-size=384',
-    ...(await memorySettingsOfImage()),
+    ...(await containerMemorySettings()),
   };
   const bot = new BotProcess(settings, join(folder, 'bot.log'));
   undo.defer(async () => void (bot.alive && (await bot.kill())));
   if (!(await bot.ready())) throw new Error('The bot did not start.');
-  for (const { id } of teams) await install(bot.port ?? 0, id);
-  await setAccounts(database, hostile);
-  return { slack, honest, hostile, bot, folder };
-}
-
-/** How the image has memory returned to the system. */
-async function memorySettingsOfImage(): Promise<Record<string, string>> {
-  const image = await readFile(new URL('../../Dockerfile', import.meta.url), 'utf8');
-  const found = [...image.matchAll(/\b(MALLOC_\w+)=(\d+)/g)];
-  if (found.length === 0) throw new Error('The Dockerfile sets nothing about memory.');
-  return Object.fromEntries(found.map(([, name = '', value = '']) => [name, value]));
-}
-
-/** Installs the app in a workspace, as a browser does. */
-async function install(port: number, team: string): Promise<void> {
-  const open = (path: string, cookie?: string) =>
-    fetch(`http://127.0.0.1:${port}${path}`, {
-      redirect: 'manual',
-      headers: cookie === undefined ? {} : { cookie },
-    });
-  const first = await open('/slack/install');
-  const asked = new URL(first.headers.get('location') ?? '');
-  asked.searchParams.set('team', team);
-  const back = new URL((await fetch(asked, { redirect: 'manual' })).headers.get('location') ?? '');
-  const cookie = (first.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-  const last = await open(`${back.pathname}${back.search}`, cookie);
-  if (last.status !== 200) throw new Error(`The app could not be installed in ${team} (${last.status}).`);
-}
-
-/** Sets the hostile service for the hostile workspaces, and waits until the bot knows it. */
-async function setAccounts(connection: pg.ClientConfig, hostile: AgentService): Promise<void> {
-  const keyring = new Keyring([SECRET_KEY]);
-  const client = new pg.Client(connection);
+  for (const { id } of teams) await installApp(bot.port ?? 0, id);
+  const client = new pg.Client(database);
   await client.connect();
-  for (const workspace of HOSTILE_TEAMS) {
-    const key = { workspace, account_id: randomUUID() };
-    const encrypted = keyring.encrypt(hostile.apiKey, encryptionContext.account(key));
-    await client.query(
-      `insert into accounts (workspace, account_id, base_url, encrypted_api_key, set_by)
-       values ($1, $2, $3, $4, 'U1')`,
-      [workspace, key.account_id, hostile.url, encrypted],
-    );
-  }
+  for (const workspace of HOSTILE_TEAMS) await setAccount(client, workspace, hostile);
   await client.end();
+  // Until the bot knows the accounts.
   await sleep(3_000);
+  return { slack, honest, hostile, bot, folder };
 }
 
 const LOOP_METRIC = /^nodejs_eventloop_lag_(p99|max)_seconds (\S+)$/gm;

@@ -182,14 +182,17 @@ describe('the border', () => {
     const task = client.service.tasks[0]?.id ?? '';
     client.service.faults.add({
       call: 'GET /experimental/tasks/{task_id}',
+      about: task,
       fault: { kind: 'status', status: 503 },
       times: 1,
     });
+    expect((await client.call('GET', '/experimental/tasks/other')).status).toBe(404);
     expect((await client.call('GET', `/experimental/tasks/${task}`)).status).toBe(503);
     expect(await client.status(task)).toBe('idle');
     expect(client.service.calls.map(({ name, status }) => `${name} ${status}`)).toEqual([
       'POST /projects 200',
       'POST /experimental/tasks 0',
+      'GET /experimental/tasks/{task_id} 404',
       'GET /experimental/tasks/{task_id} 503',
       'GET /experimental/tasks/{task_id} 200',
     ]);

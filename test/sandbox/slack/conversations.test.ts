@@ -172,6 +172,19 @@ describe('faults', () => {
     expect(slack.messages(channel)).toHaveLength(1);
     await until(() => slack.calls[0]?.status === 0 && slack.calls[0].ms > 0);
   });
+
+  test('a fault that is about one channel spares the others', async () => {
+    const { slack, channel, client } = await workspaceWithBot();
+    const other = slack.createChannel({ name: 'other' });
+    const body = { ok: false, error: 'internal_error' };
+    slack.faults.add({
+      call: 'chat.postMessage',
+      about: channel.id,
+      fault: { kind: 'status', status: 200, body },
+    });
+    expect((await client.chat.postMessage({ channel: other.id, text: 'x' })).ok).toBe(true);
+    expect(await refusal(client.chat.postMessage({ channel: channel.id, text: 'x' }))).toBe('internal_error');
+  });
 });
 
 describe('what people type', () => {

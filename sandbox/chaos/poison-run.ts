@@ -1,0 +1,139 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { compileCacheSettings } from '../bot-process.ts';
+import { startPostgresServer } from '../postgres-server.ts';
+import type { DatabaseConnection } from './bot-database.ts';
+import { DAMAGE_KINDS, type Damage } from './damage.ts';
+import { POISON_KINDS, type PoisonKind, type PoisonKindName } from './poison-kinds.ts';
+import { type PoisonOutcome, PoisonPlay, type PoisonPlayOptions, secondsSince } from './poison-play.ts';
+
+/** What others and the people of a bad thing may suffer. */
+export const POISON_BARS = { othersDelayedP95Seconds: 1, endedAfterSeconds: 600 };
+
+export interface PoisonRunOptions extends Pick<PoisonPlayOptions, 'seed' | 'logs' | 'messages' | 'pauseMs'> {
+  /** Those to play; all by default. */
+  kinds?: readonly PoisonKindName[];
+  bars?: typeof POISON_BARS;
+  /** An empty, migrated database each time; by default the run starts its own server. */
+  newDatabase?: () => Promise<DatabaseConnection>;
+}
+
+/** The outcome of a run. */
+export interface PoisonReport {
+  messages: number;
+  seconds: number;
+  poison: Partial<Record<PoisonKindName, PoisonOutcome>>;
+  /** What the others suffered, beside something bad and beside nothing bad. */
+  damage: Damage;
+  /** One sentence for each bar that was missed. */
+  missed: string[];
+}
+
+/**
+ * Lets one thing after another be bad, for good. Beside each, people have the same conversations as with a second bot,
+ * for which nothing is bad: at the same time, so that a busy machine slows both.
+ */
+export async function runPoison(
+  options: PoisonRunOptions,
+  onProgress: (line: string) => void = () => undefined,
+): Promise<PoisonReport> {
+  const began = performance.now();
+  await using undo = new AsyncDisposableStack();
+  await mkdir(options.logs, { recursive: true });
+  const folder = await mkdtemp(join(tmpdir(), 'taskthread-poison-'));
+  undo.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+  await chmod(folder, 0o711);
+  const newDatabase = options.newDatabase ?? (await ownDatabases(join(folder, 'data'), undo));
+  const settings = await compileCacheSettings(join(folder, 'compiled'));
+  const { bars = POISON_BARS } = options;
+  const limitSeconds = bars.endedAfterSeconds;
+  const report: PoisonReport = {
+    ...{ messages: 0, seconds: 0, poison: {}, missed: [] },
+    damage: { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] },
+  };
+  const prepare = async (name: string, kind?: PoisonKind) =>
+    PoisonPlay.prepare(
+      { ...options, limitSeconds, settings, database: await newDatabase(), name, kind },
+      undo,
+    );
+  const ends: Promise<void>[] = [];
+  for (const name of options.kinds ?? poisonKindNames()) {
+    const [plain, poisoned] = await both(
+      prepare(`nothing-beside-${name}`),
+      prepare(name, POISON_KINDS[name]),
+    );
+    const [lags, slower] = await both(plain.talk(report.damage), poisoned.talk(report.damage));
+    report.messages += lags.size + slower.size;
+    await plain.stop(report.damage);
+    const delays = [...slower].map(([message, lag]) => lag - (lags.get(message) ?? lag));
+    const end = async () => {
+      const outcome = await poisoned.outcome();
+      await poisoned.stop(report.damage);
+      report.poison[name] = { othersDelayedP95Seconds: p95(delays), ...outcome };
+      onProgress(`${name} after ${secondsSince(began)} s: ${JSON.stringify(report.poison[name])}`);
+    };
+    // What is still bad stays so beside the next one.
+    const ending = end();
+    ending.catch(() => undefined);
+    ends.push(ending);
+  }
+  await Promise.all(ends);
+  report.missed.push(...missedBars(report.poison, bars));
+  report.seconds = secondsSince(began);
+  return report;
+}
+
+/** The line of JSON that a run prints. */
+export function poisonReportLine(
+  { damage, messages, seconds, poison }: Omit<PoisonReport, 'missed'>,
+  seed: number,
+): string {
+  const counts = Object.fromEntries(DAMAGE_KINDS.map((kind) => [kind, damage[kind].length]));
+  return JSON.stringify({ chaos: true, messages, ...counts, poison, seconds, seed });
+}
+
+function poisonKindNames(): PoisonKindName[] {
+  return Object.keys(POISON_KINDS).filter((name): name is PoisonKindName => name in POISON_KINDS);
+}
+
+/** One sentence for each bar that was missed. */
+export function missedBars(poison: PoisonReport['poison'], bars: typeof POISON_BARS): string[] {
+  return Object.entries(poison).flatMap(([name, outcome]) => {
+    const { othersDelayedP95Seconds, endedAfterSeconds, told, counted } = outcome;
+    const delay = `others waited ${othersDelayedP95Seconds} s longer (p95)`;
+    return [
+      ...(othersDelayedP95Seconds > bars.othersDelayedP95Seconds ? [delay] : []),
+      ...(endedAfterSeconds === null ? [`it did not end within ${bars.endedAfterSeconds} s`] : []),
+      ...(told ? [] : ['its people were not told']),
+      ...(counted ? [] : ['no metric counted it']),
+    ].map((sentence) => `${name}: ${sentence}`);
+  });
+}
+
+/** Both results, once neither is at work any more. */
+async function both<Result>(one: Promise<Result>, other: Promise<Result>): Promise<[Result, Result]> {
+  await Promise.allSettled([one, other]);
+  return Promise.all([one, other]);
+}
+
+function p95(list: readonly number[]): number {
+  const sorted = list.toSorted((a, b) => a - b);
+  return Math.round(Math.max(0, sorted[Math.ceil(list.length * 0.95) - 1] ?? 0) * 100) / 100;
+}
+
+/** Databases on a server of the run's own. */
+async function ownDatabases(folder: string, undo: AsyncDisposableStack) {
+  const { connection } = await startPostgresServer(folder, undo);
+  let count = 0;
+  return async () => {
+    count += 1;
+    const database = `poison_${count}`;
+    const client = new pg.Client(connection);
+    await client.connect();
+    await client.query(`create database ${database}`);
+    await client.end();
+    return { ...connection, database };
+  };
+}

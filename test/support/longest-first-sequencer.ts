@@ -50,6 +50,7 @@ const LONGEST_FIRST = [
   'behaviour/inbox/late-messages',
   'behaviour/replies/plan-and-tables',
   'behaviour/inbox/human-threads',
+  'behaviour/accounts/heavy-replies',
   'behaviour/accounts/account-change',
   'behaviour/access/control-permission',
   'behaviour/start/choose-again',

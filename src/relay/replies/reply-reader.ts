@@ -1,10 +1,10 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError } from '../../agent/errors.ts';
-import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import type { Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
+import type { TurnMemory } from '../runtime/reply-memory.ts';
 import { type InterruptibleWait, sleepWithLease, throwIfInterrupted } from '../runtime/retry.ts';
-import { replyFingerprint } from './reply-fingerprint.ts';
+import { isReplySettled, keptSizeOf, type ReadReply, toReadReply } from './reply-blocks.ts';
 
 /** An edit shows a read that is at most this old (ms) without another one. */
 const FRESH_READ_MS = 400;
@@ -25,8 +25,11 @@ export interface ReplyReaderOptions {
   lease: Lease;
   /** How long (ms) a task must show itself settled to count as settled: its status may lag behind a message. */
   settledTaskMs: number;
-  /** Gets every state of the reply that is read, with its fingerprint. */
-  onRead(message: AgentMessage, fingerprint: string): void;
+  memory: TurnMemory;
+  /** Gets every state of the reply that is read. */
+  onRead(reply: ReadReply): void;
+  /** There is no room for the reply; false once there is. */
+  onMemoryWait?: (isWaiting: boolean) => void;
 }
 
 /** Reads one reply until it has settled. */
@@ -34,10 +37,10 @@ export class ReplyReader {
   readonly #options: ReplyReaderOptions;
   #replyId: string | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
-  #currentRead: Promise<AgentMessage> | undefined;
+  #currentRead: Promise<ReadReply> | undefined;
   #isSettled = false;
   /** The settled reply, once it was read by itself: in a list, or in the answer to a send, it may be incomplete. */
-  #settledReply: AgentMessage | undefined;
+  #settledReply: ReadReply | undefined;
   #endedWithTask = false;
   /** The fingerprint of the last read. */
   #lastFingerprint = '';
@@ -57,26 +60,22 @@ export class ReplyReader {
   }
 
   /**
-   * Finds the reply to our message; undefined once the task shows itself settled without one for `settledMs`. Throws an
-   * AgentError.
+   * Finds the reply to our message, unless its id is known; returns its id, or undefined once the task shows itself settled
+   * without one for `settledMs`. Throws an AgentError.
    */
   async find(
-    knownReply: AgentMessage | null,
+    knownId: string | undefined,
     settledMs = () => this.#options.settledTaskMs,
-  ): Promise<AgentMessage | undefined> {
-    const found =
-      knownReply !== null && this.#answersUs(knownReply) ? knownReply : await this.#waitForReply(settledMs);
-    if (found === undefined) return undefined;
-    this.#replyId = found.id;
-    this.#recordRead(found);
-    return found;
+  ): Promise<string | undefined> {
+    this.#replyId = knownId ?? (await this.#waitForReply(settledMs));
+    return this.#replyId;
   }
 
   /**
    * Reads until the reply has settled, and returns it. A reply that never settles is returned as it is, with its task's
    * status, once the task has been settled for `settledTaskMs` without a change of the reply. Throws an AgentError.
    */
-  async readToEnd(): Promise<AgentMessage> {
+  async readToEnd(): Promise<ReadReply> {
     const { rate, lease } = this.#options;
     const leave = rate.join();
     try {
@@ -95,9 +94,8 @@ export class ReplyReader {
         const granted = await rate.acquire(lease.signal, this.#followerWait);
         throwIfInterrupted(lease);
         if (!granted) continue;
-        const message = await this.read();
-        if (this.#settledReply === undefined && this.#readAt >= this.#taskDueAt)
-          await this.#readTask(message);
+        const reply = await this.read();
+        if (this.#settledReply === undefined && this.#readAt >= this.#taskDueAt) await this.#readTask(reply);
         const base = rate.intervalMs();
         waitMs =
           this.#lastFingerprint === previousFingerprint
@@ -111,7 +109,7 @@ export class ReplyReader {
   }
 
   /** Reads the reply; concurrent callers share one read. */
-  async read(): Promise<AgentMessage> {
+  async read(): Promise<ReadReply> {
     this.#currentRead ??= this.#read().finally(() => {
       this.#currentRead = undefined;
     });
@@ -143,31 +141,33 @@ export class ReplyReader {
     return this.#replyId === undefined || this.#isSettled || performance.now() - this.#readAt < FRESH_READ_MS;
   }
 
-  async #read(): Promise<AgentMessage> {
-    const { agent, taskId, lease } = this.#options;
-    if (this.#replyId === undefined) throw new Error('The reply has not been found yet.');
-    const message = await agent.getMessage(taskId, this.#replyId, { signal: lease.signal });
-    this.#recordRead(message);
-    if (this.#isSettled) this.#settledReply = message;
+  async #read(): Promise<ReadReply> {
+    const { agent, taskId, lease, memory, onMemoryWait } = this.#options;
+    const id = this.#replyId;
+    if (id === undefined) throw new Error('The reply has not been found yet.');
+    const get = async () => toReadReply(await agent.getMessage(taskId, id, { signal: lease.signal }));
+    const reply = await memory.read('reply', get, keptSizeOf, { lease, onWait: onMemoryWait });
+    this.#recordRead(reply);
+    if (this.#isSettled) this.#settledReply = reply;
     this.#followerWait.end?.();
     this.#dueWait?.end?.();
-    return message;
+    return reply;
   }
 
-  #recordRead(message: AgentMessage): void {
+  #recordRead(reply: ReadReply): void {
+    const { fingerprint } = reply;
     this.#readAt = performance.now();
-    this.#isSettled = isReplySettled(message);
-    const fingerprint = replyFingerprint(message);
+    this.#isSettled = isReplySettled(reply);
     if (fingerprint !== this.#lastFingerprint) {
       this.#taskDueAt = this.#readAt + this.#options.settledTaskMs / TASK_READS;
       this.#taskSettledSince = undefined;
     }
     this.#lastFingerprint = fingerprint;
-    this.#options.onRead(message, fingerprint);
+    this.#options.onRead(reply);
   }
 
   /** Reads the task of a reply that does not change. */
-  async #readTask(reply: AgentMessage): Promise<void> {
+  async #readTask(reply: ReadReply): Promise<void> {
     const { agent, taskId, lease, settledTaskMs } = this.#options;
     await this.#acquireRead();
     const fingerprint = this.#lastFingerprint;
@@ -187,7 +187,7 @@ export class ReplyReader {
   }
 
   /** Waits for the reply to begin, at the pace of the rate. */
-  async #waitForReply(settledMs: () => number): Promise<AgentMessage | undefined> {
+  async #waitForReply(settledMs: () => number): Promise<string | undefined> {
     const { agent, taskId, rate, lease } = this.#options;
     const leave = rate.join();
     try {
@@ -213,34 +213,19 @@ export class ReplyReader {
   }
 
   /** The assistant message that answers ours, or else the first one after ours. */
-  async #findInTask(): Promise<AgentMessage | undefined> {
+  async #findInTask(): Promise<string | undefined> {
     const { agent, taskId, userMessageId, lease } = this.#options;
-    let first: AgentMessage | undefined;
+    let first: string | undefined;
     let next = false;
     for await (const message of agent.messagesAfter(taskId, userMessageId, { signal: lease.signal })) {
       if (message.role === 'user') next = true;
       if (message.role !== 'assistant') continue;
       const answered = message.input?.userMessageId ?? null;
-      if (answered === userMessageId) return message;
-      if (answered === null && !next) first ??= message;
+      if (answered === userMessageId) return message.id;
+      if (answered === null && !next) first ??= message.id;
     }
     return first;
   }
-
-  #answersUs(message: AgentMessage): boolean {
-    const answered = message.input?.userMessageId;
-    return answered === undefined || answered === null || answered === this.#options.userMessageId;
-  }
-}
-
-/** Whether a reply is complete, whatever its outcome. */
-export function isReplySettled(message: AgentMessage): boolean {
-  return (
-    message.status === 'completed' ||
-    message.status === 'cancelled' ||
-    message.status === 'failed' ||
-    (message.status === null && message.completedAt !== null)
-  );
 }
 
 /** Whether a task no longer works. */

@@ -1,4 +1,3 @@
-import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import type { NewBlock, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { answerText, type ReplyBlock } from '../../render/messages/answer-text.ts';
 import {
@@ -21,7 +20,7 @@ import type { FileLimits } from '../../render/strings/file-transfer.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { WaitCause } from '../runtime/retry.ts';
-import { toReplyBlock } from './reply-blocks.ts';
+import type { ReadReply } from './reply-blocks.ts';
 import { SilenceDetector, waitsFor } from './silence-detector.ts';
 
 /** While nothing else changes, the reply's elapsed time is updated this often (ms). */
@@ -164,15 +163,16 @@ export class ReplyState {
   }
 
   /** The agent's reply was read. After `silenceMs` without a new fingerprint, the thread says once that the agent is silent. */
-  onRead(message: AgentMessage, fingerprint: string, silenceMs: number): void {
+  onRead(reply: ReadReply, silenceMs: number): void {
+    const { fingerprint } = reply;
     this.#isDelivered = true;
     this.#isUnread = false;
     if (fingerprint !== this.#lastFingerprint) {
       this.#lastFingerprint = fingerprint;
       this.#silence.reset();
-      this.#blocks = message.content.map(toReplyBlock);
+      this.#blocks = reply.blocks;
       this.#splitter.recordGrowth(this.answer);
-      this.#phase = phaseOf(message);
+      this.#phase = phaseOf(reply);
       this.#sentence = undefined;
       this.#notifyChanged();
       return;
@@ -208,11 +208,11 @@ export class ReplyState {
   }
 
   /** The reply has settled. */
-  settle(message: AgentMessage, phase: ReplyPhase, notes: readonly string[], stoppedBy: string): void {
-    this.#blocks = message.content.map(toReplyBlock);
+  settle(reply: ReadReply, phase: ReplyPhase, notes: readonly string[], stoppedBy: string): void {
+    this.#blocks = reply.blocks;
     this.#notes = notes;
     if (phase === 'cancelled') this.#end(phase, strings.stopped(stoppedBy));
-    else this.#end(phase, phase === 'failed' ? strings.agentFailed(message.error ?? '') : undefined);
+    else this.#end(phase, phase === 'failed' ? strings.agentFailed(reply.error ?? '') : undefined);
   }
 
   /** The turn ends before its reply has settled. */
@@ -326,7 +326,7 @@ export class ReplyState {
 }
 
 /** The phase of a reply that is being written. */
-function phaseOf(message: AgentMessage): ReplyPhase {
-  if (message.status === 'pending') return 'queued';
-  return message.status === 'cancelling' ? 'stopping' : 'working';
+function phaseOf({ status }: ReadReply): ReplyPhase {
+  if (status === 'pending') return 'queued';
+  return status === 'cancelling' ? 'stopping' : 'working';
 }

@@ -18,6 +18,9 @@ const LATER = 'later';
 /** What Slack may accept of a list of results, the fullest first. */
 const RESULT_FORMS = [asRendered, withoutLinks, textOnly];
 
+/** Bytes that a result takes beside its texts. */
+const RESULT_BYTES = 200;
+
 /** Most of a turn's pictures and tables that its thread shows itself. */
 const MAX_SHOWN = 4;
 
@@ -27,7 +30,31 @@ const MAX_SHOWN = 4;
  * same. Returns how many there are.
  */
 export async function postResults(context: SettledTurnContext, answer: string): Promise<number> {
-  const all = await context.agent.allResults(context.taskId, { signal: context.lease.signal });
+  try {
+    return await postListed(context, answer, await listResults(context));
+  } finally {
+    context.memory.drop('results');
+  }
+}
+
+/** All results of the task, which count in the turn's memory. */
+async function listResults(
+  { agent, taskId, lease, memory }: SettledTurnContext,
+  options: { withUrls?: boolean } = {},
+): Promise<ResultFile[]> {
+  const list = () => agent.allResults(taskId, { signal: lease.signal, ...options });
+  const sizeOf = (results: readonly ResultFile[]) => {
+    const bytes = results.map(({ id, name, downloadUrl }) => 2 * (id + name + downloadUrl).length);
+    return { bytes: bytes.reduce((sum, one) => sum + one + RESULT_BYTES, 0), isSettled: true };
+  };
+  return memory.read('results', list, sizeOf, { lease });
+}
+
+async function postListed(
+  context: SettledTurnContext,
+  answer: string,
+  all: readonly ResultFile[],
+): Promise<number> {
   if (all.length === 0) return 0;
   const claims = await claimNew(context, '', idsOf(all));
   const results = claimedResults(claims, context.turn, '', all);
@@ -46,13 +73,12 @@ export async function postResults(context: SettledTurnContext, answer: string): 
 
 /** Lists the results that the task made after its last turn, in one message that grows. A follow-up check. */
 export async function postLaterResults(context: SettledTurnContext): Promise<void> {
-  const { signal } = context.lease;
-  const listed = await context.agent.allResults(context.taskId, { signal, withUrls: false });
+  const listed = await listResults(context, { withUrls: false });
   if (listed.length === 0) return;
   const claims = await claimNew(context, LATER, idsOf(listed));
   const waiting = [...claims.values()].filter(({ batch, shown }) => batch === LATER && !shown);
   if (waiting.length === 0) return;
-  const all = await context.agent.allResults(context.taskId, { signal });
+  const all = await listResults(context);
   for (const owner of new Set(waiting.map(({ turn_id }) => turn_id))) {
     const poster = await postingTurn(context, owner);
     if (poster === undefined || !isOfTask(poster, context.taskId)) continue;

@@ -13,7 +13,7 @@ import type { SettledTurnContext } from '../runtime/deps.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { textDigest } from './message-digest.ts';
-import { toReplyBlock } from './reply-blocks.ts';
+import { keptSizeOf, type ReadReply, toReadReply } from './reply-blocks.ts';
 import { claimNew, postingTurn } from './result-posts.ts';
 import { ThreadFiles } from './thread-files.ts';
 
@@ -71,15 +71,21 @@ type ReviewRenderer = (most: number) => DisplayedReview;
 
 /** How to render a review; undefined while its findings cannot be read. */
 async function renderReview(
-  { agent, taskId, deps, workspace, lease }: SettledTurnContext,
+  { agent, taskId, deps, workspace, lease, memory }: SettledTurnContext,
   { status, messageId, errorMessage }: Review,
 ): Promise<ReviewRenderer | undefined> {
   if (status === 'failed') return () => ({ messages: [failedReviewMessage(errorMessage ?? '')] });
-  const message = await undefinedIfNotFound(() =>
-    agent.getMessage(taskId, messageId ?? '', { signal: lease.signal }),
-  );
+  const read = () =>
+    undefinedIfNotFound(async () =>
+      toReadReply(await agent.getMessage(taskId, messageId ?? '', { signal: lease.signal })),
+    );
+  const sizeOf = (reply: ReadReply | undefined) => ({
+    bytes: reply === undefined ? 0 : keptSizeOf(reply).bytes,
+    isSettled: true,
+  });
+  const message = await memory.read('reply', read, sizeOf, { lease });
   if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
-  const findings = message.content.map(toReplyBlock);
+  const { blocks: findings } = message;
   const text = answerText(findings);
   const splitter = new AnswerSplitter();
   const slice = () => splitter.closePart(text, { final: true, most: MAX_REVIEW_MESSAGES });

@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.ts';
 import type { TurnLimits } from '../../store/threads/turn-usage.ts';
 import type { Lease } from './lease.ts';
 import type { RenderQueue } from './render-queue.ts';
-import type { ReplyMemory } from './reply-memory.ts';
+import type { ReplyMemory, TurnMemory } from './reply-memory.ts';
 import type { createWorkspaceClient } from './workspace-client.ts';
 
 /** The Slack calls of one workspace. */
@@ -126,4 +126,5 @@ export interface TaskWork extends ThreadWork {
 /** What it takes to post what a task made for a turn, whose reply has settled. */
 export interface SettledTurnContext extends TaskWork {
   readonly turn: Turn;
+  readonly memory: TurnMemory;
 }

@@ -1,61 +1,212 @@
-import { AgentError } from '../../agent/errors.ts';
-import type { ContentBlock } from '../../agent/service-schema.ts';
+import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
+import type { Lease } from './lease.ts';
+import { type InterruptibleWait, sleepWithLease } from './retry.ts';
 
-/** Bytes of the replies that the running turns of all workspaces' own accounts keep. */
-const MAX_BYTES = 32 * 1024 * 1024;
-const RETRY_AFTER_MS = 5_000;
+/** Bytes that the replies of all workspaces' own accounts share. */
+const SHARED_BYTES = 32 * 1024 * 1024;
+/** Turns that may keep one whole response each beyond that, from the reserve. */
+const MAX_LOANS = 3;
+/** A settled reply that has the reserve for longer (ms) no longer holds up those of other workspaces. */
+const LOAN_OVERDUE_MS = 10 * 60_000;
+/** A growing reply that waits for room is read this often (ms): it may have settled. */
+const RECHECK_MS = 30_000;
+
+/** What a turn keeps of the service's responses. */
+type Part = 'reply' | 'results';
+
+/** A turn that keeps something, or waits for room. */
+interface Holder {
+  readonly workspace: string;
+  readonly parts: Map<Part, number>;
+  /** Bytes that count, or are set aside for the next read. */
+  bytes: number;
+  isSettled: boolean;
+  /** Bytes that it has no room for. */
+  needs: number | undefined;
+  /** When it got the reserve (ms, as `performance.now()`). */
+  lentAt: number | undefined;
+  readonly wait: InterruptibleWait;
+}
+
+/** How many bytes a response takes that a turn keeps; `isSettled`: it is the last one of its kind. */
+export interface KeptSize {
+  bytes: number;
+  isSettled: boolean;
+}
 
 /**
- * The memory for the replies of services that workspace admins set: a running turn keeps what it read last. Once it is
- * full, no reply of a workspace that uses its share grows until other turns of that workspace end.
+ * The memory for the replies of services that workspace admins set. Once it is full, a workspace that uses its share gets
+ * no more until its turns end. Then the reserve goes to the oldest turn whose reply grows, and to settled replies one
+ * after the other: so turns that all wait for room cannot wait for each other.
  */
 export class ReplyMemory {
-  readonly #maxBytes: number;
-  readonly #workspaces = new Map<string, Map<string, number>>();
+  readonly #sharedBytes: number;
+  readonly #now: () => number;
+  /** By turn, the oldest first. */
+  readonly #holders = new Map<string, Holder>();
+  /** The turns of each workspace, and their bytes that are not from the reserve. */
+  readonly #workspaces = new Map<string, { turns: number; bytes: number }>();
+  /** The bytes of all workspaces. */
+  #usedBytes = 0;
+  /** Turns that have the reserve. */
+  readonly #lent = new Set<Holder>();
 
-  constructor(maxBytes = MAX_BYTES) {
-    this.#maxBytes = maxBytes;
+  constructor(sharedBytes = SHARED_BYTES, now = () => performance.now()) {
+    this.#sharedBytes = sharedBytes;
+    this.#now = now;
   }
 
-  /** A turn keeps this content instead of what it kept. Throws an AgentError (`rate_limited`) where there is no room for it. */
-  keep(turn: { workspace: string; id: string }, content: readonly ContentBlock[]): void {
-    const turns = this.#workspaces.get(turn.workspace) ?? new Map<string, number>();
-    this.#workspaces.set(turn.workspace, turns);
-    const bytes = keptBytes(content);
-    const growth = bytes - (turns.get(turn.id) ?? 0);
-    if (growth > 0 && this.#isFull(growth) && !this.#isWithinShare(turns, growth)) {
-      const sentence =
-        "The replies of this workspace's agent take too much memory; they continue when others end.";
-      throw new AgentError('rate_limited', { sentence, outcome: 'refused', retryAfterMs: RETRY_AFTER_MS });
+  /** What a turn keeps of the account's responses. The operator's account has no limit. */
+  of(turn: { workspace: string; id: string }, account: string): TurnMemory {
+    return new TurnMemory(this, turn, account !== SETTINGS_ACCOUNT);
+  }
+
+  /** A turn keeps so much instead of what it kept of this part; false if there is no room for it now. */
+  keep({ workspace, id }: { workspace: string; id: string }, part: Part, size: KeptSize): boolean {
+    const holder = this.#holders.get(id) ?? this.#add(workspace, id);
+    holder.isSettled = size.isSettled;
+    holder.needs = sum(holder.parts.values()) - (holder.parts.get(part) ?? 0) + size.bytes;
+    this.#giveRoom();
+    if (holder.needs !== undefined) return false;
+    holder.parts.set(part, size.bytes);
+    return true;
+  }
+
+  /** Waits until there is room for what the turn could not keep, or it is to be read again. Throws as `sleepWithLease`. */
+  async waitForRoom({ id }: { id: string }, lease: Lease): Promise<void> {
+    for (;;) {
+      const holder = this.#holders.get(id);
+      if (holder?.needs === undefined) return;
+      await sleepWithLease(RECHECK_MS, lease, holder.wait);
+      this.#giveRoom();
+      if (!holder.isSettled) return;
     }
-    turns.set(turn.id, bytes);
   }
 
   /** The turn is over in this process. */
-  release({ workspace, id }: { workspace: string; id: string }): void {
-    const turns = this.#workspaces.get(workspace);
-    turns?.delete(id);
-    if (turns?.size === 0) this.#workspaces.delete(workspace);
+  release({ id }: { id: string }): void {
+    const holder = this.#holders.get(id);
+    if (holder === undefined) return;
+    this.#count(holder, 0, undefined);
+    this.#holders.delete(id);
+    const { workspace } = holder;
+    const usage = this.#workspaces.get(workspace);
+    if (usage !== undefined) usage.turns -= 1;
+    if (usage?.turns === 0) this.#workspaces.delete(workspace);
+    this.#giveRoom();
   }
 
-  #isFull(growth: number): boolean {
-    const total = [...this.#workspaces.values()].reduce((sum, turns) => sum + totalBytes(turns), 0);
-    return total + growth > this.#maxBytes;
+  #add(workspace: string, id: string): Holder {
+    const empty = { bytes: 0, isSettled: false, needs: undefined, lentAt: undefined };
+    const holder: Holder = { workspace, parts: new Map(), ...empty, wait: { end: undefined } };
+    this.#holders.set(id, holder);
+    const usage = this.#workspaces.get(workspace) ?? { turns: 0, bytes: 0 };
+    usage.turns += 1;
+    this.#workspaces.set(workspace, usage);
+    return holder;
   }
 
-  #isWithinShare(turns: ReadonlyMap<string, number>, growth: number): boolean {
-    return totalBytes(turns) + growth <= this.#maxBytes / this.#workspaces.size;
+  /** Gives room to the turns that need it: settled ones first, then the oldest. */
+  #giveRoom(): void {
+    const waiting = [...this.#holders.values()].filter(({ needs }) => needs !== undefined);
+    for (const holder of waiting.sort((a, b) => Number(b.isSettled) - Number(a.isSettled))) {
+      const { needs = 0, bytes, lentAt } = holder;
+      if (this.#fits(holder, needs)) this.#count(holder, needs, undefined);
+      else if (needs <= bytes || lentAt !== undefined) this.#count(holder, needs, lentAt);
+      else if (this.#mayBorrow(holder)) this.#count(holder, needs, this.#now());
+      else continue;
+      holder.needs = undefined;
+      holder.wait.end?.();
+    }
+  }
+
+  #count(holder: Holder, bytes: number, lentAt: number | undefined): void {
+    const growth = (lentAt === undefined ? bytes : 0) - sharedBytesOf(holder);
+    const usage = this.#workspaces.get(holder.workspace);
+    if (usage !== undefined) usage.bytes += growth;
+    this.#usedBytes += growth;
+    Object.assign(holder, { bytes, lentAt });
+    if (lentAt === undefined) this.#lent.delete(holder);
+    else this.#lent.add(holder);
+  }
+
+  /** Whether this much fits the shared memory: there is room, or it is within the workspace's share. */
+  #fits(holder: Holder, bytes: number): boolean {
+    const growth = bytes - sharedBytesOf(holder);
+    const total = this.#usedBytes + growth;
+    if (total <= this.#sharedBytes) return true;
+    const own = (this.#workspaces.get(holder.workspace)?.bytes ?? 0) + growth;
+    return own <= this.#sharedBytes / this.#workspaces.size && total <= 2 * this.#sharedBytes;
+  }
+
+  #mayBorrow({ workspace, isSettled }: Holder): boolean {
+    const isOverdue = ({ lentAt = 0 }: Holder) => this.#now() - lentAt > LOAN_OVERDUE_MS;
+    const alike = [...this.#lent].filter((other) => other.isSettled === isSettled);
+    const mayPass = (other: Holder) => isSettled && other.workspace !== workspace && isOverdue(other);
+    return this.#lent.size < MAX_LOANS && alike.every(mayPass);
   }
 }
 
-function totalBytes(turns: ReadonlyMap<string, number>): number {
-  return [...turns.values()].reduce((sum, bytes) => sum + bytes, 0);
+/** What one turn keeps. */
+export class TurnMemory {
+  readonly #memory: ReplyMemory;
+  readonly #turn: { workspace: string; id: string };
+  readonly #isLimited: boolean;
+
+  constructor(memory: ReplyMemory, turn: { workspace: string; id: string }, isLimited: boolean) {
+    this.#memory = memory;
+    this.#turn = turn;
+    this.#isLimited = isLimited;
+  }
+
+  /**
+   * Reads something that the turn keeps. While there is no room for it, drops it, waits and reads it again; `onWait` is
+   * told. Throws as `sleepWithLease`.
+   */
+  async read<T>(
+    part: Part,
+    read: () => Promise<T>,
+    sizeOf: (value: T) => KeptSize,
+    {
+      lease,
+      onWait = () => undefined,
+    }: { lease: Lease; onWait?: ((isWaiting: boolean) => void) | undefined },
+  ): Promise<T> {
+    for (let isFirst = true; ; isFirst = false) {
+      const kept = await this.#readOnce(part, read, sizeOf);
+      if (kept !== undefined) {
+        if (!isFirst) onWait(false);
+        return kept.value;
+      }
+      if (isFirst) onWait(true);
+      await this.#memory.waitForRoom(this.#turn, lease);
+    }
+  }
+
+  /** Nothing of this part is kept any more. */
+  drop(part: Part): void {
+    if (this.#isLimited) this.#memory.keep(this.#turn, part, { bytes: 0, isSettled: true });
+  }
+
+  release(): void {
+    if (this.#isLimited) this.#memory.release(this.#turn);
+  }
+
+  /** A function of its own, so that nothing refers to a value while the turn waits. */
+  async #readOnce<T>(part: Part, read: () => Promise<T>, sizeOf: (value: T) => KeptSize) {
+    const value = await read();
+    if (this.#isLimited && !this.#memory.keep(this.#turn, part, sizeOf(value))) return undefined;
+    return { value };
+  }
 }
 
-/** Two bytes a character, and what objects take. */
-function keptBytes(content: readonly ContentBlock[]): number {
-  let bytes = 0;
-  for (const block of content)
-    bytes += 200 + 2 * (block.type === 'text' ? block.text.length : JSON.stringify(block).length);
-  return bytes;
+/** What a turn takes beside the reserve. */
+function sharedBytesOf({ bytes, lentAt }: Holder): number {
+  return lentAt === undefined ? bytes : 0;
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
 }

@@ -17,8 +17,8 @@ const SEND_WINDOW_MS = 600_000;
 /** A turn's message at the service. */
 export interface DeliveredMessage {
   turn: Turn;
-  /** The reply, where the response to the send contained it. */
-  reply: AgentMessage | null;
+  /** The service's id of the reply, where the response to the send contained the reply. */
+  replyId?: string | undefined;
 }
 
 /** The id of a task's last message; '' without any. */
@@ -44,11 +44,11 @@ export async function deliverOnce(
 ): Promise<DeliveredMessage> {
   const { deps, agent, taskId, lease } = task;
   // An earlier attempt may have recorded it although the commit's answer was lost.
-  if (turn.user_message_id !== null) return { turn, reply: null };
+  if (turn.user_message_id !== null) return { turn };
   if (turn.send_intended_at !== null && !isIntended) {
     const look = () => lookForMessage(task, turn);
     const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
-    if (found !== undefined) return { turn: await recordDelivery(task, turn, found, null), reply: null };
+    if (found !== undefined) return recordDelivery(task, turn, found, null);
   }
   const intended = isIntended ? turn : await recordIntent(task, turn, stopSignal);
   const abort = new AbortController();
@@ -88,7 +88,7 @@ export async function deliverOnce(
   }
   const { id = (await lookForMessage(task, intended)).found, reply } = readSendResult(first);
   if (id === undefined) throw first instanceof AgentError ? first : notListedError('not_understood');
-  return { turn: await recordDelivery(task, intended, id, reply), reply };
+  return recordDelivery(task, intended, id, reply);
 }
 
 function notListedError(code: 'not_understood' | 'unavailable', cause?: Error): AgentError {
@@ -104,9 +104,12 @@ function asUnreadable(error: unknown): AgentError {
   throw error;
 }
 
+/** What is needed of the response to a send: the reply itself may be long. */
+type SentReply = Pick<AgentMessage, 'id' | 'input'>;
+
 function readSendResult(first: SendResult | AgentError | string): {
   id: string | undefined;
-  reply: AgentMessage | null;
+  reply: SentReply | null;
 } {
   if (first instanceof AgentError) return { id: undefined, reply: null };
   if (typeof first === 'string') return { id: first, reply: null };
@@ -170,12 +173,14 @@ async function recordDelivery(
   { deps, taskId }: TaskWork,
   turn: Turn,
   userMessageId: string,
-  reply: AgentMessage | null,
-): Promise<Turn> {
-  const answersUs = reply?.input?.userMessageId === userMessageId;
-  return deps.store.turns.recordSent(turn, {
+  reply: SentReply | null,
+): Promise<DeliveredMessage> {
+  const answered = reply?.input?.userMessageId ?? null;
+  const answersUs = reply !== null && answered === userMessageId;
+  const sent = await deps.store.turns.recordSent(turn, {
     user_message_id: userMessageId,
     task_id: taskId,
     ...(answersUs && { assistant_message_id: reply.id }),
   });
+  return { turn: sent, replyId: answered === null || answersUs ? reply?.id : undefined };
 }

@@ -5,6 +5,7 @@ import type { RelayDeps, SettledTurnContext } from '../runtime/deps.ts';
 import { RenewableLease, readClocks, SYSTEM_CLOCKS } from '../runtime/lease.ts';
 import { Poller } from '../runtime/poller.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
+import type { TurnMemory } from '../runtime/reply-memory.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { HandOver, isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 
@@ -114,12 +115,16 @@ export class FollowUps {
 
   async #runChecks(followUp: FollowUp, lease: RenewableLease): Promise<CheckOutcome> {
     const { store, log } = this.#deps;
+    let memory: TurnMemory | undefined;
     try {
       const workspace = this.#deps.workspace(followUp.workspace);
       const turn = await store.followUps.checkedTurn(followUp);
       if (turn === undefined || turn.thread_task_id === null) return 'finished';
       if (workspace === undefined || turn.is_busy) return 'checked';
       const { account_id, thread_task_id: taskId } = turn;
+      // The thread's next turn may run meanwhile.
+      const holder = { workspace: turn.workspace, id: `follow-up of ${turn.id}` };
+      memory = this.#deps.replyMemory.of(holder, account_id);
       const context = {
         deps: this.#deps,
         workspace,
@@ -127,6 +132,7 @@ export class FollowUps {
         turn,
         taskId,
         lease,
+        memory,
       };
       for (const check of this.#checks) {
         await this.#readRateFor(account_id).acquire(lease.signal);
@@ -139,6 +145,8 @@ export class FollowUps {
       const isExpected = isInterrupted || transientFailure(error) !== undefined;
       log[isExpected ? 'debug' : 'warn']({ err: error, turn: followUp.turn_id }, 'a follow-up check failed');
       return isInterrupted ? 'interrupted' : 'failed';
+    } finally {
+      memory?.release();
     }
   }
 }

@@ -1,9 +1,10 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { type Message as AgentMessage, messageText } from '../../agent/service-schema.ts';
+import { messageText } from '../../agent/service-schema.ts';
 import { truncatedCopy } from '../../agent/truncated-copy.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
 import { messageKeyOf, turnLocationOf } from '../../store/threads/turns.ts';
+import type { ReadReply } from '../replies/reply-blocks.ts';
 import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
@@ -35,17 +36,17 @@ export async function followReply(context: TurnContext): Promise<void> {
     return pause !== undefined;
   };
   const readToEnd = async () => {
-    const reader = await context.createReader((message, fingerprint) => {
+    const reader = await context.createReader((read) => {
       if (reply.unreachable !== undefined) throw reply.unreachable;
-      state.onRead(message, fingerprint, deps.settings.silenceMs);
+      state.onRead(read, deps.settings.silenceMs);
       context.passOn(false);
     });
     reply.reader = reader;
     const settledMs = () => (stopSignal.aborted ? SETTLED_TASK_SHORT_MS : deps.settings.settledTaskMs);
-    const found = await context.withRetry(() => reader.find(context.knownReply, settledMs));
+    const found = await context.withRetry(() => reader.find(context.knownReplyId, settledMs));
     if (found === undefined)
       throw new TurnEnded(stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
-    if (context.turn.assistant_message_id === null) await context.record({ assistant_message_id: found.id });
+    if (context.turn.assistant_message_id === null) await context.record({ assistant_message_id: found });
     const settled = await context.withRetry(() => reader.readToEnd());
     if (reader.endedWithTask) deps.log.warn({ turn: context.turn.id }, 'a task settled without its reply');
     return { reply: settled, endedWithTask: reader.endedWithTask };
@@ -76,7 +77,7 @@ const ANSWERED_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'bac
  */
 async function showSettledReply(
   context: TurnContext,
-  settled: { reply: AgentMessage; hasForwarded: boolean; endedWithTask: boolean },
+  settled: { reply: ReadReply; hasForwarded: boolean; endedWithTask: boolean },
 ): Promise<void> {
   const { state, turn } = context;
   const { reply, hasForwarded, endedWithTask } = settled;
@@ -85,7 +86,7 @@ async function showSettledReply(
   // After a forwarded message, the task works for that message's turn.
   const taskState =
     !hasForwarded && (await context.withRetry(() => waitForBackgroundWork(context, agent, taskId)));
-  const system = await context.withRetry(() => systemMessages(agent, taskId, reply));
+  const system = await context.withRetry(() => systemMessages(context, agent, taskId, reply));
   const isCancelled = taskState === 'cancelled' || outcomeOfReply(reply) === 'cancelled';
   const stoppedBy = isCancelled ? await context.stopRequester() : '';
   const outcome = outcomeOfReply(reply, taskState === 'cancelled' && stoppedBy !== '');
@@ -98,18 +99,27 @@ async function showSettledReply(
     context.recordSoon({ settled_at: new Date(), outcome, tool_counts: countTools(reply) });
 }
 
-/** Characters of a note below the answer: more than a message shows of all. */
-const MAX_NOTE_LENGTH = 4_000;
+/** Characters of all notes below the answer: more than a message shows. */
+const MAX_NOTES_LENGTH = 10_000;
 
 /** What the service said in the task beside the reply, after the message that the reply answers. */
-async function systemMessages(agent: AgentClient, taskId: string, reply: AgentMessage): Promise<string[]> {
-  const userMessageId = reply.input?.userMessageId ?? null;
+async function systemMessages(
+  { lease }: TurnContext,
+  agent: AgentClient,
+  taskId: string,
+  { input }: ReadReply,
+): Promise<string[]> {
+  const userMessageId = input?.userMessageId ?? null;
   if (userMessageId === null) return [];
   const texts: string[] = [];
-  for await (const message of agent.messagesAfter(taskId, userMessageId)) {
-    if (message.role === 'system') texts.push(truncatedCopy(messageText(message), MAX_NOTE_LENGTH));
+  let room = MAX_NOTES_LENGTH;
+  for await (const message of agent.messagesAfter(taskId, userMessageId, { signal: lease.signal })) {
+    if (message.role !== 'system') continue;
+    const text = truncatedCopy(messageText(message), room);
+    room -= text.length;
+    if (text !== '') texts.push(text);
   }
-  return texts.filter((text) => text !== '');
+  return texts;
 }
 
 /** The notes below the answer: that the thread has a new task, and, once in a channel, that a bot writes. */

@@ -1,10 +1,8 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import type { Message, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { stopRequesterName } from '../controls/stop-delivery.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { LiveReply } from '../replies/live-reply.ts';
@@ -40,8 +38,8 @@ export class TurnContext implements ThreadWork {
   readonly reply: LiveReply;
   /** The turn as last recorded. */
   turn: Turn;
-  /** The reply, where it is known before it is followed. */
-  knownReply: AgentMessage | null = null;
+  /** The service's id of the reply, where it is known before the reply is followed. */
+  knownReplyId: string | undefined;
   /** Completes the job of the run. */
   completion: JobCompletion | undefined;
   /** Offers the thread's next message to the run, while one is followed; false where it was not offered. */
@@ -186,16 +184,14 @@ export class TurnContext implements ThreadWork {
     const { account_id, agent, taskId } = await this.task();
     const rate = this.#readRateFor(account_id);
     const { settledTaskMs } = this.deps.settings;
-    let keptFingerprint = '';
-    const onReadWithinMemory: typeof onRead = (message, fingerprint) => {
+    const memory = this.deps.replyMemory.of(this.turn, account_id);
+    const onMemoryWait = (isWaiting: boolean) =>
+      this.state.setWaitCause(isWaiting ? 'service_busy' : undefined);
+    const known = { agent, taskId, userMessageId, rate, lease: this.lease, settledTaskMs };
+    const onReadAgain: typeof onRead = (reply) => {
       this.#doubt.clear();
-      if (account_id !== SETTINGS_ACCOUNT && fingerprint !== keptFingerprint) {
-        this.deps.replyMemory.keep(this.turn, message.content);
-        keptFingerprint = fingerprint;
-      }
-      onRead(message, fingerprint);
+      onRead(reply);
     };
-    const options = { agent, taskId, userMessageId, rate, lease: this.lease, settledTaskMs };
-    return new ReplyReader({ ...options, onRead: onReadWithinMemory });
+    return new ReplyReader({ ...known, memory, onRead: onReadAgain, onMemoryWait });
   }
 }

@@ -5,7 +5,6 @@ import {
   AgentRejectedError,
   AgentResponseSizeError,
 } from '../../agent/errors.ts';
-import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Tables, TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -13,6 +12,7 @@ import type { FollowUpTimes } from '../../store/tasks/follow-up-schedule.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/account-check.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
+import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
@@ -96,8 +96,9 @@ async function retractNotice(context: TurnContext, read: 'changed' | 'withdrawn'
 /** Posts the results, or a line after a long turn without any. Results that cannot be read are left to follow-ups. */
 async function postResultsOrEndLine(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
-  const { agent, taskId } = await context.task();
-  const settled = { deps, workspace, agent, turn, taskId, lease };
+  const { agent, taskId, account_id } = await context.task();
+  const memory = deps.replyMemory.of(turn, account_id);
+  const settled = { deps, workspace, agent, turn, taskId, lease, memory };
   const posts = new IdempotentPosts(context, turn);
   const count = await context
     .withRetry(() => postResults(settled, context.state.answer))
@@ -153,7 +154,7 @@ function failureSentence(error: AgentError, atService: StateAtService): string {
 
 /** The outcome of a settled reply; `wasStoppedAfterReply`: its task was stopped while it worked in the background. */
 export function outcomeOfReply(
-  message: AgentMessage,
+  message: Pick<ReadReply, 'status' | 'stopReason' | 'error'>,
   wasStoppedAfterReply = false,
 ): 'completed' | 'cancelled' | 'failed' | 'length' {
   if (message.status === 'cancelled' || message.stopReason === 'cancelled') return 'cancelled';
@@ -167,10 +168,10 @@ export function outcomeOfReply(
 const MAX_AUDITED_TOOLS = 50;
 
 /** How often the agent used each tool for a reply; beyond the first 50, tools count as "others". */
-export function countTools({ content }: AgentMessage): Record<string, number> {
+export function countTools({ blocks }: Pick<ReadReply, 'blocks'>): Record<string, number> {
   const tools = new Map<string, number>();
-  for (const block of content) {
-    if (block.type !== 'tool_use') continue;
+  for (const block of blocks) {
+    if (block.kind !== 'tool_use') continue;
     const name = tools.has(block.name) || tools.size < MAX_AUDITED_TOOLS ? block.name : 'others';
     tools.set(name, (tools.get(name) ?? 0) + 1);
   }

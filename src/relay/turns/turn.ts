@@ -99,9 +99,9 @@ async function isAnsweredByEarlierTurn(context: TurnContext): Promise<boolean> {
     return false;
   if ((await context.thread()).task_id === null) return false;
   const reader = await context.createReader(() => undefined);
-  context.knownReply =
-    (await context.withRetry(() => reader.find(null, () => SETTLED_TASK_SHORT_MS))) ?? null;
-  return context.knownReply === null;
+  const find = () => reader.find(undefined, () => SETTLED_TASK_SHORT_MS);
+  context.knownReplyId = await context.withRetry(find);
+  return context.knownReplyId === undefined;
 }
 
 function createSender(context: TurnContext, channelModel: string | null): Sender {
@@ -121,7 +121,7 @@ function createSender(context: TurnContext, channelModel: string | null): Sender
 /** Sends the message to the service. */
 async function sendMessage(context: TurnContext, sender: Sender): Promise<void> {
   const originalTs = context.turn.message_ts;
-  const { turn, reply, account_id } = await sender.send();
+  const { turn, replyId, account_id } = await sender.send();
   context.begun = undefined;
   if (turn.task_id !== null) context.knownTask = { account_id, taskId: turn.task_id };
   if (turn.message_ts !== originalTs) {
@@ -129,7 +129,7 @@ async function sendMessage(context: TurnContext, sender: Sender): Promise<void> 
     context.waitingReactions.addToWaiting(turn);
   }
   context.turn = turn;
-  context.knownReply = reply;
+  context.knownReplyId = replyId;
   // A stop that was requested while the message was being sent had nothing to cancel yet.
   if (turn.stop_requested_at !== null) await context.withRetry(() => sendStop(context.deps, turn));
 }

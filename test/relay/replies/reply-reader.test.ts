@@ -6,12 +6,16 @@ import {
   messageSchema,
   taskSchema,
 } from '../../../src/agent/service-schema.ts';
+import type { ReadReply } from '../../../src/relay/replies/reply-blocks.ts';
 import { ReplyReader } from '../../../src/relay/replies/reply-reader.ts';
 import { ReadRate } from '../../../src/relay/runtime/read-rate.ts';
+import { ReplyMemory } from '../../../src/relay/runtime/reply-memory.ts';
+import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 
 const never = new AbortController().signal;
 const task = { id: 't', created_at: '2026-01-01T00:00:00Z', project_id: 'p', platform: null };
 const lease = { signal: never, draining: never, remainingMs: () => 8_000 };
+const memory = new ReplyMemory().of({ workspace: 'T1', id: 'turn' }, SETTINGS_ACCOUNT);
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
@@ -32,7 +36,7 @@ async function startReader({ live = 1, grows = true }) {
     reads: 0,
     grows,
     completed: false,
-    end: undefined as AgentMessage | undefined,
+    end: undefined as ReadReply | undefined,
     beforeAnswer: undefined as (() => Promise<never>) | undefined,
     taskStatus: 'running',
   };
@@ -52,9 +56,10 @@ async function startReader({ live = 1, grows = true }) {
     rate,
     lease,
     settledTaskMs: 60_000,
+    memory,
     onRead: () => undefined,
   });
-  await reader.find(reply('streaming', ''));
+  await reader.find('m');
   void reader.readToEnd().then(
     (message) => {
       scene.end = message;
@@ -170,7 +175,7 @@ describe('a reply that never settles', () => {
     await vi.advanceTimersByTimeAsync(58_000);
     expect(scene.end).toBeUndefined();
     await vi.advanceTimersByTimeAsync(30_000);
-    expect([scene.end?.status, scene.end?.content.length]).toEqual([status, 1]);
+    expect([scene.end?.status, scene.end?.blocks.length]).toEqual([status, 1]);
     expect(reader.endedWithTask).toBe(true);
   });
 
@@ -216,10 +221,11 @@ describe('a task that shows itself settled without a reply', () => {
       rate: new ReadRate(20),
       lease,
       settledTaskMs: 60_000,
+      memory,
       onRead: () => undefined,
     };
-    void new ReplyReader(own).find(null, settledMs).then((found) => {
-      scene.end = found?.id;
+    void new ReplyReader(own).find(undefined, settledMs).then((found) => {
+      scene.end = found;
     });
     return scene;
   }
@@ -265,9 +271,10 @@ test('the search for replies that have not begun stays within the read rate', as
       rate,
       lease,
       settledTaskMs: 60_000,
+      memory,
       onRead,
     };
-    void new ReplyReader(own).find(null);
+    void new ReplyReader(own).find(undefined);
   }
   await vi.advanceTimersByTimeAsync(0);
   const before = reads;

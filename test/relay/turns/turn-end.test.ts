@@ -6,12 +6,14 @@ import {
   AgentResponseSizeError,
 } from '../../../src/agent/errors.ts';
 import { messageSchema } from '../../../src/agent/service-schema.ts';
+import { toReadReply } from '../../../src/relay/replies/reply-blocks.ts';
 import { TurnEnded } from '../../../src/relay/runtime/turn-interruptions.ts';
 import { countTools, outcomeOfError } from '../../../src/relay/turns/turn-end.ts';
 
 function replyWith(names: readonly string[]) {
   const content = names.map((name, index) => ({ type: 'tool_use', id: `u${index}`, name, input: {} }));
-  return messageSchema.parse({ id: 'm', task_id: 't', created_at: 'c', role: 'assistant', content });
+  const message = { id: 'm', task_id: 't', created_at: 'c', role: 'assistant', content };
+  return toReadReply(messageSchema.parse(message));
 }
 
 test('countTools counts the calls of each tool', () => {

@@ -84,16 +84,15 @@ type Check = (words: readonly string[], repository: Repository) => string[];
 
 const programs: Readonly<Record<string, Check>> = {
   npm: (words, { scripts, exists }) => {
-    const [verb = '', script = '', dashes, bench = ''] = words.filter((word) => word !== '-s');
+    const [verb = '', script = '', dashes, what = ''] = words.filter((word) => word !== '-s');
     if (verb === 'ci') return [];
     const name = verb === 'run' ? script : verb;
     if (!scripts.has(name)) return [`there is no script ${name}`];
-    if (name === 'bench' && dashes === '--' && !exists(`bench/${bench}.ts`))
-      return [`there is no bench ${bench}`];
+    if (dashes !== '--') return [];
+    if (name === 'bench' && !exists(`bench/${what}.ts`)) return [`there is no bench ${what}`];
+    if (name === 'vitest' && !exists(what)) return [`${what} is not there`];
     return [];
   },
-  npx: ([tool, verb, path = ''], { exists }) =>
-    tool === 'vitest' && verb === 'run' && exists(path) ? [] : [`${path} is not there`],
   curl: ([url = '']) =>
     /^localhost:3000\/(?:healthz|readyz|metrics)$/.test(url) ? [] : [`${url} is no address of the program`],
   docker: (words, { services, settings }) => {

@@ -67,7 +67,7 @@ describe('the checks of the pages', () => {
     ['docker run -e DATABASE=x taskthread', 'DATABASE is no setting'],
     ['docker compose exec cache sh', 'no service'],
     ['kubectl apply -f deploy/nothing.yaml', 'deploy/nothing.yaml is not there'],
-    ['npx vitest run test/nothing', 'test/nothing is not there'],
+    ['npm run vitest -- test/nothing', 'test/nothing is not there'],
     ['curl localhost:3000/health', 'no address'],
     ['.ci/nothing', 'nothing is known'],
     ['make', 'nothing is known'],

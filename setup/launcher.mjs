@@ -1,0 +1,55 @@
+// Runs a file of this repository with a Node that can: `node setup/launcher.mjs [Node's options] <file> [arguments]`.
+// npm's scripts and the systemd unit start here. It is plain JavaScript that any Node from 18 on reads.
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+
+// Node 24.0 to 24.4 skip `await using` where a closure in a later `for...of` captures the variable.
+const OLDEST = '24.5';
+const { platform, arch, version, execPath, env } = process;
+const args = process.argv.slice(2);
+
+const [major = 0, minor = 0] = version.slice(1).split('.').map(Number);
+if (major > 24 || (major === 24 && minor >= 5)) {
+  // The same process goes on; Windows has no execve.
+  process.execve?.(execPath, [execPath, ...args]);
+  run(execPath, env);
+} else {
+  const node = packagedNode();
+  run(node, { ...env, PATH: [dirname(node), env.PATH].filter(Boolean).join(delimiter) });
+}
+
+/** The Node among the dependencies. Not its link in node_modules/.bin, which npm before 11.6 leaves out. */
+function packagedNode() {
+  if (platform === 'win32') refuse('on Windows, run Taskthread in WSL2.');
+  const hasPackage = platform === 'linux' && (arch === 'x64' || arch === 'arm64');
+  if (!hasPackage) refuse('install it.');
+  try {
+    const found = createRequire(import.meta.url).resolve(`node-linux-${arch}/package.json`);
+    return join(dirname(found), 'bin', 'node');
+  } catch {
+    return refuse('install it, or run npm ci with optional packages, which brings one.');
+  }
+}
+
+/** Starts Node as a child, which gets each signal; exits as the child does. */
+function run(node, environment) {
+  const child = spawn(node, args, { stdio: 'inherit', env: environment });
+  // After Ctrl+C in a terminal the child gets the signal twice, as it does from npm.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', ({ code }) =>
+    refuse(`install it, because the Node 24 that npm ci brings cannot run here (${code}).`),
+  );
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code);
+    process.exitCode = 128 + constants.signals[signal];
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+function refuse(advice) {
+  console.error(`Taskthread needs Node ${OLDEST} or newer, and this is ${version.slice(1)}: ${advice}`);
+  process.exit(1);
+}

@@ -42,11 +42,19 @@ describe.concurrent('a channel', () => {
     expect(agent.tasks.filter(({ title }) => /to hide|new while/.test(title))).toHaveLength(3);
   });
 
-  test('where Slack names another id in a mention gets one answer', async () => {
-    slack.delivery.botAlias = 'UALIAS';
-    const channel = scene.channel();
-    const root = slack.say({ person: scene.ada, channel, text: '<@UALIAS> who are you?' });
-    await scene.finished(channel, root);
-    expect(scene.replies(channel, root)).toHaveLength(1);
-  });
+  test.for(['mentionFirst', 'messageFirst'] as const)(
+    'where Slack names another id in a mention gets one answer, also among people (%s)',
+    async (order, { onTestFinished }) => {
+      const own = await openAppScene({ slack: { delivery: { order, botAlias: 'UALIAS' } } }, onTestFinished);
+      const channel = own.channel();
+      const root = own.slack.say({ person: own.grace, channel, text: 'lunch?' });
+      for (const text of ['<@UALIAS> who are you?', '<@UALIAS> and who am I?']) {
+        own.reply(channel, root, 'no idea', { person: own.grace });
+        await own.slack.settled();
+        const asked = own.reply(channel, root, text);
+        await own.finished(channel, asked);
+      }
+      expect(own.replies(channel, root)).toHaveLength(2);
+    },
+  );
 });

@@ -62,7 +62,10 @@ export const RECORD_MESSAGE_FUNCTIONS = `
       values (in_workspace, in_channel, in_ts, root, in_user_id,
         case when applied_is_deletion then 'withdrawn' else in_state end,
         case when in_state = 'waiting' then in_content end, in_edited_ts)
-      on conflict (workspace, channel, ts) do nothing;
+      -- By its text alone, the other copy of a mention may have been for people.
+      on conflict (workspace, channel, ts)
+      do update set state = excluded.state, content = excluded.content, edited_ts = excluded.edited_ts
+        where messages.state = 'unsent' and is_addressed;
     if not found then
       decision := 'known';
       return;

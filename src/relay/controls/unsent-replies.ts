@@ -39,11 +39,12 @@ export class UnsentReplies {
     });
   }
 
-  /** Sends that reply, and every later one in the thread. */
+  /** Sends that reply, and every later one in the thread, for which somebody else may have asked before. */
   async keepListening(press: MessagePress): Promise<ControlOutcome> {
     const outcome = await this.#setListening(press, true);
-    if (outcome === 'done') await this.send(press);
-    return outcome;
+    if (outcome !== 'done' && outcome !== 'over') return outcome;
+    const sent = await this.send(press);
+    return outcome === 'done' ? outcome : sent;
   }
 
   /** Reads only what the settings say again. */

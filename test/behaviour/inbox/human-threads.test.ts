@@ -9,6 +9,7 @@ const scene = await openAppScene();
 const { ada, grace, slack } = scene;
 const alan = slack.createPerson({ name: 'alan' });
 const edsger = slack.createPerson({ name: 'edsger' });
+const barbara = slack.createPerson({ name: 'barbara' });
 const everybody = [ada, grace, alan];
 
 /** What the service has got in a thread's task, oldest first, and the names of the files. */
@@ -133,9 +134,17 @@ test('a person can have every reply of a thread read, and the thread says who an
   const root = slack.say({ person: grace, channel, text: 'lunch?' });
   await scene.finished(channel, scene.reply(channel, root, `${scene.mention} how many groups?`));
   const first = scene.reply(channel, root, 'and by sex?', { person: grace });
-  const note = await scene.until('she was told', () => told(channel)[0]);
-  await slack.click({ person: grace, channel, ts: note.ts, actionId: 'keep_listening' });
-  await scene.finished(channel, first);
+  const second = scene.reply(channel, root, 'and by lane?', { person: barbara });
+  for (const [person, unsent] of [
+    [grace, first],
+    [barbara, second],
+  ] as const) {
+    const note = await scene.until('its writer was told', () =>
+      told(channel).find(({ user }) => user === person.id),
+    );
+    await slack.click({ person, channel, ts: note.ts, actionId: 'keep_listening' });
+    await scene.finished(channel, unsent);
+  }
   await scene.finished(channel, scene.reply(channel, root, 'and by age?', { person: alan }));
   const notice = await scene.messageWithButton(channel, root, 'stop_listening');
   expect(slack.visibleText(notice)).toContain(strings.listening('grace'));
@@ -145,5 +154,5 @@ test('a person can have every reply of a thread read, and the thread says who an
   );
   scene.reply(channel, root, 'see you at noon', { person: edsger });
   await scene.until('he was told', () => told(channel).some(({ user }) => user === edsger.id));
-  expect((await received(channel, root)).texts).toHaveLength(3);
+  expect((await received(channel, root)).texts).toHaveLength(4);
 });

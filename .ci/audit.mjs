@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 const { stdout } = spawnSync('npm', ['audit', '--json', '--omit=dev'], { encoding: 'utf8', timeout: 60_000 });
 const report = parsed(stdout);
 if (report?.auditReportVersion === undefined) {
-  console.log('npm audit cannot be asked here');
+  console.log('npm audit: the registry did not answer, so no package was checked for known holes');
 } else {
   const { high = 0, critical = 0 } = report.metadata?.vulnerabilities ?? {};
   console.log(`npm audit: ${high} high, ${critical} critical`);

@@ -17,6 +17,9 @@ export interface RenewedToken {
   expiresAt: Date;
 }
 
+/** Time limit of the call (ms): its answer holds the only refresh token that is valid then. */
+const RENEWAL_TIMEOUT_MS = 45_000;
+
 export interface TokenRenewalOptions {
   clientId: string;
   clientSecret: string;
@@ -29,7 +32,12 @@ export async function renewToken(
   { clientId, clientSecret, slackApiUrl, log }: TokenRenewalOptions,
   refreshToken: string,
 ): Promise<RenewedToken> {
-  const client = new SlackClient({ installation: tokenOnlyInstallation(), slackApiUrl, log });
+  const client = new SlackClient({
+    installation: tokenOnlyInstallation(),
+    slackApiUrl,
+    log,
+    timeoutMs: RENEWAL_TIMEOUT_MS,
+  });
   const args = {
     grant_type: 'refresh_token',
     client_id: clientId,

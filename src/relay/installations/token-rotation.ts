@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { RenewedToken } from '../../slack/token-renewal.ts';
+import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/store.ts';
+import type { ClaimedRenewal } from '../../store/workspaces/installations.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
+import { inBackground } from '../runtime/background.ts';
 import { Poller } from '../runtime/poller.ts';
+import { sleepUnlessAborted } from '../runtime/retry.ts';
 import { decryptTokens, encryptTokens } from './installation-tokens.ts';
 
 /** A token lasts twelve hours. It is renewed when this much is left (ms). */
@@ -11,75 +16,140 @@ const RENEW_AHEAD_MS = 2 * 60 * 60_000;
 const POLL_INTERVAL_MS = 60_000;
 /** The longest pause after repeated failures of one token (ms). Meanwhile the others are renewed. */
 const MAX_PAUSE_MS = 60 * 60_000;
+/** How many tokens a process renews at a time. */
+const MAX_CONCURRENT = 10;
+/** How long a process may renew a token without a sign of life (ms). */
+const CLAIM_MS = 60_000;
+/** The pauses between attempts to save a renewed token (ms): the first, doubling, and the longest. */
+const SAVE_PAUSE_MS = { first: 250, most: 5_000 };
+/** How long the end of the process waits until renewed tokens are saved (ms). */
+const SAVE_GRACE_MS = 30_000;
 
 export interface TokenRotationDeps {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
   /** Asks Slack; throws a SlackError. */
   renew: (refreshToken: string) => Promise<RenewedToken>;
-  /** Called when tokens were renewed. */
+  /** Called when a token was renewed. */
   onRenewed: () => Promise<void>;
   log: Logger;
+  /** How long a process may renew a token without a sign of life (ms). */
+  claimMs?: number;
 }
 
-/** Renews tokens before they expire. Only one process renews a token, because a refresh token is valid once. */
+/**
+ * Renews tokens before they expire. Only one process renews a token, because a refresh token is valid once; the renewed
+ * token is kept until the database takes it.
+ */
 export class TokenRotation extends Poller {
   readonly #deps: TokenRotationDeps;
+  readonly #claimMs: number;
+  readonly #holder = randomUUID();
+  /** Renewals under way, by workspace. */
+  readonly #running = new Map<string, Promise<void>>();
   /** Failures in a row by workspace, and when its pause ends. */
   readonly #failures = new Map<string, { times: number; until: number }>();
+  /** Aborted when the process can no longer wait for the database. */
+  readonly #lastChance = new AbortController();
+  #keepTimer: NodeJS.Timeout | undefined;
 
   constructor(deps: TokenRotationDeps) {
     super({
       intervalMs: POLL_INTERVAL_MS,
       startsAtOnce: true,
-      poll: () => this.renewDue(),
+      poll: async () => void (await this.#beginDue()),
       onError: (error) =>
         deps.log.warn({ err: error }, 'looking for expiring tokens failed; retrying in a minute'),
     });
     this.#deps = deps;
+    this.#claimMs = deps.claimMs ?? CLAIM_MS;
   }
 
   /** Renews tokens that expire within two hours, and retries failed ones after their pause. Throws StoreError. */
   async renewDue(): Promise<void> {
-    const { store, log, onRenewed } = this.#deps;
-    const now = Date.now();
-    const paused = [...this.#failures].flatMap(([workspace, { until }]) => (until > now ? [workspace] : []));
-    const due = await store.installations.expiringWithin(RENEW_AHEAD_MS, paused);
-    let renewedCount = 0;
-    // One at a time: each holds one of a few database connections while Slack answers, and needs a second one then.
-    for (const workspace of due) {
-      if (this.signal.aborted) break;
-      if (await this.#renew(workspace)) renewedCount += 1;
-    }
-    if (renewedCount === 0) return;
-    log.info({ tokens: renewedCount }, 'tokens renewed');
-    await onRenewed();
+    await Promise.all(await this.#beginDue());
   }
 
-  async #renew(workspace: string): Promise<boolean> {
-    const { store, keyring, renew, log } = this.#deps;
+  /** Begins nothing more, and waits until the renewals under way are saved. */
+  override async stop(): Promise<void> {
+    await super.stop();
+    const timer = setTimeout(() => this.#lastChance.abort(), SAVE_GRACE_MS);
+    await Promise.all(this.#running.values());
+    clearTimeout(timer);
+  }
+
+  /** Claims and begins what is due; no renewal waits for another. */
+  async #beginDue(): Promise<Promise<void>[]> {
+    const limit = MAX_CONCURRENT - this.#running.size;
+    if (limit <= 0) return [];
+    const now = Date.now();
+    const paused = [...this.#failures].flatMap(([workspace, { until }]) => (until > now ? [workspace] : []));
+    const except = [...paused, ...this.#running.keys()];
+    const options = { ms: RENEW_AHEAD_MS, except, limit, claimMs: this.#claimMs };
+    const claimed = await this.#deps.store.installations.claimRenewals(this.#holder, options);
+    return claimed.map((renewal) => this.#begin(renewal, claimed.length === limit));
+  }
+
+  #begin(renewal: ClaimedRenewal, moreMayBeDue: boolean): Promise<void> {
+    this.#keepTimer ??= setInterval(() => this.#keepClaims(), this.#claimMs / 3);
+    const { workspace } = renewal;
+    const run = this.#renew(renewal).finally(() => {
+      this.#running.delete(workspace);
+      if (this.#running.size === 0) {
+        clearInterval(this.#keepTimer);
+        this.#keepTimer = undefined;
+      }
+      if (moreMayBeDue) this.pollNow();
+    });
+    this.#running.set(workspace, run);
+    return run;
+  }
+
+  #keepClaims(): void {
+    const { store, log } = this.#deps;
+    store.installations
+      .keepRenewals(this.#holder, this.#claimMs)
+      .catch((error: unknown) => log.debug({ err: error }, 'keeping the claims on renewals failed'));
+  }
+
+  async #renew(renewal: ClaimedRenewal): Promise<void> {
+    const { store, keyring, renew, onRenewed, log } = this.#deps;
+    const { workspace } = renewal;
     try {
-      const renewed = await store.installations.rotateTokens(
-        workspace,
-        RENEW_AHEAD_MS,
-        async ({ encrypted_tokens }) => {
-          const tokens = decryptTokens(keyring, workspace, encrypted_tokens ?? '');
-          const { refreshToken } = tokens.bot;
-          if (refreshToken === undefined) throw new Error('An expiring token has no refresh token.');
-          const { token, refreshToken: next, expiresAt } = await renew(refreshToken);
-          const renewedTokens = { ...tokens, bot: { token, refreshToken: next } };
-          return { encryptedTokens: encryptTokens(keyring, workspace, renewedTokens), expiresAt };
-        },
-      );
+      const tokens = decryptTokens(keyring, workspace, renewal.encrypted_tokens);
+      const { refreshToken } = tokens.bot;
+      if (refreshToken === undefined) throw new Error('An expiring token has no refresh token.');
+      const { token, refreshToken: next, expiresAt } = await renew(refreshToken);
+      const bot = { token, refreshToken: next };
+      const encrypted = encryptTokens(keyring, workspace, { ...tokens, bot });
+      const isSaved = await this.#save(renewal, encrypted, expiresAt);
       this.#failures.delete(workspace);
-      return renewed;
+      if (!isSaved) return;
+      log.info({ workspace }, 'token renewed');
+      inBackground(onRenewed(), log, 'applying a renewed token failed; the next refresh does it');
     } catch (error) {
       this.#pause(workspace);
       log.error(
         { workspace, err: error },
         'renewing a token failed; if it keeps failing, the app must be reinstalled',
       );
-      return false;
+      await store.installations.releaseRenewal(this.#holder, renewal).catch(() => undefined);
+    }
+  }
+
+  /** The old refresh token is spent: until this one is saved, only this process has it. */
+  async #save(renewal: ClaimedRenewal, encrypted: string, expiresAt: Date): Promise<boolean> {
+    const { store, log } = this.#deps;
+    for (let pauseMs = SAVE_PAUSE_MS.first; ; pauseMs = Math.min(2 * pauseMs, SAVE_PAUSE_MS.most)) {
+      try {
+        return await store.installations.saveRenewed(renewal, encrypted, expiresAt);
+      } catch (error) {
+        const { signal } = this.#lastChance;
+        if (!(error instanceof StoreError) || signal.aborted || Date.now() > expiresAt.getTime()) throw error;
+        const { workspace } = renewal;
+        log.warn({ workspace, err: error }, 'a renewed token cannot be saved yet; trying again');
+        await sleepUnlessAborted(pauseMs, signal);
+      }
     }
   }
 

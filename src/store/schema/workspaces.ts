@@ -39,6 +39,9 @@ export interface InstallationRow {
   encrypted_tokens: string | null;
   /** When the bot's token expires, if tokens are rotated. */
   token_expires_at: Date | null;
+  /** The process that renews the token, until when: a refresh token is valid once. */
+  renewal_claimed_by: string | null;
+  renewal_claimed_until: Date | null;
   installed_at: Date;
   uninstalled_at: Date | null;
   change_seq: number;

@@ -1,37 +1,46 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { changesRow, Queries } from '../queries.ts';
 import type { InstallationRow, Tables } from '../schema.ts';
-import { millis } from '../sql-expressions.ts';
+import { fromNow, isUnclaimed, millis } from '../sql-expressions.ts';
 import { inChangeSequence, nextChangeSeq } from './change-sequence.ts';
+
+type RenewalClaim = 'renewal_claimed_by' | 'renewal_claimed_until';
 
 /** A new installation. */
 export type NewInstallation = Omit<
   InstallationRow,
-  'encrypted_tokens' | 'installed_at' | 'uninstalled_at' | 'change_seq'
+  'encrypted_tokens' | 'installed_at' | 'uninstalled_at' | 'change_seq' | RenewalClaim
 > & { encrypted_tokens: string };
 
 /** A workspace (`T…`) and the installation whose token it uses; without tokens if the app is no longer installed there. */
 export interface InstalledWorkspace
-  extends Omit<InstallationRow, 'name' | 'token_expires_at' | 'installed_at' | 'uninstalled_at'> {
+  extends Omit<
+    InstallationRow,
+    'name' | 'token_expires_at' | 'installed_at' | 'uninstalled_at' | RenewalClaim
+  > {
   /** The workspace or organisation of its installation. */
   installation_id: string;
 }
 
-/** New tokens after a rotation. */
-export interface RotatedTokens {
-  encryptedTokens: string;
-  expiresAt: Date | null;
+/** An installation whose tokens a process renews. */
+export interface ClaimedRenewal {
+  workspace: string;
+  encrypted_tokens: string;
+  /** Tells whether it is still the same installation. */
+  installed: string;
 }
-
-/** How often saving rotated tokens is tried. */
-const MAX_SAVE_ATTEMPTS = 3;
 
 /** OAuth installations of workspaces and organisations. */
 export class Installations extends Queries {
   /** Saves an installation, in place of an earlier one; its uninstalled workspaces become active again. */
   async put(row: NewInstallation): Promise<void> {
     await inChangeSequence(this.db, async (trx) => {
-      const current = { installed_at: sql<Date>`clock_timestamp()`, uninstalled_at: null };
+      const current = {
+        installed_at: sql<Date>`clock_timestamp()`,
+        uninstalled_at: null,
+        renewal_claimed_by: null,
+        renewal_claimed_until: null,
+      };
       const values = { ...row, ...current, change_seq: nextChangeSeq };
       await trx
         .insertInto('installations')
@@ -135,57 +144,44 @@ export class Installations extends Queries {
       where workspaces.change_seq > ${version} or installations.change_seq > ${version}`);
   }
 
-  /** Up to 100 installations whose token expires within `ms`, except for those given. */
-  async expiringWithin(ms: number, except: readonly string[]): Promise<string[]> {
-    const rows = await this.rows(sql<{ workspace: string }>`
-      select workspace from installations
-      where token_expires_at < now() + ${millis(ms)} and encrypted_tokens is not null
-        and workspace <> all(${[...except]}::text[])
-      order by token_expires_at limit 100`);
-    return rows.map(({ workspace }) => workspace);
+  /** Claims up to `limit` renewals of tokens that expire within `ms`, except for those given, for `claimMs`. */
+  async claimRenewals(
+    holder: string,
+    { ms, except, limit, claimMs }: { ms: number; except: readonly string[]; limit: number; claimMs: number },
+  ): Promise<ClaimedRenewal[]> {
+    return this.rows(sql<ClaimedRenewal>`
+      update installations set renewal_claimed_by = ${holder}, renewal_claimed_until = ${fromNow(claimMs)}
+      where workspace in (
+          select workspace from installations
+          where token_expires_at < now() + ${millis(ms)} and encrypted_tokens is not null
+            and workspace <> all(${[...except]}::text[]) and ${isUnclaimed('renewal_claimed_until')}
+          order by token_expires_at limit ${limit} for update skip locked)
+      returning workspace, encrypted_tokens, installed_at::text as installed`);
   }
 
-  /**
-   * Rotates an installation's tokens if they expire within `ms`. One process does it at a time, under a lock, because a
-   * refresh token is valid once; the row is not locked while `renew` asks Slack, and is left alone if it became another
-   * installation meanwhile. False if there was nothing to do.
-   */
-  async rotateTokens(
-    workspace: string,
-    ms: number,
-    renew: (row: InstallationRow) => Promise<RotatedTokens>,
-  ): Promise<boolean> {
-    return this.db.transaction().execute(async (trx) => {
-      const name = `rotate-tokens/${workspace}`;
-      const lock = sql<{
-        ours: boolean;
-      }>`select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as ours`;
-      if ((await lock.execute(trx)).rows[0]?.ours !== true) return false;
-      const expiring = sql<InstallationRow & { installed: string }>`
-        select *, installed_at::text as installed from installations
-        where workspace = ${workspace} and token_expires_at < now() + ${millis(ms)} and encrypted_tokens is not null`;
-      const [row] = (await expiring.execute(trx)).rows;
-      if (row === undefined) return false;
-      const rotated = await renew(row);
-      // The old tokens are no longer valid: the new ones must not be lost with one connection.
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await this.#saveTokens(row, rotated);
-        } catch (error) {
-          if (attempt === MAX_SAVE_ATTEMPTS) throw error;
-        }
-      }
-    });
+  /** Keeps all of a process's claims for `claimMs` more. */
+  async keepRenewals(holder: string, claimMs: number): Promise<void> {
+    await this.changes(sql`
+      update installations set renewal_claimed_until = ${fromNow(claimMs)} where renewal_claimed_by = ${holder}`);
   }
 
-  async #saveTokens(
-    row: { workspace: string; installed: string },
-    { encryptedTokens, expiresAt }: RotatedTokens,
+  /** Gives a claim back. */
+  async releaseRenewal(holder: string, { workspace }: ClaimedRenewal): Promise<void> {
+    await this.changes(sql`
+      update installations set renewal_claimed_by = null, renewal_claimed_until = null
+      where workspace = ${workspace} and renewal_claimed_by = ${holder}`);
+  }
+
+  /** Saves renewed tokens, and ends the claim; false if the app was uninstalled or installed anew meanwhile. */
+  async saveRenewed(
+    { workspace, installed }: ClaimedRenewal,
+    encryptedTokens: string,
+    expiresAt: Date,
   ): Promise<boolean> {
     const saved = sql`
       update installations set encrypted_tokens = ${encryptedTokens}, token_expires_at = ${expiresAt},
-        change_seq = ${nextChangeSeq}
-      where workspace = ${row.workspace} and uninstalled_at is null and installed_at = ${row.installed}::timestamptz`;
+        renewal_claimed_by = null, renewal_claimed_until = null, change_seq = ${nextChangeSeq}
+      where workspace = ${workspace} and uninstalled_at is null and installed_at = ${installed}::timestamptz`;
     return inChangeSequence(this.db, (trx) => changesRow(trx, saved));
   }
 

@@ -1,12 +1,22 @@
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { openAppScene } from '../../support/app-scene.ts';
+import { DatabaseProxy } from '../../../sandbox/chaos/database-proxy.ts';
+import { connectionUrl } from '../../../sandbox/connection-url.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
+import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
 import { MultiWorkspaceScene } from '../../support/multi-workspace-scene.ts';
 
 const organisation = { id: 'E1', name: 'The whole company' };
+const connection = await copyTemplateDatabase();
+const proxy = await DatabaseProxy.start(() => connection);
+afterAll(async () => {
+  await proxy.stop();
+  await dropDatabase(connection);
+});
 const scene = await openAppScene({
   oauth: true,
+  databaseUrl: connectionUrl(proxy.connection),
   slack: {
     retryScale: 0.01,
     rotation: 3_600_000,
@@ -111,6 +121,36 @@ describe('installing the app', () => {
     await scene.until('the token is renewed', () => tenants.team('T1').installation.token !== before);
     const place = tenants.personAndChannel('T1');
     expect(await tenants.answered(tenants.ask(place, 'Still there?'))).not.toBe('');
+  });
+
+  test('yields tokens that stay valid although the database is away when they are renewed', async () => {
+    const { installation } = tenants.team('T1');
+    const before = installation.token;
+    const answer = Promise.withResolvers<void>();
+    const call = 'oauth.v2.access';
+    const mend = slack.faults.add({ call, fault: { kind: 'hold', until: answer.promise } });
+    const asked = () => slack.calls.filter(({ method }) => method === call).length;
+    const earlier = asked();
+    const sealed = (await store().installations.get('T1'))?.encrypted_tokens;
+    await scene.sandbox.restartBot();
+    await scene.until('Slack is asked', () => asked() > earlier);
+    proxy.reset('closed');
+    answer.resolve();
+    await scene.until('Slack has renewed the token', () => installation.token !== before);
+    await pause(2_000);
+    proxy.restore();
+    mend();
+    await scene.until('the token is saved', async () => {
+      const row = await store()
+        .installations.get('T1')
+        .catch(() => undefined);
+      return row !== undefined && row.encrypted_tokens !== sealed;
+    });
+    const first = installation.token;
+    await scene.sandbox.restartBot();
+    await scene.until('the next refresh token is good', () => installation.token !== first, 20_000);
+    const place = tenants.personAndChannel('T1');
+    expect(await tenants.answered(tenants.ask(place, 'And now?'))).not.toBe('');
   });
 });
 

@@ -1,4 +1,8 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { connectionUrl } from '../../../sandbox/connection-url.ts';
 import { decryptTokens, encryptTokens } from '../../../src/relay/installations/installation-tokens.ts';
 import {
   InstalledWorkspaces,
@@ -9,12 +13,15 @@ import { type UninstallEvent, UninstallEvents } from '../../../src/relay/install
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
 import { SlackAuthError, SlackRateLimitError } from '../../../src/slack/errors.ts';
 import type { Installation } from '../../../src/slack/installation.ts';
+import { StoreError } from '../../../src/store/errors.ts';
 import { Store } from '../../../src/store/store.ts';
 import { Keyring } from '../../../src/store/workspaces/keyring.ts';
+import { compileCache } from '../../support/compiled-programs.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
 const { kysely } = await freshDatabase();
+const away = new StoreError('unavailable', 'The database is away.');
 const store = new Store(kysely);
 const keyring = new Keyring(['k'.repeat(32)]);
 const hour = 3_600_000;
@@ -304,11 +311,58 @@ test('the start does not wait for Slack, and the stop only for renewals in progr
     return { token: 'xoxb-late', refreshToken: 'next', expiresAt: new Date(Date.now() + 12 * hour) };
   });
   rotation.start();
-  await expect.poll(() => asked).toBe(1);
+  await expect.poll(() => asked).toBeGreaterThanOrEqual(5);
   const stopped = rotation.stop();
   answer.resolve();
   await stopped;
-  expect(asked).toBe(1);
+  for (const n of [1, 2, 3, 4, 5]) expect(await tokenOf(`T50${n}`)).toBe('xoxb-late');
+});
+
+describe('a token that is renewed', () => {
+  test('is not asked for while the database is away', async () => {
+    await install('xoxb-short', new Date(Date.now() + hour));
+    let asked = 0;
+    const rotation = rotationWith(async () => {
+      asked += 1;
+      return { token: 'xoxb-renewed', refreshToken: 'next', expiresAt: new Date(Date.now() + 12 * hour) };
+    });
+    vi.spyOn(store.installations, 'claimRenewals').mockRejectedValueOnce(away);
+    await expect(rotation.renewDue()).rejects.toBe(away);
+    expect(asked).toBe(0);
+    await rotation.renewDue();
+    expect(await tokenOf(id)).toBe('xoxb-renewed');
+  });
+
+  test('is renewed by another process once the one that renews it was killed', {
+    timeout: 60_000,
+  }, async () => {
+    await install('xoxb-short', new Date(Date.now() + hour));
+    const program = new URL('../../support/renewing-process.ts', import.meta.url).pathname;
+    const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(kysely);
+    const url = connectionUrl({ ...inject('databaseServer'), database: rows[0]?.name ?? '' });
+    const env = { ...globalThis.process.env, ...compileCache() };
+    const other = spawn(globalThis.process.execPath, [program, url], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      expect(String((await once(other.stdout, 'data'))[0])).toBe('refresh-xoxb-short\n');
+      const asked: string[] = [];
+      const rotation = rotationWith(async (refreshToken) => {
+        asked.push(refreshToken);
+        return { token: 'xoxb-renewed', refreshToken: 'next', expiresAt: new Date(Date.now() + 12 * hour) };
+      });
+      await rotation.renewDue();
+      expect(asked).toEqual([]);
+      other.kill('SIGKILL');
+      await expect
+        .poll(async () => rotation.renewDue().then(() => tokenOf(id)), { timeout: 30_000 })
+        .toBe('xoxb-renewed');
+      expect(asked).toEqual(['refresh-xoxb-short']);
+    } finally {
+      other.kill('SIGKILL');
+    }
+  });
 });
 
 describe('an uninstall event', () => {

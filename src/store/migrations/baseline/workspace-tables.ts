@@ -34,6 +34,8 @@ export const WORKSPACE_TABLES = `
     bot_id text not null,
     encrypted_tokens text,
     token_expires_at timestamptz,
+    renewal_claimed_by text,
+    renewal_claimed_until timestamptz,
     installed_at timestamptz not null default clock_timestamp(),
     uninstalled_at timestamptz,
     change_seq bigint not null default nextval('installation_change_seq'),

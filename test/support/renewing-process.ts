@@ -1,0 +1,19 @@
+import { TokenRotation } from '../../src/relay/installations/token-rotation.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { Store } from '../../src/store/store.ts';
+import { Keyring } from '../../src/store/workspaces/keyring.ts';
+import { silentLog } from './silent-log.ts';
+
+// A process to which Slack never answers when it renews a token, for a test that kills it. Prints the refresh token.
+const { kysely } = await openDatabase({ url: process.argv[2] ?? '', log: silentLog });
+new TokenRotation({
+  store: new Store(kysely),
+  keyring: new Keyring(['k'.repeat(32)]),
+  renew: async (refreshToken) => {
+    process.stdout.write(`${refreshToken}\n`);
+    return new Promise(() => undefined);
+  },
+  onRenewed: async () => undefined,
+  log: silentLog,
+  claimMs: 3_000,
+}).start();

@@ -44,9 +44,10 @@ import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
 import { inBackground } from './relay/runtime/background.ts';
 import type { RelayDeps, RelayLimits } from './relay/runtime/deps.ts';
+import { JobRunner } from './relay/runtime/job-runner.ts';
 import { RenderQueue } from './relay/runtime/render-queue.ts';
 import { ReplyMemory } from './relay/runtime/reply-memory.ts';
-import { ProjectNameSync } from './relay/sending/project-name-sync.ts';
+import { projectNameJobs } from './relay/sending/project-name-sync.ts';
 import { Dispatcher } from './relay/turns/dispatcher.ts';
 import { FollowUps } from './relay/turns/follow-ups.ts';
 import { Maintenance } from './relay/turns/maintenance.ts';
@@ -122,7 +123,8 @@ export async function startApp(
   cleanup.defer(() => queue.stop());
   await queue.start();
   // We hold the embedded server's lock, so any process that held jobs or connections there has ended.
-  if (embedded !== undefined) await Promise.all([queue.reclaimAll(), store.socketLeases.releaseAll()]);
+  if (embedded !== undefined)
+    await Promise.all([queue.reclaimAll(), store.socketLeases.releaseAll(), store.jobs.releaseAll()]);
 
   // Slack and the agent service, for each workspace.
   const keyring = config.SECRET_KEY && new Keyring(config.SECRET_KEY);
@@ -210,14 +212,12 @@ export async function startApp(
     enqueue: (at, isNew) => queue.enqueueSoon(at, isNew),
     onStopMessage: (message) => stopTriggers.onStopWord(message),
   });
-  const projectNameSync = new ProjectNameSync(deps);
   const onInboxOutcome: EventIntakeDeps['onInboxOutcome'] = (outcome, event) => {
     const parts = [waitingReactions, lateEdits, pausedMessages, stopTriggers, sendNow];
     for (const part of [...parts, unsentReplies]) {
       const work = Promise.resolve(part.onInboxOutcome(outcome, event));
       inBackground(work, log, 'could not finish the work after an event');
     }
-    if (outcome.kind === 'renamed') projectNameSync.pollNow();
   };
   const backfill = new Backfill({ deps, inbox, workspaces, onOutcome: onInboxOutcome });
   const gapDetector = new EventGapDetector({
@@ -250,9 +250,11 @@ export async function startApp(
       clientOptions: (id) => accounts.ownAccountOptions(id),
       onChanged: () => accounts.refresh(),
     },
-    onProjectNameDue: () => projectNameSync.pollNow(),
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
   });
+
+  const jobs = new JobRunner({ store, log, onRun: telemetry.metrics.onJobRun });
+  for (const kind of [features.workflowStep.jobs, projectNameJobs(deps)]) jobs.add(kind);
 
   // Slack's requests and our own pages.
   const transport = eventTransport(config, leaseStore, identity?.installation.workspace);
@@ -296,8 +298,7 @@ export async function startApp(
       if (due.stops) stopControl.sendOpenStops();
       if (due.followUps) followUps.checkDue();
       if (due.taskDeletions) features.taskDeleter.pollNow();
-      if (due.workflowSteps) features.workflowStep.pollNow();
-      if (due.projectNames) projectNameSync.pollNow();
+      if (due.jobs) jobs.runDue();
       if (due.expiredJobs) await queue.releaseExpired();
       if (due.urgentMessages) await sendNow.passOnUrgent();
     },
@@ -306,11 +307,11 @@ export async function startApp(
   });
   const background: Lifecycle[] = [
     dueWork,
+    jobs,
     stopControl,
     followUps,
     ...features.background,
     maintenance,
-    projectNameSync,
     slackApp,
     eventIntake,
     backfill,

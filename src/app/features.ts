@@ -19,7 +19,6 @@ import { oauthOptions, sharedCredentials } from './options-from-config.ts';
 
 export interface FeatureHooks {
   account: Pick<WorkspaceAccountDeps, 'keyring' | 'redactSecret' | 'clientOptions' | 'onChanged'>;
-  onProjectNameDue: () => void;
   onMessageAdded: (message: MessageKey) => void;
 }
 
@@ -57,7 +56,7 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
   const taskDeleter = new TaskDeleter(deps);
   return {
     /** What works between people's requests. */
-    background: [questionPoster, workflowStep, taskDeleter, taskFiles],
+    background: [questionPoster, taskDeleter, taskFiles],
     channelSettings,
     workspaceAccount,
     workspaceAccess,

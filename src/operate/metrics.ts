@@ -65,6 +65,7 @@ export class Metrics {
   readonly #slackSeconds = this.#histogram('slack_call_seconds', FAST_BUCKETS, ['method']);
   readonly #slackThrottled = this.#counter('slack_throttled_total', ['method']);
   readonly #refusedBlocks = this.#counter('degraded_sends_total', ['block']);
+  readonly #jobs = this.#counter('jobs_total', ['kind', 'outcome']);
   readonly #serviceCalls = this.#counter('service_calls_total', ['endpoint', 'status', 'account']);
   readonly #serviceSeconds = this.#histogram('service_call_seconds', MEDIUM_BUCKETS, ['endpoint', 'account']);
   readonly #serviceRetries = this.#counter('service_retries_total', ['endpoint', 'account']);
@@ -134,6 +135,8 @@ export class Metrics {
     this.#unseenTextSeconds.observe(Math.max(0, unseenMs) / 1_000);
 
   readonly onBlockRefused = (block: string): void => this.#refusedBlocks.inc({ block });
+
+  readonly onJobRun = (kind: string, outcome: string): void => this.#jobs.inc({ kind, outcome });
 
   serviceAttempt({ call: endpoint, status, attempt, durationMs }: CallAttempt, account: AccountOwner): void {
     this.#serviceCalls.inc({ endpoint, status: statusLabel(status), account });

@@ -25,6 +25,7 @@ export interface Tables {
   feedback: Table<threads.FeedbackRow>;
   follow_ups: Table<tasks.FollowUp>;
   installations: Table<workspaces.InstallationRow>;
+  jobs: Table<tasks.Job>;
   messages: Table<threads.Message>;
   posted_results: Table<tasks.PostedResult>;
   posts: Table<threads.Post>;
@@ -37,6 +38,5 @@ export interface Tables {
   task_starts: Table<tasks.TaskStart>;
   threads: Table<threads.Thread>;
   turns: Table<threads.Turn>;
-  workflow_steps: Table<tasks.WorkflowStep>;
   workspaces: Table<workspaces.WorkspaceRow>;
 }

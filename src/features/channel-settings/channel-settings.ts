@@ -31,7 +31,6 @@ export interface ChannelSettingsDeps extends RelayDeps {
   /** Whether workspaces of different owners use this account, so that an unused project may be anyone's. */
   isSharedAccount: (account: string) => boolean;
   /** Called when a project is to take its channel's name. */
-  onProjectNameDue: () => void;
 }
 
 export class ChannelSettingsModal {
@@ -135,15 +134,14 @@ export class ChannelSettingsModal {
       ...named,
     };
     if (Object.keys(details).length === 0) return {};
-    const isDue = await store.transaction(async (tx) => {
+    await store.transaction(async (tx) => {
       if (project !== undefined) await tx.projects.assign(key, project);
       if (Object.keys(settings).length > 0) await tx.settings.set(workspace, channel, person, settings);
       await tx.audit.add({ workspace, channel, user_id: person, kind: 'setting', details });
-      const mayBeDue = settings.sync_project_name === true || project !== undefined;
-      return mayBeDue && (await tx.projectNames.markDue(workspace, channel));
+      if (settings.sync_project_name === true || project !== undefined)
+        await tx.projects.wantNames(workspace, channel);
     });
     this.#deps.log.info({ ...actor, changed: Object.keys(details) }, 'channel settings changed');
-    if (isDue) this.#deps.onProjectNameDue();
     return {};
   }
 

@@ -158,8 +158,7 @@ export class QuestionPoster extends Poller {
     const thread = { workspace, channel, thread_ts: ts };
     await this.#deps.store.transaction(async (store, trx) => {
       await store.threads.lock(thread);
-      if (!(await store.taskStarts.finish(start))) return;
-      await store.workflowSteps.setThread(start, ts);
+      if (!(await store.taskStarts.finish(start, ts))) return;
       await store.threads.adopt(thread, { account_id: this.#deps.accountOf(workspace), user_id, ts });
       const row = { thread_ts: ts, user_id, state: 'waiting', content, edited_ts: null } as const;
       if (await store.messages.add({ workspace, channel, ts }, row)) await this.#deps.enqueue(trx, thread);

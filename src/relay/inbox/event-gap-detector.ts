@@ -154,7 +154,7 @@ export class EventGapDetector {
         BACKFILL_WINDOW_MS,
         REDELIVERY_MARGIN_MS,
       );
-      await trxStore.projectNames.markAllDue(workspace);
+      await trxStore.projects.wantNames(workspace);
       const minutes = Math.round((now.getTime() - since.getTime()) / 60_000);
       return { judgedAt, gap: { since, minutes, places, isDeaf: judgedAt !== null } };
     });

@@ -52,7 +52,7 @@ export class Inbox {
       case 'deletion':
         return this.#acceptDeletion(event);
       case 'renaming': {
-        const follows = await this.#deps.store.projectNames.markDue(event.workspace, event.channel);
+        const follows = await this.#deps.store.projects.wantNames(event.workspace, event.channel);
         return follows ? { kind: 'renamed' } : { kind: 'ignored', why: 'no project follows the name' };
       }
       case 'move':

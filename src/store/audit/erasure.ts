@@ -27,6 +27,7 @@ interface WorkspaceErasureOptions {
 const PERSON_COLUMNS = [
   ['turns', 'stop_requested_by'],
   ['settings', 'changed_by'],
+  ['jobs', 'person'],
   ['task_deletions', 'requested_by'],
   ['accounts', 'set_by'],
 ] as const;
@@ -50,6 +51,7 @@ export class Erasure extends Queries {
           and (started_by = ${person} or ${person} = any(participant_ids))
         union all select from turns where workspace = ${workspace} and ${person} in (asked_by, stop_requested_by)
         union all select from task_starts where workspace = ${workspace} and user_id = ${person}
+        union all select from jobs where workspace = ${workspace} and person = ${person}
         union all select from feedback where workspace = ${workspace} and user_id = ${person}
         union all select from accounts where workspace = ${workspace} and set_by = ${person}
         union all select from audit_events where workspace = ${workspace} and user_id = ${person}) as found`);

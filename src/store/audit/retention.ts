@@ -112,7 +112,7 @@ const LEFTOVER_DELETIONS = [
     'created_at',
   ),
   deletion('task_deletions', sql`notified_at < now() - interval '7 days'`, 'notified_at'),
-  deletion('workflow_steps', sql`completed_at < now() - interval '7 days'`, 'completed_at'),
+  deletion('jobs', sql`done_at < now() - interval '7 days'`, 'done_at'),
   deletion(
     'follow_ups',
     sql`next_check_at < now() - interval '1 day' and ends_at < now() - interval '1 day'`,

@@ -1,7 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
+import { CHANNEL_LEVEL, WANTED_AGAIN } from '../jobs/jobs.ts';
 import { Queries } from '../queries.ts';
 import type { ProjectKey } from '../schema.ts';
 import { fromNow, isUnclaimed, ofProject } from '../sql-expressions.ts';
+
+/** The kind of jobs that give a project the name of its channel; their key is the account. */
+export const PROJECT_NAME_JOB = 'project_name';
+/** How long changes of a channel are collected (ms): one call sends them all. */
+const NAME_DELAY_MS = 300;
 
 /** The outcome of claiming a channel's project. */
 export type ProjectClaim =
@@ -53,7 +59,7 @@ export class Projects extends Queries {
   /** Removes a channel's project if we created it; false for one that people chose, which stays. */
   async detach(key: ProjectKey, projectId: string): Promise<boolean> {
     await this.changes(sql`
-      update projects set project_id = null, claimed_by = null, name_sync_due_at = null, name_sync_claimed_until = null
+      update projects set project_id = null, claimed_by = null
       where ${ofProject(key)} and project_id = ${projectId} and claimed_by is not null`);
     return (await this.projectIdOf(key)) !== projectId;
   }
@@ -73,6 +79,20 @@ export class Projects extends Queries {
       values (${workspace}, ${channel}, ${account_id}, ${projectId})
       on conflict (workspace, channel, account_id) do update
         set project_id = excluded.project_id, create_intended_at = null, claimed_by = null, claimed_until = null`);
+  }
+
+  /**
+   * Asks for the jobs that give a workspace's projects their channels' current names, where the settings say so: of one
+   * channel, or of all. False if there are none. Waits a moment: people change a name and then the purpose.
+   */
+  async wantNames(workspace: string, channel?: string): Promise<boolean> {
+    return this.changes(sql`
+      insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
+      select workspace, ${PROJECT_NAME_JOB}, channel, ${CHANNEL_LEVEL}::numeric, account_id, '', '{}', ${fromNow(NAME_DELAY_MS)}
+      from projects join settings using (workspace, channel)
+      where workspace = ${workspace} and channel = coalesce(${channel ?? null}, channel)
+        and project_id is not null and sync_project_name
+      on conflict (workspace, kind, channel, thread_ts, key) do update set ${WANTED_AGAIN}`);
   }
 
   /** The channels, in all workspaces and accounts, that have or had this project, even if their tasks are deleted. */

@@ -1,9 +1,8 @@
 import { type Kysely, sql } from 'kysely';
-import { isNameSyncDue } from '../projects/project-names.ts';
+import { isJobDue } from '../jobs/jobs.ts';
 import type { Tables } from '../schema.ts';
 import { isCheckDue } from '../tasks/follow-up-schedule.ts';
 import { isDeletionDue } from '../tasks/task-deletions.ts';
-import { isStepDue } from '../tasks/workflow-steps.ts';
 import { isStopOpen } from '../threads/stops.ts';
 import { hasExpiredJobs } from './thread-queue.ts';
 
@@ -13,8 +12,7 @@ export interface DueWork {
   stops: boolean;
   followUps: boolean;
   taskDeletions: boolean;
-  workflowSteps: boolean;
-  projectNames: boolean;
+  jobs: boolean;
   urgentMessages: boolean;
   /** The version of the last change of a workspace, an installation or an account. */
   changeSeq: number;
@@ -28,8 +26,7 @@ export async function readDueWork(db: Kysely<Tables>): Promise<DueWork> {
       exists (select from turns where ${isStopOpen}) as stops,
       exists (select from follow_ups where ${isCheckDue}) as "followUps",
       exists (select from task_deletions where ${isDeletionDue}) as "taskDeletions",
-      exists (select from workflow_steps where ${isStepDue}) as "workflowSteps",
-      exists (select from projects where ${isNameSyncDue}) as "projectNames",
+      exists (select from jobs where ${isJobDue}) as jobs,
       exists (select from messages where is_urgent and state = 'waiting') as "urgentMessages",
       greatest(0, (select max(change_seq) from workspaces), (select max(change_seq) from installations),
         (select max(change_seq) from accounts)) as "changeSeq"`.execute(db);

@@ -19,9 +19,6 @@ export interface ProjectRow extends ProjectKey {
   claimed_until: Date | null;
   /** Set just before the project is created, cleared when the outcome is known. */
   create_intended_at: Date | null;
-  /** From when on the project needs its channel's current name and purpose. */
-  name_sync_due_at: Date | null;
-  name_sync_claimed_until: Date | null;
   created_at: Date;
 }
 
@@ -57,7 +54,7 @@ export interface TaskStart {
   state: TaskStartState;
   user_id: string;
   channel: string;
-  /** The thread that it goes into; null: a new one, below a post of ours. */
+  /** The thread that it goes into; null: a new one, below a post of ours that is still to come. */
   thread_ts: SlackTs | null;
   /** When the form was requested: the ts of its message in the thread. */
   message_ts: SlackTs | null;
@@ -71,27 +68,6 @@ export interface TaskStart {
   post_intended_at: Date | null;
   claimed_by: string | null;
   claimed_until: Date | null;
-  created_at: Date;
-}
-
-/** Why a step of a workflow asked nothing: a key of the sentences for it. */
-export type WorkflowStepRefusal = 'not_allowed' | 'limit' | 'invalid';
-
-/** A step of a Slack workflow, from Slack's request to its completion. */
-export interface WorkflowStep {
-  workspace: string;
-  /** Slack's id of this run of the step. */
-  execution_id: string;
-  channel: string;
-  /** The thread that it began; null until its question is posted. */
-  thread_ts: SlackTs | null;
-  /** The start that posts its question; there is none after a refusal. */
-  start_id: string;
-  refusal: WorkflowStepRefusal | null;
-  /** It completes with the answer, not as soon as its task has begun. */
-  waits_for_answer: boolean;
-  claimed_until: Date | null;
-  completed_at: Date | null;
   created_at: Date;
 }
 
@@ -118,6 +94,30 @@ export interface FollowUp extends ThreadKey {
   ends_at: Date;
   claimed_by: string | null;
   claimed_until: Date | null;
+}
+
+/** Work to do later, by any process. */
+export interface Job extends ThreadKey {
+  kind: string;
+  /** Which of its kind in this place. */
+  key: string;
+  /** Who asked for it, if a person did. */
+  person: string;
+  /** Opaque ids and times, never what people write. */
+  payload: Readonly<Record<string, unknown>>;
+  /** How often it was asked for. */
+  version: number;
+  due_at: Date;
+  /** The claim of the process that runs it. */
+  claim_id: string | null;
+  claimed_until: Date | null;
+  /** When it was first tried after its last progress. */
+  tried_since: Date | null;
+  /** Set just before what cannot be repeated happens. */
+  intended_at: Date | null;
+  /** Done, and remembered for some days. */
+  done_at: Date | null;
+  created_at: Date;
 }
 
 /** Identifies an upload: a Slack file and its project. */

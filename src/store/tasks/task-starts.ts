@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { Queries, toPostgresJson } from '../queries.ts';
-import type { MessageContent, TaskStart } from '../schema.ts';
+import type { MessageContent, SlackTs, TaskStart } from '../schema.ts';
 import { fromNow, isUnclaimed } from '../sql-expressions.ts';
 
 /** How long one process has for a post (ms): longer than the call may take. */
@@ -66,13 +66,10 @@ export class TaskStarts extends Queries {
     await this.#update(key, sql`post_intended_at = null`, sql`true`);
   }
 
-  /** The form has taken effect, and its content is erased; false if it had before. */
-  async finish(key: TaskStartKey): Promise<boolean> {
-    return this.#update(
-      key,
-      sql`state = 'done', source_content = null, content = null`,
-      sql`state <> 'done'`,
-    );
+  /** The form has taken effect, in a new thread or none, and its content is erased; false if it had before. */
+  async finish(key: TaskStartKey, threadTs: SlackTs | null = null): Promise<boolean> {
+    const change = sql`state = 'done', source_content = null, content = null, thread_ts = coalesce(thread_ts, ${threadTs})`;
+    return this.#update(key, change, sql`state <> 'done'`);
   }
 
   /** Renews the claims of questions under way. */

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { jobWake } from '../jobs/jobs.ts';
 import { Queries, toPostgresJson } from '../queries.ts';
 import type {
   FileNote,
@@ -27,6 +28,9 @@ import {
   type TurnUpdate,
   threadTaskId,
 } from './turn-steps.ts';
+
+/** The kind of jobs that complete a step of a workflow, once its turn has ended; their key is Slack's id of the run. */
+export const WORKFLOW_STEP_JOB = 'workflow_step';
 
 /** What the note on a file becomes when the thread leaves the project that the file is in. */
 const LEFT_BEHIND = { reason: 'left_behind' } satisfies Partial<FileNote>;
@@ -257,6 +261,7 @@ export class Turns extends Queries {
   ): Promise<boolean> {
     const also = [
       sql`shown as (${postsUpdate(turn, posts)})`,
+      sql`woken as (${jobWake({ ...turnLocationOf(turn), kind: WORKFLOW_STEP_JOB })})`,
       ...(followUp === undefined ? [] : [sql`followed as (${followUpInsert(turn, followUp)})`]),
     ];
     const end = { outcome: values.outcome ?? outcome, edits };

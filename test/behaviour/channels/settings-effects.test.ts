@@ -118,8 +118,8 @@ describe("a project that follows its channel's name", () => {
     await saveChannelSettings(deaf, channel, { channel_more: ['follows_name'] });
     const { db } = deaf.sandbox.bot.store;
     await deaf.until('it is in step', async () => {
-      const rows = await db.selectFrom('projects').select('name_sync_due_at').execute();
-      return rows.every(({ name_sync_due_at }) => name_sync_due_at === null);
+      const jobs = db.selectFrom('jobs').select('key').where('kind', '=', 'project_name');
+      return (await jobs.execute()).length === 0;
     });
     await stopBotFor(deaf, 6, () => deaf.slack.rename(channel, 'after-the-gap'));
     await deaf.sandbox.restartBot();
@@ -144,8 +144,8 @@ describe("a project that follows its channel's name", () => {
     slow.slack.rename(channel, 'new-name');
     const { db } = slow.sandbox.bot.store;
     await slow.until('the change is noted', async () => {
-      const rows = await db.selectFrom('projects').select('name_sync_claimed_until').execute();
-      return rows.some(({ name_sync_claimed_until }) => name_sync_claimed_until !== null);
+      const jobs = db.selectFrom('jobs').select('claim_id').where('kind', '=', 'project_name');
+      return (await jobs.execute()).some(({ claim_id }) => claim_id !== null);
     });
     takeBack();
     await slow.sandbox.restartBot();

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { workflowStep } from '../../../src/render/strings/index.ts';
@@ -110,21 +109,20 @@ test('a step that Slack sends again, or whose call was lost, asks once and compl
   const execution = workflows.run(channel, 'Only once?', { wait_for_answer: true });
   await slack.settled();
   slack.delivery.duplicateChance = 0;
-  const release = (table: 'task_starts' | 'workflow_steps') =>
-    sql`update ${sql.table(table)} set claimed_until = now() - interval '1 second' where channel = ${channel.id}`.execute(
-      scene.sandbox.bot.store.db,
-    );
   await scene.until('the question is posted', () => workflows.posts(channel, 'Only once?').length > 0);
-  await release('task_starts');
+  await scene.sandbox.bot.store.db
+    .updateTable('task_starts')
+    .set({ claimed_until: new Date(0) })
+    .where('channel', '=', channel.id)
+    .execute();
   await scene.sandbox.restartBot();
   await workflows.over(execution);
-  await release('workflow_steps');
   const isRecorded = () =>
     scene.sandbox.bot.store.db
-      .selectFrom('workflow_steps')
-      .select('execution_id')
+      .selectFrom('jobs')
+      .select('key')
       .where('channel', '=', channel.id)
-      .where('completed_at', 'is not', null)
+      .where('done_at', 'is not', null)
       .executeTakeFirst();
   await scene.until('the completion is recorded', isRecorded);
   expect(execution).toMatchObject({ state: 'succeeded', repeatedCompletions: 1 });

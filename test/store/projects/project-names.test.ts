@@ -3,49 +3,22 @@ import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
-const { settings: channels, projects, projectNames, results } = new Store(kysely);
+const { settings: channels, projects, results } = new Store(kysely);
 
-test('one process at a time renames a synced project, and no other project', async () => {
+test("a project is to get its channel's new name where the settings say so, and no other project", async () => {
+  const due = () => kysely.selectFrom('jobs').select(['channel', 'key']).orderBy('channel').execute();
   const key = { workspace: 'T1', channel: 'C1', account_id: 'settings' };
-  expect(await projectNames.markDue('T1', 'C1')).toBe(false);
+  expect(await projects.wantNames('T1', 'C1')).toBe(false);
   await projects.assign(key, 'prj_1');
-  expect(await projectNames.markDue('T1', 'C1')).toBe(false);
+  expect(await projects.wantNames('T1', 'C1')).toBe(false);
   await channels.set('T1', 'C1', 'U1', { sync_project_name: true });
-  expect(await projectNames.markDue('T2', 'C1')).toBe(false);
-  expect(await projectNames.markDue('T1', 'C1')).toBe(true);
-  const [due] = await projectNames.claim(60_000, 5);
-  expect(due).toMatchObject({ ...key, project_id: 'prj_1' });
-  expect(await projectNames.claim(60_000, 5)).toEqual([]);
-  if (due !== undefined) await projectNames.retryLater(due, 0);
-  expect(await projectNames.claim(60_000, 5)).toHaveLength(1);
-  if (due !== undefined) await projectNames.complete(due);
-  expect(await projectNames.claim(60_000, 5)).toEqual([]);
-});
-
-test('a name that changes during its sync stays due', async () => {
-  await projects.assign({ workspace: 'T1', channel: 'C2', account_id: 'settings' }, 'prj_2');
+  expect(await projects.wantNames('T2', 'C1')).toBe(false);
+  expect(await due()).toEqual([]);
+  expect(await projects.wantNames('T1', 'C1')).toBe(true);
+  await projects.assign({ ...key, channel: 'C2' }, 'prj_2');
   await channels.set('T1', 'C2', 'U1', { sync_project_name: true });
-  await projectNames.markDue('T1', 'C2');
-  const [due] = await projectNames.claim(60_000, 5);
-  await new Promise((resolve) => setTimeout(resolve, 5));
-  await projectNames.markDue('T1', 'C2');
-  if (due !== undefined) await projectNames.complete(due);
-  expect(await projectNames.claim(60_000, 5)).toHaveLength(1);
-});
-
-test('many names that are due in one workspace do not hide those of another', async () => {
-  for (const [workspace, channel] of [
-    ['T5', 'C1'],
-    ['T5', 'C2'],
-    ['T5', 'C3'],
-    ['T6', 'C1'],
-  ] as const) {
-    await projects.assign({ workspace, channel, account_id: 'settings' }, `prj_${workspace}${channel}`);
-    await channels.set(workspace, channel, 'U1', { sync_project_name: true });
-    await projectNames.markDue(workspace, channel);
-  }
-  const claimed = await projectNames.claim(60_000, 2);
-  expect(claimed.map(({ workspace }) => workspace).sort()).toEqual(['T5', 'T6']);
+  expect(await projects.wantNames('T1')).toBe(true);
+  expect(await due()).toEqual(['C1', 'C2'].map((channel) => ({ channel, key: 'settings' })));
 });
 
 test('a channel can switch to another project, even while a turn creates one for it', async () => {

@@ -42,7 +42,7 @@ test('work is due until a process has claimed it or it is done', async () => {
   expect(await dueKinds()).toEqual([]);
 });
 
-test('unfinished deletions and project names are due once their claims have ended', async () => {
+test('unfinished deletions are due once their claims have ended', async () => {
   const id = { workspace: 'T1', task_id: 'task-1' };
   const deletion = {
     ...thread,
@@ -52,10 +52,7 @@ test('unfinished deletions and project names are due once their claims have ende
     claimed_until: new Date(0),
   };
   await database.kysely.insertInto('task_deletions').values(deletion).execute();
-  const project = { workspace: 'T1', channel: 'C1', account_id: 'settings', name_sync_due_at: new Date(0) };
-  await database.kysely.insertInto('projects').values(project).execute();
-  expect(await dueKinds()).toEqual(['taskDeletions', 'projectNames']);
-  await store.projectNames.claim(60_000, 1);
+  expect(await dueKinds()).toEqual(['taskDeletions']);
   await store.taskDeletions.claimDue(1);
   expect(await dueKinds()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Projects, tasks and files. */
+/** Projects, tasks, files, and jobs to do later. */
 export const TASK_TABLES = `
   create table projects (
     workspace text not null,
@@ -8,12 +8,9 @@ export const TASK_TABLES = `
     claimed_by uuid,
     claimed_until timestamptz,
     create_intended_at timestamptz,
-    name_sync_due_at timestamptz,
-    name_sync_claimed_until timestamptz,
     created_at timestamptz not null default now(),
     primary key (workspace, channel, account_id)
   );
-  create index projects_name_sync_due on projects (name_sync_due_at) where name_sync_due_at is not null;
 
   create table project_channels (
     workspace text not null,
@@ -42,22 +39,6 @@ export const TASK_TABLES = `
   );
   create index task_starts_created on task_starts (created_at);
   create index task_starts_posting on task_starts (claimed_until) where content is not null;
-
-  create table workflow_steps (
-    workspace text not null,
-    execution_id text not null,
-    channel text not null,
-    thread_ts numeric(16,6),
-    start_id uuid not null,
-    refusal text,
-    waits_for_answer boolean not null,
-    claimed_until timestamptz,
-    completed_at timestamptz,
-    created_at timestamptz not null default now(),
-    primary key (workspace, execution_id)
-  );
-  create index workflow_steps_open on workflow_steps (workspace, start_id) where completed_at is null;
-  create index workflow_steps_completed on workflow_steps (completed_at) where completed_at is not null;
 
   create table task_deletions (
     workspace text not null,
@@ -138,4 +119,26 @@ export const TASK_TABLES = `
     posted_at timestamptz,
     primary key (workspace, channel, thread_ts, result_id)
   );
+
+  create table jobs (
+    workspace text not null,
+    kind text not null,
+    channel text not null,
+    thread_ts numeric(16,6) not null,
+    key text not null,
+    person text not null,
+    payload jsonb not null,
+    version integer not null default 1,
+    due_at timestamptz not null,
+    claim_id uuid,
+    claimed_until timestamptz,
+    tried_since timestamptz,
+    intended_at timestamptz,
+    done_at timestamptz,
+    created_at timestamptz not null default clock_timestamp(),
+    primary key (workspace, kind, channel, thread_ts, key)
+  ) with (fillfactor = 70);
+  create index jobs_due on jobs (due_at) where done_at is null;
+  create index jobs_claimed on jobs (claim_id) where claim_id is not null;
+  create index jobs_done on jobs (done_at) where done_at is not null;
 `;

@@ -1,0 +1,169 @@
+import { sql } from 'kysely';
+import { Queries, toPostgresJson } from '../queries.ts';
+import type { Job, SlackTs } from '../schema.ts';
+import { fromNow, isInstalled, isUnclaimed, millis } from '../sql-expressions.ts';
+
+/** In place of a thread's ts: the job is about the channel, or no thread of it yet. */
+export const CHANNEL_LEVEL: SlackTs = '0.000000';
+
+/** Identifies a job. Channel and thread belong to the key, so that a job follows its channel to a new id. */
+export type JobKey = Pick<Job, 'workspace' | 'kind' | 'channel' | 'thread_ts' | 'key'>;
+
+/** A job to record. Its payload holds opaque ids and times, never what people write. */
+export type NewJob = JobKey & Partial<Pick<Job, 'person' | 'payload'>>;
+
+/** How many more jobs of a kind a process takes, and the most that it has of one workspace at a time. */
+export interface JobRoom {
+  kind: string;
+  room: number;
+  share: number;
+}
+
+/** When a job runs again, and what it knows by then. */
+export interface NextRun {
+  inMs: number;
+  payload?: Job['payload'];
+  thread_ts?: SlackTs;
+}
+
+/** A job that fails, or whose process dies, waits as long as it has been tried so far (ms), within these limits. */
+const PAUSE_MS = { shortest: 1_000, longest: 600_000 };
+
+/** Work to do later, by any process. A job that is asked for again while it runs, runs again. */
+export class Jobs extends Queries {
+  /** Asks for a job in `inMs`; of one that waits already, payload and time are replaced. */
+  async want(job: NewJob, inMs = 0): Promise<void> {
+    await this.changes(sql`${jobInsert(job, inMs)} on conflict (${JOB_KEY}) do update set ${WANTED_AGAIN}`);
+  }
+
+  /** Asks for a job unless it is known. With `holdMs` the caller has its claim. Undefined if it was known. */
+  async add(job: NewJob, { inMs = 0, holdMs = 0 } = {}): Promise<Job | undefined> {
+    return this.first(sql<Job>`
+      with added as (${jobInsert(job, inMs, holdMs)} on conflict do nothing returning *) select * from added`);
+  }
+
+  /** A job that waits or runs, or was done and is remembered. */
+  async get({ workspace, kind, channel, thread_ts, key }: JobKey): Promise<Job | undefined> {
+    return this.first(sql<Job>`
+      select * from jobs where (${JOB_KEY}) = (${workspace}, ${kind}, ${channel}, ${thread_ts}, ${key})`);
+  }
+
+  /**
+   * Claims due jobs for `holdMs`, of each workspace some, the longest due first. `held`: the claims that this process
+   * has. Whether a job fails or its process dies: it goes to the end of its workspace's queue, each time for longer.
+   */
+  async claim(rooms: readonly JobRoom[], held: readonly string[], holdMs: number): Promise<Job[]> {
+    const triedFor = sql`clock_timestamp() - coalesce(tried_since, clock_timestamp())`;
+    return this.rows(sql<Job>`
+      with rooms as (
+        select * from unnest(${rooms.map(({ kind }) => kind)}::text[], ${rooms.map(({ room }) => room)}::int[],
+          ${rooms.map(({ share }) => share)}::int[]) as rooms (kind, room, share)
+      ), ours as (
+        select kind, workspace, count(*) as held from jobs where claim_id = any(${held}::uuid[]) group by kind, workspace
+      ), due as (
+        select ${JOB_KEY}, due_at, room, share, coalesce(held, 0)
+          + row_number() over (partition by kind, workspace order by due_at) as place
+        from jobs join rooms using (kind) left join ours using (kind, workspace) where ${isJobDue}
+      ), chosen as (
+        select ${JOB_KEY}, room, row_number() over (partition by kind order by place, due_at) as position
+        from due where place <= share
+      )
+      update jobs set claim_id = gen_random_uuid(), claimed_until = ${fromNow(holdMs)},
+        tried_since = coalesce(tried_since, clock_timestamp()),
+        due_at = clock_timestamp()
+          + least(${millis(PAUSE_MS.longest)}, greatest(${millis(PAUSE_MS.shortest)}, ${triedFor}))
+      where (${JOB_KEY}) in (
+        select ${JOB_KEY} from jobs join chosen using (${JOB_KEY})
+        where position <= room and ${isJobDue} for update of jobs skip locked)
+      returning *`);
+  }
+
+  /** Extends claims to `holdMs` from now; returns those that this process still has. */
+  async renew(held: readonly string[], holdMs: number): Promise<string[]> {
+    const rows = await this.rows(sql<{ claim_id: string }>`
+      update jobs set claimed_until = ${fromNow(holdMs)}
+      where claim_id = any(${held}::uuid[]) and claimed_until > clock_timestamp() returning claim_id`);
+    return rows.map(({ claim_id }) => claim_id);
+  }
+
+  /** Ends all claims: their processes have ended. */
+  async releaseAll(): Promise<void> {
+    await this.changes(sql`update jobs set claim_id = null, claimed_until = null where claim_id is not null`);
+  }
+
+  /** What cannot be repeated is about to happen; false if the claim has expired: another process may do it. */
+  async intend({ claim_id }: Job): Promise<boolean> {
+    return this.changes(sql`
+      update jobs set intended_at = coalesce(intended_at, clock_timestamp())
+      where claim_id = ${claim_id} and claimed_until > clock_timestamp()`);
+  }
+
+  /** A claimed job is done, unless it was asked for again; `isRemembered`: its row stays for some days. */
+  async done({ claim_id, version }: Job, isRemembered: boolean): Promise<void> {
+    const over = isRemembered
+      ? sql`update jobs set done_at = clock_timestamp(), ${RELEASED}`
+      : sql`delete from jobs`;
+    await this.changes(sql`
+      with over as (${over} where claim_id = ${claim_id} and version = ${version} returning 1)
+      update jobs set ${RELEASED} where claim_id = ${claim_id} and not exists (select from over)`);
+  }
+
+  /** A claimed job made progress and runs again, at once if it was asked for again meanwhile. */
+  async again({ claim_id, version }: Job, { inMs, payload, thread_ts }: NextRun): Promise<void> {
+    const isSame = sql`version = ${version}`;
+    await this.changes(sql`
+      update jobs set ${RELEASED}, thread_ts = coalesce(${thread_ts ?? null}::numeric, thread_ts),
+        due_at = case when ${isSame} then ${fromNow(inMs)} else due_at end,
+        payload = case when ${isSame} then coalesce(${payload === undefined ? null : toPostgresJson(payload)}::jsonb, payload)
+          else payload end
+      where claim_id = ${claim_id}`);
+  }
+
+  /** The process stops: a claimed job is due at once, for another. */
+  async release({ claim_id }: Job): Promise<void> {
+    await this.changes(sql`
+      update jobs set claim_id = null, claimed_until = null, due_at = clock_timestamp() where claim_id = ${claim_id}`);
+  }
+
+  /** A claimed job failed: it is due when the pauses say, not before `waitMs`. */
+  async failed({ claim_id }: Job, waitMs: number): Promise<void> {
+    await this.changes(sql`
+      update jobs set claim_id = null, claimed_until = null, due_at = greatest(due_at, ${fromNow(waitMs)})
+      where claim_id = ${claim_id}`);
+  }
+}
+
+const JOB_KEY = sql.raw('workspace, kind, channel, thread_ts, key');
+const RELEASED = sql.raw('claim_id = null, claimed_until = null, tried_since = null, intended_at = null');
+
+/** A statement that records a job, without what happens where it is known. */
+function jobInsert(job: NewJob, inMs: number, holdMs = 0) {
+  const { workspace, kind, channel, thread_ts, key, person = '', payload = {} } = job;
+  const claim =
+    holdMs > 0
+      ? sql`gen_random_uuid(), ${fromNow(holdMs)}, clock_timestamp()`
+      : sql`null::uuid, null::timestamptz, null::timestamptz`;
+  return sql`
+    insert into jobs (${JOB_KEY}, person, payload, due_at, claim_id, claimed_until, tried_since)
+    values (${workspace}, ${kind}, ${channel}, ${thread_ts}, ${key}, ${person}, ${toPostgresJson(payload)},
+      ${fromNow(inMs)}, ${claim})`;
+}
+
+/** What changes where a job is known that is asked for again, after `on conflict … do update set`. */
+export const WANTED_AGAIN = sql.raw(
+  'version = jobs.version + 1, payload = excluded.payload, due_at = excluded.due_at, tried_since = null, done_at = null',
+);
+
+/** A statement that makes a waiting job due now: something it waits for has happened. */
+export function jobWake({ workspace, kind, channel, thread_ts }: Omit<JobKey, 'key'>) {
+  return sql`
+    update jobs set version = version + 1, due_at = clock_timestamp()
+    where (workspace, kind, channel, thread_ts) = (${workspace}, ${kind}, ${channel}, ${thread_ts}) and done_at is null`;
+}
+
+/** Jobs that run even where the app was removed: people asked for them, and they concern the service. */
+const OUTLIVES_INSTALLATION = sql`kind = 'task_deletion'`;
+
+/** Whether a job waits for a process. For the table of jobs. */
+export const isJobDue = sql<boolean>`jobs.done_at is null and jobs.due_at <= clock_timestamp()
+  and ${isUnclaimed('jobs.claimed_until')} and (${OUTLIVES_INSTALLATION} or ${isInstalled})`;

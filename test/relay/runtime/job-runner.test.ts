@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import { type JobKind, JobRunner } from '../../../src/relay/runtime/job-runner.ts';
+import { CHANNEL_LEVEL } from '../../../src/store/jobs/jobs.ts';
+import type { Job } from '../../../src/store/schema.ts';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+import { silentLog } from '../../support/silent-log.ts';
+
+const { kysely } = await freshDatabase();
+const store = new Store(kysely);
+const never = new Promise<never>(() => undefined);
+
+function newJob(kind: string, workspace = 'T1') {
+  return { workspace, kind, channel: 'C1', thread_ts: CHANNEL_LEVEL, key: randomUUID() };
+}
+
+function openRunner(kind: Omit<JobKind, 'share' | 'giveUpAfterMs'> & Partial<JobKind>) {
+  const outcomes: string[] = [];
+  const runner = new JobRunner({ store, log: silentLog, onRun: (_, outcome) => outcomes.push(outcome) });
+  runner.add({ share: 1, giveUpAfterMs: 3_600_000, ...kind });
+  runner.start();
+  onTestFinished(() => runner.stop());
+  return { runner, outcomes };
+}
+
+test('a job that never ends holds its place for its time, and delays no other workspace', async () => {
+  const ran: string[] = [];
+  const { runner, outcomes } = openRunner({
+    kind: 'stuck',
+    timeoutMs: 400,
+    perform: ({ workspace }) => {
+      ran.push(workspace);
+      const isFirst = ran.filter((one) => one === workspace).length === 1;
+      return workspace === 'T1' && isFirst ? never : Promise.resolve('done' as const);
+    },
+  });
+  for (const workspace of ['T1', 'T1', 'T2', 'T2']) await store.jobs.want(newJob('stuck', workspace));
+  runner.runDue();
+  await expect.poll(() => outcomes).toEqual(['done', 'done', 'failed', 'done']);
+  expect(ran.at(-1)).toBe('T1');
+});
+
+test('a job without progress for its time is given up, and whom it concerns is told once', async () => {
+  const told: string[] = [];
+  const { runner, outcomes } = openRunner({
+    kind: 'hopeless',
+    timeoutMs: 1_000,
+    giveUpAfterMs: 60_000,
+    perform: () => Promise.reject(new Error('no')),
+    onGivenUp: async ({ key }) => {
+      told.push(key);
+    },
+  });
+  const job = newJob('hopeless');
+  await store.jobs.want(job);
+  runner.runDue();
+  await expect.poll(() => outcomes).toEqual(['failed']);
+  const aged = { tried_since: new Date(Date.now() - 120_000), due_at: new Date(0) };
+  await kysely.updateTable('jobs').set(aged).where('kind', '=', 'hopeless').execute();
+  runner.runDue();
+  await expect.poll(() => outcomes).toEqual(['failed', 'given_up']);
+  expect(told).toEqual([job.key]);
+  expect(await store.jobs.get(job)).toBeUndefined();
+});
+
+test('a stopped process leaves its jobs to others at once, and one that runs while it is recorded ends with it', async () => {
+  const { runner, outcomes } = openRunner({ kind: 'left', timeoutMs: 60_000, perform: () => never });
+  const [job, own] = [newJob('left'), newJob('left', 'T2')];
+  await store.jobs.want(job);
+  runner.runDue();
+  const ended = runner.recordAndRun((holdMs) => store.jobs.add(own, { holdMs }));
+  await expect.poll(async () => (await store.jobs.get(job))?.claim_id).toEqual(expect.any(String));
+  await runner.stop();
+  await ended;
+  expect(outcomes).toEqual([]);
+  const next = await store.jobs.claim([{ kind: 'left', room: 9, share: 9 }], [], 1_000);
+  expect(next.map(({ key }: Job) => key).sort()).toEqual([job.key, own.key].sort());
+});

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { CHANNEL_LEVEL, type NewJob } from '../../../src/store/jobs/jobs.ts';
+import { readDueWork } from '../../../src/store/queue/due-work.ts';
+import type { Job } from '../../../src/store/schema.ts';
+import { Store } from '../../../src/store/store.ts';
+import { freshDatabase } from '../../support/fresh-database.ts';
+
+const { kysely } = await freshDatabase({ maxConnections: 8 });
+const store = new Store(kysely);
+const { jobs } = store;
+const HOUR_MS = 3_600_000;
+
+/** A job of a kind that no other test has. */
+function newJob(kind: string, more: Partial<NewJob> = {}): NewJob {
+  return { workspace: 'T1', kind, channel: 'C1', thread_ts: CHANNEL_LEVEL, key: randomUUID(), ...more };
+}
+
+const claim = (kind: string, { room = 20, share = 20, held = [] as string[], holdMs = 30_000 } = {}) =>
+  jobs.claim([{ kind, room, share }], held, holdMs);
+
+async function claimOne(kind: string, holdMs?: number): Promise<Job> {
+  const [job] = await claim(kind, { room: 1, ...(holdMs !== undefined && { holdMs }) });
+  if (job === undefined) throw new Error('nothing is due');
+  return job;
+}
+
+const makeDue = (kind: string) =>
+  kysely
+    .updateTable('jobs')
+    .set({ due_at: new Date(0) })
+    .where('kind', '=', kind)
+    .execute();
+
+/** How long until the only job of a kind is due (ms). */
+async function dueInMs(kind: string): Promise<number> {
+  const job = await kysely.selectFrom('jobs').select('due_at').where('kind', '=', kind).executeTakeFirst();
+  return Number(job?.due_at) - Date.now();
+}
+
+test('a job goes to one of many processes, and to another once its process has died', async () => {
+  await jobs.want(newJob('once'));
+  const claims = await Promise.all(Array.from({ length: 6 }, () => claim('once', { holdMs: 300 })));
+  const [dead, ...others] = claims.flat();
+  expect(others).toEqual([]);
+  if (dead === undefined) throw new Error('nobody has it');
+  await makeDue('once');
+  expect(await claim('once')).toEqual([]);
+  await expect.poll(() => jobs.intend(dead)).toBe(false);
+  const next = await claimOne('once');
+  expect(next).toMatchObject({ key: dead.key, tried_since: dead.tried_since });
+  // The first process was only asleep.
+  await jobs.done(dead, false);
+  expect(await jobs.renew([dead.claim_id ?? '', next.claim_id ?? ''], 30_000)).toEqual([next.claim_id]);
+  await jobs.done(next, false);
+  expect(await jobs.get(next)).toBeUndefined();
+});
+
+test('of many due jobs each workspace gets its share, also beside those that the process runs', async () => {
+  for (const workspace of ['T1', 'T1', 'T1', 'T1', 'T1', 'T2', 'T2'])
+    await jobs.want(newJob('shared', { workspace }));
+  const workspaces = (claimed: Job[]) => claimed.map(({ workspace }) => workspace).sort();
+  const first = await claim('shared', { room: 3, share: 2 });
+  expect(workspaces(first)).toEqual(['T1', 'T1', 'T2']);
+  const held = first.map(({ claim_id }) => claim_id ?? '');
+  expect(workspaces(await claim('shared', { held, share: 2 }))).toEqual(['T2']);
+  expect(workspaces(await claim('shared', { held, share: 2 }))).toEqual([]);
+  expect(workspaces(await claim('shared', { share: 2 }))).toEqual(['T1', 'T1']);
+});
+
+test('jobs that fail go to the end with growing pauses, and progress ends these', async () => {
+  const [bad, good] = [newJob('failing'), newJob('failing')];
+  await jobs.want(bad);
+  await jobs.want(good, 1);
+  const first = await claimOne('failing');
+  await jobs.failed(first, 0);
+  await expect.poll(async () => (await claim('failing', { room: 1 }))[0]?.key).toBe(good.key);
+  await kysely.deleteFrom('jobs').where('kind', '=', 'failing').where('key', '=', good.key).execute();
+  expect(await dueInMs('failing')).toBeLessThan(1_500);
+  const tried = { tried_since: new Date(Date.now() - 60_000) };
+  await kysely.updateTable('jobs').set(tried).where('kind', '=', 'failing').execute();
+  await makeDue('failing');
+  const later = await claimOne('failing');
+  expect(await dueInMs('failing')).toBeGreaterThan(50_000);
+  // A service may ask for more.
+  await jobs.failed(later, HOUR_MS);
+  expect(await dueInMs('failing')).toBeGreaterThan(HOUR_MS / 2);
+  await makeDue('failing');
+  await jobs.again(await claimOne('failing'), { inMs: 0, payload: { page: 2 } });
+  expect(await claimOne('failing')).toMatchObject({ payload: { page: 2 } });
+  expect(await dueInMs('failing')).toBeLessThan(1_500);
+});
+
+test('a job that is asked for again while it runs, runs again with what was asked last', async () => {
+  const job = newJob('wanted', { payload: { turn: 1 } });
+  await jobs.want(job);
+  const first = await claimOne('wanted');
+  await jobs.want({ ...job, payload: { turn: 2 } });
+  expect(await claim('wanted')).toEqual([]);
+  await jobs.done(first, true);
+  const second = await claimOne('wanted');
+  expect(second).toMatchObject({ payload: { turn: 2 }, done_at: null });
+  await jobs.want({ ...job, payload: { turn: 3 } });
+  await jobs.again(second, { inMs: HOUR_MS, payload: { turn: 2, checks: 1 } });
+  const third = await claimOne('wanted');
+  expect(third.payload).toEqual({ turn: 3 });
+  await jobs.done(third, true);
+  // It is remembered: only who wants it again gets it.
+  expect(await jobs.add(job)).toBeUndefined();
+  expect(await claim('wanted')).toEqual([]);
+  expect((await jobs.get(job))?.done_at).toEqual(expect.any(Date));
+});
+
+test('a job is written with the transaction of its reason, and can be claimed with it', async () => {
+  const job = newJob('together');
+  await store
+    .transaction(async (within) => {
+      await within.jobs.want(job);
+      throw new Error('rolled back');
+    })
+    .catch(() => undefined);
+  expect(await jobs.get(job)).toBeUndefined();
+  const ours = await jobs.add(job, { holdMs: 30_000 });
+  expect(await claim('together')).toEqual([]);
+  expect(ours === undefined ? false : await jobs.intend(ours)).toBe(true);
+  await jobs.releaseAll();
+  await makeDue('together');
+  expect(await claim('together')).toMatchObject([{ key: job.key, intended_at: expect.any(Date) }]);
+});
+
+test('jobs wait while the app is not installed, but for what concerns the service alone', async () => {
+  await store.workspaces.put({ workspace: 'T9', name: 'left', bot_user_id: 'U0', bot_id: 'B0' });
+  await kysely.updateTable('workspaces').set({ uninstalled_at: new Date() }).execute();
+  await jobs.want(newJob('talk', { workspace: 'T9' }));
+  expect(await claim('talk')).toEqual([]);
+  await kysely.deleteFrom('jobs').execute();
+  await jobs.want(newJob('talk', { workspace: 'T9' }));
+  expect((await readDueWork(kysely)).jobs).toBe(false);
+  await jobs.want(newJob('task_deletion', { workspace: 'T9' }));
+  expect((await readDueWork(kysely)).jobs).toBe(true);
+  expect(await claim('task_deletion')).toHaveLength(1);
+});
+
+test('jobs follow their channel, forget their person, and go with their workspace', async () => {
+  await kysely.deleteFrom('jobs').execute();
+  const job = newJob('moving', { workspace: 'T8', key: 'same', person: 'UGONE' });
+  await jobs.want(job);
+  await jobs.want({ ...job, channel: 'C2', payload: { is: 'newer' } });
+  const running = await claim('moving', { room: 2 });
+  expect(await store.erasure.knowsPerson('T8', 'UGONE')).toBe(true);
+  await store.transaction((within) => within.channelMoves.move('T8', 'C1', 'C2'));
+  await store.erasure.eraseUser('T8', 'UGONE');
+  const left = await kysely.selectFrom('jobs').selectAll().execute();
+  expect(left).toMatchObject([{ channel: 'C2', person: '', payload: {} }]);
+  expect(await store.erasure.knowsPerson('T8', 'UGONE')).toBe(false);
+  await store.erasure.eraseWorkspace('T8');
+  // Its process finds out when it is done.
+  for (const one of running) await jobs.again(one, { inMs: 0 });
+  expect(await kysely.selectFrom('jobs').select('key').execute()).toEqual([]);
+});
+
+test('done jobs are remembered for a week', async () => {
+  const job = newJob('past');
+  await jobs.want(job);
+  await jobs.done(await claimOne('past'), true);
+  const sweep = () => store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+  await sweep();
+  expect(await jobs.get(job)).toBeDefined();
+  const done = { done_at: new Date(Date.now() - 8 * 24 * HOUR_MS) };
+  await kysely.updateTable('jobs').set(done).where('kind', '=', 'past').execute();
+  await sweep();
+  expect(await jobs.get(job)).toBeUndefined();
+});

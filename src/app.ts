@@ -243,6 +243,7 @@ export async function startApp(
   });
 
   // What people open and set.
+  const jobs = new JobRunner({ store, log, onRun: telemetry.metrics.onJobRun });
   const features = createFeatures(deps, config, {
     account: {
       keyring,
@@ -250,11 +251,12 @@ export async function startApp(
       clientOptions: (id) => accounts.ownAccountOptions(id),
       onChanged: () => accounts.refresh(),
     },
+    jobs,
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
   });
 
-  const jobs = new JobRunner({ store, log, onRun: telemetry.metrics.onJobRun });
-  for (const kind of [features.workflowStep.jobs, projectNameJobs(deps)]) jobs.add(kind);
+  for (const kind of [features.workflowStep.jobs, features.taskDeleter.jobs, projectNameJobs(deps)])
+    jobs.add(kind);
 
   // Slack's requests and our own pages.
   const transport = eventTransport(config, leaseStore, identity?.installation.workspace);
@@ -297,7 +299,6 @@ export async function startApp(
     beginDue: async (due) => {
       if (due.stops) stopControl.sendOpenStops();
       if (due.followUps) followUps.checkDue();
-      if (due.taskDeletions) features.taskDeleter.pollNow();
       if (due.jobs) jobs.runDue();
       if (due.expiredJobs) await queue.releaseExpired();
       if (due.urgentMessages) await sendNow.passOnUrgent();

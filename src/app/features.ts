@@ -12,6 +12,7 @@ import { WorkflowStepHandler } from '../features/workflow-step/workflow-step-han
 import { WorkspaceAccessSettings } from '../features/workspace-settings/workspace-access-settings.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
+import type { JobRunner } from '../relay/runtime/job-runner.ts';
 import { TaskList } from '../relay/tasks/task-list.ts';
 import type { MessageKey } from '../store/keys.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
@@ -20,6 +21,7 @@ import { oauthOptions, sharedCredentials } from './options-from-config.ts';
 export interface FeatureHooks {
   account: Pick<WorkspaceAccountDeps, 'keyring' | 'redactSecret' | 'clientOptions' | 'onChanged'>;
   onMessageAdded: (message: MessageKey) => void;
+  jobs: JobRunner;
 }
 
 export type Features = ReturnType<typeof createFeatures>;
@@ -53,10 +55,10 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
   const questionPoster = new QuestionPoster(deps);
   const workflowStep = new WorkflowStepHandler(deps, (start) => questionPoster.postSoon(start));
   const taskFiles = new TaskFileDelivery(deps);
-  const taskDeleter = new TaskDeleter(deps);
+  const taskDeleter = new TaskDeleter(deps, hooks.jobs);
   return {
     /** What works between people's requests. */
-    background: [questionPoster, taskDeleter, taskFiles],
+    background: [questionPoster, taskFiles],
     channelSettings,
     workspaceAccount,
     workspaceAccess,

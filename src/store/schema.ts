@@ -34,7 +34,6 @@ export interface Tables {
   settings: Table<tasks.SettingsRow>;
   slack_files: Table<tasks.SlackFileRow>;
   socket_leases: Table<workspaces.SocketLease>;
-  task_deletions: Table<tasks.TaskDeletion>;
   task_starts: Table<tasks.TaskStart>;
   threads: Table<threads.Thread>;
   turns: Table<threads.Turn>;

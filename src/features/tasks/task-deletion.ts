@@ -1,35 +1,41 @@
-import { anySignal } from '../../agent/any-signal.ts';
-import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { z } from 'zod';
+import { AgentNotFoundError } from '../../agent/errors.ts';
 import { controlRefusal } from '../../relay/access/control-permission.ts';
 import { AccountGone } from '../../relay/installations/account-check.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { Poller } from '../../relay/runtime/poller.ts';
-import { allSettledOrThrow, isOverdue } from '../../relay/runtime/retry.ts';
+import type { JobKind, JobOutcome, JobRunner } from '../../relay/runtime/job-runner.ts';
+import type { Lease } from '../../relay/runtime/lease.ts';
 import { isThreadUnreachable, TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
-import { SlackError } from '../../slack/errors.ts';
+import { TASK_DELETION_JOB } from '../../store/jobs/jobs.ts';
 import type { ThreadKey } from '../../store/keys.ts';
-import type { TaskDeletion as Deletion } from '../../store/schema.ts';
+import type { Job } from '../../store/schema.ts';
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 
-/** The most unfinished deletions that are resumed at a time. */
-const MAX_CONCURRENT_DELETIONS = 20;
-/** How long the service may take to delete a task (ms), within the claim: other deletions wait for it. */
-const SERVICE_TIMEOUT_MS = 30_000;
-/** A deletion that is not finished and announced after this long (ms) is given up. */
-const GIVE_UP_AFTER_MS = 7 * 24 * 60 * 60_000;
+const deletionSchema = z.object({ account_id: z.string(), is_deleted: z.boolean().default(false) });
 
-/** Deletes tasks at the service: recorded first, announced once in the thread. Polls for those that a crash left. */
-export class TaskDeleter extends Poller {
+/** Deletes tasks at the service, and announces it once in the thread. */
+export class TaskDeleter {
   readonly #deps: RelayDeps;
+  readonly #runner: JobRunner;
+  /** Jobs that a crash has interrupted, or the service has refused, are repeated for a week. */
+  readonly jobs: JobKind = {
+    kind: TASK_DELETION_JOB,
+    share: 2,
+    timeoutMs: 30_000,
+    giveUpAfterMs: 7 * 24 * 60 * 60_000,
+    isRemembered: true,
+    perform: (job, lease) => this.#deleteAndTell(job, lease),
+    onGivenUp: async (job, lease) => {
+      const { is_deleted } = deletionSchema.parse(job.payload);
+      if (!is_deleted) await this.#tellThread(job, strings.deletionAbandoned, lease);
+    },
+  };
 
-  constructor(deps: RelayDeps) {
-    super({
-      poll: () => this.#resumeDue(),
-      onError: (error) => deps.log.warn({ err: error }, 'could not resume unfinished task deletions'),
-    });
+  constructor(deps: RelayDeps, runner: JobRunner) {
     this.#deps = deps;
+    this.#runner = runner;
   }
 
   /** Deletes a thread's task with this id at the service; returns a sentence about the outcome. Throws a StoreError. */
@@ -38,37 +44,20 @@ export class TaskDeleter extends Poller {
     const workspace = this.#deps.workspace(id);
     const row = await this.#deps.store.tasks.get(thread);
     if (workspace === undefined) return strings.tasks.notFound;
-    if (row?.task_id !== task) return this.#goneText(id, task);
+    if (row?.task_id !== task) return this.#outcomeText(thread, task);
     const refusal =
       (await taskRefusal(workspace, row, person)) ??
       (await controlRefusal(this.#deps, { ...thread, person, control: 'task_delete' }));
     if (refusal !== undefined) return refusal;
     if (await this.#isAccountGone({ workspace: id, account_id: row.account_id }))
       return strings.tasks.accountGone;
-    const requested = await this.#deps.store.taskDeletions.request(thread, task, person);
-    if (requested === 'over') return this.#goneText(id, task);
-    if (requested === 'busy') return strings.tasks.busy;
-    return strings.tasks[await this.#deleteAndTell(requested)];
-  }
-
-  async #resumeDue(): Promise<void> {
-    const due = await this.#deps.store.taskDeletions.claimDue(MAX_CONCURRENT_DELETIONS);
-    if (this.signal.aborted) return;
-    // In parallel: one workspace's service may be slow.
-    await allSettledOrThrow(due.map((deletion) => this.#resume(deletion)));
-  }
-
-  async #resume(deletion: Deletion): Promise<void> {
-    const outcome = await this.#deleteAndTell(deletion);
-    if (!isOverdue(deletion.requested_at, GIVE_UP_AFTER_MS) || this.signal.aborted) return;
-    if (outcome === 'deletedLater') await this.#tryToTellThread(deletion, strings.deletionAbandoned);
-    const { taskDeletions } = this.#deps.store;
-    const now = await taskDeletions.get(deletion);
-    this.#deps.log.warn(
-      { task: deletion.task_id, deleted: now?.deleted_at != null, told: now?.notified_at != null },
-      'gave up a task deletion',
-    );
-    if (now?.notified_at === null) await taskDeletions.markNotified(deletion);
+    let answer: unknown;
+    await this.#runner.recordAndRun(async (holdMs) => {
+      const requested = await this.#deps.store.taskDeletions.request(thread, task, person, holdMs);
+      answer = requested;
+      return typeof requested === 'string' ? undefined : requested;
+    });
+    return answer === 'busy' ? strings.tasks.busy : this.#outcomeText(thread, task);
   }
 
   /** Whether the account's key is gone for good; a key that cannot be decrypted now may come back. */
@@ -77,75 +66,58 @@ export class TaskDeleter extends Poller {
     return ((await this.#deps.store.accounts.get(key))?.encrypted_api_key ?? null) === null;
   }
 
-  /** The outcome for a task that the thread no longer has: a second press, or a press in an old view. */
-  async #goneText(workspace: string, task: string): Promise<string> {
-    const asked = await this.#deps.store.taskDeletions.get({ workspace, task_id: task });
-    if (asked === undefined) return strings.tasks.notFound;
-    if (asked.deleted_at !== null) return strings.tasks.deleted;
-    return asked.notified_at === null ? strings.tasks.deletedLater : strings.tasks.accountGone;
+  /** What became of a request to delete a task, also for a second press, or a press in an old view. */
+  async #outcomeText({ workspace, channel, thread_ts }: ThreadKey, task: string): Promise<string> {
+    const key = { workspace, kind: TASK_DELETION_JOB, channel, thread_ts, key: task };
+    const job = await this.#deps.store.jobs.get(key);
+    if (job === undefined) return strings.tasks.notFound;
+    if (deletionSchema.parse(job.payload).is_deleted) return strings.tasks.deleted;
+    return job.done_at === null ? strings.tasks.deletedLater : strings.tasks.accountGone;
   }
 
   /** Deletes at the service, and tells the thread once the outcome is final. */
-  async #deleteAndTell(deletion: Deletion): Promise<'deleted' | 'deletedLater' | 'accountGone'> {
-    const { task_id, account_id } = deletion;
+  async #deleteAndTell(job: Job, lease: Lease): Promise<JobOutcome> {
+    const { account_id, is_deleted } = deletionSchema.parse(job.payload);
+    const key = { workspace: job.workspace, account_id };
     try {
-      if (deletion.deleted_at === null) {
-        await this.#deleteAtService(account_id, task_id);
-        await this.#deps.store.taskDeletions.markDeleted(deletion);
-        this.#deps.log.info({ task: task_id }, 'task deleted');
+      if (!is_deleted) {
+        await this.#deleteAtService(account_id, job.key, lease.signal);
+        await this.#deps.store.taskDeletions.markDeleted(job);
+        this.#deps.log.info({ task: job.key }, 'task deleted');
       }
     } catch (error) {
-      if (!(error instanceof AgentError)) throw error;
-      if (!(error instanceof AccountGone) || !(await this.#isAccountGone(deletion))) {
-        this.#deps.log.warn({ err: error, task: task_id }, 'could not delete a task; will retry');
-        return 'deletedLater';
-      }
-      await this.#tryToTellThread(deletion, strings.deletionImpossible);
-      return 'accountGone';
+      if (!(error instanceof AccountGone) || !(await this.#isAccountGone(key))) throw error;
+      await this.#tellThread(job, strings.deletionImpossible, lease);
+      return 'done';
     }
-    await this.#tryToTellThread(deletion, strings.taskDeleted(deletion.requested_by));
-    return 'deleted';
+    const isTold = await this.#tellThread(job, strings.taskDeleted(job.person), lease);
+    return isTold ? 'done' : 'later';
   }
 
-  async #tryToTellThread(deletion: Deletion, text: string): Promise<void> {
-    try {
-      await this.#tellThread(deletion, text);
-    } catch (error) {
-      if (!(error instanceof SlackError)) throw error;
-      const { task_id } = deletion;
-      this.#deps.log.warn({ err: error, task: task_id }, 'could not announce a task deletion; will retry');
-    }
-  }
-
-  /** Posts in the thread, once: after an unknown outcome it reads the thread back first. */
-  async #tellThread(deletion: Deletion, text: string): Promise<void> {
-    const { workspace: id, channel, thread_ts: threadTs, task_id, notice_intended_at: intendedAt } = deletion;
+  /** Posts in the thread, once: after an unknown outcome it reads the thread back first. False where the app is removed. */
+  async #tellThread(job: Job, text: string, { signal }: Lease): Promise<boolean> {
+    const { workspace: id, channel, thread_ts: threadTs, intended_at: intendedAt } = job;
     const workspace = this.#deps.workspace(id);
-    if (workspace === undefined) return;
+    if (workspace === undefined) return false;
     const { posting, readBack } = workspace;
-    const { taskDeletions } = this.#deps.store;
-    const key = `${task_id}/deleted`;
-    const { signal } = this;
+    const key = `${job.key}/deleted`;
     try {
       const isTold =
         intendedAt !== null && (await readBack.findOwnPost({ channel, threadTs, key, intendedAt, signal }));
-      if (!isTold) {
-        // The rate limit may have held this up so long that another process has taken over.
-        const beforeSend = async () => {
-          if (!(await taskDeletions.intendNotice(deletion))) throw new TakenOverElsewhere();
-        };
-        await posting.post({ channel, threadTs, message: { text }, key, kind: 'notice', signal, beforeSend });
-      }
+      if (isTold) return true;
+      // The rate limit may have held this up so long that another process has taken over.
+      const beforeSend = async () => {
+        if (!(await this.#deps.store.jobs.intend(job))) throw new TakenOverElsewhere();
+      };
+      await posting.post({ channel, threadTs, message: { text }, key, kind: 'notice', signal, beforeSend });
     } catch (error) {
-      if (error instanceof TakenOverElsewhere) return;
       if (!isThreadUnreachable(error)) throw error;
     }
-    await taskDeletions.markNotified(deletion);
+    return true;
   }
 
   /** A task that the service no longer has counts as deleted. Throws an AgentError; AccountGone if the key is gone. */
-  async #deleteAtService(account: string, task: string): Promise<void> {
-    const signal = anySignal([this.signal, AbortSignal.timeout(SERVICE_TIMEOUT_MS)]);
+  async #deleteAtService(account: string, task: string, signal: AbortSignal): Promise<void> {
     try {
       await this.#deps.agent(account).deleteTask(task, { signal });
     } catch (error) {

@@ -28,7 +28,6 @@ const PERSON_COLUMNS = [
   ['turns', 'stop_requested_by'],
   ['settings', 'changed_by'],
   ['jobs', 'person'],
-  ['task_deletions', 'requested_by'],
   ['accounts', 'set_by'],
 ] as const;
 

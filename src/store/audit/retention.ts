@@ -111,7 +111,6 @@ const LEFTOVER_DELETIONS = [
       and (state = 'draft' and content is null or created_at < now() - interval '2 days')`,
     'created_at',
   ),
-  deletion('task_deletions', sql`notified_at < now() - interval '7 days'`, 'notified_at'),
   deletion('jobs', sql`done_at < now() - interval '7 days'`, 'done_at'),
   deletion(
     'follow_ups',

@@ -3,6 +3,12 @@ import { Queries, toPostgresJson } from '../queries.ts';
 import type { Job, SlackTs } from '../schema.ts';
 import { fromNow, isInstalled, isUnclaimed, millis } from '../sql-expressions.ts';
 
+/**
+ * The kind of jobs that delete a task at the service and tell its thread; their key is the task's id. They run even where
+ * the app was removed: somebody has asked for it, and the service can still do it.
+ */
+export const TASK_DELETION_JOB = 'task_deletion';
+
 /** In place of a thread's ts: the job is about the channel, or no thread of it yet. */
 export const CHANNEL_LEVEL: SlackTs = '0.000000';
 
@@ -161,9 +167,6 @@ export function jobWake({ workspace, kind, channel, thread_ts }: Omit<JobKey, 'k
     where (workspace, kind, channel, thread_ts) = (${workspace}, ${kind}, ${channel}, ${thread_ts}) and done_at is null`;
 }
 
-/** Jobs that run even where the app was removed: people asked for them, and they concern the service. */
-const OUTLIVES_INSTALLATION = sql`kind = 'task_deletion'`;
-
 /** Whether a job waits for a process. For the table of jobs. */
 export const isJobDue = sql<boolean>`jobs.done_at is null and jobs.due_at <= clock_timestamp()
-  and ${isUnclaimed('jobs.claimed_until')} and (${OUTLIVES_INSTALLATION} or ${isInstalled})`;
+  and ${isUnclaimed('jobs.claimed_until')} and (jobs.kind = ${sql.lit(TASK_DELETION_JOB)} or ${isInstalled})`;

@@ -71,20 +71,6 @@ export interface TaskStart {
   created_at: Date;
 }
 
-/** A task whose deletion a person requested. Its thread has already left it; null columns are still to do. */
-export interface TaskDeletion extends ThreadKey {
-  task_id: string;
-  account_id: string;
-  requested_by: string;
-  requested_at: Date;
-  /** When the task was known to be gone at the service. */
-  deleted_at: Date | null;
-  /** Set just before the thread is notified. */
-  notice_intended_at: Date | null;
-  notified_at: Date | null;
-  claimed_until: Date;
-}
-
 /** A thread whose task is checked after its turn has ended. */
 export interface FollowUp extends ThreadKey {
   /** The last turn that ended. */

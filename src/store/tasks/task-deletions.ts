@@ -1,22 +1,22 @@
 import { sql } from 'kysely';
+import { Jobs, TASK_DELETION_JOB } from '../jobs/jobs.ts';
 import { Queries } from '../queries.ts';
-import type { TaskDeletion, ThreadKey } from '../schema.ts';
-import { fromNow, inThread, isInstalled, isUnclaimed, placeInWorkspace } from '../sql-expressions.ts';
+import type { Job, ThreadKey } from '../schema.ts';
+import { inThread } from '../sql-expressions.ts';
 
-/** How long a process has for a deletion before another continues it (ms). */
-const CLAIM_MS = 60_000;
-
-type TaskDeletionKey = Pick<TaskDeletion, 'workspace' | 'task_id'>;
-
-/** Deletions of tasks: requested by a person, done at the service, announced in the thread. */
+/** Deletions of tasks: requested by a person, done at the service and announced in the thread by a job. */
 export class TaskDeletions extends Queries {
   /**
-   * Removes a task from its thread, whose next message starts another one, and records the deletion. `busy` while a turn
-   * is under way; `over` if the thread no longer has this task.
+   * Removes a task from its thread, whose next message starts another one, and records the job, which the caller has for
+   * `holdMs`. `busy` while a turn is under way; `over` if the thread no longer has this task.
    */
-  async request(thread: ThreadKey, task: string, person: string): Promise<TaskDeletion | 'busy' | 'over'> {
+  async request(
+    thread: ThreadKey,
+    task: string,
+    person: string,
+    holdMs: number,
+  ): Promise<Job | 'busy' | 'over'> {
     return this.db.transaction().execute(async (trx) => {
-      const { workspace, channel, thread_ts } = thread;
       const { rows } = await sql<{ account_id: string; is_busy: boolean }>`
         select account_id, exists (select from turns where ${inThread(thread)} and finished_at is null) as is_busy
         from threads where ${inThread(thread)} and task_id = ${task} for update`.execute(trx);
@@ -28,63 +28,21 @@ export class TaskDeletions extends Queries {
         update threads set task_id = null, task_title = null, task_started_at = null, task_state = null,
           task_state_read_at = null, project_id = null, participant_ids = '{}'
         where ${inThread(thread)}`.execute(trx);
-      const { rows: requested } = await sql<TaskDeletion>`
-        with cancelled as (delete from follow_ups where ${inThread(thread)})
-        insert into task_deletions (workspace, channel, thread_ts, task_id, requested_by, account_id, claimed_until)
-        values (${workspace}, ${channel}, ${thread_ts}, ${task}, ${person}, ${account_id}, ${fromNow(CLAIM_MS)})
-        returning *`.execute(trx);
-      return requested[0] ?? 'over';
+      await sql`delete from follow_ups where ${inThread(thread)}`.execute(trx);
+      const { workspace, channel, thread_ts } = thread;
+      const job = { workspace, kind: TASK_DELETION_JOB, channel, thread_ts, key: task, person };
+      return (await new Jobs(trx).add({ ...job, payload: { account_id } }, { holdMs })) ?? 'over';
     });
   }
 
-  /** The deletion of a task, if it was requested. */
-  async get({ workspace, task_id }: TaskDeletionKey): Promise<TaskDeletion | undefined> {
-    return this.first(sql<TaskDeletion>`
-      select * from task_deletions where workspace = ${workspace} and task_id = ${task_id}`);
-  }
-
-  /**
-   * Claims deletions that are not announced yet and that no process is working on, of each workspace some. Where the app
-   * was removed, only the service is told.
-   */
-  async claimDue(limit: number): Promise<TaskDeletion[]> {
-    return this.rows(sql<TaskDeletion>`
-      with due as (
-        select workspace, task_id, ${placeInWorkspace(sql`claimed_until`)} from task_deletions where ${isDeletionDue}
-      )
-      update task_deletions set claimed_until = ${fromNow(CLAIM_MS)}
-      where (workspace, task_id) in (
-        select workspace, task_id from task_deletions join due using (workspace, task_id)
-        where ${isDeletionDue} order by place, claimed_until limit ${limit} for update of task_deletions skip locked)
-      returning *`);
-  }
-
-  /** The task is gone at the service: recorded together with an audit event. */
-  async markDeleted(deletion: TaskDeletion): Promise<void> {
-    const { workspace, channel, thread_ts, task_id, requested_by } = deletion;
+  /** The task is gone at the service: recorded together with an audit event, by the process that has the job. */
+  async markDeleted({ claim_id }: Job): Promise<void> {
     await this.changes(sql`
       with done as (
-        update task_deletions set deleted_at = clock_timestamp()
-        where workspace = ${workspace} and task_id = ${task_id} and deleted_at is null returning workspace)
+        update jobs set payload = payload || '{"is_deleted": true}'
+        where claim_id = ${claim_id} and payload -> 'is_deleted' is null
+        returning workspace, person, channel, thread_ts, key)
       insert into audit_events (workspace, kind, user_id, channel, thread_ts, task_id)
-      select workspace, 'deletion', nullif(${requested_by}, ''), ${channel}, ${thread_ts}::numeric, ${task_id} from done`);
-  }
-
-  /** The thread is about to be notified; false if the claim has expired: another process may do it. */
-  async intendNotice({ workspace, task_id, claimed_until }: TaskDeletion): Promise<boolean> {
-    return this.changes(sql`
-      update task_deletions set notice_intended_at = coalesce(notice_intended_at, clock_timestamp())
-      where workspace = ${workspace} and task_id = ${task_id} and claimed_until > clock_timestamp()
-        -- A later claim ends at least a minute after this one.
-        and claimed_until < ${new Date(claimed_until.getTime() + 1_000)}`);
-  }
-
-  /** The thread was notified, or cannot be. */
-  async markNotified({ workspace, task_id }: TaskDeletionKey): Promise<void> {
-    await this.changes(sql`
-      update task_deletions set notified_at = ${new Date()} where workspace = ${workspace} and task_id = ${task_id}`);
+      select workspace, 'deletion', nullif(person, ''), channel, thread_ts, key from done`);
   }
 }
-
-/** Whether a deletion is unfinished and no process is working on it. For the table of deletions. */
-export const isDeletionDue = sql<boolean>`notified_at is null and (deleted_at is null or ${isInstalled}) and ${isUnclaimed()}`;

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { TASK_DELETION_JOB } from '../jobs/jobs.ts';
 import { changesRow, countChanges, Queries } from '../queries.ts';
 import type { AccountRow, Tables } from '../schema.ts';
 import { inChangeSequence, nextChangeSeq } from './change-sequence.ts';
@@ -114,9 +115,9 @@ export class Accounts extends Queries {
             select from threads join turns using (workspace, channel, thread_ts)
             where threads.workspace = accounts.workspace and threads.account_id = accounts.account_id
               and turns.finished_at is null) and not exists (
-            select from task_deletions
-            where task_deletions.workspace = accounts.workspace and task_deletions.account_id = accounts.account_id
-              and deleted_at is null and notified_at is null))`;
+            select from jobs
+            where jobs.workspace = accounts.workspace and kind = ${sql.lit(TASK_DELETION_JOB)} and done_at is null
+              and payload ->> 'account_id' = accounts.account_id and payload -> 'is_deleted' is null))`;
     if ((await sql`select from accounts where ${isUnused} limit 1`.execute(this.db)).rows.length === 0)
       return 0;
     const deleted = sql`

@@ -183,21 +183,13 @@ describe("a workspace's agent account", () => {
     await store.accounts.deleteUnusedKeys();
     expect((await store.accounts.get(keyOf(before)))?.encrypted_api_key).not.toBeNull();
     expect(await tenants.answered(root)).toContain('Second 300');
-    const due = {
-      workspace: 'T1',
-      task_id: 'due',
-      channel: place.channel.id,
-      thread_ts: root.ts,
-      requested_by: boss.id,
-    };
-    const account = before?.account_id ?? '';
-    await store.db
-      .insertInto('task_deletions')
-      .values({ ...due, account_id: account, claimed_until: new Date('2999-01-01') })
-      .execute();
+    const deletion = { kind: 'task_deletion', key: 'due', workspace: 'T1' };
+    const due = { ...deletion, channel: place.channel.id, thread_ts: root.ts };
+    const payload = { account_id: before?.account_id };
+    const job = await store.jobs.add({ ...due, payload }, { inMs: 600_000, holdMs: 600_000 });
     await store.accounts.deleteUnusedKeys();
     expect((await store.accounts.get(keyOf(before)))?.encrypted_api_key).not.toBeNull();
-    await store.taskDeletions.markNotified(due);
+    if (job !== undefined) await store.jobs.done(job, true);
     await store.accounts.deleteUnusedKeys();
     expect((await store.accounts.get(keyOf(before)))?.encrypted_api_key).toBeNull();
   });

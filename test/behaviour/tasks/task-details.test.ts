@@ -326,9 +326,9 @@ describe('deleting a task', () => {
     expect(scene.agent.tasks.some((task) => task.id === id)).toBe(true);
     const { db } = scene.sandbox.bot.store;
     await db
-      .updateTable('task_deletions')
-      .set({ claimed_until: new Date(0) })
-      .where('task_id', '=', id)
+      .updateTable('jobs')
+      .set({ due_at: new Date(0) })
+      .where('key', '=', id)
       .execute();
     await scene.sandbox.restartBot();
     await scene.until('it is gone', () => !scene.agent.tasks.some((task) => task.id === id));
@@ -341,17 +341,17 @@ describe('deleting a task', () => {
     const { channel, root } = await asked('Never deleted');
     const id = taskOf('Never deleted')?.id ?? '';
     const where = { workspace: root.teamId, channel: channel.id, thread_ts: root.ts };
-    const when = { requested_at: new Date(Date.now() - 8 * 24 * 60 * 60_000), claimed_until: new Date(0) };
-    const row = { ...where, ...when, task_id: id, requested_by: scene.ada.id, account_id: SETTINGS_ACCOUNT };
-    await db.insertInto('task_deletions').values(row).execute();
+    const job = { ...where, kind: 'task_deletion', key: id, person: scene.ada.id };
+    await scene.sandbox.bot.store.jobs.want({ ...job, payload: { account_id: SETTINGS_ACCOUNT } }, 600_000);
+    const tried = { tried_since: new Date(Date.now() - 8 * 24 * 60 * 60_000), due_at: new Date(0) };
+    await db.updateTable('jobs').set(tried).where('key', '=', id).execute();
     const fault = { kind: 'status', status: 500 } as const;
     const back = scene.agent.faults.add({ call: 'DELETE /experimental/tasks/{task_id}', fault });
     await scene.sandbox.restartBot();
     await scene.until('the thread is told', () =>
       scene.shown(channel, root).includes(strings.deletionAbandoned),
     );
-    const left = async () =>
-      (await scene.sandbox.bot.store.taskDeletions.get({ workspace: root.teamId, task_id: id }))?.notified_at;
+    const left = async () => (await scene.sandbox.bot.store.jobs.get(job))?.done_at;
     await scene.until('it is over', async () => (await left()) != null);
     expect(notices(channel, root)).toBe(0);
     back();
@@ -371,15 +371,8 @@ describe('deleting a task', () => {
     // As where the account went while a deletion waited for the service.
     await db.updateTable('threads').set({ task_id: null }).where('task_id', '=', id).execute();
     const where = { workspace: root.teamId, channel: channel.id, thread_ts: root.ts };
-    const row = {
-      ...where,
-      task_id: id,
-      requested_by: scene.ada.id,
-      account_id: 'gone',
-      claimed_until: new Date(0),
-    };
-    await db.insertInto('task_deletions').values(row).execute();
-    await scene.sandbox.restartBot();
+    const job = { ...where, kind: 'task_deletion', key: id, person: scene.ada.id };
+    await scene.sandbox.bot.store.jobs.want({ ...job, payload: { account_id: 'gone' } });
     await scene.until('the thread is told', () =>
       scene.shown(channel, root).includes(strings.deletionImpossible),
     );

@@ -42,21 +42,6 @@ test('work is due until a process has claimed it or it is done', async () => {
   expect(await dueKinds()).toEqual([]);
 });
 
-test('unfinished deletions are due once their claims have ended', async () => {
-  const id = { workspace: 'T1', task_id: 'task-1' };
-  const deletion = {
-    ...thread,
-    ...id,
-    account_id: 'settings',
-    requested_by: 'U1',
-    claimed_until: new Date(0),
-  };
-  await database.kysely.insertInto('task_deletions').values(deletion).execute();
-  expect(await dueKinds()).toEqual(['taskDeletions']);
-  await store.taskDeletions.claimDue(1);
-  expect(await dueKinds()).toEqual([]);
-});
-
 test('jobs are due once their holder has not renewed them in time, and then have no holder', async ({
   onTestFinished,
 }) => {

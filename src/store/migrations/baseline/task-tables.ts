@@ -40,23 +40,6 @@ export const TASK_TABLES = `
   create index task_starts_created on task_starts (created_at);
   create index task_starts_posting on task_starts (claimed_until) where content is not null;
 
-  create table task_deletions (
-    workspace text not null,
-    task_id text not null,
-    account_id text not null,
-    channel text not null,
-    thread_ts numeric(16,6) not null,
-    requested_by text not null,
-    requested_at timestamptz not null default now(),
-    deleted_at timestamptz,
-    notice_intended_at timestamptz,
-    notified_at timestamptz,
-    claimed_until timestamptz not null,
-    primary key (workspace, task_id)
-  );
-  create index task_deletions_open on task_deletions (claimed_until) where notified_at is null;
-  create index task_deletions_notified on task_deletions (notified_at);
-
   create table follow_ups (
     workspace text not null,
     channel text not null,

@@ -1,25 +1,10 @@
 import { z } from 'zod';
 import { agentDialectSetting } from './agent/service-options.ts';
 import { insecureAddresses } from './config/insecure-addresses.ts';
+import { misspeltNames } from './config/misspelt-names.ts';
 import { readSecretFiles } from './config/secret-files.ts';
+import { describeProblem, setting, settingNotes } from './config/setting-notes.ts';
 import * as values from './config/value-schemas.ts';
-
-/** What operators need to know about a setting. */
-interface SettingNote {
-  what: string;
-  /** Where to find it. */
-  where?: string;
-  secret?: true;
-  /** Required, except in the case that `what` names. */
-  required?: true;
-}
-
-const settingNotes = new Map<string, SettingNote>();
-
-function setting<Schema extends z.ZodType>(name: string, schema: Schema, note: SettingNote): Schema {
-  settingNotes.set(name, note);
-  return schema;
-}
 
 const settingsSchema = z.object({
   SLACK_BOT_TOKEN: setting('SLACK_BOT_TOKEN', z.string().startsWith('xoxb-').optional(), {
@@ -120,6 +105,9 @@ const settingsSchema = z.object({
   HOST: setting('HOST', z.string().min(1).default('0.0.0.0'), { what: 'Address to listen on.' }),
   LOG_LEVEL: setting('LOG_LEVEL', values.logLevel, {
     what: 'Lowest level to log: fatal to trace, or silent.',
+  }),
+  LOG_NUMBERS: setting('LOG_NUMBERS', z.stringbool().default(false), {
+    what: "Whether log lines have pino's numbers for level and time (30, milliseconds since 1970) instead of a name and an ISO time.",
   }),
   SLACK_EDITS_PER_MINUTE: setting('SLACK_EDITS_PER_MINUTE', z.coerce.number().positive().default(50), {
     what: "Slack's rate limit for chat.update, per minute and workspace.",
@@ -253,7 +241,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings from the environment. Empty values count as not set. A secret may be in the file that `<NAME>_FILE`
+ * Reads the settings from the environment. Empty and blank values count as not set. A secret may be in the file that `<NAME>_FILE`
  * names. Throws a ConfigError, which names all that is missing or wrong.
  */
 export function readConfig(environment: Environment): Config {
@@ -266,17 +254,21 @@ export function readCommandConfig(environment: Environment): Config {
 }
 
 function readSettings(environment: Environment, conflicts: typeof findConflicts): Config {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''));
   const secrets = [...settingNotes].filter(([, { secret }]) => secret === true).map(([name]) => name);
   const { read: set, problems } = readSecretFiles(given, secrets);
-  for (const { path, message } of settingsSchema.safeParse(set).error?.issues ?? []) {
-    const name = String(path[0]);
+  for (const issue of settingsSchema.safeParse(set).error?.issues ?? []) {
+    const name = String(issue.path[0]);
+    const isNumber = issue.code === 'invalid_type' && issue.expected === 'number';
+    const message = isNumber ? 'not a number' : issue.message;
     if (!problems.has(name)) problems.set(name, describeProblem(name, set, message));
   }
   // What is wrong is named once: it does not count as missing too.
   const valid = Object.fromEntries(Object.entries(set).filter(([name]) => !problems.has(name)));
   const config = settingsSchema.parse(valid);
-  const all = [...problems.values(), ...conflicts(config, set, problems)];
+  const known = [...settingNotes.keys(), ...secrets.map((name) => `${name}_FILE`)];
+  const misspelt = misspeltNames(Object.keys(given), known);
+  const all = [...misspelt, ...problems.values(), ...conflicts(config, set, problems)];
   if (all.length > 0) throw new ConfigError(all);
   return config;
 }
@@ -325,13 +317,6 @@ export function secretValues(config: Config): string[] {
     if (settingNotes.get(name)?.secret !== true) return [];
     return [value].flat().filter((secret) => typeof secret === 'string');
   });
-}
-
-function describeProblem(name: string, set: Environment, message: string): string {
-  const note = settingNotes.get(name);
-  const where = note?.where === undefined ? '' : ` Find it at: ${note.where}.`;
-  const state = set[name] === undefined ? 'is missing' : `is invalid (${message})`;
-  return `${name} ${state}. ${note?.what ?? ''}${where}`;
 }
 
 /** One row per setting, for the README's table and --help. */

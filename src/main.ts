@@ -10,6 +10,7 @@ process.on('SIGTERM', () => stop('SIGTERM', 0));
 process.on('SIGINT', () => stop('SIGINT', 0));
 
 const { startApp } = await import('./app.ts');
+const { requireFreePort } = await import('./app/http-endpoints.ts');
 const { readConfig, secretValues, settingRows } = await import('./config.ts');
 const { describeErrors, flattenSuppressedErrors } = await import('./operate/error-messages.ts');
 const { createLogger } = await import('./operate/logger.ts');
@@ -40,7 +41,8 @@ async function run(): Promise<void> {
   try {
     const config = readConfig(process.env);
     const redaction = new Redactor(secretValues(config));
-    const log = createLogger({ level: config.LOG_LEVEL, redaction });
+    const log = createLogger({ level: config.LOG_LEVEL, numbers: config.LOG_NUMBERS, redaction });
+    await requireFreePort(config);
     const app = await startApp(config, log, { onSecret: (secret) => redaction.addSecret(secret) });
     let isStopping = false;
     stop = (reason, code) => {

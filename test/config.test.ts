@@ -79,6 +79,37 @@ describe('settings', () => {
     expect(readConfig({ ...whole, DATABASE_URL: '' }).DATABASE_URL).toBeUndefined();
   });
 
+  test('a number that is none is refused by its name, and a blank value counts as not set', () => {
+    expect(errorOf({ ...whole, PORT: 'three' })).toContain('PORT is invalid (not a number).');
+    expect(readConfig({ ...whole, TURNS_PER_HOUR_PERSON: ' ' }).TURNS_PER_HOUR_PERSON).toBe(60);
+  });
+
+  test('a misspelt setting is refused with the right name, unless that is set too', () => {
+    const { SLACK_APP_TOKEN, ...others } = whole;
+    const misspelt = errorOf({ ...others, SLACK_APP_TOKN: SLACK_APP_TOKEN });
+    expect(misspelt).toContain(
+      'SLACK_APP_TOKN is not a setting of Taskthread, and SLACK_APP_TOKEN is not set.',
+    );
+    expect(misspelt).toContain('SLACK_APP_TOKEN is missing');
+    for (const [name, meant] of [
+      ['KEEP_WORD_DAYS', 'KEEP_WORDS_DAYS'],
+      ['LOGLEVEL', 'LOG_LEVEL'],
+      ['admits', 'ADMITS'],
+      ['SECRET_KEY_FLIE', 'SECRET_KEY_FILE'],
+    ] as const)
+      expect(errorOf({ ...whole, [name]: '1' })).toContain(`Rename it to ${meant}`);
+    expect(errorOf({ ...whole, LOGLEVEL: 'debug', LOG_LEVEL: 'info', SLACK_BOT_TOKEM: 'x' })).toBe('');
+    const ofOthers = {
+      HOME: '/root',
+      HOSTNAME: 'a',
+      PATH: '/bin',
+      PORTS: '1',
+      DATABASE: 'x',
+      NODE_ENV: 'production',
+    };
+    expect(errorOf({ ...whole, ...ofOthers, MALLOC_ARENA_MAX: '2', SLACK_PAYLOADS: 'x' })).toBe('');
+  });
+
   test('events need an app token or a signing secret', () => {
     const message = errorOf({ ...whole, SLACK_APP_TOKEN: undefined });
     expect(message).toContain('SLACK_APP_TOKEN is missing');

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { afterAll, describe, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 
 const undo = new AsyncDisposableStack();
@@ -60,6 +61,33 @@ describe('the program', () => {
     expect(program.said()).toContain('SLACK_BOT_TOKEN is invalid (Slack says invalid_auth)');
     expect(program.said()).toContain('OAuth & Permissions');
     expect(program.said()).not.toContain('xoxb-not-a-token');
+  });
+
+  test.each([
+    [
+      'a port in use',
+      (port: number) => ({ PORT: String(port) }),
+      /PORT is invalid \(another program uses \d+\)/,
+    ],
+    ['a strange HOST', () => ({ HOST: '192.0.2.1' }), /HOST is invalid \(192\.0\.2\.1 is not an address/],
+    [
+      'a data folder that cannot be made',
+      () => ({ DATA_FOLDER: '/dev/null/data' }),
+      /or set DATA_FOLDER to another/,
+    ],
+  ])('refuses %s before it asks Slack', async (_, wrong, sentence) => {
+    let asked = 0;
+    const slack = createServer(() => {
+      asked += 1;
+    });
+    await new Promise<void>((resolve) => slack.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void slack.close());
+    const address = slack.address();
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    const program = start({ ...settings, SLACK_API_URL: `http://127.0.0.1:${port}/api/`, ...wrong(port) });
+    expect(await program.ended).toBe(1);
+    expect(program.said()).toMatch(sentence);
+    expect(asked).toBe(0);
   });
 
   test('stops with 0 at a signal that comes while it loads and starts', async () => {

@@ -1,5 +1,6 @@
+import { createServer } from 'node:net';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
+import { type Config, refusedSetting } from '../config.ts';
 import type { SlackApp } from '../listeners/slack-app.ts';
 import { HealthServer, type HealthServerDeps } from '../operate/health-server.ts';
 import { createResultLinkRoute } from '../operate/result-link-route.ts';
@@ -26,6 +27,29 @@ export interface HttpEndpointsDeps {
   workspace: string | undefined;
 }
 
+/** Fails at once where PORT cannot be opened, before a start waits for anything else. Throws a ConfigError. */
+export async function requireFreePort({ PORT, HOST }: Pick<Config, 'PORT' | 'HOST'>): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(describePortError(error, { PORT, HOST })));
+    server.listen(PORT, HOST, () => server.close(() => resolve()));
+  });
+}
+
+function describePortError(error: unknown, { PORT, HOST }: Pick<Config, 'PORT' | 'HOST'>): unknown {
+  switch (error instanceof Error && 'code' in error && error.code) {
+    case 'EADDRINUSE':
+      return refusedSetting('PORT', `another program uses ${PORT}`);
+    case 'EACCES':
+      return refusedSetting('PORT', `this user may not open ${PORT}`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return refusedSetting('HOST', `${HOST} is not an address of this machine`);
+    default:
+      return error;
+  }
+}
+
 /** What this process serves by HTTP: health, metrics, result links and Slack's requests. */
 export class HttpEndpoints {
   /** The port, once started. */
@@ -38,7 +62,7 @@ export class HttpEndpoints {
     this.#deps = deps;
   }
 
-  /** Listens on PORT, and on METRICS_PORT if that is another one. Throws if PORT is taken. */
+  /** Listens on PORT, and on METRICS_PORT if that is another one. Throws a ConfigError if PORT cannot be opened. */
   async start(): Promise<void> {
     const { slackApp, findResult } = this.#deps;
     const { PORT, METRICS_PORT } = this.#deps.config;
@@ -46,7 +70,10 @@ export class HttpEndpoints {
     const slack = slackApp.requestListener;
     const fallback = findResult ? createResultLinkRoute(RESULTS_PATH, findResult, slack) : slack;
     const isShared = METRICS_PORT === PORT;
-    this.port = await this.#serve(PORT, { fallback, metrics: isShared ? metrics : undefined });
+    const serving = this.#serve(PORT, { fallback, metrics: isShared ? metrics : undefined });
+    this.port = await serving.catch((error: unknown) => {
+      throw describePortError(error, this.#deps.config);
+    });
     if (isShared) return;
     await this.#serve(METRICS_PORT, { fallback: undefined, metrics }).catch((error: unknown) =>
       this.#deps.log.warn(

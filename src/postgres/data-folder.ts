@@ -57,7 +57,7 @@ export async function prepareDataFolder(
     }
     throw new EmbeddedServerError(
       'folder_unusable',
-      `The database's folder ${data} cannot be used (${message}): fix its permissions or free some space.`,
+      `The database's folder ${data} cannot be used (${message}): fix its permissions, free some space, or set DATA_FOLDER to another one.`,
       { cause },
     );
   }

@@ -66,8 +66,8 @@ export async function readAppliedMigrations(run: RunQuery): Promise<string[]> {
   if (tables.length > 0)
     throw new StoreError(
       'migration_failed',
-      `This database already has a table named ${tables.join(', ')}, which Taskthread did not make: set DATABASE_URL to ` +
-        'a database for Taskthread alone.',
+      `This database already has tables of another program (${tables.join(', ')}): set DATABASE_URL to a database for ` +
+        'Taskthread alone.',
     );
   return applied;
 }

@@ -94,7 +94,7 @@ describe('migrations', () => {
     const connection = await recorded(
       'drop schema public cascade; create schema public; create table threads (id text); create table notes (id text)',
     );
-    const message = expect.stringContaining('already has a table named threads, which');
+    const message = expect.stringContaining('already has tables of another program (threads)');
     const opening = openDatabase({ embedded: { connection }, log: silentLog });
     await expect(opening).rejects.toMatchObject({ code: 'migration_failed', message });
     await expect(checkSchema(connection)).rejects.toMatchObject({ code: 'migration_failed', message });

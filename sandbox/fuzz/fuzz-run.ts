@@ -193,7 +193,7 @@ class Questions {
 /** The log lines that show why a process ended. */
 async function fatalLogLines(log: string): Promise<string> {
   const lines = (await readFile(log, 'utf8')).split('\n');
-  const fatal = lines.filter((line) => line.includes('"level":60') || !line.startsWith('{'));
+  const fatal = lines.filter((line) => line.includes('"level":"fatal"') || !line.startsWith('{'));
   return fatal.slice(-20).join('\n').slice(0, 4_000);
 }
 

@@ -1,4 +1,13 @@
-import { type Bindings, type DestinationStream, type LogFn, type Logger, pino } from 'pino';
+import { LRUCache } from 'lru-cache';
+import {
+  type Bindings,
+  type DestinationStream,
+  type LogFn,
+  type Logger,
+  pino,
+  stdSerializers,
+  stdTimeFunctions,
+} from 'pino';
 import { Redactor } from './redaction.ts';
 
 /** Where errors of HTTP clients keep their requests, with whole bodies and headers. */
@@ -15,7 +24,7 @@ const MAX_SECRET_LENGTH = 2_000;
 /** The line without secrets, and of bounded length; still JSON. */
 function redactLine(line: string, redaction: Redactor): string {
   if (line.length <= MAX_LINE_LENGTH) return redaction.redact(line);
-  const head = /^\{"level":\d+,"time":\d+,"app":"\w+"/.exec(line)?.[0] ?? '{"app":"taskthread"';
+  const head = /^\{"level":[^,]+,"time":[^,]+,"app":"\w+"/.exec(line)?.[0] ?? '{"app":"taskthread"';
   const beginning = redaction.redact(line.slice(0, MAX_HEAD_LENGTH)).slice(0, -MAX_SECRET_LENGTH);
   const message = /,"msg":"(?:[^"\\]|\\.)*"(?=\}\n$)/.exec(line.slice(-MAX_MESSAGE_LENGTH))?.[0] ?? '';
   const cut = JSON.stringify({ cut: true, length: line.length, beginning }).slice(1, -1);
@@ -41,24 +50,60 @@ function withoutRepeatedKeys(args: Parameters<LogFn>, bound: Bindings): Paramete
   return [differing.length === 0 ? own : { ...own, line: Object.fromEntries(differing) }, ...rest];
 }
 
+/** For this long (ms) after an error of a kind was logged with its stack, others of that kind are logged without. */
+const STACK_PAUSE_MS = 600_000;
+const MAX_KINDS = 1_000;
+
+/** Leaves out the stacks of errors that were logged before from the same place: those of retries, for example. */
+class RepeatedStacks {
+  readonly #seen = new LRUCache<string, true>({ max: MAX_KINDS, ttl: STACK_PAUSE_MS });
+
+  leaveOut(args: Parameters<LogFn>): Parameters<LogFn> {
+    const [fields, message, ...rest] = args;
+    if (!isRecord(fields) || !(fields.err instanceof Error)) return args;
+    const { err } = fields;
+    const [, place = ''] = /\n\s+at (.*)/.exec(err.stack ?? '') ?? [];
+    const codes = ['code', 'slackCode', 'status'].map((key) => String(Reflect.get(err, key)));
+    const kind = [message, err.name, ...codes, place].join('\n');
+    if (!this.#seen.has(kind)) {
+      this.#seen.set(kind, true);
+      return args;
+    }
+    const { stack: _, ...short } = stdSerializers.err(err);
+    return [{ ...fields, err: short }, message, ...rest];
+  }
+}
+
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !(value instanceof Error);
 }
 
-/** The app's log: JSON lines without secrets, by default on standard output. No line has the same key twice. */
+/**
+ * The app's log: JSON lines without secrets, by default on standard output. No line has the same key twice, and only the
+ * first error of a kind has its stack.
+ */
 export function createLogger(options: {
   level: string;
+  /** Pino's numbers for level and time instead of names and ISO times. */
+  numbers?: boolean;
   redaction?: Redactor;
   destination?: DestinationStream;
 }): Logger {
-  const { level, redaction = new Redactor(), destination } = options;
+  const { level, numbers = false, redaction = new Redactor(), destination } = options;
+  const stacks = new RepeatedStacks();
   const settings = {
     level,
     base: { app: 'taskthread' },
+    ...(!numbers && {
+      formatters: { level: (label: string) => ({ level: label }) },
+      timestamp: stdTimeFunctions.isoTime,
+    }),
+    // A line without its error's stack has that already in the form of the line.
+    serializers: { err: (err: unknown) => (err instanceof Error ? stdSerializers.err(err) : err) },
     redact: { paths: REDACTED_PATHS, censor: '[left out]' },
     hooks: {
       logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn) {
-        method.apply(this, withoutRepeatedKeys(args, boundKeysOf(this)));
+        method.apply(this, withoutRepeatedKeys(stacks.leaveOut(args), boundKeysOf(this)));
       },
       streamWrite: (line: string) => redactLine(line, redaction),
     },

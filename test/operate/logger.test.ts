@@ -78,7 +78,7 @@ describe('the log', () => {
   test('shows the beginning of a line that is too long, without secrets, as JSON', () => {
     const line = logged((log) => log.error({ serviceKey, list: 'x'.repeat(1_000_000) }, 'too much'));
     expect(line.length).toBeLessThan(20_000);
-    expect(JSON.parse(line)).toMatchObject({ level: 50, app: 'taskthread', length: expect.any(Number) });
+    expect(JSON.parse(line)).toMatchObject({ level: 'error', app: 'taskthread', length: expect.any(Number) });
     expect(line).toContain('xxxx');
     expect(line).not.toContain('9f8e7d');
   });
@@ -114,7 +114,7 @@ describe('the log', () => {
     const line = logged((log) => log.warn({ err: new Error(text), turn: 't1' }, 'a step waits'));
     expect(line.length).toBeLessThan(64 * 1024);
     expect(JSON.parse(line)).toMatchObject({
-      level: 40,
+      level: 'warn',
       app: 'taskthread',
       cut: true,
       msg: 'a step waits',
@@ -151,8 +151,32 @@ describe('the log', () => {
 
   test('keeps a value that differs from the bound one, under another key', () => {
     const line = logged((log) => log.child({ task: 'one' }).info({ task: 'other', time: 7 }, 'moved'));
-    expect(line.split('"time":1')).toHaveLength(2);
+    expect(line.split('"time":"')).toHaveLength(2);
     expect(JSON.parse(line)).toMatchObject({ task: 'one', line: { task: 'other', time: 7 } });
+  });
+
+  test('names the level, and tells the time by ISO 8601, or both by numbers', () => {
+    const lines: string[] = [];
+    const destination = { write: (line: string) => void lines.push(line) };
+    createLogger({ level: 'info', destination }).warn('late');
+    createLogger({ level: 'info', destination, numbers: true }).warn('late');
+    const [named, numbered] = lines.map((line) => JSON.parse(line));
+    expect(named).toMatchObject({ level: 'warn', time: expect.stringMatching(/^\d{4}-.*Z$/), msg: 'late' });
+    expect(numbered).toMatchObject({ level: 40, time: expect.any(Number) });
+  });
+
+  test('shows the stack of the first error of a kind, and of others not', () => {
+    const lines: string[] = [];
+    const log = createLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } });
+    const failure = (code: string) =>
+      Object.assign(new Error(`no answer to ${lines.length}`, { cause: new Error('cut') }), { code });
+    for (let attempt = 1; attempt <= 3; attempt += 1)
+      log.child({ attempt }).warn({ err: failure('unavailable') }, 'retrying a step');
+    log.warn({ err: failure('denied') }, 'retrying a step');
+    log.warn({ err: failure('denied') }, 'giving up');
+    const errors = lines.map((line) => JSON.parse(line).err);
+    expect(errors.map(({ stack }) => stack !== undefined)).toEqual([true, false, false, true, true]);
+    expect(errors[1]).toEqual({ type: 'Error', code: 'unavailable', message: 'no answer to 1: cut' });
   });
 
   test('shows an error that is logged alone', () => {

@@ -12,7 +12,9 @@ test("the bot's log tells what people wait for", () => {
     kind: 'answered',
   });
   expect(line({ step: 'finished', outcome: 'refused' })).toEqual({ kind: 'unanswered', outcome: 'refused' });
-  expect(line({ level: 50, msg: 'no database' })).toEqual({ kind: 'problem', message: 'no database' });
+  for (const level of [50, 'error'])
+    expect(line({ level, msg: 'no database' })).toEqual({ kind: 'problem', message: 'no database' });
+  expect(line({ level: 'info', msg: 'a step' })).toBeUndefined();
   expect(readLogLine('Taskthread cannot start: the port is taken')).toMatchObject({ kind: 'problem' });
   expect(line({ msg: 'turn sent', step: 'sent' })).toBeUndefined();
   expect(readLogLine('')).toBeUndefined();

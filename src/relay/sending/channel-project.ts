@@ -35,7 +35,7 @@ async function ensureChannelProject(
     if (claim.orphaned) {
       log.warn(
         { ...key, code: 'orphaned_project' },
-        'the response to creating a project was lost; the service may have an unused project',
+        'creating a project failed with an unknown outcome; the service may have an unused project',
       );
     }
     const body = await projectDetails(workspace, thread);

@@ -30,12 +30,12 @@ export async function ensureThreadTask(
     const look = () => findAdoptableTask(deps, thread, projectId);
     const found = await searchUntilSettled(look, deps.settings.resendMs, lease);
     if (found !== undefined) {
-      log.info({ task: found }, 'task adopted after a lost response');
+      log.info({ task: found }, 'task adopted after a start with an unknown outcome');
       return { taskId: await store.threads.bindTask(thread, found), isRecorded: true };
     }
     log.warn(
       { code: 'orphaned_task' },
-      'the response to starting a task was lost; the service may have an unused task',
+      'starting a task failed with an unknown outcome; the service may have an unused task',
     );
   }
   await recordIntent({ projectId, ...options });

@@ -3,7 +3,13 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { type Config, ConfigError, readConfig, secretValues } from '../config.ts';
 import { checkAgentService } from './checks/agent-service-check.ts';
-import { type Check, type CheckResult, type CheckTools, errorMessage } from './checks/check-result.ts';
+import {
+  type Check,
+  type CheckResult,
+  type CheckTools,
+  errorMessage,
+  SlackUnreachable,
+} from './checks/check-result.ts';
 import { checkClock, checkDisk } from './checks/clock-and-disk-checks.ts';
 import { checkDatabase } from './checks/database-check.ts';
 import { checkEventAddress, checkInstallPage, checkResultLinks } from './checks/public-url-checks.ts';
@@ -50,12 +56,17 @@ export async function runChecks(
   redaction = new Redactor(secretValues(config));
   report({ what: 'settings', ok: true, message: 'complete' });
   const defaultTools = { log: pino({ level: 'silent' }), now: () => Date.now(), freeBytes, mend: false };
+  // Several checks may fail for one reason: there is one thing to do.
+  const reasons = new Set<unknown>();
   for (const [what, check] of CHECKS) {
     try {
       for await (const found of check(config, { ...defaultTools, ...tools }))
         report(typeof found === 'string' ? { what, ok: true, message: found } : found);
     } catch (error) {
-      report({ what, ok: false, message: errorMessage(error) });
+      const message = errorMessage(error);
+      const reason = error instanceof SlackUnreachable ? SlackUnreachable : message;
+      if (!reasons.has(reason)) report({ what, ok: false, message });
+      reasons.add(reason);
     }
   }
   return allPassed;

@@ -96,7 +96,8 @@ function fromHttpStatus(method: string, cause: WebAPIHTTPError): SlackError {
 
 function fromNetworkError(request: InFlightRequest, cause: unknown): SlackError {
   const { method } = request;
-  const outcome = request.isSent && !wasNeverSent(cause) ? 'unknown' : 'none';
+  const codes = codesOf(cause);
+  const outcome = request.isSent && !codes.some((code) => NEVER_SENT_CODES.test(code)) ? 'unknown' : 'none';
   if (request.guard?.signal.aborted) return new SlackLeaseError({ method, outcome, cause });
   if (request.signal.aborted) {
     return new SlackUnavailableError(
@@ -105,18 +106,21 @@ function fromNetworkError(request: InFlightRequest, cause: unknown): SlackError 
     );
   }
   if (request.status === 200) return unreadableResponse(method, cause);
+  const code = codes.at(-1);
   return new SlackUnavailableError(
     { method, slackCode: 'network', outcome, cause },
-    'The connection to Slack failed; check the network, SLACK_API_URL and any proxy.',
+    `The connection to Slack failed${code === undefined ? '' : ` (${code})`}; check the network, SLACK_API_URL and any proxy.`,
   );
 }
 
-function wasNeverSent(error: unknown): boolean {
+/** The codes of an error and of what caused it, such as ECONNREFUSED. */
+function codesOf(error: unknown): string[] {
+  const codes: string[] = [];
   for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1) {
     const { data } = socketErrorSchema.safeParse(at);
-    if (data !== undefined && NEVER_SENT_CODES.test(data.code)) return true;
+    if (data !== undefined) codes.push(data.code);
   }
-  return false;
+  return codes;
 }
 
 /** Milliseconds of a Retry-After header in seconds, if it is valid. */

@@ -152,15 +152,23 @@ describe('the doctor', () => {
       { ...bySocket, DATABASE_URL: databaseUrl.replace(new URL(databaseUrl).pathname, '/none') },
       /DATABASE_URL/,
     ],
-    ['the bot token is not taken', { ...bySocket, SLACK_BOT_TOKEN: 'xoxb-wrong' }, /SLACK_BOT_TOKEN/],
+    [
+      'the bot token is not taken',
+      { ...bySocket, SLACK_BOT_TOKEN: 'xoxb-wrong' },
+      /rejects SLACK_BOT_TOKEN \(invalid_auth\)\. Create a new one at api\.slack\.com\/apps\.$/,
+    ],
     ['the app token is not taken', { ...bySocket, SLACK_APP_TOKEN: 'xapp-wrong' }, /SLACK_APP_TOKEN/],
     ['the service key is not taken', { ...bySocket, AGENT_API_KEY: 'wrong' }, /AGENT_API_KEY/],
-    ['the service is away', { ...bySocket, AGENT_BASE_URL: `${nobody}/v1` }, /AGENT_BASE_URL/],
+    [
+      'the service is away',
+      { ...bySocket, AGENT_BASE_URL: `${nobody}/v1` },
+      /Nothing answers at AGENT_BASE_URL \(ECONNREFUSED\): check the address and the network\.$/,
+    ],
     ['the service is private', { ...bySocket, PRIVATE_HOSTS: '' }, /PRIVATE_HOSTS/],
     [
       'the name of the service leads to a private place',
       { ...bySocket, AGENT_BASE_URL: 'https://localhost:9/v1' },
-      /PRIVATE_HOSTS/,
+      /AGENT_BASE_URL leads to a host with a private address: add the host to PRIVATE_HOSTS\.$/,
     ],
     ['the public address is not set', { ...byHttp, PUBLIC_URL: '' }, /PUBLIC_URL/],
     ['nothing runs at the public address', { ...byHttp, PUBLIC_URL: nobody }, /PUBLIC_URL/],
@@ -226,7 +234,8 @@ describe('the doctor', () => {
     expect(busy.amiss).toMatch(/^FAIL {2}Slack connection .*SLACK_APP_TOKEN is valid/m);
     await slack.stop();
     const away = await doctor({ ...environment, SLACK_API_URL: slack.apiUrl });
-    expect(away.amiss).toMatch(/^FAIL {2}Slack token .*Could not reach SLACK_API_URL/m);
+    // One failure, although the connection and the clock need Slack too.
+    expect(away.amiss).toMatch(/^FAIL {2}Slack token .*Could not reach SLACK_API_URL \(network\)\. Check.*$/);
   });
 
   test('finds a wrong clock and a full disk', async () => {

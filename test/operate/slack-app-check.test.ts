@@ -132,6 +132,6 @@ test('without a configuration token nothing is compared, --mend asks for it, and
   ]);
   const refused = { ...environment, SLACK_CONFIG_TOKEN: 'xoxe.xoxp-1-unknown' };
   expect(await check(refused)).toEqual([
-    expect.stringMatching(/^FAIL Slack rejects SLACK_CONFIG_TOKEN\. Create a new one/),
+    expect.stringMatching(/^FAIL Slack rejects SLACK_CONFIG_TOKEN \(invalid_auth\)\. Create a new one/),
   ]);
 });

@@ -1,4 +1,5 @@
 import { probeAccount } from '../../agent/account-probe.ts';
+import { AgentError } from '../../agent/errors.ts';
 import { type Check, CheckFailed, errorMessage } from './check-result.ts';
 
 /** Checks the service's address and key, with a read-only request. */
@@ -10,8 +11,7 @@ export const checkAgentService: Check = async function* (config) {
   const probe = probeAccount({ baseUrl, apiKey, serviceOptions: dialect, allowedHosts });
   const found = await probe.catch((error: unknown) => {
     if (error instanceof TypeError) throw error;
-    const message = `AGENT_BASE_URL does not work: ${errorMessage(error)}${privateAddressHint(error)}`;
-    throw new CheckFailed(message);
+    throw new CheckFailed(describeFailure(error));
   });
   if (found === 'good') return yield `${new URL(baseUrl).host} accepts the key`;
   const problem = {
@@ -22,11 +22,17 @@ export const checkAgentService: Check = async function* (config) {
   throw new CheckFailed(problem);
 };
 
-/** Host names that resolve to a private address are refused when the connection opens. */
-function privateAddressHint(error: unknown): string {
+/** What is wrong and what to do. Host names with a private address are refused when the connection opens. */
+function describeFailure(error: unknown): string {
   for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1) {
     if (at.message.includes('private address'))
-      return ' The host has a private address: add it to PRIVATE_HOSTS.';
+      return 'AGENT_BASE_URL leads to a host with a private address: add the host to PRIVATE_HOSTS.';
   }
-  return '';
+  if (error instanceof AgentError && error.code === 'unavailable' && error.status === undefined)
+    return `Nothing answers at AGENT_BASE_URL${codeIn(error.cause)}: check the address and the network.`;
+  return `AGENT_BASE_URL does not work: ${errorMessage(error)}`;
+}
+
+function codeIn(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
 }

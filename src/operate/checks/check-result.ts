@@ -27,7 +27,14 @@ export type Check = (config: Config, tools: CheckTools) => AsyncIterable<string 
 /** A check found its part wrong; `message` says what is wrong and what to do. */
 export class CheckFailed extends Error {
   readonly code = 'check_failed';
-  override readonly name = 'CheckFailed';
+  override readonly name: string = 'CheckFailed';
+}
+
+/** Slack does not answer: reported once, though several checks need Slack. */
+export class SlackUnreachable extends CheckFailed {
+  constructor(reason: string) {
+    super(`Could not reach SLACK_API_URL (${reason}). Check the network, the proxy and DNS.`);
+  }
 }
 
 /** The message of an error. */

@@ -1,4 +1,4 @@
-import { type Check, CheckFailed, errorMessage } from './check-result.ts';
+import { type Check, CheckFailed, errorMessage, SlackUnreachable } from './check-result.ts';
 
 /** How far our clock may be off Slack's (ms). Requests five minutes old, or a minute ahead, are rejected. */
 const MAX_CLOCK_SKEW_MS = 30_000;
@@ -13,7 +13,7 @@ export const checkClock: Check = async function* (config, { now }) {
     redirect: 'manual',
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   }).catch((error: unknown) => {
-    throw new CheckFailed(`Could not read the time from SLACK_API_URL: ${errorMessage(error)}`);
+    throw new SlackUnreachable(errorMessage(error));
   });
   await response.body?.cancel();
   const slackTime = Date.parse(response.headers.get('date') ?? '');

@@ -23,7 +23,9 @@ export const checkApp: Check = async function* (config, { log, mend }) {
       'SLACK_BOT_TOKEN is not set, and --mend finds the app by it. Update the manifest at api.slack.com/apps.',
     );
   if (token === undefined || botToken === undefined) return;
-  const { appId } = await identifyToken({ token: botToken, slackApiUrl, log });
+  const { appId } = await identifyToken({ token: botToken, slackApiUrl, log }).catch((error: unknown) => {
+    throw describeSlackError('SLACK_BOT_TOKEN', error);
+  });
   if (appId === undefined) throw new CheckFailed('Slack does not say to which app SLACK_BOT_TOKEN belongs.');
   const { PUBLIC_URL, SLACK_APP_TOKEN } = config;
   const isHttp = SLACK_APP_TOKEN === undefined && PUBLIC_URL !== undefined;

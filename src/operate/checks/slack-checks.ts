@@ -6,7 +6,7 @@ import { REQUIRED_SCOPES } from '../../slack/required-scopes.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
 import { SlackClient } from '../../slack/slack-client.ts';
 import { identifyToken } from '../../slack/token-identity.ts';
-import { type Check, CheckFailed, type CheckTools, errorMessage } from './check-result.ts';
+import { type Check, CheckFailed, type CheckTools, errorMessage, SlackUnreachable } from './check-result.ts';
 
 const HELLO_TIMEOUT_MS = 10_000;
 const connectionSchema = z.looseObject({ url: z.string() });
@@ -70,10 +70,13 @@ function slackClient({ SLACK_API_URL }: Config, { log }: CheckTools, token?: str
 
 /** The failure that an error of Slack means; `setting` holds the token. */
 export function describeSlackError(setting: string, error: unknown): CheckFailed {
+  if (!(error instanceof SlackError)) return new CheckFailed(errorMessage(error));
+  const { code, slackCode } = error;
+  if (code === 'unavailable') return new SlackUnreachable(slackCode);
   return new CheckFailed(
-    error instanceof SlackError && error.code === 'unavailable'
-      ? `Could not reach SLACK_API_URL. Check the network, the proxy and DNS. ${error.message}`
-      : `Slack rejects ${setting}. Create a new one at api.slack.com/apps. ${errorMessage(error)}`,
+    code === 'throttled'
+      ? "Slack's rate limit is reached. Run the doctor again in a minute."
+      : `Slack rejects ${setting} (${slackCode}). Create a new one at api.slack.com/apps.`,
   );
 }
 

@@ -18,6 +18,7 @@ import {
   slackOptions,
   workspaceAccountLimits,
 } from './app/options-from-config.ts';
+import { ServiceTrial } from './app/service-trial.ts';
 import type { Config } from './config.ts';
 import { TitlesAndPrompts } from './features/direct-messages/titles-and-prompts.ts';
 import { parseInstallationQuery } from './listeners/envelope.ts';
@@ -53,8 +54,7 @@ import { FollowUps } from './relay/turns/follow-ups.ts';
 import { Maintenance } from './relay/turns/maintenance.ts';
 import { TurnRunner } from './relay/turns/turn-runner.ts';
 import { isAcceptedPost } from './slack/posting.ts';
-import type { Database } from './store/database.ts';
-import { openStore } from './store/database.ts';
+import { type Database, openStore } from './store/database.ts';
 import { ThreadQueue } from './store/queue/thread-queue.ts';
 import { SharedRateLimits } from './store/slack/shared-rate-limits.ts';
 import { readStats } from './store/stats.ts';
@@ -86,17 +86,17 @@ export interface AppOverrides {
   limits?: Partial<RelayLimits> | undefined;
 }
 
-/** Builds the app and starts it. Throws a StoreError or a SlackError that says what to fix. */
+/** Builds the app and starts it. Throws a ConfigError, a StoreError or a SlackError that says what to fix. */
 export async function startApp(
   config: Config,
   log: Logger,
   overrides: AppOverrides = {},
 ): Promise<TaskthreadApp> {
-  const identity = await identifyBot(config, log);
   await using cleanup = new AsyncDisposableStack();
 
   // The database, the queue and the metrics.
   const { database, embedded } = await openStore(databaseLocation(config), cleanup, log);
+  const identity = await identifyBot(config, log);
   const credentialGate = (setting: string, workspace?: string) =>
     new CredentialGate({ setting: workspace === undefined ? setting : `${setting} of ${workspace}`, log });
   const telemetry = new Telemetry({
@@ -146,12 +146,11 @@ export async function startApp(
     tokenGateFor: (workspace) => credentialGate(BOT_TOKEN_SETTING, workspace),
     confirmAfterMs: overrides.confirmAfterMs,
   });
-  const options = { ...serviceOptions(config), onAttempt: telemetry.onServiceAttempt, log };
   const accounts = new ServiceAccounts({
     store,
     keyring,
     defaultCredentials: sharedCredentials(config),
-    clientOptions: options,
+    clientOptions: { ...serviceOptions(config), onAttempt: telemetry.onServiceAttempt, log },
     ownAccountOptions: { ...workspaceAccountLimits(config), onAttempt: telemetry.onWorkspaceServiceAttempt },
     keyGateFor: (workspace) => credentialGate(API_KEY_SETTING, workspace),
     redactSecret: onSecret,
@@ -279,8 +278,7 @@ export async function startApp(
     onConnected: () => gapDetector.heartbeatNow(),
     log,
   });
-  const resultLinks =
-    links && new ResultLinkAccess(links, (target, signal) => resolveResult(deps, target, signal));
+  const resultLinks = links && new ResultLinkAccess(links, (...asked) => resolveResult(deps, ...asked));
   const pages = new HttpEndpoints({
     config,
     log,
@@ -307,6 +305,7 @@ export async function startApp(
     log,
   });
   const background: Lifecycle[] = [
+    new ServiceTrial(accounts, telemetry.onServiceProbe, log),
     dueWork,
     jobs,
     stopControl,
@@ -334,11 +333,13 @@ export async function startApp(
     await part.start?.();
   }
 
-  const { port } = pages;
-  log.info({ workspaces: installations.ids().length, port, events: transport.kind }, 'taskthread is running');
+  log.info(
+    { workspaces: installations.ids().length, port: pages.port, events: transport.kind },
+    'taskthread is running',
+  );
   const all = cleanup.move();
   return {
-    port,
+    port: pages.port,
     workspace: identity && { id: identity.installation.workspace, name: identity.name },
     store,
     lost: embedded?.lost ?? new Promise(() => undefined),

@@ -12,12 +12,21 @@ export type ProbeResult = 'good' | 'bad_key' | 'no_service';
 export type ProbeOptions = Pick<
   AgentClientOptions,
   'baseUrl' | 'apiKey' | 'serviceOptions' | 'allowedHosts' | 'responseLimits' | 'responseMemory' | 'lookup'
->;
+> & {
+  signal?: AbortSignal | undefined;
+};
 
-/** Tries an address and a key by a call that changes nothing. Throws TypeError if one is invalid, and AgentError. */
-export async function probeAccount(options: ProbeOptions): Promise<ProbeResult> {
-  if ((await tryKey(options, options.apiKey, NO_TASK)) === 'bad_key') return 'bad_key';
-  return (await tryKey(options, WRONG_KEY, NO_TASK)) === 'bad_key' ? 'good' : 'no_service';
+/**
+ * Tries an address and a key by a call that changes nothing; `own` gets what is learnt of this key. Throws TypeError if
+ * one is invalid, and AgentError.
+ */
+export async function probeAccount(
+  options: ProbeOptions,
+  own: Pick<AgentClientOptions, 'gate' | 'onAttempt'> = {},
+): Promise<ProbeResult> {
+  if ((await tryKey({ ...options, ...own }, NO_TASK)) === 'bad_key') return 'bad_key';
+  const wrongKey = { ...options, apiKey: WRONG_KEY };
+  return (await tryKey(wrongKey, NO_TASK)) === 'bad_key' ? 'good' : 'no_service';
 }
 
 /** A task or a project, by its id. */
@@ -25,22 +34,22 @@ export type OwnedResource = { readonly task: string } | { readonly project: stri
 
 /** Whether a key opens a task or a project, so that it belongs to the same account. Throws like `probeAccount`. */
 export async function keyOpens(options: ProbeOptions, resource: OwnedResource): Promise<boolean> {
-  return (await tryKey(options, options.apiKey, resource)) === 'found';
+  return (await tryKey(options, resource)) === 'found';
 }
 
 async function tryKey(
-  options: ProbeOptions,
-  apiKey: string,
+  { signal, ...options }: ProbeOptions,
   resource: OwnedResource,
 ): Promise<'bad_key' | 'unknown' | 'found'> {
   const agent = new AgentClient({
     ...options,
-    apiKey,
     retry: { maxAttempts: 1 },
     timeouts: { requestMs: PROBE_TIMEOUT_MS },
   });
   try {
-    await ('task' in resource ? agent.getTask(resource.task) : agent.readProject(resource.project));
+    await ('task' in resource
+      ? agent.getTask(resource.task, { signal })
+      : agent.readProject(resource.project, signal));
     return 'found';
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;

@@ -42,7 +42,7 @@ export class CredentialGate {
     if (this.#refusal === undefined) {
       this.#log.error(
         { err: error, setting: this.setting },
-        `${this.setting} is no longer accepted; trying one call every ${this.#probeMs / 1_000} s until it is replaced`,
+        `${this.setting} is not accepted; trying one call every ${this.#probeMs / 1_000} s until it is replaced`,
       );
       this.#refusal = { error, since: new Date(), nextProbe: this.#now() + this.#probeMs };
     } else {

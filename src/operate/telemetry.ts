@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ProbeResult } from '../agent/account-probe.ts';
 import type { CallAttempt } from '../agent/client-options.ts';
 import type { Turn } from '../store/schema.ts';
 import type { OnStep, TurnStep } from '../store/threads/turn-steps.ts';
@@ -18,6 +19,8 @@ export class Telemetry {
   /** The last attempt of a call to the service of the settings; `status` is undefined if there was no response. */
   #lastAttempt: { status: number | undefined } | undefined;
   #lastAnswerAt: Date | undefined;
+  /** False where the address was found to accept any key; until a call succeeds there. */
+  #isService = true;
   readonly #sources: MetricSources;
   readonly #log: Logger;
   readonly #stopCounting: () => void;
@@ -41,9 +44,16 @@ export class Telemetry {
 
   /** An attempt of a call to the service of the settings. */
   readonly onServiceAttempt = (attempt: CallAttempt): void => {
-    if (attempt.status !== undefined) this.#lastAnswerAt = new Date();
     this.#lastAttempt = attempt;
+    if (attempt.status !== undefined && attempt.status < 300) this.#isService = true;
+    if (this.#doesServiceWork()) this.#lastAnswerAt = new Date();
     this.metrics.serviceAttempt(attempt, 'settings');
+  };
+
+  /** What a try of the settings' address and key found. */
+  readonly onServiceProbe = (result: ProbeResult): void => {
+    this.#isService = result !== 'no_service';
+    if (!this.#isService) this.#lastAnswerAt = undefined;
   };
 
   /** An attempt of a call with a workspace's own account; /readyz ignores these. */
@@ -52,14 +62,12 @@ export class Telemetry {
 
   /** Fields of /readyz, which itself makes no calls; `ok` is null before the first attempt. */
   report(): Record<string, unknown> {
-    const status = this.#lastAttempt?.status;
-    const ok = status !== undefined && status < 500 && !REJECTED_STATUSES.has(status);
     return {
       lastEventAt: this.#lastEventAt ?? null,
       service: {
-        ok: this.#lastAttempt === undefined ? null : ok,
+        ok: this.#lastAttempt === undefined ? null : this.#doesServiceWork(),
         lastAnswerAt: this.#lastAnswerAt ?? null,
-        lastStatus: status ?? null,
+        lastStatus: this.#lastAttempt?.status ?? null,
       },
       deafWorkspaces: this.#sources.deafWorkspaces(),
       ownRefused: this.#sources.rejectedWorkspaceCredentials(),
@@ -68,6 +76,12 @@ export class Telemetry {
 
   close(): void {
     this.#stopCounting();
+  }
+
+  /** Whether the last attempt got an answer that counts: of the service, to a key that it accepts. */
+  #doesServiceWork(): boolean {
+    const status = this.#lastAttempt?.status;
+    return this.#isService && status !== undefined && status < 500 && !REJECTED_STATUSES.has(status);
   }
 }
 

@@ -39,6 +39,6 @@ test('the log says once that the credential is rejected, and once that it works 
   gate.accepted();
   gate.accepted();
   expect(lines).toHaveLength(2);
-  expect(lines[0]).toContain('A_KEY is no longer accepted');
+  expect(lines[0]).toContain('A_KEY is not accepted');
   expect(lines[1]).toContain('A_KEY is accepted again');
 });

@@ -48,8 +48,15 @@ describe('the HTTP server', () => {
     });
     onTestFinished(() => telemetry.close());
     telemetry.onEventHandled({ kind: 'message', outcome: 'admitted', ms: 1 });
-    for (const status of [200, 401])
+    const attempt = (status: number | undefined) =>
       telemetry.onServiceAttempt({ call: 'GET /tasks', status, attempt: 1, durationMs: 1 });
+    for (const status of [undefined, 401, 503]) attempt(status);
+    expect(telemetry.report()).toMatchObject({ service: { ok: false, lastAnswerAt: null, lastStatus: 503 } });
+    attempt(404);
+    expect(telemetry.report()).toMatchObject({ service: { ok: true, lastAnswerAt: expect.any(Date) } });
+    telemetry.onServiceProbe('no_service');
+    expect(telemetry.report()).toMatchObject({ service: { ok: false, lastAnswerAt: null, lastStatus: 404 } });
+    for (const status of [200, 401]) attempt(status);
     const answer = await fetch(`${await serve({ report: () => telemetry.report() })}/readyz`);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { type ProbeResult, probeAccount } from '../../agent/account-probe.ts';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { WORKSPACES_RESPONSE_BYTES } from '../../agent/response-limits.ts';
 import { ResponseMemory, ResponseMemoryShare } from '../../agent/response-memory.ts';
@@ -100,6 +101,15 @@ export class ServiceAccounts {
     const isKnown =
       (account === SETTINGS_ACCOUNT && this.#defaultClient !== undefined) || this.#entries.has(account);
     return isKnown ? this.#clientOf(account).readRate : new ReadRate(1);
+  }
+
+  /** Tries the operator's address and key with calls that change nothing; undefined without them. Throws AgentError. */
+  async probeDefault(signal: AbortSignal): Promise<ProbeResult | undefined> {
+    const { defaultCredentials, clientOptions } = this.#deps;
+    if (defaultCredentials === undefined || this.#defaultClient === undefined) return undefined;
+    const { onAttempt, ...options } = clientOptions;
+    const own = { gate: this.#defaultClient.gate, onAttempt };
+    return probeAccount({ ...options, ...defaultCredentials, signal }, own);
   }
 
   /** Since when the operator's key is refused. */

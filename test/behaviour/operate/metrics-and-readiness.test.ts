@@ -1,5 +1,6 @@
+import { createServer } from 'node:http';
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { openAppScene } from '../../support/app-scene.ts';
 
@@ -25,6 +26,38 @@ test('metrics stay off the public port, and a taken METRICS_PORT is a warning', 
   expect(lines.find(({ msg }) => String(msg).startsWith('no metrics:'))).toMatchObject({
     port: Number(taken),
   });
+});
+
+test.each([
+  ['a key that the service rejects', { AGENT_API_KEY: 'wrong' }, { lastStatus: 401 }, 'AGENT_API_KEY'],
+  [
+    'an address where nothing answers',
+    { AGENT_BASE_URL: 'http://127.0.0.1:9/v1' },
+    { lastStatus: null },
+    'AGENT_BASE_URL',
+  ],
+  ['an address of another server', { AGENT_BASE_URL: 'another' }, { lastStatus: 404 }, 'AGENT_BASE_URL'],
+] as const)('%s is a warning at the start, and /readyz reports it', async (_, wrong, service, setting) => {
+  const another = createServer((_request, response) => response.writeHead(404).end('Not here'));
+  await new Promise<void>((resolve) => another.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => another.close().closeAllConnections());
+  const address = another.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  const settings = Object.values(wrong).includes('another')
+    ? { AGENT_BASE_URL: `http://127.0.0.1:${port}/v1` }
+    : wrong;
+  const said: Record<string, unknown>[] = [];
+  const own = pino({ level: 'warn' }, { write: (text) => void said.push(line.parse(JSON.parse(text))) });
+  const other = await openAppScene({ log: own, settings }, onTestFinished);
+  await expect.poll(() => said.map((one) => one.setting)).toEqual([setting]);
+  const ready = await (await fetch(`http://127.0.0.1:${other.sandbox.bot.port}/readyz`)).json();
+  expect(ready).toMatchObject({
+    ready: true,
+    service: { ok: false, lastAnswerAt: null, ...service },
+  });
+  expect(typeof Reflect.get(Object(ready), 'agentKeyRefusedSince') === 'string').toBe(
+    setting === 'AGENT_API_KEY',
+  );
 });
 
 test('a turn is counted in /metrics', async () => {

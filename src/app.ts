@@ -208,6 +208,7 @@ export async function startApp(
   const inbox = new Inbox({
     ...deps,
     store: ackStore,
+    rowsKeptDays: config.KEEP_ROWS_DAYS,
     enqueue: (at, isNew) => queue.enqueueSoon(at, isNew),
     onStopMessage: (message) => stopTriggers.onStopWord(message),
   });

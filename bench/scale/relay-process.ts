@@ -126,6 +126,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   dispatcher.start();
   const inbox = new Inbox({
     settings: { listenMode: 'conversation' },
+    rowsKeptDays: 90,
     store,
     enqueue: (thread, isNew) => queue.enqueueSoon(thread, isNew),
     onStopMessage: async () => 'nothing',

@@ -157,5 +157,10 @@ function parseEdit(
   }
   const event = parseMessage(location, bot, now, []);
   if (event.kind !== 'message') return event;
-  return { kind: 'edit', message: event.message, editedTs: now.edited.ts };
+  return {
+    kind: 'edit',
+    message: event.message,
+    editedTs: now.edited.ts,
+    before: before && messageContent(before),
+  };
 }

@@ -64,6 +64,7 @@ export async function openHttpReceiver(
   const controls: HttpReceiverFixture['controls'] = [];
   const inbox = new Inbox({
     settings: { listenMode: 'conversation' },
+    rowsKeptDays: 90,
     store,
     enqueue: (thread) => queue.enqueueSoon(thread),
     onStopMessage: async () => 'nothing',

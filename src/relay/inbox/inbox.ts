@@ -1,5 +1,5 @@
 import { type ThreadKey, threadKeyText } from '../../store/keys.ts';
-import type { ListenMode, SlackTs } from '../../store/schema.ts';
+import type { ListenMode, MessageContent, SlackTs } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { EarlyEdit } from '../../store/threads/early-arrivals.ts';
 import { type Addressee, addresseeOf, isReplyForBot } from '../reading/addressing.ts';
@@ -20,6 +20,8 @@ export interface InboxDeps {
   settings: { readonly listenMode: ListenMode };
   /** Stops a thread's agent, for the word stop. It may be called twice for one message. */
   onStopMessage: (message: IncomingMessage) => Promise<StopOutcome>;
+  /** How many days the rows of messages are kept: an older message without one may have had its turn. */
+  rowsKeptDays: number;
   /** Queues a job for the thread soon; `isNew`: it had no work before. Maintenance finds messages whose job was lost. */
   enqueue: (thread: ThreadKey, isNew: boolean) => void;
   /** The service account that a workspace's new threads use. */
@@ -48,7 +50,7 @@ export class Inbox {
       case 'message':
         return this.#inOrder(event.message, () => this.#acceptMessage(event.message, bot, null));
       case 'edit':
-        return this.#acceptEdit(event.message, bot, event.editedTs);
+        return this.#acceptEdit(event, bot);
       case 'deletion':
         return this.#acceptDeletion(event);
       case 'renaming': {
@@ -88,9 +90,7 @@ export class Inbox {
       const parsed = parseMessage(content);
       const isMention = content.text === message.content.text && message.isMention === true;
       const addressee = addresseeOf({ ...message, isMention }, parsed, bot.userId);
-      // An edited message has been in the channel for a while: it starts a thread only by mentioning the bot.
-      const mayBeHeard = addressee !== 'channel' || editedTs === null;
-      const isAddressed = mayBeHeard && (await this.#isAddressed(message, addressee));
+      const isAddressed = await this.#isAddressed(message, addressee);
       const state = isAddressed ? 'waiting' : await this.#stateOfReply(message, addressee);
       if (state === undefined) return { kind: 'ignored', why: 'not addressed to us' };
       const stopOutcome = isStopWord(parsed, bot.userId)
@@ -129,32 +129,39 @@ export class Inbox {
   }
 
   async #acceptEdit(
-    message: IncomingMessage,
+    { message, editedTs, before }: Extract<InboxEvent, { kind: 'edit' }>,
     bot: { userId: string },
-    editedTs: string,
   ): Promise<InboxOutcome> {
     const { workspace, channel, thread_ts, ts } = message;
     const key = { workspace, channel, ts };
     const edit = { is_deletion: false, content: message.content, edited_ts: editedTs };
     const addressee = addresseeOf(message, parseMessage(message.content), bot.userId);
+    const addsMention = addressee === 'bot' && !isAddressedBy(message, before, bot.userId);
+    const isExpired = Number(ts) * 1_000 < Date.now() - this.#deps.rowsKeptDays * 86_400_000;
     const isAddressed = await this.#isAddressed(message, addressee);
     const state = isAddressed ? 'waiting' : await this.#stateOfReply(message, addressee);
     const outcome = await this.#deps.store.transaction(async (store): Promise<InboxOutcome | undefined> => {
       await store.threads.lock({ workspace, channel, thread_ts });
       const known = await store.messages.get(key);
-      if (known === undefined || (known.state === 'unsent' && isAddressed)) {
+      if (known === undefined && isExpired)
+        return { kind: 'ignored', why: 'an edit of a message of long ago' };
+      const kept = await store.earlyEdits.get(key);
+      // A mention's copy does not say whether it is new; the other copy has said it.
+      const isJudged = before === undefined && kept?.edited_ts === editedTs && kept.content !== null;
+      if (known === undefined && isJudged) return { kind: 'known' };
+      if (known === undefined || (known.state === 'unsent' && addsMention)) {
         await store.messages.remove(key);
         // Of what people say to each other, only the ids are kept: the message may still arrive as it was.
         const isForUs = state === 'waiting';
         await store.earlyEdits.record(key, isForUs ? edit : { ...edit, content: null }, message.person);
-        return isForUs ? undefined : setAside(store, message);
+        if (addsMention) return undefined;
+        return isForUs ? { kind: 'ignored', why: 'its message is yet to come' } : setAside(store, message);
       }
       if (await store.messages.updateContent(key, message.content, editedTs)) return { kind: 'reworded' };
       if (known.state === 'unsent') return { kind: 'ignored', why: 'an edit of a message that was not sent' };
       if (known.state === 'withdrawn') return { kind: 'ignored', why: 'an edit of a deleted message' };
       if (known.state === 'refused') return { kind: 'ignored', why: 'an edit of a message that was refused' };
       const isOld = known.edited_ts !== null && !isEarlierTs(known.edited_ts, editedTs);
-      const kept = await store.earlyEdits.get(key);
       const isKept = kept?.edited_ts != null && !isEarlierTs(kept.edited_ts, editedTs);
       // An edit comes twice, as a mention and as a change; as a mention even if its text did not change.
       const isUnchanged = kept === undefined && known.content?.text === message.content.text;
@@ -163,7 +170,7 @@ export class Inbox {
       await store.earlyEdits.record(key, edit, message.person);
       return { kind: 'too_late', change: 'edit' };
     });
-    // An edit that adds a mention starts a turn. So does one that arrives before its message.
+    // It adds a mention.
     return outcome ?? this.#acceptMessage(message, bot, editedTs);
   }
 
@@ -259,6 +266,16 @@ export class Inbox {
       return { kind: 'too_late', change: 'deletion' };
     });
   }
+}
+
+/** Whether a message addressed the bot already before its edit; false where Slack does not say. */
+function isAddressedBy(
+  message: IncomingMessage,
+  before: MessageContent | undefined,
+  botUser: string,
+): boolean {
+  if (before === undefined) return false;
+  return addresseeOf({ ...message, isMention: false }, parseMessage(before), botUser) === 'bot';
 }
 
 /** Drops a message whose edit is not for us. A reply may concern us once its thread does: its ids are kept. */

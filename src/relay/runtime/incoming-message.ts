@@ -19,8 +19,8 @@ export interface IncomingMessage {
 /** What a Slack event means for the inbox. */
 export type InboxEvent =
   | { kind: 'message'; message: IncomingMessage }
-  /** A person edited a message. */
-  | { kind: 'edit'; message: IncomingMessage; editedTs: SlackTs }
+  /** A person edited a message; `before` is its earlier content, where Slack says. */
+  | { kind: 'edit'; message: IncomingMessage; editedTs: SlackTs; before?: MessageContent | undefined }
   | {
       kind: 'deletion';
       workspace: string;

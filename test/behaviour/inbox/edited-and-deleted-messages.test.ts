@@ -75,6 +75,22 @@ describe.concurrent('a changed message', () => {
     },
   );
 
+  test('is not asked again when its row is gone and an edit keeps the mention', async ({
+    onTestFinished,
+  }) => {
+    const own = await openAppScene({ slack: { delivery: { order: 'messageFirst' } } }, onTestFinished);
+    const channel = own.channel();
+    const root = own.ask(channel, 'the range of colum a');
+    await own.finished(channel, root);
+    const { db } = own.sandbox.bot.store;
+    await db.deleteFrom('messages').where('ts', '=', root.ts).execute();
+    await db.deleteFrom('turns').where('message_ts', '=', root.ts).execute();
+    own.slack.edit(channel.id, root.ts, `${own.mention} the range of column b`);
+    await own.slack.settled();
+    await own.finished(channel, own.reply(channel, root, 'and of column c'));
+    expect(own.sentToAgent('the range').texts).toEqual(['the range of colum a', 'and of column c']);
+  });
+
   test('that was already sent offers to send the correction once', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'the mean of colum a');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Inbox } from '../../../src/relay/inbox/inbox.ts';
+import { Inbox, type InboxDeps } from '../../../src/relay/inbox/inbox.ts';
 import type { InboxEvent, IncomingMessage } from '../../../src/relay/runtime/incoming-message.ts';
 import { ofMessage } from '../../../src/store/sql-expressions.ts';
 import { Store } from '../../../src/store/store.ts';
@@ -9,13 +9,15 @@ import { freshDatabase } from '../../support/fresh-database.ts';
 const database = await freshDatabase();
 const store = new Store(database.kysely);
 const queued: string[] = [];
-const inbox = new Inbox({
+const deps = {
   settings: { listenMode: 'conversation' },
+  rowsKeptDays: Number.POSITIVE_INFINITY,
   store,
-  enqueue: ({ thread_ts }) => queued.push(thread_ts),
+  enqueue: ({ thread_ts }: { thread_ts: string }) => queued.push(thread_ts),
   onStopMessage: async () => 'nothing',
   accountOf: () => 'settings',
-});
+} satisfies InboxDeps;
+const inbox = new Inbox(deps);
 const bot = { userId: 'UBOT' };
 let seconds = 1_700_000_000;
 
@@ -40,8 +42,13 @@ function message(text: string, fields: Partial<IncomingMessage> = {}): IncomingM
 
 const accept = (arrival: InboxEvent) => inbox.accept(arrival, bot);
 const say = (one: IncomingMessage) => accept({ kind: 'message', message: one });
-const edit = (one: IncomingMessage, text: string) =>
-  accept({ kind: 'edit', message: { ...one, content: { text } }, editedTs: ts() });
+const edit = (one: IncomingMessage, text: string, before?: string) =>
+  accept({
+    kind: 'edit',
+    message: { ...one, content: { text } },
+    editedTs: ts(),
+    ...(before !== undefined && { before: { text: before } }),
+  });
 const remove = ({ workspace, channel, ts: at, thread_ts, person }: IncomingMessage) =>
   accept({ kind: 'deletion', workspace, channel, ts: at, thread_ts, person });
 const keyOf = ({ workspace, channel, ts: at }: IncomingMessage) => ({ workspace, channel, ts: at });
@@ -123,8 +130,8 @@ describe('the inbox', () => {
   test('applies an edit and a deletion that arrive before their message', async () => {
     const edited = message('<@UBOT> first words');
     const root = edited.ts;
-    expect((await edit(edited, '<@UBOT> second words')).kind).toBe('admitted');
-    expect((await say(edited)).kind).toBe('known');
+    expect((await edit(edited, '<@UBOT> second words', edited.content.text)).kind).toBe('ignored');
+    expect((await say(edited)).kind).toBe('admitted');
     expect((await row(edited))?.content?.text).toBe('<@UBOT> second words');
     const taken = message('never mind', { thread_ts: root });
     await remove(taken);
@@ -135,10 +142,30 @@ describe('the inbox', () => {
   test('starts a turn for an edit that adds a mention, and none if an earlier edit removed it', async () => {
     const added = message('forgot the mention');
     expect((await say(added)).kind).toBe('ignored');
-    expect((await edit(added, '<@UBOT> forgot the mention')).kind).toBe('admitted');
+    expect((await edit(added, '<@UBOT> forgot the mention', added.content.text)).kind).toBe('admitted');
     const removed = message('<@UBOT> not for you');
     await edit(removed, 'not for you');
     expect((await say(removed)).kind).toBe('ignored');
+  });
+
+  test('starts no turn for an edit of a message whose row may have expired', async () => {
+    const old = message('<@UBOT> of last year');
+    const brief = new Inbox({ ...deps, rowsKeptDays: 30 });
+    const edited = (before?: string): InboxEvent => ({
+      kind: 'edit',
+      message: { ...old, content: { text: '<@UBOT> of two years ago' } },
+      editedTs: ts(),
+      ...(before !== undefined && { before: { text: before } }),
+    });
+    expect((await brief.accept(edited(old.content.text), bot)).kind).toBe('ignored');
+    expect((await brief.accept(edited('of last year'), bot)).kind).toBe('ignored');
+    expect((await brief.accept(edited(), bot)).kind).toBe('ignored');
+    expect(await store.earlyEdits.get(keyOf(old))).toBeUndefined();
+    expect((await inbox.accept(edited('of last year'), bot)).kind).toBe('admitted');
+
+    const direct = message('how many?', { channel: 'D2' });
+    expect((await edit(direct, 'how many groups?', direct.content.text)).kind).toBe('ignored');
+    expect((await say(direct)).kind).toBe('admitted');
   });
 
   test('keeps the words of an edit only where its message is for the bot', async () => {
@@ -154,6 +181,7 @@ describe('the inbox', () => {
     for (const one of people) await edit(one, `<@U2> ${one.content.text}, edited`);
     for (const one of people.slice(1, 3)) await edit(one, 'among people');
     await edit(own, 'our edited reply');
+    expect((await say(own)).kind).toBe('admitted');
     expect((await row(own))?.content?.text).toBe('our edited reply');
     for (const one of [...people, own])
       expect(await store.earlyEdits.get(keyOf(one))).toMatchObject({ is_deletion: false, content: null });
@@ -341,13 +369,7 @@ describe('the inbox', () => {
     class BrokenStore extends Store {
       override readonly inbox = new BrokenAdmissions(database.kysely);
     }
-    const broken = new Inbox({
-      settings: { listenMode: 'conversation' },
-      store: new BrokenStore(database.kysely),
-      enqueue: ({ thread_ts }) => queued.push(thread_ts),
-      onStopMessage: async () => 'nothing',
-      accountOf: () => 'settings',
-    });
+    const broken = new Inbox({ ...deps, store: new BrokenStore(database.kysely) });
     const mention = message('<@UBOT> hi');
     await expect(broken.accept({ kind: 'message', message: mention }, bot)).rejects.toThrow('no room');
     expect(queued).not.toContain(mention.thread_ts);

@@ -11,6 +11,7 @@ import { z } from 'zod';
 import type { AgentService } from '../sandbox/agent/agent-service.ts';
 import type { S3Location } from '../sandbox/agent/storage.ts';
 import { BotProcess } from '../sandbox/bot-process.ts';
+import { givenDatabaseUrl } from '../sandbox/postgres-server.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import type { SlackFile, SlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
 import { round } from './statistics.ts';
@@ -43,6 +44,7 @@ async function measure(mib: number) {
   await using undo = new AsyncDisposableStack();
   const { slack, agent, settings, folder } = await startSandboxServices(
     {
+      databaseUrl: await givenDatabaseUrl(undo),
       slack: { limits: 'off' },
       agent: {
         storage: { s3: await startStorage(undo) },
@@ -196,6 +198,10 @@ function trackPeakMemory(pid: number): { stop(): Promise<number> } {
 }
 
 async function residentBytes(pid: number): Promise<number> {
+  if (process.platform !== 'linux') {
+    const { stdout } = await execute('ps', ['-o', 'rss=', '-p', String(pid)]);
+    return Number(stdout) * 1024;
+  }
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
 }

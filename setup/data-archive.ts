@@ -22,7 +22,11 @@ export async function packFolder(
 ): Promise<void> {
   const target = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
   await once(target, 'open');
-  const tar = spawn('tar', ['-C', folder, '-cf', '-', '.'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const tar = spawn('tar', ['-C', folder, '-cf', '-', '.'], {
+    // Else macOS adds a file for each file's extended attributes.
+    env: { ...process.env, COPYFILE_DISABLE: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const copied = pipeline(tar.stdout, counted(onBytes), createGzip(), target, { signal });
   await bothDone(ended(tar, tar.stderr), copied);
 }

@@ -5,8 +5,9 @@ import { EmbeddedServerError, valueForCodes } from './errors.ts';
 import type { ServerBinaries } from './server-binaries.ts';
 import { type OsUser, runProgram } from './server-process.ts';
 
-/** The user that many systems call `nobody`: PostgreSQL refuses to run as root. */
-const NOBODY: OsUser = { uid: 65534, gid: 65534 };
+/** PostgreSQL refuses to run as root: macOS has a user for it, `_postgres`; other systems have `nobody`. */
+const SERVER_USER: OsUser =
+  process.platform === 'darwin' ? { uid: 216, gid: 216 } : { uid: 65534, gid: 65534 };
 
 /** The name of the superuser and of the database. */
 export const DATABASE_NAME = 'taskthread';
@@ -81,9 +82,9 @@ export async function readPassword(data: string): Promise<string> {
   return (await readFile(path.join(data, PASSWORD_FILE), 'utf8')).trim();
 }
 
-/** The user that the server runs as if we are root: the owner of the files, or nobody. */
+/** The user that the server runs as if we are root: the owner of the files, or one without rights. */
 export function osUserFor(found: { uid: number; gid: number } | undefined): OsUser {
-  return found === undefined || found.uid === 0 ? NOBODY : { uid: found.uid, gid: found.gid };
+  return found === undefined || found.uid === 0 ? SERVER_USER : { uid: found.uid, gid: found.gid };
 }
 
 /** Makes the folders above `data`; the server's user may pass through those that we make, whatever the umask. */

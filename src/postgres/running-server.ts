@@ -86,7 +86,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** A process's parent and command line; undefined if it has ended. */
-async function describeProcess(pid: number): Promise<{ parent: number; command: string } | undefined> {
+export async function describeProcess(pid: number): Promise<{ parent: number; command: string } | undefined> {
   try {
     if (process.platform === 'linux') {
       const status = await readFile(`/proc/${pid}/status`, 'utf8');
@@ -94,7 +94,8 @@ async function describeProcess(pid: number): Promise<{ parent: number; command: 
       return { parent: Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]), command };
     }
     const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', 'ppid=,command=', '-p', String(pid)]);
-    return { parent: Number.parseInt(stdout, 10), command: stdout };
+    const [, parent, command = ''] = /^\s*(\d+)\s(.*)$/s.exec(stdout) ?? [];
+    return { parent: Number(parent), command };
   } catch {
     return undefined;
   }

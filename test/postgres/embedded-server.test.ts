@@ -1,5 +1,4 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,6 +8,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectionUrl } from '../../sandbox/connection-url.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded-server.ts';
+import { describeProcess } from '../../src/postgres/running-server.ts';
 import { unpackBinaries } from '../../src/postgres/server-binaries.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -93,25 +93,20 @@ async function serverPid(): Promise<number> {
   return Number.parseInt(text, 10);
 }
 
-/** A process that nobody has asked for its exit status yet is dead, too. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
+/** A process that nobody has asked for its exit status yet is dead, too: it has no command line, or ps gives its state. */
+async function isAlive(pid: number): Promise<boolean> {
+  const { command = '' } = (await describeProcess(pid)) ?? {};
+  return command !== '' && !/<defunct>|^\(\w+\)\s*$/.test(command);
 }
 
-async function msUntil(condition: () => boolean): Promise<number> {
+async function msUntil(condition: () => Promise<boolean>): Promise<number> {
   const started = performance.now();
-  while (!condition() && performance.now() - started < 10_000) await sleep(10);
+  while (!(await condition()) && performance.now() - started < 10_000) await sleep(10);
   return performance.now() - started;
 }
 
 async function parentOf(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]);
+  return (await describeProcess(pid))?.parent ?? 0;
 }
 
 describe('one start after the other', () => {
@@ -161,7 +156,7 @@ describe('one start after the other', () => {
     ];
     await writeFile(pidFile, lines.join('\n'));
     expect(await ask(await start(), 'select 1 as one')).toEqual([{ one: 1 }]);
-    expect(isAlive(sleeper.pid ?? 0)).toBe(true);
+    expect(await isAlive(sleeper.pid ?? 0)).toBe(true);
   });
 });
 
@@ -189,7 +184,7 @@ describe('an owner that is killed', () => {
     const owner = await startOwner();
     const pid = await serverPid();
     owner.kill('SIGKILL');
-    expect(await msUntil(() => !isAlive(pid))).toBeLessThan(8_000);
+    expect(await msUntil(async () => !(await isAlive(pid)))).toBeLessThan(8_000);
     expect(await ask(await start(), 'select word from kept')).toEqual([{ word: 'kept' }]);
   });
 
@@ -204,9 +199,9 @@ describe('an owner that is killed', () => {
     process.kill(holder, 'SIGKILL');
     owner.kill('SIGKILL');
     await sleep(200);
-    expect(isAlive(orphan)).toBe(true);
+    expect(await isAlive(orphan)).toBe(true);
     expect(await ask(await start(), 'select word from kept')).toEqual([{ word: 'kept' }]);
-    expect(isAlive(orphan)).toBe(false);
+    expect(await isAlive(orphan)).toBe(false);
   });
 
   test('Ctrl-C does not stop the server before its owner has ended', async () => {
@@ -217,14 +212,19 @@ describe('an owner that is killed', () => {
 });
 
 async function siblingOf(pid: number, parent: number): Promise<number> {
-  const text = await readFile(`/proc/${parent}/task/${parent}/children`, 'utf8');
-  const sibling = text
-    .trim()
-    .split(' ')
-    .map(Number)
-    .find((child) => child !== pid);
+  const sibling = (await childrenOf(parent)).find((child) => child !== pid);
   if (sibling === undefined) throw new Error('the holder has no watcher');
   return sibling;
+}
+
+async function childrenOf(parent: number): Promise<number[]> {
+  if (process.platform === 'linux') {
+    const text = await readFile(`/proc/${parent}/task/${parent}/children`, 'utf8');
+    return text.trim().split(' ').map(Number);
+  }
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
+  const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+  return rows.flatMap(([pid = 0, owner]) => (owner === parent ? [pid] : []));
 }
 
 describe('a server that fails while we live', () => {

@@ -7,13 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { DatabaseProxy } from '../../sandbox/chaos/database-proxy.ts';
+import { osUserFor } from '../../src/postgres/data-folder.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Where Debian's package puts it, or what PGBOUNCER names. */
 const PGBOUNCER = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
-/** The user `nobody`: pgbouncer refuses to run as root. */
-const NOBODY = 65_534;
-
 export const hasPgbouncer = existsSync(PGBOUNCER);
 
 /** A pgbouncer in transaction mode before the tests' server. */
@@ -54,7 +52,8 @@ export async function startPgbouncer(whenDone: (stop: () => Promise<void>) => vo
   ];
   const file = join(folder, 'pgbouncer.ini');
   await writeFile(file, settings.join('\n'));
-  const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  // pgbouncer refuses to run as root, too.
+  const identity = process.getuid?.() === 0 ? osUserFor(undefined) : {};
   const child = spawn(PGBOUNCER, ['-q', file], { stdio: 'ignore', ...identity });
   const ended = once(child, 'exit');
   whenDone(async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
+import { givenDatabaseUrl } from '../sandbox/postgres-server.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import { round } from './statistics.ts';
 
@@ -23,6 +24,7 @@ export async function run(): Promise<void> {
   const cwd = join(folder, 'clean');
   await mkdir(cwd);
   await chmod(cwd, 0o711);
+  const databaseUrl = await givenDatabaseUrl(undo);
   const answers = {
     way: 'configuration-token',
     events: 'socket',
@@ -30,7 +32,9 @@ export async function run(): Promise<void> {
     agent_base_url: agent.url,
     agent_api_key: agent.apiKey,
     allow_private_host: true,
-    database: 'embedded',
+    ...(databaseUrl === undefined
+      ? { database: 'embedded' }
+      : { database: 'own', database_url: databaseUrl }),
     start: true,
   };
   const start = async (answersNow: Record<string, unknown>): Promise<ChildProcess> => {

@@ -1,3 +1,4 @@
+import { givenServerProblem } from '../sandbox/postgres-server.ts';
 import { exitIfHelpIsAsked } from '../src/operate/command-runner.ts';
 
 const [name, ...args] = process.argv.slice(2);
@@ -17,11 +18,23 @@ const benches: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   soak: () => import('./soak.ts'),
 };
 
+/** Those that restart their database server with other settings. */
+const RESTARTING: readonly string[] = ['database', 'history'];
+
 const USAGE = `Usage: npm run bench -- <${Object.keys(benches).join('|')}> ...`;
 exitIfHelpIsAsked(USAGE);
 const load = benches[name ?? ''];
 if (load === undefined) {
   console.error(USAGE);
+  process.exit(2);
+}
+const problem = RESTARTING.includes(name ?? '') ? givenServerProblem(`bench ${name}`) : undefined;
+if (name === 'database' && process.platform !== 'linux') {
+  console.error("bench database reads the server's CPU time from /proc, so it runs on Linux alone.");
+  process.exit(2);
+}
+if (problem !== undefined) {
+  console.error(problem);
   process.exit(2);
 }
 await (await load()).run(args);

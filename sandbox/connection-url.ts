@@ -2,5 +2,6 @@ import type { ServerConnection } from '../src/postgres/data-folder.ts';
 
 /** The DATABASE_URL of a database of the server. */
 export function connectionUrl({ host, port, user, password, database }: ServerConnection): string {
-  return `postgres://${user}:${password}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+  const credentials = [user, password].map(encodeURIComponent).join(':');
+  return `postgres://${credentials}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
 }

@@ -3,6 +3,7 @@ import { startApp, type TaskthreadApp } from '../src/app.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import type { RelayLimits } from '../src/relay/runtime/deps.ts';
 import type { AgentService } from './agent/agent-service.ts';
+import { givenDatabaseUrl } from './postgres-server.ts';
 import { type SandboxServicesOptions, startSandboxServices } from './sandbox-services.ts';
 import type { SlackWorkspace } from './slack/slack-workspace.ts';
 
@@ -29,7 +30,8 @@ export interface InProcessSandbox {
 /** Starts all three on free ports of 127.0.0.1; `stop` removes everything. */
 export async function startInProcessSandbox(options: InProcessSandboxOptions): Promise<InProcessSandbox> {
   await using undo = new AsyncDisposableStack();
-  const { slack, agent, settings } = await startSandboxServices(options, undo);
+  const databaseUrl = options.databaseUrl ?? (await givenDatabaseUrl(undo));
+  const { slack, agent, settings } = await startSandboxServices({ ...options, databaseUrl }, undo);
   const config = readConfig(settings);
   let bot = await startBot(config, options, slack);
   undo.defer(() => bot.stop());

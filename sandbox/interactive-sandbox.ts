@@ -4,6 +4,7 @@ import { compileCacheSettings } from './bot-process.ts';
 import { BotSupervisor } from './bot-supervisor.ts';
 import type { ManifestCommands } from './page/manifest-commands.ts';
 import { type PageServer, startPageServer } from './page/page-server.ts';
+import { givenDatabaseUrl } from './postgres-server.ts';
 import { type SandboxServicesOptions, startSandboxServices } from './sandbox-services.ts';
 import type { SlackWorkspace } from './slack/slack-workspace.ts';
 
@@ -30,7 +31,8 @@ export async function startInteractiveSandbox(
   options: InteractiveSandboxOptions = {},
 ): Promise<InteractiveSandbox> {
   await using cleanup = new AsyncDisposableStack();
-  const { slack, agent, settings, folder } = await startSandboxServices(options, cleanup);
+  const databaseUrl = options.databaseUrl ?? (await givenDatabaseUrl(cleanup));
+  const { slack, agent, settings, folder } = await startSandboxServices({ ...options, databaseUrl }, cleanup);
   addPeopleAndChannels(slack);
   let bot: BotSupervisor | undefined;
   if (options.bot !== false) {

@@ -20,7 +20,7 @@ export interface SandboxServicesOptions {
   /** Workspaces install the app by OAuth: the settings contain no bot token. */
   oauth?: boolean;
   /** By default the bot runs its own database in a temporary folder. */
-  databaseUrl?: string;
+  databaseUrl?: string | undefined;
   /** Further settings; they take precedence. */
   settings?: Record<string, string>;
 }

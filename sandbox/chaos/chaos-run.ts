@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentService, startAgentService } from '../agent/agent-service.ts';
 import { compileCacheSettings } from '../bot-process.ts';
 import type { Faults } from '../faults.ts';
-import { startPostgresServer } from '../postgres-server.ts';
+import { givenServer, startPostgresServer } from '../postgres-server.ts';
 import { startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { type DatabaseConnection, embeddedConnection, type TurnRow } from './bot-database.ts';
 import { BotFleet } from './bot-fleet.ts';
@@ -82,7 +82,9 @@ export async function runChaos(
       ? undefined
       : await startFaultyDatabase(join(folder, 'faulty'), random.databaseFaults, undo);
   const own = async () =>
-    replicas > 1 ? (await startPostgresServer(join(folder, 'shared'), undo)).connection : undefined;
+    replicas > 1 || givenServer() !== undefined
+      ? (await startPostgresServer(join(folder, 'shared'), undo)).connection
+      : undefined;
   const shared = faulty?.proxied ?? options.database ?? (await own());
   const dataFolder = join(folder, 'data');
   const settings = {

@@ -82,7 +82,7 @@ export class DatabaseProxy {
     if (this.#welcome === 'full')
       return void bot.once('data', () => bot.end(errorResponse(TOO_MANY_CLIENTS)));
     const { host, port } = this.#target();
-    const server = this.#welcome === 'served' ? connect(`${host}/.s.PGSQL.${port}`) : undefined;
+    const server = this.#welcome === 'served' ? connectTo(host, port) : undefined;
     const link: Link = { bot, server, isDead: this.#welcome === 'ignored', losesAnswer: false };
     this.#links.add(link);
     bot.on('close', () => {
@@ -120,4 +120,9 @@ function errorResponse(fields: string): Buffer {
   message.writeInt32BE(4 + fields.length, 1);
   message.write(fields, 5);
   return message;
+}
+
+/** As PostgreSQL's clients do: a host that is a path is the folder of the server's socket. */
+function connectTo(host: string, port: number): Socket {
+  return host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect({ host, port });
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
 import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
+import { givenServerProblem } from '../postgres-server.ts';
 import { CHAOS_USAGE, ChaosOptionsError, parseChaosOptions } from './chaos-options.ts';
 import { hasPassed, reportLine } from './chaos-report.ts';
 import { runChaos } from './chaos-run.ts';
@@ -17,6 +18,9 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(args: readonly string[]): Promise<number> {
   try {
     const options = parseChaosOptions(args);
+    const breaksDatabase = 'databaseFaultSeconds' in options && options.databaseFaultSeconds !== undefined;
+    const problem = breaksDatabase ? givenServerProblem('chaos --database') : undefined;
+    if (problem !== undefined) throw new ChaosOptionsError([problem]);
     const logs = options.logs ?? (await mkdtemp(join(tmpdir(), 'taskthread-chaos-logs-')));
     const { passed, damage, line } = await run({ ...options, logs });
     for (const kind of DAMAGE_KINDS)

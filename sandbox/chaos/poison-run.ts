@@ -1,9 +1,8 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { compileCacheSettings } from '../bot-process.ts';
-import { startPostgresServer } from '../postgres-server.ts';
+import { createOwnDatabase, givenServer, startPostgresServer } from '../postgres-server.ts';
 import type { DatabaseConnection } from './bot-database.ts';
 import { DAMAGE_KINDS, type Damage } from './damage.ts';
 import { POISON_KINDS, type PoisonKind, type PoisonKindName } from './poison-kinds.ts';
@@ -123,17 +122,8 @@ function p95(list: readonly number[]): number {
   return Math.round(Math.max(0, sorted[Math.ceil(list.length * 0.95) - 1] ?? 0) * 100) / 100;
 }
 
-/** Databases on a server of the run's own. */
+/** Databases of the run's own on one server. */
 async function ownDatabases(folder: string, undo: AsyncDisposableStack) {
-  const { connection } = await startPostgresServer(folder, undo);
-  let count = 0;
-  return async () => {
-    count += 1;
-    const database = `poison_${count}`;
-    const client = new pg.Client(connection);
-    await client.connect();
-    await client.query(`create database ${database}`);
-    await client.end();
-    return { ...connection, database };
-  };
+  const server = givenServer() ?? (await startPostgresServer(folder, undo)).connection;
+  return () => createOwnDatabase(server, undo);
 }

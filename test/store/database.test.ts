@@ -7,7 +7,12 @@ import { fingerprintOf } from '../../src/store/migrations/0001-baseline.ts';
 import { BASELINE, migrations } from '../../src/store/migrations.ts';
 import { checkSchema } from '../../src/store/schema-check.ts';
 import { Store } from '../../src/store/store.ts';
-import { copyTemplateDatabase, dropDatabase, freshDatabase } from '../support/fresh-database.ts';
+import {
+  copyTemplateDatabase,
+  dropDatabase,
+  emptyDatabase,
+  freshDatabase,
+} from '../support/fresh-database.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 const server = inject('databaseServer');
@@ -28,15 +33,15 @@ describe('values', () => {
 
 describe('migrations', () => {
   test('several processes can start on an empty database at once', async () => {
-    const name = `empty_${Date.now()}`;
-    await database.pool.query(`create database ${name}`);
-    const embedded = { connection: { ...server, database: name } };
+    const connection = await emptyDatabase();
+    const embedded = { connection };
     const opened = await Promise.all([1, 2, 3, 4].map(() => openDatabase({ embedded, log: silentLog })));
     const { rows } = await (opened[0]?.pool ?? database.pool).query(
       'select name from kysely_migration order by name',
     );
     expect(rows).toEqual(Object.keys(migrations).map((name) => ({ name })));
     for (const each of opened) await each.close();
+    await dropDatabase(connection);
   });
 
   /** A copy of the template whose record of migrations was changed. */

@@ -15,12 +15,15 @@ async function openBehindProxies(hosts = 1, more: { maxConnections?: number } = 
     Array.from({ length: hosts }, () => DatabaseProxy.start(() => inject('databaseServer'))),
   );
   for (const proxy of proxies) onTestFinished(() => proxy.stop());
-  const { user, password, database: name } = connection;
   const names = proxies.map(({ connection: { host, port } }) => `${host}:${port}`).join(',');
-  const url = `postgres://${user}:${password}@${names}/${name}`;
+  const url = addressOn(names, connection);
   const database = await openDatabase({ url, log: silentLog, ...more });
   onTestFinished(() => database.close());
   return { database, proxies, connection };
+}
+
+function addressOn(hosts: string, { user, password, database }: DatabaseProxy['connection']): string {
+  return `postgres://${user}:${encodeURIComponent(password)}@${hosts}/${database}`;
 }
 
 const write = ({ ackKysely }: Database) =>
@@ -56,8 +59,7 @@ describe('a server that is lost', () => {
 
   test('does not keep a start from the other hosts of the address', async () => {
     const { proxies, connection } = await openBehindProxies();
-    const { user, password, database: name } = connection;
-    const url = `postgres://${user}:${password}@127.0.0.1:1,127.0.0.1:${proxies[0]?.connection.port}/${name}`;
+    const url = addressOn(`127.0.0.1:1,127.0.0.1:${proxies[0]?.connection.port}`, connection);
     const database = await openDatabase({ url, log: silentLog });
     expect(await database.findTrouble()).toBeUndefined();
     await database.close();

@@ -11,7 +11,7 @@ type Connection = EmbeddedServer['connection'];
 const ADMIN_SHUTDOWN = '57P01';
 
 const server = inject('databaseServer');
-const administrator = new pg.Pool({ ...server, database: 'postgres', allowExitOnIdle: true });
+const administrator = new pg.Pool({ ...inject('administration'), allowExitOnIdle: true });
 administrator.on('error', (error) => {
   const isEndOfRun = 'code' in error && error.code === ADMIN_SHUTDOWN;
   if (!isEndOfRun) console.error('An idle connection of the tests broke:', error);
@@ -33,11 +33,25 @@ export async function freshDatabase(options: { maxConnections?: number } = {}): 
 
 /** A new database on the tests' server, as a copy of the migrated template. */
 export async function copyTemplateDatabase(): Promise<Connection> {
-  const connection = { ...server, database: `test_${randomUUID().replaceAll('-', '')}` };
+  const connection = {
+    ...server,
+    database: `${server.database}_${randomUUID().slice(0, 13).replace('-', '')}`,
+  };
   await administrator.query(
     `create database ${connection.database} template ${server.database} strategy file_copy`,
   );
   return connection;
+}
+
+/** A new database without tables. */
+export async function emptyDatabase(): Promise<Connection> {
+  const connection = newDatabase();
+  await administrator.query(`create database ${connection.database}`);
+  return connection;
+}
+
+function newDatabase(): Connection {
+  return { ...server, database: `${server.database}_${randomUUID().slice(0, 13).replace('-', '')}` };
 }
 
 /** Removes a copy, whoever is still connected to it. */

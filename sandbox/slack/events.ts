@@ -107,10 +107,13 @@ export class Events {
     place: { channel?: Channel; from?: string; afterMs?: number },
   ): void {
     const { organisation } = team.installation;
-    const named = (this.#behaviour.organisationOnly ? organisation?.id : undefined) ?? team.id;
+    // Events about an organisation's whole installation name no workspace.
+    const isOfAll = organisation !== undefined && INSTALLATION_EVENTS.has(name);
+    const organisationOnly = this.#behaviour.organisationOnly ? organisation?.id : undefined;
+    const named = isOfAll ? null : (organisationOnly ?? team.id);
     const payload = {
       token: 'verification-token',
-      team_id: place.from ?? team.id,
+      team_id: isOfAll ? null : (place.from ?? team.id),
       context_team_id: named,
       ...(organisation === undefined ? {} : { enterprise_id: organisation.id }),
       context_enterprise_id: organisation?.id ?? null,
@@ -159,6 +162,7 @@ export class Events {
 
 /** Events that arrive even without a valid token. */
 const UNINSTALL_EVENTS = new Set(['app_uninstalled', 'tokens_revoked']);
+const INSTALLATION_EVENTS = new Set([...UNINSTALL_EVENTS, 'team_access_granted', 'team_access_revoked']);
 
 function scopeOf(type: string, kind: ChannelKind | undefined): string | undefined {
   if (type === 'message') return kind === undefined ? undefined : `${SUFFIX[kind]}:history`;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { WorkflowStepRun } from '../features/workflow-step/workflow-step-handler.ts';
@@ -68,14 +69,23 @@ export class EventIntake {
   /** Handles one body of the Events API. Returns undefined for anything else, which Bolt's listeners handle. */
   async accept(body: unknown): Promise<'message' | 'event' | undefined> {
     const envelope = parseEnvelope(body);
-    if (envelope === undefined) return undefined;
+    const isMessage = envelope !== undefined && isMessageEvent(envelope);
+    // Most events are messages: skip the other parser for those.
+    const uninstallEvent = isMessage ? undefined : parseUninstallEvent(body);
+    const record =
+      uninstallEvent === undefined
+        ? envelope && (() => this.#record(envelope))
+        : () => this.#recordUninstall(uninstallEvent);
+    if (record === undefined) return undefined;
     await this.#buffer.write({
-      id: envelope.eventId,
-      ...placeOf(envelope),
+      // An event about a whole organisation names no workspace.
+      ...(envelope === undefined
+        ? { id: randomUUID(), thread: '', ts: '' }
+        : { id: envelope.eventId, ...placeOf(envelope) }),
       size: () => JSON.stringify(body).length,
-      write: () => this.#record(envelope, body),
+      write: record,
     });
-    return isMessageEvent(envelope) ? 'message' : 'event';
+    return isMessage ? 'message' : 'event';
   }
 
   /** Gives up the events that could not be recorded. */
@@ -83,17 +93,22 @@ export class EventIntake {
     await this.#buffer.stop();
   }
 
-  async #record(envelope: Envelope, body: unknown): Promise<void> {
+  async #record(envelope: Envelope): Promise<void> {
+    await this.#timed(envelope.workspace, (handled) => this.#handle(envelope, handled));
+  }
+
+  async #recordUninstall(event: UninstallEvent): Promise<void> {
+    await this.#timed(event.workspace ?? event.organisation ?? '', async () => {
+      await this.#deps.onUninstallEvent?.(event);
+      return 'departure';
+    });
+  }
+
+  async #timed(workspace: string, handle: (handled: { kind: string }) => Promise<string>): Promise<void> {
     const since = performance.now();
-    const handled = { workspace: envelope.workspace, kind: 'other', outcome: 'failed' };
+    const handled = { workspace, kind: 'other', outcome: 'failed' };
     try {
-      // Most events are messages: skip the other parsers for those.
-      const uninstallEvent = isMessageEvent(envelope) ? undefined : parseUninstallEvent(body);
-      if (uninstallEvent === undefined) handled.outcome = await this.#handle(envelope, handled);
-      else {
-        await this.#deps.onUninstallEvent?.(uninstallEvent);
-        handled.outcome = 'departure';
-      }
+      handled.outcome = await handle(handled);
     } finally {
       const ms = performance.now() - since;
       this.#afterAck(() => this.#deps.onEventHandled?.({ ...handled, ms }));

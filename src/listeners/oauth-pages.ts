@@ -44,7 +44,7 @@ const installationSchema = z.looseObject({
     id: z.string(),
     userId: z.string(),
   }),
-  user: z.looseObject({ id: z.string(), token: optional(z.string().min(1)) }),
+  user: z.looseObject({ id: z.string() }),
 });
 
 function receiverOptions(deps: OAuthPagesDeps): Omit<ReceiverOptions, 'signingSecret'> {
@@ -135,10 +135,7 @@ function toGranted(installation: Installation): GrantedInstallation {
     name: installedIn.name ?? installedIn.id,
     botUser: bot.userId,
     botId: bot.id,
-    tokens: {
-      bot: { token, ...(refreshToken && { refreshToken }) },
-      ...(user.token !== undefined && { user: { id: user.id, token: user.token } }),
-    },
+    tokens: { bot: { token, ...(refreshToken && { refreshToken }) } },
     installer: user.id,
     expiresAt: expiresAt == null ? undefined : new Date(expiresAt * 1_000),
   };

@@ -24,7 +24,7 @@ export const uninstallEventSchema = z.looseObject({
     z.looseObject({ type: z.literal('app_uninstalled') }),
     z.looseObject({
       type: z.literal('tokens_revoked'),
-      tokens: z.looseObject({ oauth: optional(ids), bot: optional(ids) }),
+      tokens: z.looseObject({ bot: optional(ids) }),
     }),
     z.looseObject({ type: z.literal('team_access_revoked'), team_ids: ids }),
     z.looseObject({ type: z.literal('team_access_granted'), team_ids: ids }),
@@ -49,7 +49,8 @@ export function parseUninstallEvent(body: unknown, now: () => number = Date.now)
     case 'app_uninstalled':
       return { ...where, kind: 'uninstalled' };
     case 'tokens_revoked':
-      return { ...where, kind: 'revoked', people: event.tokens.oauth ?? [], bots: event.tokens.bot ?? [] };
+      // People's tokens are none of ours.
+      return (event.tokens.bot ?? []).length === 0 ? undefined : { ...where, kind: 'revoked' };
     case 'team_access_revoked':
       return { ...where, kind: 'access_revoked', from: event.team_ids };
     case 'team_access_granted':

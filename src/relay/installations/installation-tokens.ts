@@ -3,7 +3,6 @@ import { encryptionContext, type Keyring } from '../../store/workspaces/keyring.
 
 const tokensSchema = z.object({
   bot: z.object({ token: z.string().min(1), refreshToken: z.string().min(1).optional() }),
-  user: z.object({ id: z.string(), token: z.string().min(1) }).optional(),
 });
 
 export type InstallationTokens = z.output<typeof tokensSchema>;

@@ -91,7 +91,7 @@ export class OAuthInstallations {
     await this.workspaces.refresh();
   }
 
-  /** Revokes the tokens that Slack has already granted, except those of an installation that is in use. */
+  /** Revokes the token that Slack has already granted, except that of an installation that is in use. */
   async #refuse({ workspace, enterprise, tokens }: GrantedInstallation): Promise<never> {
     const { store, workspaceOptions } = this.#deps;
     const { slackApiUrl, log } = workspaceOptions;
@@ -102,11 +102,9 @@ export class OAuthInstallations {
     // Slack may grant a workspace the same token again.
     if ((await store.installations.get(workspace))?.encrypted_tokens != null)
       throw new InstallRefused(workspace);
-    for (const { token } of [tokens.bot, tokens.user].filter((one) => one !== undefined)) {
-      await revokeToken({ token, slackApiUrl, log }).catch((error: unknown) => {
-        log.warn({ workspace, err: error }, 'revoking the token of a refused installation failed');
-      });
-    }
+    await revokeToken({ token: tokens.bot.token, slackApiUrl, log }).catch((error: unknown) => {
+      log.warn({ workspace, err: error }, 'revoking the token of a refused installation failed');
+    });
     throw new InstallRefused(workspace);
   }
 }

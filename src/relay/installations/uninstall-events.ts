@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { InstallationRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
-import { decryptTokens, encryptTokens } from './installation-tokens.ts';
+import { decryptTokens } from './installation-tokens.ts';
 
 /** A Slack event about an installation that ends, or that is for fewer or more workspaces. */
 export type UninstallEvent = {
@@ -14,8 +14,8 @@ export type UninstallEvent = {
   at: Date;
 } & (
   | { kind: 'uninstalled' }
-  /** The ids of the people and the bot whose tokens were revoked. */
-  | { kind: 'revoked'; people: readonly string[]; bots: readonly string[] }
+  /** The bot's tokens were revoked. */
+  | { kind: 'revoked' }
   /** The organisation removes the app from some of its workspaces. */
   | { kind: 'access_revoked'; from: readonly string[] }
   /** The organisation adds the app to some of its workspaces. */
@@ -88,8 +88,6 @@ export class UninstallEvents {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const row = await store.installations.get(workspace);
       if (row === undefined || row.uninstalled_at !== null) return;
-      if (event.kind === 'revoked') await this.#deleteUserToken(row, event.people);
-      if (event.kind === 'revoked' && event.bots.length === 0) return;
       if (await this.#isStillInstalled(row, event)) {
         log.info({ workspace }, 'ignored an uninstall event of an earlier installation');
         return;
@@ -149,18 +147,6 @@ export class UninstallEvents {
       });
     }, ms);
     this.#timers.add(timer.unref());
-  }
-
-  async #deleteUserToken(row: InstallationRow, people: readonly string[]): Promise<void> {
-    const { store, keyring } = this.#deps;
-    if (row.encrypted_tokens === null) return;
-    const { user, ...tokens } = decryptTokens(keyring, row.workspace, row.encrypted_tokens);
-    if (user === undefined || !people.includes(user.id)) return;
-    await store.installations.replaceEncrypted(
-      row.workspace,
-      row.encrypted_tokens,
-      encryptTokens(keyring, row.workspace, tokens),
-    );
   }
 }
 

@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 
 async function install(token = `xoxb-${id}`, expiresAt: Date | null = null): Promise<void> {
-  const tokens = { bot: { token, refreshToken: `refresh-${token}` }, user: { id: 'U9', token: 'xoxp-nine' } };
+  const tokens = { bot: { token, refreshToken: `refresh-${token}` } };
   await store.installations.put({
     workspace: id,
     enterprise_id: null,
@@ -242,9 +242,8 @@ describe('expiring tokens', () => {
     for (const rotation of rotations) await rotation.renewDue();
     expect(asked).toEqual(['refresh-xoxb-short']);
     const row = await store.installations.get(id);
-    const { bot, user } = decryptTokens(keyring, id, row?.encrypted_tokens ?? '');
+    const { bot } = decryptTokens(keyring, id, row?.encrypted_tokens ?? '');
     expect(bot).toMatchObject({ token: expect.stringMatching(/^xoxb-by-\d$/), refreshToken: 'next' });
-    expect(user?.token).toBe('xoxp-nine');
   });
 
   test.each([
@@ -391,7 +390,7 @@ describe('an uninstall event', () => {
     ({ kind: 'uninstalled', workspace: id, organisation: undefined, at }) as const;
 
   test('deletes the tokens, whatever event came before it', async () => {
-    const revoked = { ...uninstalled(), kind: 'revoked', people: [], bots: ['U1'] } as const;
+    const revoked = { ...uninstalled(), kind: 'revoked' } as const;
     await confirmed(departures(false), revoked);
     await departures(false).handle(uninstalled());
     expect((await store.installations.get(id))?.encrypted_tokens).toBeNull();
@@ -446,15 +445,6 @@ describe('an uninstall event', () => {
   test('must be resent where Slack cannot be asked', async () => {
     await expect(departures(new Error('Slack is away')).handle(uninstalled())).rejects.toThrow('away');
     expect(await tokenOf(id)).toBe(`xoxb-${id}`);
-  });
-
-  test("about a person's token keeps the bot token", async () => {
-    const revoked = { ...uninstalled(), kind: 'revoked', people: ['U9'], bots: [] } as const;
-    await departures(false).handle(revoked);
-    const row = await store.installations.get(id);
-    expect(decryptTokens(keyring, id, row?.encrypted_tokens ?? '')).toEqual({
-      bot: { token: `xoxb-${id}`, refreshToken: `refresh-xoxb-${id}` },
-    });
   });
 
   test('leaves nothing of the workspace after the retention period', async () => {

@@ -22,6 +22,7 @@ export function serviceSettings(
     SLACK_API_URL: slack.apiUrl,
     AGENT_BASE_URL: agent.url,
     AGENT_API_KEY: agent.apiKey,
+    AGENT_DIALECT: JSON.stringify({ leastPartBytes: agent.behaviour.minPartSize }),
     PRIVATE_HOSTS: '127.0.0.1',
     RESEND_SECONDS: '3',
     PORT: '0',

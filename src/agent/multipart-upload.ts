@@ -11,6 +11,8 @@ import type { AgentUploadRequest, ResumableUpload } from './upload-request.ts';
 const DEFAULT_CONCURRENCY = 4;
 /** Bytes written to the connection at once: small enough that a slow connection does not look idle. */
 const SLICE_BYTES = 1024 * 1024;
+/** Characters of a part's ETag, which is recorded. */
+const MAX_ETAG_LENGTH = 1024;
 
 type MultipartState = ResumableUpload & { readonly uploadId: string };
 
@@ -143,9 +145,9 @@ export class MultipartUpload {
       sizeBytes: piece.length,
       signal: this.#signal,
     });
-    if (etag !== undefined) return etag;
+    if (etag !== undefined && etag.length <= MAX_ETAG_LENGTH) return etag;
     throw new AgentError('not_understood', {
-      sentence: `The agent service's file storage returned no ETag for part ${number}. Upload the file again.`,
+      sentence: `The agent service's file storage returned no usable ETag for part ${number}. Upload the file again.`,
       outcome: 'unknown',
     });
   }

@@ -47,10 +47,13 @@ export function finalizeBody(
   };
 }
 
+/** Characters of a cursor, which goes into an address. */
+const MAX_CURSOR_LENGTH = 4_000;
+
 /** The cursor to the next page of a list, or null. */
 export function nextCursor(raw: unknown, serviceOptions: ServiceOptions): string | null {
   const cursor = valueAt(raw, serviceOptions.cursorField);
-  return typeof cursor === 'string' && cursor !== '' ? cursor : null;
+  return typeof cursor === 'string' && cursor !== '' && cursor.length <= MAX_CURSOR_LENGTH ? cursor : null;
 }
 
 /** Leaves out the field whose name is empty; JSON itself leaves out those that are undefined. */

@@ -7,15 +7,39 @@ import { truncatedCopy } from './truncated-copy.ts';
  * the known values), ids are opaque, and fields that the document calls nullable may also be missing.
  */
 
-const nullableTextSchema = z.string().nullable().default(null);
-/** Ids are logged with each step; a longer one is refused (characters). */
+/** Ids are logged with each step; what has a longer one is left out of lists, and refused by itself (characters). */
 export const MAX_ID_LENGTH = 200;
 const idSchema = z.string().max(MAX_ID_LENGTH);
-const nullableIdSchema = idSchema.nullable().default(null);
 /** Tool names are stored in the audit trail (characters). */
-const MAX_NAME_LENGTH = 100;
-/** Characters of an agent's error text: more than a thread shows. */
-const MAX_ERROR_LENGTH = 4_000;
+const MAX_TOOL_NAME_LENGTH = 100;
+/** Characters of a title or file name. */
+const MAX_NAME_LENGTH = 1_000;
+/** Characters of an agent's error text or a description: more than a thread or a form shows. */
+const MAX_TEXT_LENGTH = 4_000;
+/** Characters of a link that a message of Slack has room for. */
+export const MAX_LINK_LENGTH = 9_000;
+
+const nameSchema = textUpTo(MAX_NAME_LENGTH);
+/** A status or a role. */
+const wordSchema = z.string().transform((word) => (word.length > MAX_ID_LENGTH ? 'unknown' : word));
+const timeSchema = z.string().transform((time) => (time.length > MAX_ID_LENGTH ? '' : time));
+/** An id, time or cursor that may be missing; a longer one counts as missing. */
+const optionalWordSchema = nullIfLonger(MAX_ID_LENGTH);
+const errorSchema = textUpTo(MAX_TEXT_LENGTH).nullable().default(null);
+
+/** A text, cut after so many characters. */
+function textUpTo(maxCharacters: number) {
+  return z.string().transform((text) => truncatedCopy(text, maxCharacters));
+}
+
+/** A text; null if it is missing or longer than that (characters). */
+function nullIfLonger(maxCharacters: number) {
+  return z
+    .string()
+    .transform((text) => (text.length > maxCharacters ? null : text))
+    .nullable()
+    .default(null);
+}
 
 /** A value; `fallback` if it is null or missing. */
 function valueOr<Value>(schema: z.ZodType<Value>, fallback: Value) {
@@ -29,11 +53,28 @@ function record<Fields extends z.ZodRawShape>(fields: Fields) {
 
 const MAX_ISSUES = 3;
 
-/** A list of `item`. Stops at the first invalid item: reporting thousands of them would take seconds. */
+/** The fields that hold an item's own id. */
+const ID_FIELDS = ['id', 'result_id', 'tool_use_id'];
+
+/** Whether an item of a list has an id that is too long to keep. */
+function hasLongId(wire: unknown): boolean {
+  if (typeof wire === 'string') return wire.length > MAX_ID_LENGTH;
+  if (typeof wire !== 'object' || wire === null) return false;
+  return ID_FIELDS.some((name) => {
+    const id: unknown = Reflect.get(wire, name);
+    return typeof id === 'string' && id.length > MAX_ID_LENGTH;
+  });
+}
+
+/**
+ * A list of `item`, without those that have too long an id. Stops at the first invalid item: reporting thousands of them
+ * would take seconds.
+ */
 function arrayOf<Item extends z.ZodType>(item: Item) {
   return z.array(z.unknown()).transform((wire, context): z.output<Item>[] => {
     const items: z.output<Item>[] = [];
     for (const [index, input] of wire.entries()) {
+      if (hasLongId(input)) continue;
       const parsed = item.safeParse(input);
       if (!parsed.success) {
         for (const issue of parsed.error.issues.slice(0, MAX_ISSUES)) {
@@ -55,8 +96,8 @@ export function describeIssue({ code, message }: z.core.$ZodIssue): string {
 
 export const projectSchema = record({
   id: idSchema,
-  title: z.string(),
-  description: valueOr(z.string(), ''),
+  title: nameSchema,
+  description: valueOr(textUpTo(MAX_TEXT_LENGTH), ''),
 });
 
 /** A project: a channel's tasks and files. */
@@ -64,10 +105,10 @@ export type Project = z.output<typeof projectSchema>;
 
 const reviewSchema = record({
   /** Values not documented; `running`, `completed`, `failed` are expected. */
-  status: z.string(),
+  status: wordSchema,
   /** The message that holds the findings. */
-  message_id: nullableIdSchema,
-  error_message: nullableTextSchema,
+  message_id: optionalWordSchema,
+  error_message: errorSchema,
 });
 
 /** A review of a task's work, listed once its findings are written. */
@@ -76,11 +117,11 @@ export type Review = z.output<typeof reviewSchema>;
 export const taskSchema = record({
   id: idSchema,
   /** All times are ISO 8601 in UTC. */
-  created_at: z.string(),
+  created_at: timeSchema,
   /** `idle`, `running`, `completed`, `cancelled`, `failed`. */
-  status: z.string(),
+  status: wordSchema,
   project_id: idSchema,
-  title: valueOr(z.string(), ''),
+  title: valueOr(nameSchema, ''),
   /** Only Get a task fills it. */
   reviews: valueOr(arrayOf(reviewSchema), []),
 });
@@ -93,7 +134,7 @@ const textBlockSchema = z.object({ type: z.literal('text'), text: z.string() });
 const toolUseBlockSchema = z.object({
   type: z.literal('tool_use'),
   id: idSchema,
-  name: z.string().transform((name) => name.slice(0, MAX_NAME_LENGTH)),
+  name: textUpTo(MAX_TOOL_NAME_LENGTH),
   input: valueOr(z.record(z.string(), z.unknown()), {}),
 });
 
@@ -121,20 +162,20 @@ export type ContentBlock = z.output<typeof contentBlockSchema>;
 export const messageSchema = record({
   id: idSchema,
   task_id: idSchema,
-  created_at: z.string(),
+  created_at: timeSchema,
   /** `user`, `assistant`, `system`. */
-  role: z.string(),
+  role: wordSchema,
   content: arrayOf(contentBlockSchema),
   /** `pending`, `streaming`, `completed`, `cancelling`, `cancelled`, `failed`; null on other roles. */
-  status: nullableTextSchema,
+  status: wordSchema.nullable().default(null),
   /** `stop`, `length`, `cancelled`, `error`. */
-  stop_reason: nullableTextSchema,
-  completed_at: nullableTextSchema,
+  stop_reason: optionalWordSchema,
+  completed_at: optionalWordSchema,
   /** The beginning of the agent's error text. */
-  error: nullableTextSchema.transform((error) => error && truncatedCopy(error, MAX_ERROR_LENGTH)),
+  error: errorSchema,
   /** What an assistant message replies to; `fileIds` is null if the service does not say. */
   input: record({
-    user_message_id: nullableIdSchema,
+    user_message_id: optionalWordSchema,
     file_ids: arrayOf(idSchema).nullable().default(null),
   })
     .nullable()
@@ -161,12 +202,12 @@ export type SendResult = z.output<typeof sendResultSchema>;
 
 export const fileSchema = record({
   id: idSchema,
-  created_at: z.string(),
-  filename: z.string(),
+  created_at: timeSchema,
+  filename: nameSchema,
   size_bytes: z.number(),
   /** `input`, `output`. */
-  purpose: nullableTextSchema,
-  mime_type: valueOr(z.string(), 'application/octet-stream'),
+  purpose: optionalWordSchema,
+  mime_type: valueOr(nameSchema, 'application/octet-stream'),
   project_id: idSchema,
 });
 
@@ -174,18 +215,18 @@ export type FileRecord = z.output<typeof fileSchema>;
 
 export const resultFileSchema = record({
   result_id: idSchema,
-  name: z.string(),
+  name: nameSchema,
   size_bytes: z.number(),
-  mime_type: valueOr(z.string(), 'application/octet-stream'),
-  created_at: z.string(),
-  /** A time-limited, signed link; null if it was not requested. A secret: never log it. */
-  download_url: nullableTextSchema,
+  mime_type: valueOr(nameSchema, 'application/octet-stream'),
+  created_at: timeSchema,
+  /** A time-limited, signed link; null if it was not requested, or is too long. A secret: never log it. */
+  download_url: nullIfLonger(MAX_LINK_LENGTH),
 }).transform(({ resultId, ...file }) => ({ id: resultId, ...file }));
 
 export type ResultFile = z.output<typeof resultFileSchema>;
 
 /** `id` and the new `status` after a cancel. */
-export const statusSchema = z.object({ id: idSchema, status: z.string() });
+export const statusSchema = z.object({ id: idSchema, status: wordSchema });
 
 export type Status = z.output<typeof statusSchema>;
 
@@ -193,15 +234,18 @@ export const deletedSchema = z.object({ id: idSchema });
 
 export const partUrlsSchema = z
   .looseObject({ part_urls: z.record(z.string(), z.string()) })
-  .transform((wire) => new Map(Object.entries(wire.part_urls).map(([part, url]) => [Number(part), url])));
+  .transform(({ part_urls }) => {
+    const urls = Object.entries(part_urls).filter(([, url]) => url.length <= MAX_LINK_LENGTH);
+    return new Map(urls.map(([part, url]) => [Number(part), url]));
+  });
 
 /** The envelope that all lists share. A schema is compiled at its first use, so each list has one. */
 function listSchema<Item extends z.ZodType>(item: Item) {
   return record({
     data: arrayOf(item),
     has_more: valueOr(z.boolean(), false),
-    first_id: nullableTextSchema,
-    last_id: nullableTextSchema,
+    first_id: optionalWordSchema,
+    last_id: optionalWordSchema,
   }).transform(({ data, ...page }) => ({ items: data, ...page }));
 }
 

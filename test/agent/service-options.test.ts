@@ -51,17 +51,26 @@ describe('the response to the start of an upload', () => {
   it('contains a part size and headers, if they are valid', () => {
     const started = { id: 'f', upload_type: 'multipart', upload_id: 'u' };
     const headers = { 'X-Needed': 'yes' };
-    expect(schema.parse({ ...started, part_size: 7, headers })).toEqual({
+    const mebibyte = 1024 * 1024;
+    expect(schema.parse({ ...started, part_size: 7 * mebibyte, headers })).toEqual({
       fileId: 'f',
       uploadId: 'u',
       url: null,
-      partBytes: 7,
+      partBytes: 7 * mebibyte,
       headers: { 'x-needed': 'yes' },
     });
     expect(schema.parse({ ...started, part_size: 'big', headers: [1] })).toMatchObject({
       partBytes: null,
       headers: {},
     });
+  });
+
+  it('has no parts below what storages accept, and no headers above 8 KiB', () => {
+    const started = { id: 'f', upload_type: 'multipart', upload_id: 'u', part_size: 7 };
+    expect(schema.parse(started).partBytes).toBe(5 * 1024 * 1024);
+    const headers = (length: number) => ({ ...started, headers: { 'x-much': 'y'.repeat(length) } });
+    expect(schema.safeParse(headers(8_000)).success).toBe(true);
+    expect(schema.safeParse(headers(9_000)).success).toBe(false);
   });
 
   it.each([

@@ -5,7 +5,10 @@ import {
   fileSchema,
   messageListSchema,
   messageSchema,
+  partUrlsSchema,
+  projectSchema,
   resultFileSchema,
+  resultListSchema,
   sendResultSchema,
   taskListSchema,
   taskSchema,
@@ -118,6 +121,51 @@ describe('the response to a send', () => {
 
   it('has null for missing parts', () => {
     expect(sendResultSchema.parse({})).toEqual({ task: null, userMessage: null, assistantMessage: null });
+  });
+});
+
+describe('a response with enormous fields', () => {
+  const long = 'x'.repeat(100_000);
+
+  it('keeps no more of a message than is used', () => {
+    const much = { created_at: long, role: long, status: long, stop_reason: long, completed_at: long };
+    const input = { user_message_id: long, file_ids: ['f', long] };
+    const content = [
+      { type: 'tool_use', id: 'u', name: long, input: {} },
+      { type: 'tool_use', id: long, name: 'n', input: {} },
+      { type: 'tool_result', tool_use_id: long, content: '' },
+      { type: 'text', text: 'a' },
+    ];
+    const parsed = messageSchema.parse({ ...least, ...much, error: long, input, content });
+    expect(JSON.stringify(parsed).length).toBeLessThan(5_000);
+    expect(parsed).toMatchObject({ role: 'unknown', status: 'unknown', stopReason: null, completedAt: null });
+    expect(parsed).toMatchObject({ createdAt: '', input: { userMessageId: null, fileIds: ['f'] } });
+    expect(parsed.content.map(({ type }) => type)).toEqual(['tool_use', 'text']);
+  });
+
+  it('lists the others where an id is too long, and cuts names and leaves out links', () => {
+    const result = { result_id: 'r', name: 'n', size_bytes: 0, created_at: 'c', download_url: 'https://s/1' };
+    const data = [{ ...result, result_id: long }, { ...result, name: long, download_url: long }, result];
+    const { items } = resultListSchema.parse({ data, first_id: long, last_id: long });
+    expect(items.map(({ id, name, downloadUrl }) => [id, name.length, downloadUrl])).toEqual([
+      ['r', 1_000, null],
+      ['r', 1, 'https://s/1'],
+    ]);
+    const page = messageListSchema.parse({ data: [{ ...least, id: long }, least], last_id: long });
+    expect([page.items.map(({ id }) => id), page.lastId]).toEqual([['m'], null]);
+  });
+
+  it('keeps a task and its project readable', () => {
+    const review = { status: long, message_id: long, error_message: long };
+    const task = { id: 't', created_at: long, status: long, project_id: 'p', title: long };
+    const parsed = taskSchema.parse({ ...task, reviews: [review] });
+    expect(parsed).toMatchObject({ status: 'unknown', createdAt: '', reviews: [{ messageId: null }] });
+    expect(JSON.stringify(parsed).length).toBeLessThan(6_000);
+    const project = projectSchema.parse({ id: 'p', title: long, description: long });
+    expect(JSON.stringify(project).length).toBeLessThan(6_000);
+    expect(partUrlsSchema.parse({ part_urls: { 1: long, 2: 'https://s/2' } })).toEqual(
+      new Map([[2, 'https://s/2']]),
+    );
   });
 });
 

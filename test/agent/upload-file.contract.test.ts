@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type AgentService, startAgentService } from '../../sandbox/agent/agent-service.ts';
 import { type S3, startS3 } from '../../sandbox/agent/s3-server.ts';
 import { AgentClient } from '../../src/agent/agent-client.ts';
+import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
 import { uploadFile } from '../../src/agent/upload-file.ts';
 import type { AgentUploadRequest, ResumableUpload } from '../../src/agent/upload-request.ts';
 
@@ -37,6 +38,7 @@ async function start(options: Parameters<typeof startAgentService>[0]): Promise<
     baseUrl: service.url,
     allowedHosts: ['127.0.0.1'],
     apiKey: service.apiKey,
+    serviceOptions: { ...DEFAULT_SERVICE_OPTIONS, leastPartBytes: service.behaviour.minPartSize },
     retry: { baseDelayMs: 1, maxDelayMs: 5 },
   });
   projectId = (await client.createProject({ title: 'P' })).id;

@@ -9,6 +9,8 @@ import type { ResumableUpload } from '../../src/agent/upload-request.ts';
 import { apiKey, clientOf, type LocalServer, localServer } from '../support/local-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 
+const smallParts = { ...DEFAULT_SERVICE_OPTIONS, leastPartBytes: 1 };
+
 /** What a made-up service and its storage do. */
 interface Storage {
   /** Bytes of a part; a single upload where left out. */
@@ -72,7 +74,7 @@ async function storage({ partBytes, put = () => 200, finalize = () => 200 }: Sto
       response.end(JSON.stringify(file));
     }
   });
-  const client = clientOf(server.origin, { timeouts: { idleMs: 20_000 } });
+  const client = clientOf(server.origin, { timeouts: { idleMs: 20_000 }, serviceOptions: smallParts });
   const stored: Stored = {
     server,
     client,
@@ -283,7 +285,7 @@ describe('an upload in parts', () => {
   it('shares its memory with all other uploads', async () => {
     const memory = new UploadMemory(100);
     await using stored = await storage({ partBytes: 50, put: () => sleep(5).then(() => 200) });
-    const client = clientOf(stored.server.origin, { uploadMemory: memory });
+    const client = clientOf(stored.server.origin, { uploadMemory: memory, serviceOptions: smallParts });
     const sent = [1, 2, 3].map(() => uploadFile(client, again));
     await Promise.all(sent);
     await client.close();
@@ -301,7 +303,8 @@ describe('an upload in parts', () => {
     };
     await using slow = await storage({ partBytes: 50, put });
     await using quick = await storage({ partBytes: 50 });
-    const share = (at: typeof slow) => clientOf(at.server.origin, { uploadMemory: memory.share(100) });
+    const share = (at: typeof slow) =>
+      clientOf(at.server.origin, { uploadMemory: memory.share(100), serviceOptions: smallParts });
     const [theirs, ours] = [share(slow), share(quick)];
     const held = [1, 2, 3].map(() => uploadFile(theirs, again));
     await waitFor(() => expect(puts).toBe(2));

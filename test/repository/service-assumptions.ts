@@ -76,7 +76,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     point: 'part numbers and sizes',
-    assumedAs: "from 1, in bytes, raised if there would be too many parts (S3's rules)",
+    assumedAs: "from 1, in bytes, raised to S3's least size, and if there would be too many parts",
     confidence: 'medium',
     settings: ['firstPartNumber', 'partBytes', 'mostParts', 'leastPartBytes'],
   },

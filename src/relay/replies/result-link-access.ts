@@ -18,9 +18,10 @@ export type ResultLinkDestination =
 const TIMEOUT_MS = 10_000;
 /** How long a destination is remembered (ms); the service's links last longer. */
 const CACHE_MS = 3_000;
-/** Most lookups at once, of one workspace and of all, and most requests that wait for them. */
+/** Most lookups at once, and most requests that wait for them, of one workspace and of all. */
 const MAX_WORKSPACE_LOOKUPS = 4;
 const MAX_LOOKUPS = 32;
+const MAX_WORKSPACE_REQUESTS = 100;
 const MAX_REQUESTS = 200;
 
 /** A lookup of a destination, for all who ask for it. */
@@ -59,7 +60,7 @@ export class ResultLinkAccess {
     if (target === undefined) return { kind: 'unknown' };
     if (target === 'expired') return { kind: 'expired' };
     const lookup = this.#lookups.get(token) ?? this.#begin(token, target);
-    if (lookup === undefined || this.#requestCount() >= MAX_REQUESTS) return { kind: 'unavailable' };
+    if (lookup === undefined || this.#isFull(target.workspace)) return { kind: 'unavailable' };
     lookup.requests += 1;
     const leave = () => {
       lookup.requests -= 1;
@@ -76,8 +77,10 @@ export class ResultLinkAccess {
     }
   }
 
-  #requestCount(): number {
-    return [...this.#lookups.values()].reduce((sum, { requests }) => sum + requests, 0);
+  #isFull(workspace: string): boolean {
+    const all = [...this.#lookups.values()];
+    const own = all.filter((lookup) => lookup.workspace === workspace);
+    return requestCount(all) >= MAX_REQUESTS || requestCount(own) >= MAX_WORKSPACE_REQUESTS;
   }
 
   /** Begins a lookup; undefined where too many are in progress. */
@@ -98,6 +101,10 @@ export class ResultLinkAccess {
     this.#lookups.set(token, lookup);
     return lookup;
   }
+}
+
+function requestCount(lookups: readonly Lookup[]): number {
+  return lookups.reduce((sum, { requests }) => sum + requests, 0);
 }
 
 /** A fresh link of the service to a result, as long as its task exists. Throws a StoreError. */

@@ -1,3 +1,4 @@
+import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
 import { type ListedResult, resultList, withoutLinks } from '../../render/messages/result-list.ts';
@@ -20,6 +21,9 @@ const RESULT_FORMS = [asRendered, withoutLinks, textOnly];
 
 /** Bytes that a result takes beside its texts. */
 const RESULT_BYTES = 200;
+
+/** How long the download of a file that the thread shows may take (ms), however slowly its bytes come. */
+const DOWNLOAD_TIMEOUT_MS = 120_000;
 
 /** Most of a turn's pictures and tables that its thread shows itself. */
 const MAX_SHOWN = 4;
@@ -236,6 +240,7 @@ async function* resultBytes(
   { id, name, sizeBytes, downloadUrl }: ResultFile,
 ): AsyncGenerator<Uint8Array> {
   if (!downloadUrl) throw new Error(`The result ${id} has no link.`);
-  const { body } = await agent.links.get(downloadUrl, lease.signal);
+  const signal = anySignal([lease.signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]);
+  const { body } = await agent.links.get(downloadUrl, signal);
   yield* withExactSize(body, sizeBytes, name);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { Faults } from '../../../sandbox/faults.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
@@ -211,6 +211,21 @@ test.concurrent('a picture that cannot be downloaded is left to its link after o
   expect(urls(own, channel, root)).toHaveLength(1);
   expect(shares(own, channel, root)).toEqual([]);
   expect(own.agent.calls.filter(({ name }) => name === 'GET download')).toHaveLength(1);
+});
+
+test('a picture whose download does not end is left to its link', async ({ onTestFinished }) => {
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  const short = (ms: number) => timeout(ms === 120_000 ? 300 : ms);
+  const mock = vi.spyOn(AbortSignal, 'timeout').mockImplementation(short);
+  onTestFinished(() => mock.mockRestore());
+  const own = await openAppScene({ agent: { script: maker }, settings }, onTestFinished);
+  own.agent.faults.add({
+    call: 'GET download',
+    fault: { kind: 'hold', until: new Promise(() => undefined) },
+  });
+  const { channel, root } = await asked(own, 'pictures 1');
+  expect(urls(own, channel, root)).toHaveLength(1);
+  expect(own.shown(channel, root)).toContain(strings.resultNotShown);
 });
 
 test.concurrent('100 results take one list, and its button shows all of their links', async ({

@@ -52,11 +52,14 @@ test('one workspace has a few lookups at once, and leaves room for another; all 
   expect(await others[49]).toEqual(UNAVAILABLE);
 });
 
-test('waiting requests are limited, so that those of Slack get a connection', async () => {
+test('waiting requests are limited, also those of one workspace, so that those of others and of Slack get a connection', async () => {
   const { links, end } = resolver();
-  const all = Array.from({ length: 300 }, () => links.find('T1/a', stays()));
+  const ask = (link: string) => Array.from({ length: 300 }, () => links.find(link, stays()));
+  const [own, others] = [ask('T1/a'), ask('T2/a')];
   end();
-  expect((await Promise.all(all)).filter(({ kind }) => kind === 'found')).toHaveLength(200);
+  const found = async (all: typeof own) => (await Promise.all(all)).filter(({ kind }) => kind === 'found');
+  expect(await found(own)).toHaveLength(100);
+  expect(await found(others)).toHaveLength(100);
 });
 
 test('a lookup ends when all who asked have left, and not before', async () => {

@@ -176,10 +176,11 @@ export async function startApp(
   };
   const directMessages = new TitlesAndPrompts(deps);
   const waitingReactions = new WaitingReactions(deps);
+  const readRateFor = (account: string) => accounts.readRate(account);
   const runner = new TurnRunner({
     deps,
     waitingReactions,
-    readRateFor: (account) => accounts.readRate(account),
+    readRateFor,
     findWorkspace: (workspace) => installations.find({ workspace }),
     requeue: (thread) => queue.enqueueMissing([thread]),
   });
@@ -198,9 +199,7 @@ export async function startApp(
     retention: retentionDays(config),
     log,
   });
-  const followUps = new FollowUps(deps, [postLaterResults, postReviews], (account) =>
-    accounts.readRate(account),
-  );
+  const followUps = new FollowUps(deps, [postLaterResults, postReviews], readRateFor);
 
   // Messages from Slack.
   const lateEdits = new LateEdits(deps);
@@ -254,7 +253,6 @@ export async function startApp(
     jobs,
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
   });
-
   for (const kind of [features.workflowStep.jobs, features.taskDeleter.jobs, projectNameJobs(deps)])
     jobs.add(kind);
 

@@ -1,6 +1,8 @@
-// Runs a file of this repository with a Node that can: `node setup/launcher.mjs [Node's options] <file> [arguments]`.
+// Runs a file of this repository with a Node that can:
+// `node setup/launcher.mjs [--settings-file=.env] [Node's options] <file> [arguments]`.
 // npm's scripts and the systemd unit start here. It is plain JavaScript that any Node from 18 on reads.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -8,7 +10,13 @@ import { delimiter, dirname, join } from 'node:path';
 // Node 24.0 to 24.4 skip `await using` where a closure in a later `for...of` captures the variable.
 const OLDEST = '24.5';
 const { platform, arch, version, execPath, env } = process;
-const args = process.argv.slice(2);
+// Node's own --env-file-if-exists prints a line where the file is not there.
+const SETTINGS_FILE = '--settings-file=';
+const args = process.argv.slice(2).flatMap((arg) => {
+  if (!arg.startsWith(SETTINGS_FILE)) return [arg];
+  const file = arg.slice(SETTINGS_FILE.length);
+  return existsSync(file) ? [`--env-file=${file}`] : [];
+});
 
 const [major = 0, minor = 0] = version.slice(1).split('.').map(Number);
 if (major > 24 || (major === 24 && minor >= 5)) {

@@ -41,7 +41,7 @@ export class CredentialGate {
   refused(error: Error): void {
     if (this.#refusal === undefined) {
       this.#log.error(
-        { err: error, setting: this.setting },
+        { reason: error.message, setting: this.setting },
         `${this.setting} is not accepted; trying one call every ${this.#probeMs / 1_000} s until it is replaced`,
       );
       this.#refusal = { error, since: new Date(), nextProbe: this.#now() + this.#probeMs };

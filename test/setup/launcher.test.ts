@@ -52,7 +52,8 @@ async function makeClone(packagedNode: 'runs' | 'cannot run' | 'is not there'): 
 function launch(clone: string, machine: Readonly<Record<string, string>> = {}): ChildProcess {
   const disguise = `for (const [name, value] of Object.entries(${JSON.stringify(machine)})) Object.defineProperty(process, name, { value });`;
   const options = ['--import', `data:text/javascript,${encodeURIComponent(disguise)}`];
-  const args = ['setup/launcher.mjs', '--no-warnings', 'program.mjs', 'an argument', '--help'];
+  const nodeOptions = ['--settings-file=.env', '--no-warnings'];
+  const args = ['setup/launcher.mjs', ...nodeOptions, 'program.mjs', 'an argument', '--help'];
   const child = spawn(process.execPath, [...options, ...args], {
     cwd: clone,
     env: { PATH: '/usr/bin:/bin' },
@@ -120,6 +121,18 @@ test('a Node that is new enough goes on as the same process', async () => {
   });
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([7, null]);
+});
+
+test.each([
+  ['is not there', false, ['--no-warnings']],
+  ['is there', true, ['--env-file=.env', '--no-warnings']],
+])('of the settings file nothing is said, whether it is read or not: it %s', async (_, isThere, options) => {
+  const clone = await makeClone('is not there');
+  if (isThere) await writeFile(join(clone, '.env'), 'LOG_LEVEL=debug\n');
+  const child = launch(clone);
+  expect(await firstLine(child)).toMatchObject({ options });
+  child.kill('SIGTERM');
+  expect(child.stderr === null ? '' : await text(child.stderr)).toBe('');
 });
 
 test("each of npm's scripts, and the systemd unit, start TypeScript and vitest by the launcher", async () => {

@@ -87,6 +87,12 @@ export class SlackUnavailableError extends SlackError {
   readonly code = 'unavailable';
 }
 
+/** Whether Slack itself failed at this call: outside of an outage, perhaps because of what the call contains. */
+export function isSlackFault(error: unknown): error is SlackUnavailableError {
+  if (!(error instanceof SlackUnavailableError)) return false;
+  return error.slackCode === 'internal_error' || error.slackCode === 'fatal_error';
+}
+
 /** The turn's lease ended: another process may have taken over. */
 export class SlackLeaseError extends SlackError {
   readonly code = 'lease_ended';

@@ -15,6 +15,9 @@ export const SLACK_API_URL = 'https://slack.com/api/';
 /** Time limit of one call (ms): shorter than a lease, so that a lost lease is noticed in time. */
 export const CALL_TIMEOUT_MS = 5_000;
 
+/** How often Slack is asked whether it is there (ms), however many want to know. */
+const PRESENCE_INTERVAL_MS = 1_000;
+
 export const anyResponseSchema = z.looseObject({});
 
 /** Stops calls with a token that Slack refused. */
@@ -57,6 +60,10 @@ export class SlackClient {
   // WebClient has one timeout per client; ours is per call. Its queue starts a request in the caller's async
   // context as long as it never waits, hence the unlimited concurrency.
   readonly #inFlight = new AsyncLocalStorage<InFlightRequest>();
+  /** When a call last succeeded (`performance.now()`). */
+  #lastSuccessAt = Number.NEGATIVE_INFINITY;
+  #presence: Promise<unknown> | undefined;
+  #presenceAskedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: SlackClientOptions) {
     this.installation = options.installation;
@@ -80,6 +87,17 @@ export class SlackClient {
       this.#webClient = { token, client };
     }
     return this.#webClient.client;
+  }
+
+  /** Whether Slack has answered this token well after `at` (`performance.now()`); asks it, where no call has succeeded. */
+  async wasThereAfter(at: number): Promise<boolean> {
+    if (this.#lastSuccessAt > at) return true;
+    if (performance.now() - this.#presenceAskedAt >= PRESENCE_INTERVAL_MS) {
+      this.#presenceAskedAt = performance.now();
+      this.#presence = this.call('auth.test', {}, { schema: anyResponseSchema }).catch(() => undefined);
+    }
+    await this.#presence;
+    return this.#lastSuccessAt > at;
   }
 
   /**
@@ -111,7 +129,10 @@ export class SlackClient {
       const { result: parsed, leftOut } = countLeftOut(() => options.schema.safeParse(response));
       if (leftOut > 0)
         log.warn({ workspace, method, leftOut }, 'left out items of a response that cannot be read');
-      if (parsed.success) return parsed.data;
+      if (parsed.success) {
+        this.#lastSuccessAt = performance.now();
+        return parsed.data;
+      }
       throw unreadableResponse(method, parsed.error);
     } catch (error) {
       const failure = toSlackError(request, error);

@@ -1,16 +1,15 @@
-import type { Logger } from 'pino';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { MessageGoneError, SlackError } from '../../slack/errors.ts';
 import { assertLeaseHeld } from '../../slack/lease-guard.ts';
-import type { EditRequest, Posting, PostKind, PostRequest } from '../../slack/posting.ts';
+import type { EditRequest, PostKind, PostRequest } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
-import type { Store } from '../../store/store.ts';
-import { intendedPost, type PostOutcome, postKey, replyPart } from '../../store/threads/posts.ts';
+import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../store/threads/posts.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { INTENT_MAX_AGE_MS } from '../runtime/unknown-outcome.ts';
 import { asRendered, type MessageForm, sendInAcceptedForm } from './fallback-forms.ts';
 import { messageDigest } from './message-digest.ts';
-import { findUnknownPost, type UnknownPostWork } from './unknown-post.ts';
+import { SlackFaults } from './slack-faults.ts';
+import { findUnknownPost, type PostWork, showsText } from './unknown-post.ts';
 
 /** How an edit waits for its permit, and what it shows then. */
 export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWaitMs'> {
@@ -19,12 +18,6 @@ export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWai
   render: () => Promise<RenderedMessage | undefined>;
   /** Slack shows this message now. */
   onShown: (message: RenderedMessage) => void;
-}
-
-/** What posts need; ThreadWork fits. */
-interface PostWork extends UnknownPostWork {
-  deps: { log: Logger; store: Pick<Store, 'posts'>; onBlockRefused?: (block: string) => void };
-  workspace: UnknownPostWork['workspace'] & { posting: Pick<Posting, 'post' | 'edit'> };
 }
 
 /** What identifies a post, and what happens before it is sent. */
@@ -46,11 +39,13 @@ export class IdempotentPosts {
   /** When the intent of the first reply was recorded, if no call was made for it. */
   #begunAt: number | undefined;
   #withdrawal: Promise<void> | undefined;
+  readonly #faults: SlackFaults;
 
   /** `begunAt`: when the turn began (`performance.now()`), with the intent to post its first reply and no other post. */
   constructor(work: PostWork, turn: TurnLocation, begunAt?: number) {
     this.#work = work;
     this.#turn = turn;
+    this.#faults = new SlackFaults(work.workspace);
     this.#isLoaded = begunAt !== undefined;
     this.#begunAt = begunAt;
     if (begunAt !== undefined)
@@ -194,6 +189,15 @@ export class IdempotentPosts {
     return 'shown';
   }
 
+  /** Whether Slack shows this message although it failed to answer an edit. Throws a SlackError. */
+  async wasEdited(part: string, message: RenderedMessage): Promise<boolean> {
+    const post = this.find(part);
+    if (post === undefined) return false;
+    if (!(await showsText(this.#work, post, message.text))) return false;
+    this.#changePost(part, { content_hash: messageDigest(message) });
+    return true;
+  }
+
   /** Posts a part once, as `send` does it; false where that sends nothing. The next `recordWith` records it. */
   async postOnce(
     part: string,
@@ -204,7 +208,7 @@ export class IdempotentPosts {
     if (this.has(part)) return true;
     if (await this.#resolveUnknownPost(part)) return true;
     const { channel, thread_ts } = this.#turn;
-    const key = this.#nextKey(part);
+    const key = nextPostKey(this.#turn, part, this.#posts);
     try {
       const sent = await send({
         channel,
@@ -293,7 +297,8 @@ export class IdempotentPosts {
     send: (form: MessageForm) => Promise<T>,
   ): Promise<T> {
     const { log, onBlockRefused } = this.#work.deps;
-    return sendInAcceptedForm(this.#work.workspace, forms, message, send, {
+    const sendOrRefuse = (form: MessageForm) => this.#faults.run(part, () => send(form));
+    return sendInAcceptedForm(this.#work.workspace, forms, message, sendOrRefuse, {
       onRefused: (error) =>
         log.error(
           { err: error, turn: this.#turn.id, part },
@@ -335,16 +340,5 @@ export class IdempotentPosts {
   #setPosted(part: string, ts: string, digest: string | null): void {
     this.#changePost(part, { state: 'posted', ts, content_hash: digest });
     this.#unrecorded.add(part);
-  }
-
-  /** A part that is posted again, or was set aside, needs a new key: the old key would find the old post. */
-  #nextKey(part: string): string {
-    const before = this.#posts.get(part);
-    if (before !== undefined) return before.state === 'gone' ? `${before.dedupe_key}+` : before.dedupe_key;
-    const first = postKey(this.#turn, part);
-    const used = [...this.#posts.values()].filter(
-      ({ dedupe_key }) => dedupe_key.replace(/\++$/, '') === first,
-    );
-    return first + '+'.repeat(used.length);
   }
 }

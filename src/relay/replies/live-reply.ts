@@ -1,7 +1,7 @@
 import { anySignal } from '../../agent/any-signal.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { breakPoint } from '../../render/splitting/break-point.ts';
-import { SlackError } from '../../slack/errors.ts';
+import { isSlackFault, PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
@@ -14,7 +14,8 @@ import {
   type WaitCause,
   withRetry,
 } from '../runtime/retry.ts';
-import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
+import { SlackPatience } from '../runtime/slack-patience.ts';
+import { isThreadUnreachable, ThreadGivenUp } from '../runtime/turn-interruptions.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { ReplyMessages } from './reply-messages.ts';
 import type { ReplyReader } from './reply-reader.ts';
@@ -24,8 +25,8 @@ import { ThreadFiles } from './thread-files.ts';
 
 /** A final edit that gets no permit within this time (ms) is left out: the text continues in a new message. */
 const FINAL_EDIT_TIMEOUT_MS = { edited: 1_500, streamed: 300 };
-/** A reply that cannot be finalized for this long (ms) stays as it is: the next message must not wait for it. */
-const FINALIZE_TIMEOUT_MS = 10 * 60_000;
+/** Slack's own failures after which something is shown without a file. */
+const MAX_ATTACH_FAULTS = 3;
 
 /**
  * One turn's reply in its thread. It asks the edit budget for an edit when its state has changed, and renders when it
@@ -114,7 +115,7 @@ export class LiveReply {
     await this.#withRetry(() => this.#messages.endApart());
     await this.#withRetry(() => this.#showWholeText());
     const overflow = this.#state.overflow();
-    if (overflow !== undefined && !(await this.#withRetry(() => this.#files.attach('rest', overflow)))) {
+    if (overflow !== undefined && !(await this.#attach('rest', overflow))) {
       this.#state.showAll();
       await this.#withRetry(() => this.#showWholeText());
     }
@@ -127,9 +128,30 @@ export class LiveReply {
     for (const [index, content] of tables.entries()) {
       const name = tables.length === 1 ? 'table.csv' : `table-${index + 1}.csv`;
       const file = { name, title: name, content };
-      if (!(await this.#withRetry(() => this.#files.attach(`table:${index}`, file)))) return;
+      if (!(await this.#attach(`table:${index}`, file))) return;
     }
     if (tables.length > 0) this.#state.onWideTablesAttached();
+  }
+
+  /** Attaches a file; false where Slack does not take it. */
+  async #attach(part: string, file: Parameters<ThreadFiles['attach']>[1]): Promise<boolean> {
+    const since = performance.now();
+    let faults = 0;
+    const attach = async () => {
+      try {
+        return await this.#files.attach(part, file);
+      } catch (error) {
+        if (isSlackFault(error)) faults += 1;
+        if (faults < MAX_ATTACH_FAULTS || !(await this.#work.workspace.wasThereAfter(since))) throw error;
+        const { log } = this.#work.deps;
+        log.error(
+          { err: error, turn: this.#turn.id, part },
+          'Slack keeps failing to take a file of the answer',
+        );
+        return false;
+      }
+    };
+    return this.#withRetry(attach);
   }
 
   /** Removes the progress from the messages, and deletes the messages that were replaced. */
@@ -141,10 +163,10 @@ export class LiveReply {
       await this.#messages.removeExtra(this.#state.render().length);
     };
     try {
-      await this.#withRetry(finalize, FINALIZE_TIMEOUT_MS);
+      await this.#withRetry(finalize);
     } catch (error) {
-      if (!(error instanceof SlackError) || transientFailure(error) === undefined) throw error;
-      if (this.#work.lease.signal.aborted) throw error;
+      // The next message must not wait for it.
+      if (!(error instanceof ThreadGivenUp || error instanceof PayloadRefusedError)) throw error;
       this.#work.deps.log.warn({ err: error, turn: this.#turn.id }, 'the reply keeps its progress line');
     }
   }
@@ -220,7 +242,7 @@ export class LiveReply {
         this.#state.discardRendered();
         return;
       }
-      if (this.#messages.has(outdated)) await this.#edit(outdated);
+      if (this.#messages.has(outdated)) await this.#editOrReplace(outdated);
       else await this.#messages.post(outdated, 'final');
     }
   }
@@ -238,7 +260,7 @@ export class LiveReply {
       const message = all[outdated];
       if (message === undefined) return;
       if (!this.#messages.has(outdated)) await this.#messages.post(outdated, 'final');
-      else if ((await this.#edit(outdated, this.#finalEditTimeoutMs)) === 'left_out') {
+      else if ((await this.#editOrReplace(outdated, this.#finalEditTimeoutMs)) === 'left_out') {
         if (this.#messages.isReadable(outdated, message)) mayWait = false;
         else await this.#continueBelow(outdated, message);
       }
@@ -260,6 +282,18 @@ export class LiveReply {
     const breaks = this.#state.breaksWith(at);
     await this.#work.deps.store.turns.record(this.#turn, { split_offsets: breaks });
     this.#state.setBreaks(breaks);
+  }
+
+  /** Edits a message; the final text of one that Slack keeps failing to change is posted in its place. */
+  async #editOrReplace(index: number, maxWaitMs?: number): Promise<'shown' | 'left_out'> {
+    try {
+      return await this.#edit(index, maxWaitMs);
+    } catch (error) {
+      const message = this.#state.render()[index];
+      if (!this.#isFinal || message === undefined || !(error instanceof PayloadRefusedError)) throw error;
+      if (!(await this.#messages.wasEdited(index, message))) await this.#messages.markReplaced(index);
+      return 'shown';
+    }
   }
 
   async #edit(index: number, maxWaitMs?: number): Promise<'shown' | 'left_out'> {
@@ -296,7 +330,7 @@ export class LiveReply {
     await deps.rendering.runAll(this.#turn.workspace, () => this.#state.renderNext(), hurry);
   }
 
-  async #withRetry<T>(step: () => Promise<T>, giveUpAfterMs?: number): Promise<T> {
+  async #withRetry<T>(step: () => Promise<T>): Promise<T> {
     const onWait = (cause: WaitCause | undefined, error: unknown) => {
       if (cause !== undefined)
         this.#work.deps.log.warn(
@@ -304,6 +338,7 @@ export class LiveReply {
           'retrying to show the final reply',
         );
     };
-    return withRetry(this.#work.lease, step, onWait, { giveUpAfterMs });
+    const patience = new SlackPatience(this.#work);
+    return withRetry(this.#work.lease, step, onWait, { judge: (error) => patience.waitAfter(error) });
   }
 }

@@ -1,15 +1,19 @@
+import type { Logger } from 'pino';
 import { MessageGoneError } from '../../slack/errors.ts';
 import type { MessageHistory } from '../../slack/message-history.ts';
 import type { Posting } from '../../slack/posting.ts';
 import type { Post } from '../../store/schema.ts';
+import type { Store } from '../../store/store.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 
-/** What the search needs; ThreadWork fits. */
-export interface UnknownPostWork {
+/** What posts need; ThreadWork fits. */
+export interface PostWork {
+  deps: { log: Logger; store: Pick<Store, 'posts'>; onBlockRefused?: (block: string) => void };
   workspace: {
-    posting: Pick<Posting, 'delete'>;
-    readBack: Pick<MessageHistory, 'findOwnPost'>;
+    posting: Pick<Posting, 'post' | 'edit' | 'delete'>;
+    readBack: Pick<MessageHistory, 'findOwnPost' | 'messages'>;
+    wasThereAfter: (at: number) => Promise<boolean>;
   };
   lease: Lease;
 }
@@ -19,7 +23,7 @@ export interface UnknownPostWork {
  * `known`: the ts of the turn's other messages. Throws a SlackError.
  */
 export async function findUnknownPost(
-  { workspace, lease }: UnknownPostWork,
+  { workspace, lease }: Omit<PostWork, 'deps'>,
   post: Post,
   known: ReadonlySet<string>,
 ): Promise<{ ts: string } | undefined> {
@@ -34,4 +38,16 @@ export async function findUnknownPost(
     if (stray !== undefined) await posting.delete({ channel, ts: stray.ts, guard: lease });
     throw error;
   });
+}
+
+/** Whether Slack shows a text in a post, after an edit with an unknown outcome. Throws a SlackError. */
+export async function showsText(
+  { workspace, lease }: Omit<PostWork, 'deps'>,
+  { channel, thread_ts: threadTs, ts: oldest }: Post & { ts: string },
+  shown: string,
+): Promise<boolean> {
+  const query = { channel, threadTs, oldest, guard: lease, signal: lease.signal };
+  for await (const { ts, text } of workspace.readBack.messages(query))
+    if (ts === oldest) return text.trim() === shown.trim();
+  return false;
 }

@@ -94,7 +94,8 @@ export async function sleepWithLease(
 
 /**
  * Runs a step until it succeeds, fails for good, or has failed for `giveUpAfterMs`. `onWait` gets the cause of each wait,
- * and undefined after the last one. `wake` ends a wait early. `doubt` says how to wait after an error that seems to last.
+ * and undefined after the last one. `wake` ends a wait early. `judge` says how to wait after an error, in place of
+ * `transientFailure`, and throws what ends the step.
  */
 export async function withRetry<T>(
   lease: Lease,
@@ -103,11 +104,11 @@ export async function withRetry<T>(
   {
     wake,
     giveUpAfterMs = Number.POSITIVE_INFINITY,
-    doubt,
+    judge = async (error) => transientFailure(error),
   }: {
     wake?: AbortSignal;
     giveUpAfterMs?: number | undefined;
-    doubt?: (error: unknown) => Promise<TransientFailure | undefined>;
+    judge?: (error: unknown) => Promise<TransientFailure | undefined>;
   } = {},
 ): Promise<T> {
   const since = new Date();
@@ -119,7 +120,7 @@ export async function withRetry<T>(
       return value;
     } catch (error) {
       if (lease.signal.aborted) throw error;
-      const wait = transientFailure(error) ?? (await doubt?.(error));
+      const wait = await judge(error);
       if (wait === undefined || isOverdue(since, giveUpAfterMs)) throw error;
       onWait(wait.cause, error);
       const waitMs = Math.min(wait.maxWaitMs ?? MAX_DELAY_MS, backoffMs(attempt));

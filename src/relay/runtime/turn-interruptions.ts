@@ -1,4 +1,4 @@
-import { ChannelGoneError, MessageGoneError, type SlackError } from '../../slack/errors.ts';
+import { ChannelGoneError, MessageGoneError, SlackError } from '../../slack/errors.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
 
 /** The process is about to stop: another one continues the turn from its last recorded step. */
@@ -37,11 +37,24 @@ export class TurnEnded extends Error {
   }
 }
 
+/** Slack fails at what the turn does in its thread, although its other calls in the workspace succeed. */
+export class ThreadGivenUp extends SlackError {
+  readonly code = 'given_up';
+
+  constructor(cause: SlackError) {
+    const { method, slackCode, outcome } = cause;
+    super(
+      { method, slackCode, outcome, cause },
+      'It kept failing while other calls succeeded, and was given up.',
+    );
+  }
+}
+
 /** Slack's codes for a thread whose root, or a reply of ours in it, was deleted. */
 const DELETED_THREAD_CODES = new Set(['message_not_found', 'thread_not_found', 'invalid_thread_ts']);
 
-/** Whether the bot can no longer write in the thread: the channel is closed to it, or its reply or the thread was deleted. */
+/** Whether the bot can no longer write in the thread: the channel is closed to it, its reply or the thread was deleted, or Slack keeps failing there. */
 export function isThreadUnreachable(error: unknown): error is SlackError {
-  if (error instanceof ChannelGoneError) return true;
+  if (error instanceof ChannelGoneError || error instanceof ThreadGivenUp) return true;
   return error instanceof MessageGoneError && DELETED_THREAD_CODES.has(error.slackCode);
 }

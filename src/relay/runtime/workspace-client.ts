@@ -51,6 +51,7 @@ export function createWorkspaceClient(
   return {
     id: installation.workspace,
     uninstalled,
+    wasThereAfter: (at: number) => slackClient.wasThereAfter(at),
     bot: { userId: installation.botUser, botId: installation.botId },
     posting: new Posting(client, log, onEdit),
     streams: new MessageStreams(client, log, onEdit),

@@ -13,6 +13,7 @@ import type { Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
 import { RefusalDoubt } from '../runtime/refusal-doubt.ts';
 import { withRetry } from '../runtime/retry.ts';
+import { SlackPatience } from '../runtime/slack-patience.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { messageOfTurn } from '../sending/outgoing-message.ts';
 import type { JobCompletion } from './dispatcher.ts';
@@ -104,12 +105,15 @@ export class TurnContext implements ThreadWork {
         this.deps.log.warn({ err: error, turn: this.turn.id, cause }, 'retrying a step of a turn');
       this.state.setWaitCause(cause);
     };
-    const doubt = (error: unknown) => {
+    const patience = new SlackPatience(this);
+    const judge = async (error: unknown) => {
+      const wait = await patience.waitAfter(error);
+      if (wait !== undefined) return wait;
       const account = this.knownTask?.account_id ?? this.deps.accountOf(this.turn.workspace);
       const sentTo = this.turn.user_message_id === null ? undefined : this.knownTask?.taskId;
       return this.#doubt.waitAfter(error, () => this.deps.agent(account), sentTo);
     };
-    const value = await withRetry(this.lease, step, onWait, { wake: this.stopSignal, doubt });
+    const value = await withRetry(this.lease, step, onWait, { wake: this.stopSignal, judge });
     this.#doubt.clear();
     return value;
   }

@@ -6,6 +6,7 @@ import {
   AgentResponseSizeError,
 } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
+import { PayloadRefusedError } from '../../slack/errors.ts';
 import type { Tables, TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { FollowUpTimes } from '../../store/tasks/follow-up-schedule.ts';
@@ -15,7 +16,7 @@ import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
-import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { ThreadGivenUp, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { EmptyMessage } from '../sending/empty-turn.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/message-requeue.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -103,9 +104,13 @@ async function postResultsOrEndLine(context: TurnContext): Promise<void> {
   const count = await context
     .withRetry(() => postResults(settled, context.state.answer))
     .catch(async (error: unknown) => {
-      if (!(error instanceof AgentError) || lease.signal.aborted) throw error;
+      const isAboutResults = error instanceof AgentError || isRefusedBySlack(error);
+      if (!isAboutResults || lease.signal.aborted) throw error;
       deps.log.error({ err: error, turn: turn.id }, 'the results of a turn cannot be read');
-      await context.withRetry(() => posts.postNotice('unread', strings.resultsUnavailable));
+      const notice = context.withRetry(() => posts.postNotice('unread', strings.resultsUnavailable));
+      await notice.catch((failure: unknown) => {
+        if (!isRefusedBySlack(failure)) throw failure;
+      });
       return 0;
     });
   const durationMs = Date.now() - turn.started_at.getTime();
@@ -114,6 +119,11 @@ async function postResultsOrEndLine(context: TurnContext): Promise<void> {
   const asker = isDirectChannel(turn.channel) || isBotId(turn.asked_by) ? undefined : turn.asked_by;
   const line = strings.endMention(asker, endLineOutcome(turn.outcome), durationMs);
   await context.withRetry(() => posts.postNotice('end', line));
+}
+
+/** Whether Slack does not take a message, although other calls succeed. */
+function isRefusedBySlack(error: unknown): boolean {
+  return error instanceof PayloadRefusedError || error instanceof ThreadGivenUp;
 }
 
 /** How the line at the end of a long turn names its outcome. */
@@ -136,6 +146,7 @@ export function outcomeOfError(
     return { outcome: error.outcome, sentence: error.sentence, offer: error.offer };
   if (error instanceof AccountGone) return { outcome: 'refused', sentence: strings.accountChanged };
   if (error instanceof AgentError) return { outcome: 'refused', sentence: failureSentence(error, atService) };
+  if (error instanceof PayloadRefusedError) return { outcome: 'abandoned', sentence: strings.answerRefused };
   return { outcome: 'abandoned', sentence: strings.retriesExhausted };
 }
 

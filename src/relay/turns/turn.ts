@@ -1,5 +1,5 @@
 import * as strings from '../../render/strings/index.ts';
-import { ChannelGoneError, isLastingRefusal } from '../../slack/errors.ts';
+import { ChannelGoneError, isLastingRefusal, PayloadRefusedError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import { sendStop } from '../controls/stop-delivery.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
@@ -46,7 +46,8 @@ async function runToEnd(
   try {
     await steps().catch((error: unknown) => handleStepError(context, error));
   } catch (error) {
-    if (!isUnreachable(error)) throw error;
+    // Slack did not even take the sentence that says so.
+    if (!isUnreachable(error) && !(error instanceof PayloadRefusedError)) throw error;
     const { turn } = context;
     if (error instanceof ChannelGoneError && (await hasMoved(context))) throw new HandOver();
     deps.log.warn({ err: error, turn: turn.id }, 'the thread of the reply is unreachable');

@@ -5,10 +5,8 @@ import type { Turn } from '../../store/schema.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
 import { transientFailure, withRetry } from '../runtime/retry.ts';
+import { SlackPatience } from '../runtime/slack-patience.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
-
-/** How long (ms) to retry the direct message to the asker. */
-const ASKER_NOTICE_TIMEOUT_MS = 10 * 60_000;
 
 /** The thread of a turn's reply is unreachable: stops the run gracefully, and tells the asker in a direct message. */
 export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Promise<void> {
@@ -18,8 +16,9 @@ export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Pro
     await withRetry(lease, () => cancelTask(deps, account_id, task_id), ignoreWait);
   }
   try {
+    const patience = new SlackPatience(work);
     await withRetry(lease, createAskerNotifier(work, turn), ignoreWait, {
-      giveUpAfterMs: ASKER_NOTICE_TIMEOUT_MS,
+      judge: (error) => patience.waitAfter(error),
     });
   } catch (error) {
     if (!(error instanceof SlackError) || error instanceof SlackLeaseError) throw error;

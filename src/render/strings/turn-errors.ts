@@ -36,6 +36,10 @@ export function answerUnreadable(reason: string): string {
 export const answerTooLarge =
   "The agent's answer is too large for me to read. Continue in a new thread, and ask for long answers as files.";
 
+/** Slack takes no message with the answer. */
+export const answerRefused =
+  "Slack doesn't accept the agent's answer, so I can't show it here. Ask for it as a file, or in fewer words.";
+
 /** The skill that the app is configured with does not exist. */
 export function unknownSkill(name: string): string {
   return `The agent has no skill called ${quotedName(name, 100)}, so I didn't send your message. Ask your app admin to change the skill.`;

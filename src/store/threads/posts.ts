@@ -20,6 +20,15 @@ export function postKey({ id }: Pick<Turn, 'id'>, part: string): string {
   return `${id}/${part}`;
 }
 
+/** A part that is posted again, or was set aside, needs a new key: the old key would find the old post. */
+export function nextPostKey(turn: Pick<Turn, 'id'>, part: string, posts: ReadonlyMap<string, Post>): string {
+  const before = posts.get(part);
+  if (before !== undefined) return before.state === 'gone' ? `${before.dedupe_key}+` : before.dedupe_key;
+  const first = postKey(turn, part);
+  const used = [...posts.values()].filter(({ dedupe_key }) => dedupe_key.replace(/\++$/, '') === first);
+  return first + '+'.repeat(used.length);
+}
+
 /** A post that is about to be sent. */
 export function intendedPost(turn: TurnLocation, part: string, key = postKey(turn, part)): Post {
   const { workspace, id: turn_id, channel, thread_ts } = turn;

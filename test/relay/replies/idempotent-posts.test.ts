@@ -49,7 +49,8 @@ async function begun(agoMs: number) {
   };
   const workspace = {
     posting,
-    readBack: { findOwnPost: async () => undefined },
+    readBack: { findOwnPost: async () => undefined, async *messages() {} },
+    wasThereAfter: async () => true,
   };
   const work = { deps: { log: silentLog, store }, workspace, lease };
   const posts = new IdempotentPosts(work, turn, performance.now() - agoMs);

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import * as strings from '../../../src/render/strings/index.ts';
+import { openAppScene } from '../../support/app-scene.ts';
+import { ScopedFaults } from '../../support/scoped-faults.ts';
+
+const failed = (error: string) => ({ kind: 'status', status: 200, body: { ok: false, error } }) as const;
+
+const faults = new ScopedFaults();
+const gate = Promise.withResolvers<void>();
+const script: AgentScript = async (turn) => {
+  turn.write('The answer begins. ');
+  if (turn.text === 'with a fault') await gate.promise;
+  turn.write('It ends here.');
+};
+const scene = await openAppScene({
+  agent: { script },
+  slack: { faults },
+  limits: { badThingMs: 4_000 },
+});
+const { slack } = scene;
+
+test.concurrent('an answer whose edits Slack always fails to make is posted in place of its draft', async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, 'with a fault');
+  await scene.until('the draft shows', () => scene.shown(channel, root).includes('The answer begins.'));
+  const [draft] = scene.replies(channel, root);
+  faults.add({ call: new RegExp(`^chat\\.update .*"${draft?.ts}"`), fault: failed('internal_error') });
+  gate.resolve();
+  const next = scene.reply(channel, root, 'the next one');
+  await scene.finished(channel, root);
+  await scene.finished(channel, next);
+  const replies = scene.replies(channel, root);
+  expect(replies.map(({ ts }) => ts)).not.toContain(draft?.ts);
+  expect(replies).toHaveLength(2);
+  expect(scene.shown(channel, root).match(/It ends here\./g)).toHaveLength(2);
+  expect(JSON.stringify(replies.map(({ blocks }) => blocks))).not.toContain('"stop"');
+});
+
+test.concurrent('an answer of which Slack takes no block is shown as text', async () => {
+  const channel = scene.channel();
+  faults.add({
+    call: new RegExp(`^chat\\.(update|postMessage) .*${channel.id}.*It ends here.*"blocks"`),
+    fault: failed('internal_error'),
+  });
+  faults.add({
+    call: new RegExp(`^chat\\.(update|postMessage) .*${channel.id}.*"blocks".*It ends here`),
+    fault: failed('internal_error'),
+  });
+  const root = scene.ask(channel, 'without blocks');
+  await scene.finished(channel, root);
+  expect(scene.replies(channel, root).map(({ text }) => text)).toEqual([
+    expect.stringContaining('It ends here.'),
+  ]);
+});
+
+test.concurrent('a thread at which Slack keeps failing is given up, and its asker is told', async () => {
+  const channel = scene.channel();
+  faults.add({
+    call: new RegExp(`^chat\\.postMessage .*channel\\W+${channel.id}`),
+    fault: failed('ekm_access_denied'),
+  });
+  const root = scene.ask(channel, 'into a closed channel');
+  await scene.finished(channel, root);
+  const told = slack.messages(slack.openDm(scene.ada)).map((message) => slack.visibleText(message));
+  expect(told).toEqual([strings.replyUnreachable(channel.id)]);
+});
+
+test('an outage of Slack ends no answer, however long it takes', async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, 'during an outage');
+  const back = faults.add({ call: /./, fault: failed('internal_error') });
+  await new Promise((resolve) => setTimeout(resolve, 3 * 4_000));
+  back();
+  await scene.finished(channel, root);
+  expect(scene.shown(channel, root)).toContain('The answer begins. It ends here.');
+  expect(scene.replies(channel, root)).toHaveLength(1);
+});

@@ -35,9 +35,9 @@ import { StopControl } from './relay/controls/stop-delivery.ts';
 import { StopTriggers } from './relay/controls/stop-requests.ts';
 import { UnsentReplies } from './relay/controls/unsent-replies.ts';
 import { WaitingReactions } from './relay/controls/waiting-reactions.ts';
-import { Backfill } from './relay/inbox/backfill.ts';
+import { backfillJobs } from './relay/inbox/backfill.ts';
 import { EventGapDetector } from './relay/inbox/event-gap-detector.ts';
-import { Inbox } from './relay/inbox/inbox.ts';
+import { Inbox, type InboxDeps } from './relay/inbox/inbox.ts';
 import { openRegistry } from './relay/installations/open-registry.ts';
 import { ServiceAccounts } from './relay/installations/service-accounts.ts';
 import { ResultLinkAccess, resolveResult } from './relay/replies/result-link-access.ts';
@@ -203,14 +203,13 @@ export async function startApp(
 
   // Messages from Slack.
   const lateEdits = new LateEdits(deps);
-  const workspaces = () => installations.ids();
-  const inbox = new Inbox({
+  const inboxDeps: InboxDeps = {
     ...deps,
-    store: ackStore,
     rowsKeptDays: config.KEEP_ROWS_DAYS,
     enqueue: (at, isNew) => queue.enqueueSoon(at, isNew),
     onStopMessage: (message) => stopTriggers.onStopWord(message),
-  });
+  };
+  const inbox = new Inbox({ ...inboxDeps, store: ackStore });
   const onInboxOutcome: EventIntakeDeps['onInboxOutcome'] = (outcome, event) => {
     const parts = [waitingReactions, lateEdits, pausedMessages, stopTriggers, sendNow];
     for (const part of [...parts, unsentReplies]) {
@@ -218,13 +217,13 @@ export async function startApp(
       inBackground(work, log, 'could not finish the work after an event');
     }
   };
-  const backfill = new Backfill({ deps, inbox, workspaces, onOutcome: onInboxOutcome });
+  // Slack's acknowledgements do not wait for what is read back.
+  const backfill = backfillJobs({ deps, inbox: new Inbox(inboxDeps), onOutcome: onInboxOutcome });
   const gapDetector = new EventGapDetector({
     store,
-    workspaces,
+    workspaces: () => installations.ids(),
     canReceiveEvents: () => slackApp.isReceiving,
     minGapMs: config.GAP_MINUTES * 60_000,
-    onHeartbeat: () => backfill.pollNow(),
     rebuildConnections: async () => slackApp.socketMode?.rebuild(),
     log,
   });
@@ -253,8 +252,8 @@ export async function startApp(
     jobs,
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
   });
-  for (const kind of [features.workflowStep.jobs, features.taskDeleter.jobs, projectNameJobs(deps)])
-    jobs.add(kind);
+  const kinds = [features.workflowStep.jobs, features.taskDeleter.jobs, projectNameJobs(deps), backfill];
+  for (const kind of kinds) jobs.add(kind);
 
   // Slack's requests and our own pages.
   const transport = eventTransport(config, leaseStore, identity?.installation.workspace);
@@ -313,7 +312,6 @@ export async function startApp(
     maintenance,
     slackApp,
     eventIntake,
-    backfill,
     gapDetector,
   ];
   const workers = combineLifecycles([

@@ -49,6 +49,13 @@ export interface HistoryRequest {
   priority?: (() => Priority) | undefined;
 }
 
+export interface HistoryPage {
+  /** Of a thread oldest first, its root among them; of a channel newest first. */
+  messages: readonly ThreadMessage[];
+  /** Undefined on the last page. */
+  nextCursor: string | undefined;
+}
+
 interface OwnPostRequest extends Omit<HistoryRequest, 'oldest'> {
   key: string;
   streamsExcept?: ReadonlySet<string> | undefined;
@@ -91,25 +98,35 @@ export class MessageHistory {
 
   /** A thread's messages, oldest first and its root among them; a channel's, newest first. */
   async *messages(request: HistoryRequest): AsyncGenerator<ThreadMessage> {
-    const { channel, threadTs, oldest, guard, signal, priority } = request;
-    const method = threadTs === undefined ? 'conversations.history' : 'conversations.replies';
     let cursor: string | undefined;
     do {
-      const page = await this.#client.call(
-        method,
-        {
-          channel,
-          ...(threadTs !== undefined && { ts: threadTs }),
-          ...(oldest !== undefined && { oldest, inclusive: true }),
-          ...(cursor !== undefined && { cursor }),
-          limit: this.#pageSize,
-          include_all_metadata: true,
-        },
-        { schema: pageSchema, guard, signal, priority },
-      );
+      const page = await this.#client.call(...this.#pageCall({ ...request, cursor }));
       yield* page.messages;
       cursor = page.response_metadata;
     } while (cursor !== undefined);
+  }
+
+  /** One page; undefined if the rate limit allows none within `maxWaitMs`. */
+  async tryPage(
+    request: HistoryRequest & { cursor: string | undefined },
+    maxWaitMs: number,
+  ): Promise<HistoryPage | undefined> {
+    const page = await this.#client.tryCall(maxWaitMs, ...this.#pageCall(request));
+    return page && { messages: page.messages, nextCursor: page.response_metadata };
+  }
+
+  #pageCall(request: HistoryRequest & { cursor: string | undefined }) {
+    const { channel, threadTs, oldest, cursor, guard, signal, priority } = request;
+    const method = threadTs === undefined ? 'conversations.history' : 'conversations.replies';
+    const args = {
+      channel,
+      ...(threadTs !== undefined && { ts: threadTs }),
+      ...(oldest !== undefined && { oldest, inclusive: true }),
+      ...(cursor !== undefined && { cursor }),
+      limit: this.#pageSize,
+      include_all_metadata: true,
+    };
+    return [method, args, { schema: pageSchema, guard, signal, priority }] as const;
   }
 
   #isOurs(message: ThreadMessage): boolean {

@@ -20,7 +20,6 @@ type Table<Row> = {
 export interface Tables {
   accounts: Table<workspaces.AccountRow>;
   audit_events: Table<workspaces.AuditRow>;
-  backfills: Table<workspaces.BackfillRow>;
   early_edits: Table<threads.EarlyEditRow>;
   feedback: Table<threads.FeedbackRow>;
   follow_ups: Table<tasks.FollowUp>;

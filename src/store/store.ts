@@ -12,7 +12,7 @@ import { Jobs } from './jobs/jobs.ts';
 import { Projects } from './projects/projects.ts';
 import { Queries } from './queries.ts';
 import type { Tables } from './schema.ts';
-import { BackfillQueue } from './slack/backfill-queue.ts';
+import { Backfills } from './slack/backfills.ts';
 import { SocketLeases } from './slack/socket-leases.ts';
 import { FollowUpSchedule } from './tasks/follow-up-schedule.ts';
 import { TaskDeletions } from './tasks/task-deletions.ts';
@@ -36,7 +36,7 @@ import { Workspaces } from './workspaces/workspaces.ts';
 export class Store extends Queries {
   readonly accounts = new Accounts(this.db);
   readonly turnUsage = new TurnUsage(this.db);
-  readonly backfills = new BackfillQueue(this.db);
+  readonly backfills = new Backfills(this.db);
   readonly audit = new AuditTrail(this.db);
   readonly channelMoves = new ChannelMoves(this.db);
   readonly feedback = new FeedbackRatings(this.db);

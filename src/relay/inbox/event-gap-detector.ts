@@ -22,8 +22,6 @@ export interface EventGapDetectorDeps {
   canReceiveEvents(): boolean;
   /** How long without a heartbeat is a gap (ms). */
   minGapMs: number;
-  /** Called after each heartbeat: there may be a gap to backfill. */
-  onHeartbeat(): void;
   /** Replaces this process's connections to Slack, which bring no events although they are open. */
   rebuildConnections(): Promise<void>;
   log: Logger;
@@ -116,7 +114,6 @@ export class EventGapDetector {
       news.hasEvents = false;
     }
     if (this.#closerLooks.size > 0) this.#looks.pollNow();
-    else this.#deps.onHeartbeat();
   }
 
   async #lookCloser(): Promise<void> {
@@ -131,7 +128,6 @@ export class EventGapDetector {
       news.judgedDeafAt = judgedAt;
       this.#closerLooks.delete(workspace);
     }
-    this.#deps.onHeartbeat();
     // Every process rebuilds its own, once for each verdict of any process.
     if (isNewlyDeaf) void this.#deps.rebuildConnections();
   }

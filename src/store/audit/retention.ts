@@ -100,7 +100,6 @@ function deletion(table: string, condition: RawBuilder<unknown>, time: string) {
 const LEFTOVER_DELETIONS = [
   deletion('orphan_replies', sql`received_at < now() - interval '10 minutes'`, 'received_at'),
   deletion('early_edits', sql`received_at < now() - interval '2 days'`, 'received_at'),
-  deletion('backfills', sql`queued_at < now() - interval '3 days'`, 'queued_at'),
   deletion('socket_leases', sql`expires_at < now() - interval '1 hour'`, 'expires_at'),
   deletion('used_oauth_states', sql`used_at < now() - interval '1 day'`, 'used_at'),
   deletion('uploads', sql`started_at < now() - interval '7 days'`, 'started_at'),

@@ -1,4 +1,4 @@
-import type { SlackTs, ThreadKey } from '../keys.ts';
+import type { SlackTs } from '../keys.ts';
 
 /** A Slack workspace in which the bot is installed. */
 export interface WorkspaceRow {
@@ -88,18 +88,6 @@ export interface SocketLease {
   /** How many connections it may open, or still has. */
   sockets: number;
   expires_at: Date;
-}
-
-/** A thread, or (with the thread_ts 0) a channel, to read back after a gap in receiving. */
-export interface BackfillRow extends ThreadKey {
-  /** Nothing before this is missing. */
-  since_ts: SlackTs;
-  last_used_at: Date;
-  /** How many gaps it was queued for: one that comes while it is read must not be lost. */
-  gap_count: number;
-  claimed_by: string | null;
-  claimed_until: Date;
-  queued_at: Date;
 }
 
 /** What somebody did. Rows are only added; triggers add those of turns, stops and withdrawals. */

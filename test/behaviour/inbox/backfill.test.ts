@@ -35,7 +35,9 @@ describe.concurrent('a gap in receiving events', () => {
       expect(scene.agent.tasks).toHaveLength(5);
       await scene.until('nothing is left to read', async () => {
         const { db } = scene.sandbox.bot.store;
-        return (await db.selectFrom('backfills').select('thread_ts').execute()).length === 0;
+        return (
+          (await db.selectFrom('jobs').where('kind', '=', 'backfill').select('key').execute()).length === 0
+        );
       });
       const read = readings(scene);
       await scene.sandbox.restartBot();
@@ -64,6 +66,26 @@ describe.concurrent('a gap in receiving events', () => {
     await scene.sandbox.restartBot();
     await scene.until('the message is told', () => scene.sentToAgent('one thread').texts.length === 2);
     expect(scene.sentToAgent('one thread').texts).toEqual(['one thread', 'said in the gap']);
+  });
+
+  test('is filled although a thread cannot be read for good', async ({ onTestFinished }) => {
+    const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'one thread');
+    await scene.finished(channel, root);
+    const body = { ok: false, error: 'internal_error' };
+    scene.slack.faults.add({ call: 'conversations.replies', fault: { kind: 'status', status: 200, body } });
+    let mention = root;
+    await stopBotFor(scene, 6, () => {
+      mention = scene.ask(channel, 'in the gap');
+    });
+    await scene.sandbox.restartBot();
+    await scene.finished(channel, mention);
+    // The thread is tried again, with pauses.
+    const { db } = scene.sandbox.bot.store;
+    const left = db.selectFrom('jobs').where('kind', '=', 'backfill').select('tried_since');
+    await scene.until('only the thread is left', async () => (await left.execute()).length === 1);
+    expect(await left.execute()).toEqual([{ tried_since: expect.any(Date) }]);
   });
 
   test('is not assumed after a stop of a few minutes', async ({ onTestFinished }) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CHANNEL_LEVEL } from '../../../src/store/slack/backfill-queue.ts';
+import { CHANNEL_LEVEL } from '../../../src/store/jobs/jobs.ts';
+import { BACKFILL_JOB } from '../../../src/store/slack/backfills.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
@@ -33,6 +34,12 @@ async function thread(channel: string, root: string, usedAgoMs: number): Promise
     `update threads set last_used_at = now() - $1::float8 * interval '1 ms' where workspace = $2 and thread_ts = $3`,
     [usedAgoMs, workspace, root],
   );
+}
+
+/** The next place to read, of those of the test's workspace. */
+async function claim() {
+  await database.pool.query('delete from jobs where workspace <> $1', [workspace]);
+  return (await store.jobs.claim([{ kind: BACKFILL_JOB, room: 1, share: 9 }], [], minute))[0];
 }
 
 describe('a gap in receiving', () => {
@@ -73,39 +80,22 @@ describe('a gap in receiving', () => {
     expect(await store.backfills.addGap(workspace, since, day, minute)).toBe(4);
     const read: string[] = [];
     for (;;) {
-      const place = await store.backfills.claim(workspace, randomUUID(), minute);
+      const place = await claim();
       if (place === undefined) break;
       read.push(`${place.channel} ${place.thread_ts === CHANNEL_LEVEL ? 'itself' : place.thread_ts}`);
+      await store.jobs.done(place, false);
     }
     expect(read).toEqual(['C2 1700000002.000100', 'C2 itself', 'C1 1700000001.000100', 'C1 itself']);
   });
 
-  test('one process at a time reads a thread, and another continues if it dies', async () => {
-    await thread('C1', '1700000001.000100', minute);
-    await store.backfills.addGap(workspace, new Date(), day, minute);
-    const [first, second] = [randomUUID(), randomUUID()];
-    const claims = await Promise.all(
-      Array.from({ length: 6 }, () => store.backfills.claim(workspace, first, minute)),
-    );
-    expect(claims.filter((place) => place !== undefined)).toHaveLength(2);
-    expect(await store.backfills.claim(workspace, second, minute)).toBeUndefined();
-    await store.backfills.renewClaims(first, 0);
-    expect(await store.backfills.claim(workspace, second, minute)).toMatchObject({ channel: 'C1' });
-  });
-
-  test('a gap during the reading of an earlier one is not lost', async () => {
+  test('a gap during the reading of an earlier one is not lost, and reads from the earlier one on', async () => {
     await thread('C1', '1700000001.000100', minute);
     const since = new Date();
     await store.backfills.addGap(workspace, since, day, minute);
-    const process = randomUUID();
-    const place = await store.backfills.claim(workspace, process, minute);
+    const place = await claim();
     if (place === undefined) throw new Error('there is one to read');
     await store.backfills.addGap(workspace, new Date(since.getTime() + minute), day, minute);
-    await store.backfills.complete(place);
-    await store.backfills.renewClaims(process, 0);
-    expect(await store.backfills.claim(workspace, process, minute)).toMatchObject({
-      thread_ts: place.thread_ts,
-      since_ts: place.since_ts,
-    });
+    await store.jobs.done(place, false);
+    expect(await claim()).toMatchObject({ thread_ts: place.thread_ts, payload: place.payload });
   });
 });

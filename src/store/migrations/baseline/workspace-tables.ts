@@ -103,22 +103,6 @@ export const WORKSPACE_TABLES = `
     primary key (workspace, app_id, process_id)
   ) with (fillfactor = 50);
 
-  create table backfills (
-    workspace text not null,
-    channel text not null,
-    thread_ts numeric(16,6) not null,
-    since_ts numeric(16,6) not null,
-    last_used_at timestamptz not null,
-    gap_count integer not null default 1,
-    claimed_by uuid,
-    claimed_until timestamptz not null default 'epoch',
-    queued_at timestamptz not null default clock_timestamp(),
-    primary key (workspace, channel, thread_ts)
-  );
-  create index backfills_last_used on backfills (workspace, last_used_at desc, thread_ts desc);
-  create index backfills_claimed on backfills (claimed_by) where claimed_by is not null;
-  create index backfills_queued on backfills (queued_at);
-
   create table audit_events (
     workspace text not null,
     id bigint not null generated always as identity,

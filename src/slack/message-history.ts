@@ -43,6 +43,8 @@ export interface HistoryRequest {
   threadTs?: string | undefined;
   /** Messages from this ts on, which is included. */
   oldest?: string | undefined;
+  /** Messages up to this ts, which is included. */
+  latest?: string | undefined;
   guard?: LeaseGuard | undefined;
   signal?: AbortSignal | undefined;
   /** The priority under the rate limit, if it is not the usual one. */
@@ -56,7 +58,27 @@ export interface HistoryPage {
   nextCursor: string | undefined;
 }
 
-interface OwnPostRequest extends Omit<HistoryRequest, 'oldest'> {
+interface NewestRequest {
+  channel: string;
+  threadTs: string;
+  /** No message before this ts counts. */
+  oldest: string;
+  /** The newest message is the one before this ts. */
+  before: string;
+  /** How many messages are needed of those that are wanted. */
+  count: number;
+  isWanted: (message: ThreadMessage) => boolean;
+  signal?: AbortSignal | undefined;
+}
+
+/** Messages of a thread, oldest first. */
+export interface NewestMessages {
+  messages: readonly ThreadMessage[];
+  /** Which messages of the thread were not read. */
+  missing: 'older' | 'later' | undefined;
+}
+
+interface OwnPostRequest extends Omit<HistoryRequest, 'oldest' | 'latest'> {
   key: string;
   streamsExcept?: ReadonlySet<string> | undefined;
   /** When the bot was first about to send it. */
@@ -70,18 +92,22 @@ interface OwnPostRequest extends Omit<HistoryRequest, 'oldest'> {
 const PAGE_SIZE = 200;
 const DISTRIBUTED_PAGE_SIZE = 15;
 
+/** The window of time at the end of a long thread that is read first (s), and how much wider each earlier one is. */
+const FIRST_WINDOW_S = 60;
+const WINDOW_GROWTH = 8;
+
 /** How much our clock and Slack's may differ (s). */
 const CLOCK_SKEW_S = 60;
 
 /** Reads messages. Slow and under a tight rate limit: use it only to find out whether a post arrived, or to backfill. */
 export class MessageHistory {
   readonly #client: RateLimitedClient;
-  readonly #pageSize: number;
+  readonly #isDistributed: boolean;
 
   /** `isDistributed`: the rate limit for apps outside the Marketplace applies. */
   constructor(client: RateLimitedClient, isDistributed = false) {
     this.#client = client;
-    this.#pageSize = isDistributed ? DISTRIBUTED_PAGE_SIZE : PAGE_SIZE;
+    this.#isDistributed = isDistributed;
   }
 
   /** The bot's post with this key, if Slack has it; with `streamsExcept` also a stream other than these, which has no key. */
@@ -106,6 +132,34 @@ export class MessageHistory {
     } while (cursor !== undefined);
   }
 
+  /**
+   * The newest messages of a thread, as many as are needed or more. Slack gives pages from the oldest message on only, so a
+   * thread longer than a page is read in windows of time from its end, each wider than the one after it. Where Slack allows
+   * one call a minute, only the first page is read.
+   */
+  async newestBefore({ before, count, isWanted, ...request }: NewestRequest): Promise<NewestMessages> {
+    const firstPage = { ...request, latest: before, cursor: undefined };
+    const first = await this.#client.call(...this.#pageCall(firstPage));
+    const isBefore = (to: string) => (message: ThreadMessage) => Number(message.ts) < Number(to);
+    const isWhole = first.response_metadata === undefined;
+    if (isWhole || this.#isDistributed)
+      return { messages: first.messages.filter(isBefore(before)), missing: isWhole ? undefined : 'later' };
+    let messages: ThreadMessage[] = [];
+    for (let [to, seconds] = [before, FIRST_WINDOW_S]; ; seconds *= WINDOW_GROWTH) {
+      const start = Number(to) - seconds;
+      const oldest = start > Number(request.oldest) ? start.toFixed(6) : request.oldest;
+      const window: ThreadMessage[] = [];
+      for await (const message of this.messages({ ...request, oldest, latest: to })) {
+        // Slack adds the root to each window.
+        if (Number(message.ts) >= Number(oldest) && isBefore(to)(message)) window.push(message);
+      }
+      messages = [...window, ...messages];
+      if (oldest === request.oldest) return { messages, missing: undefined };
+      if (messages.filter(isWanted).length >= count) return { messages, missing: 'older' };
+      to = oldest;
+    }
+  }
+
   /** One page; undefined if the rate limit allows none within `maxWaitMs`. */
   async tryPage(
     request: HistoryRequest & { cursor: string | undefined },
@@ -116,14 +170,15 @@ export class MessageHistory {
   }
 
   #pageCall(request: HistoryRequest & { cursor: string | undefined }) {
-    const { channel, threadTs, oldest, cursor, guard, signal, priority } = request;
+    const { channel, threadTs, oldest, latest, cursor, guard, signal, priority } = request;
     const method = threadTs === undefined ? 'conversations.history' : 'conversations.replies';
     const args = {
       channel,
       ...(threadTs !== undefined && { ts: threadTs }),
       ...(oldest !== undefined && { oldest, inclusive: true }),
+      ...(latest !== undefined && { latest, inclusive: true }),
       ...(cursor !== undefined && { cursor }),
-      limit: this.#pageSize,
+      limit: this.#isDistributed ? DISTRIBUTED_PAGE_SIZE : PAGE_SIZE,
       include_all_metadata: true,
     };
     return [method, args, { schema: pageSchema, guard, signal, priority }] as const;

@@ -1,5 +1,8 @@
+import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
+import type { z } from 'zod';
 import { MessageHistory } from '../../src/slack/message-history.ts';
+import { RateLimitedClient } from '../../src/slack/rate-limited-client.ts';
 import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';
 
 let scene: SlackClientScene;
@@ -90,4 +93,74 @@ test('a distributed app reads 15 messages, once a minute', async () => {
   setTimeout(() => second.abort(new Error('still waiting')), 100);
   await expect(waiting).rejects.toThrow('still waiting');
   expect(scene.slack.calls).toHaveLength(1);
+});
+
+/** A client that gives pages of a thread as Slack does: from the oldest message of a window on, always with the root. */
+class ClientOfThread extends RateLimitedClient {
+  calls = 0;
+  readonly #thread: readonly string[];
+
+  constructor({ slackClient, rateLimiter }: RateLimitedClient, thread: readonly string[]) {
+    super(slackClient, rateLimiter);
+    this.#thread = thread;
+  }
+
+  override async call<S extends z.ZodType>(
+    _method: string,
+    args: Record<string, unknown>,
+    { schema }: { schema: S },
+  ): Promise<z.infer<S>> {
+    this.calls += 1;
+    const { ts: root, oldest, latest, limit, cursor = 0 } = args;
+    const window = this.#thread.filter(
+      (ts) => ts === root || (Number(ts) >= Number(oldest) && Number(ts) <= Number(latest)),
+    );
+    const end = Number(cursor) + Number(limit);
+    const messages = window.slice(Number(cursor), end).map((ts) => ({ ts, text: ts }));
+    const next_cursor = window.length > end ? String(end) : '';
+    return schema.parse({ ok: true, messages, response_metadata: { next_cursor } });
+  }
+}
+
+/** Replies of one thread, in bursts and after silences of up to ten days. */
+const threadArbitrary = fc
+  .array(fc.record({ silence: fc.nat(864_000), burst: fc.integer({ min: 1, max: 1_500 }) }), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  .map((parts) => {
+    let end = 1_700_000_000;
+    return parts.flatMap(({ silence, burst }) => {
+      const start = end + silence + 1;
+      end = start + burst;
+      return Array.from({ length: burst }, (_, n) => (start + n).toFixed(6));
+    });
+  });
+
+test('history reads the newest messages of a thread in a few calls, however long it is', async () => {
+  scene = await startSlackClientScene();
+  const newest = async (thread: string[], before: string, isDistributed = false) => {
+    const client = new ClientOfThread(scene.client, thread);
+    const [root = ''] = thread;
+    const request = { channel: 'C1', threadTs: root, oldest: root, before, count: 20, isWanted: () => true };
+    return {
+      ...(await new MessageHistory(client, isDistributed).newestBefore(request)),
+      calls: client.calls,
+    };
+  };
+  await fc.assert(
+    fc.asyncProperty(threadArbitrary, fc.nat(1_000_000), async (thread, silence) => {
+      const before = (Number(thread.at(-1)) + 1 + silence).toFixed(6);
+      const { messages, missing, calls } = await newest(thread, before);
+      expect(messages.length).toBeGreaterThanOrEqual(Math.min(20, thread.length));
+      expect(messages.map(({ ts }) => ts)).toEqual(thread.slice(-messages.length));
+      expect(missing).toBe(messages.length < thread.length ? 'older' : undefined);
+      expect(calls).toBeLessThanOrEqual(thread.length <= 200 ? 1 : 8 + messages.length / 199);
+    }),
+    { numRuns: 50 },
+  );
+  const long = Array.from({ length: 2_100 }, (_, n) => `${1_700_000_000 + n * 60}.000000`);
+  expect(await newest(long, '1700126000.000000')).toMatchObject({ missing: 'older', calls: 4 });
+  const page = await newest(long, '1700126000.000000', true);
+  expect(page).toMatchObject({ messages: { length: 15 }, missing: 'later', calls: 1 });
 });

@@ -50,7 +50,7 @@ async function readBack(
   signal: AbortSignal,
 ): Promise<void> {
   const { channel, thread_ts: threadTs, ts, user_id } = message;
-  for await (const read of history.messages({ channel, threadTs, oldest: ts, signal })) {
+  for await (const read of history.messages({ channel, threadTs, oldest: ts, latest: ts, signal })) {
     if (read.ts === ts && read.user === user_id)
       return void (await store.messages.updateContent(message, messageContent(read), ts));
   }

@@ -11,12 +11,13 @@ export async function recoverOrphanReplies(
   { deps, workspace, lease }: ThreadWork,
   thread: Thread,
 ): Promise<void> {
-  const orphanTs = new Set(await deps.store.orphanReplies.after(thread, thread.adopted_ts));
-  if (orphanTs.size === 0) return;
+  const orphanTs = await deps.store.orphanReplies.after(thread, thread.adopted_ts);
+  const [oldest, latest] = [orphanTs[0], orphanTs.at(-1)];
+  if (oldest === undefined) return;
   const request = { channel: thread.channel, threadTs: thread.thread_ts, signal: lease.signal };
-  for await (const message of workspace.readBack.messages({ ...request, oldest: thread.adopted_ts })) {
+  for await (const message of workspace.readBack.messages({ ...request, oldest, latest })) {
     const { ts, user: person, bot_id } = message;
-    if (!orphanTs.has(ts) || person === undefined || bot_id !== undefined) continue;
+    if (!orphanTs.includes(ts) || person === undefined || bot_id !== undefined) continue;
     await addOrphanReply(deps, workspace, thread, { ts, person, content: messageContent(message) });
   }
   await deps.store.orphanReplies.clear(thread);

@@ -8,6 +8,8 @@ import { readableText, toSingleLine } from './readable-text.ts';
 export interface TranscriptOptions {
   /** The thread's messages before the question, in any order. */
   readonly messages: readonly ParsedMessage[];
+  /** Which messages of the thread are not among them, because they were not read. */
+  readonly missing?: 'older' | 'later' | undefined;
   readonly names: DisplayNames;
   readonly botUserId: string;
   /** The newest messages are kept. */
@@ -26,20 +28,20 @@ export function buildTranscript(options: TranscriptOptions): string {
     .sort((one, other) => compareTs(other.ts ?? '', one.ts ?? ''))
     .filter((message) => hasContent(message, options));
   const kept: string[] = [];
-  const length = () => withHeading(kept, newestFirst.length).length;
+  const quoted = (entries: readonly string[]) => withHeading(entries, newestFirst.length, options.missing);
   for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages))) {
     kept.unshift(transcriptEntry(message, options));
-    if (length() <= options.maxCharacters) continue;
+    if (quoted(kept).length <= options.maxCharacters) continue;
     const only = kept.shift();
     if (kept.length === 0 && only !== undefined) {
-      const frame = withHeading([''], newestFirst.length).length;
+      const frame = quoted(['']).length;
       const shortened = shortenedTo(options.maxCharacters - frame, only);
       if (shortened.length < MIN_ENTRY_CHARACTERS) return '';
       kept.push(shortened);
     }
     break;
   }
-  return kept.length === 0 ? '' : withHeading(kept, newestFirst.length);
+  return kept.length === 0 ? '' : quoted(kept);
 }
 
 /** The message for the agent: the transcript, then the question under a heading of its own. */
@@ -57,13 +59,17 @@ function shortenedTo(maxCharacters: number, text: string): string {
 /** A shorter excerpt of a message is not worth sending (UTF-16 units). */
 const MIN_ENTRY_CHARACTERS = 60;
 
-function withHeading(entries: readonly string[], all: number): string {
-  const left = all - entries.length;
-  const count = entries.length === 1 ? 'the newest message' : `the newest ${entries.length} messages`;
-  const rest =
-    left === 0 ? '' : left === 1 ? ', 1 older message left out' : `, ${left} older messages left out`;
-  const what = left === 0 && entries.length > 1 ? `all ${entries.length} messages` : count;
-  return `Earlier in this Slack thread (quoted: ${what}${rest}; times in UTC):\n\n${entries.join('\n>\n')}`;
+function withHeading(entries: readonly string[], all: number, missing: TranscriptOptions['missing']): string {
+  const what = quotedPart(entries.length, all - entries.length, missing);
+  return `Earlier in this Slack thread (quoted: ${what}; times in UTC):\n\n${entries.join('\n>\n')}`;
+}
+
+function quotedPart(count: number, left: number, missing: TranscriptOptions['missing']): string {
+  if (missing === 'later') return `${count} of its first messages, later messages left out`;
+  const newest = count === 1 ? 'the newest message' : `the newest ${count} messages`;
+  if (missing === 'older') return `${newest}, older messages left out`;
+  if (left === 0) return count === 1 ? newest : `all ${count} messages`;
+  return `${newest}, ${left === 1 ? '1 older message' : `${left} older messages`} left out`;
 }
 
 function hasContent(message: ParsedMessage, { names, botUserId }: TranscriptOptions): boolean {

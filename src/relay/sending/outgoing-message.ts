@@ -1,3 +1,4 @@
+import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
@@ -9,13 +10,9 @@ import { readableText } from '../reading/readable-text.ts';
 import { taskTitle } from '../reading/task-title.ts';
 import { buildTranscript, withTranscript } from '../reading/transcript.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
-import { isEarlierTs } from '../runtime/incoming-message.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { isNoteResent } from './file-notes.ts';
-
-/** The most messages of a thread between people that are read for a transcript. */
-const MAX_TRANSCRIPT_READ = 2_000;
 
 /** A person's message as the agent gets it. */
 export interface OutgoingMessage {
@@ -46,8 +43,12 @@ export async function readOutgoingMessage(
   const content = message.content ?? { text: '' };
   const parsed = parseMessage(content);
   const about = content.about === undefined ? undefined : parseMessage(content.about);
-  const { quoted, messages: before } = about
-    ? { quoted: [], messages: [about] }
+  const {
+    quoted,
+    messages: before,
+    missing,
+  } = about
+    ? { quoted: [], messages: [about], missing: undefined }
     : await readEarlierMessages(work, thread, message);
   const botUserId = workspace.bot.userId;
   const names = await lookUpNames(workspace, parsed, ...before);
@@ -58,7 +59,8 @@ export async function readOutgoingMessage(
   const title = choices.title ?? taskTitle(text, fileNamesOf(parsed));
   if (before.length === 0 || isBare) return { text, title, choices, quoted };
   const { maxTranscriptMessages: maxMessages, maxTranscriptCharacters: maxCharacters } = deps.settings;
-  const transcript = buildTranscript({ messages: before, names, botUserId, maxMessages, maxCharacters });
+  const limits = { maxMessages, maxCharacters };
+  const transcript = buildTranscript({ messages: before, missing, names, botUserId, ...limits });
   return { text: withTranscript(transcript, text), title, choices, quoted };
 }
 
@@ -81,6 +83,7 @@ async function originalTs({ store }: RelayDeps, message: Message): Promise<strin
 /** What people said before a message that the agent has not got. */
 interface EarlierMessages {
   messages: readonly ParsedMessage[];
+  missing: NewestMessages['missing'];
   /** Those of them that were not sent because people spoke to each other. */
   quoted: readonly SlackTs[];
 }
@@ -89,7 +92,7 @@ interface EarlierMessages {
 const earlierMessages = new WeakMap<Lease, Map<SlackTs, EarlierMessages>>();
 
 /**
- * The messages of a thread between people that come before one for the agent, read from Slack once: all of them before
+ * The newest messages of a thread between people that come before one for the agent, read from Slack once: those before
  * the message that brought the bot in; then those that were not sent since, unless they are addressed to somebody else.
  */
 async function readEarlierMessages(
@@ -105,21 +108,28 @@ async function readEarlierMessages(
   const isFirst = ts === thread.adopted_ts && ts !== message.thread_ts;
   const quotes = !isFirst && message.resends_turn_id === null;
   const quoted = quotes ? await deps.store.messages.unquoted(message) : [];
-  const messages: ParsedMessage[] = [];
-  const [oldest] = quoted;
-  if (isFirst || oldest !== undefined) {
-    const request = { channel: message.channel, threadTs: message.thread_ts, signal: lease.signal };
-    for await (const earlier of workspace.readBack.messages(isFirst ? request : { ...request, oldest })) {
-      if (!isEarlierTs(earlier.ts, ts) || messages.length >= MAX_TRANSCRIPT_READ) break;
-      const parsed = parseMessage(earlier);
-      const place = { ...message, ts: earlier.ts, person: parsed.user ?? '' };
-      const isTold =
-        quoted.includes(earlier.ts) && addresseeOf(place, parsed, workspace.bot.userId) !== 'others';
-      if (isFirst || isTold) messages.push(parsed);
-    }
+  const oldest = isFirst ? message.thread_ts : quoted[0];
+  let earlier: EarlierMessages = { messages: [], missing: undefined, quoted };
+  if (oldest !== undefined) {
+    const unsent = new Set(quoted);
+    const isTold = (read: ThreadMessage) => {
+      const place = { ...message, ts: read.ts, person: read.user ?? '' };
+      return unsent.has(read.ts) && addresseeOf(place, parseMessage(read), workspace.bot.userId) !== 'others';
+    };
+    const isWanted = isFirst ? () => true : isTold;
+    const { messages, missing } = await workspace.readBack.newestBefore({
+      channel: message.channel,
+      threadTs: message.thread_ts,
+      oldest,
+      before: ts,
+      count: Math.max(1, deps.settings.maxTranscriptMessages),
+      isWanted,
+      signal: lease.signal,
+    });
+    earlier = { messages: messages.filter(isWanted).map(parseMessage), missing, quoted };
   }
-  known.set(ts, { messages, quoted });
-  return { messages, quoted };
+  known.set(ts, earlier);
+  return earlier;
 }
 
 /** The files of the unsent messages that a message quotes, as far as its transcript reaches. */

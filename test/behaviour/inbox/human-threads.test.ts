@@ -129,6 +129,28 @@ test('messages without a text or a writer, as old integrations post them, hold n
   expect(second).toContain('and by age?');
 });
 
+test('the newest messages of a very long thread are quoted, read in a few calls', async ({
+  onTestFinished,
+}) => {
+  let daysAgo = 1;
+  const clock = { now: () => Date.now() - daysAgo * 86_400_000 };
+  const own = await openAppScene({ slack: { clock } }, onTestFinished);
+  const channel = own.slack.createChannel({ name: 'long-talk', bot: false });
+  const root = own.slack.say({ person: own.grace, channel, text: 'talk 1' });
+  for (let count = 2; count <= 2_100; count += 1) {
+    if (count === 2_051) daysAgo = 0;
+    own.reply(channel, root, `talk ${count}`);
+  }
+  own.slack.invite(channel, undefined, own.ada);
+  await own.finished(channel, own.reply(channel, root, `${own.mention} what was said last?`));
+  const [question = ''] = own.sentToAgent('what was said last?').texts;
+  const quoted = [...question.matchAll(/talk (\d+)/g)].map(([, count]) => Number(count));
+  expect(quoted).toEqual(Array.from({ length: 20 }, (_, index) => 2_081 + index));
+  expect(question).toContain('quoted: the newest 20 messages, older messages left out;');
+  const readings = own.slack.calls.filter(({ method }) => method === 'conversations.replies');
+  expect(readings.length).toBeLessThan(6);
+});
+
 test('a person can have every reply of a thread read, and the thread says who and how to undo it', async () => {
   const channel = scene.channel();
   const root = slack.say({ person: grace, channel, text: 'lunch?' });

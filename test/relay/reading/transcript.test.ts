@@ -47,6 +47,9 @@ describe('the transcript of an earlier conversation', () => {
     expect(text).not.toContain('note 4.');
     expect(text.indexOf('note 5.')).toBeLessThan(text.indexOf('note 24.'));
     expect(quote(many, { maxMessages: 24 })).toContain('1 older message left out');
+    expect(quote(many, { missing: 'older' })).toContain('the newest 20 messages, older messages left out;');
+    const first = quote(many.slice(0, 15), { missing: 'later' });
+    expect(first).toContain('15 of its first messages, later messages left out;');
   });
 
   it('leaves out older messages that do not fit, and cuts a newest one that is too long alone', () => {

@@ -44,7 +44,7 @@ const settingsSchema = z.object({
     what: "Address of Slack's Web API. Change it only for development and tests.",
   }),
   SLACK_DISTRIBUTED: setting('SLACK_DISTRIBUTED', z.stringbool().default(false), {
-    what: 'Whether the app is distributed outside the Slack Marketplace. Slack then allows it to read history only once a minute, 15 messages at a time.',
+    what: 'Whether the app is distributed outside the Slack Marketplace. Slack then allows it to read history only once a minute, 15 messages at a time, so that of a longer thread the first 15 are quoted.',
   }),
   SLACK_SOCKETS: setting('SLACK_SOCKETS', z.coerce.number().int().min(2).max(10).default(8), {
     what: 'Most Socket Mode connections of all processes together. Slack allows 10 per app; leave some for processes that crashed and have not expired.',

@@ -36,6 +36,7 @@ import { StopTriggers } from './relay/controls/stop-requests.ts';
 import { UnsentReplies } from './relay/controls/unsent-replies.ts';
 import { WaitingReactions } from './relay/controls/waiting-reactions.ts';
 import { backfillJobs } from './relay/inbox/backfill.ts';
+import { channelMoveJobs } from './relay/inbox/channel-move.ts';
 import { EventGapDetector } from './relay/inbox/event-gap-detector.ts';
 import { Inbox, type InboxDeps } from './relay/inbox/inbox.ts';
 import { openRegistry } from './relay/installations/open-registry.ts';
@@ -252,7 +253,7 @@ export async function startApp(
     jobs,
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
   });
-  const kinds = [features.workflowStep.jobs, features.taskDeleter.jobs, projectNameJobs(deps), backfill];
+  const kinds = [...features.jobKinds, projectNameJobs(deps), backfill, channelMoveJobs(store)];
   for (const kind of kinds) jobs.add(kind);
 
   // Slack's requests and our own pages.

@@ -59,6 +59,7 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
   return {
     /** What works between people's requests. */
     background: [questionPoster, taskFiles],
+    jobKinds: [workflowStep.jobs, taskDeleter.jobs],
     channelSettings,
     workspaceAccount,
     workspaceAccess,

@@ -13,6 +13,7 @@ import {
   isBotId,
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
+import { moveChannel } from './channel-move.ts';
 
 export interface InboxDeps {
   store: Store;
@@ -58,9 +59,7 @@ export class Inbox {
         return follows ? { kind: 'renamed' } : { kind: 'ignored', why: 'no project follows the name' };
       }
       case 'move':
-        await this.#deps.store.transaction(({ channelMoves }) =>
-          channelMoves.move(event.workspace, event.from, event.channel),
-        );
+        await moveChannel(this.#deps.store, event);
         return { kind: 'moved' };
     }
   }

@@ -1,0 +1,50 @@
+import { StoreError } from '../../store/errors.ts';
+import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
+import type { Store } from '../../store/store.ts';
+import type { JobKind } from '../runtime/job-runner.ts';
+
+/** The kind of jobs that move a channel; the job's channel is the new id, its key the old one. */
+const CHANNEL_MOVE_JOB = 'channel_move';
+
+/** Slack gives a channel another id. */
+export interface ChannelMove {
+  workspace: string;
+  from: string;
+  /** The new id. */
+  channel: string;
+}
+
+/**
+ * Moves all that is stored of a channel to its new id. While a thread has a turn at work under both ids that cannot be
+ * done: a job does it then. Throws a StoreError.
+ */
+export async function moveChannel(store: Store, { workspace, from, channel }: ChannelMove): Promise<void> {
+  try {
+    await moveAtOnce(store, { workspace, from, channel });
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    await store.jobs.want(
+      { workspace, kind: CHANNEL_MOVE_JOB, channel, thread_ts: CHANNEL_LEVEL, key: from },
+      1_000,
+    );
+  }
+}
+
+/** Jobs that move channels as soon as the turns under both ids have ended. */
+export function channelMoveJobs(store: Store): JobKind {
+  return {
+    kind: CHANNEL_MOVE_JOB,
+    share: 1,
+    timeoutMs: 30_000,
+    // The longest turn, and more.
+    giveUpAfterMs: 3 * 24 * 60 * 60_000,
+    perform: async ({ workspace, channel, key: from }) => {
+      await moveAtOnce(store, { workspace, from, channel });
+      return 'done';
+    },
+  };
+}
+
+async function moveAtOnce(store: Store, { workspace, from, channel }: ChannelMove): Promise<void> {
+  await store.transaction(({ channelMoves }) => channelMoves.move(workspace, from, channel));
+}

@@ -13,11 +13,11 @@ export function requireEmbeddedDatabase(
   );
 }
 
-/** Does work that Ctrl+C and SIGTERM end; it removes what it has begun, and this throws. */
+/** Does work that Ctrl+C and SIGTERM end, however often they come; it removes what it has begun, and this throws. */
 export async function runInterruptible(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => interrupted.abort(new Error('interrupted. Nothing has changed.')));
+    process.on(signal, () => interrupted.abort(new Error('interrupted. Nothing has changed.')));
   try {
     await work(interrupted.signal);
   } catch (error) {

@@ -19,35 +19,35 @@ const args = process.argv.slice(2).flatMap((arg) => {
 });
 
 const [major = 0, minor = 0] = version.slice(1).split('.').map(Number);
-if (major > 24 || (major === 24 && minor >= 5)) {
-  // The same process goes on; Windows has no execve.
-  process.execve?.(execPath, [execPath, ...args]);
-  run(execPath, env);
+if (platform === 'win32') {
+  refuse('Taskthread runs on Linux and macOS: on Windows, run it in WSL2.');
+} else if (major > 24 || (major === 24 && minor >= 5)) {
+  // The same process goes on.
+  process.execve(execPath, [execPath, ...args]);
 } else {
-  const node = packagedNode();
-  run(node, { ...env, PATH: [dirname(node), env.PATH].filter(Boolean).join(delimiter) });
+  startChild(packagedNode());
 }
 
 /** The Node among the dependencies. Not its link in node_modules/.bin, which npm before 11.6 leaves out. */
 function packagedNode() {
-  if (platform === 'win32') refuse('on Windows, run Taskthread in WSL2.');
   const hasPackage = platform === 'linux' && (arch === 'x64' || arch === 'arm64');
-  if (!hasPackage) refuse('install it.');
+  if (!hasPackage) refuseNode('install it.');
   try {
     const found = createRequire(import.meta.url).resolve(`node-linux-${arch}/package.json`);
     return join(dirname(found), 'bin', 'node');
   } catch {
-    return refuse('install it, or run npm ci with optional packages, which brings one.');
+    return refuseNode('install it, or run npm ci with optional packages, which brings one.');
   }
 }
 
 /** Starts Node as a child, which gets each signal; exits as the child does. */
-function run(node, environment) {
-  const child = spawn(node, args, { stdio: 'inherit', env: environment });
-  // After Ctrl+C in a terminal the child gets the signal twice, as it does from npm.
+function startChild(node) {
+  const PATH = [dirname(node), env.PATH].filter(Boolean).join(delimiter);
+  const child = spawn(node, args, { stdio: 'inherit', env: { ...env, PATH } });
+  // After Ctrl+C in a terminal the child gets the signal more than once, as it does from npm.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', ({ code }) =>
-    refuse(`install it, because the Node 24 that npm ci brings cannot run here (${code}).`),
+    refuseNode(`install it, because the Node 24 that npm ci brings cannot run here (${code}).`),
   );
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code);
@@ -57,7 +57,11 @@ function run(node, environment) {
   });
 }
 
-function refuse(advice) {
-  console.error(`Taskthread needs Node ${OLDEST} or newer, and this is ${version.slice(1)}: ${advice}`);
+function refuseNode(advice) {
+  refuse(`Taskthread needs Node ${OLDEST} or newer, and this is ${version.slice(1)}: ${advice}`);
+}
+
+function refuse(sentence) {
+  console.error(sentence);
   process.exit(1);
 }

@@ -118,7 +118,7 @@ if (import.meta.main) {
     const config = readCommandConfig(process.env);
     const print = (line: string) => console.log(line);
     const interrupted = new AbortController();
-    process.once('SIGINT', () => interrupted.abort());
+    process.on('SIGINT', () => interrupted.abort());
     await withOperatorStore(config, async (store) => {
       const deleteTask = (task: StartedTask) => deleteAtService(config, store, request.workspace, task);
       await forget(store, request, deleteTask, print, interrupted.signal);

@@ -101,7 +101,6 @@ describe("npm's scripts on a machine whose Node is too old", () => {
   test.each([
     ['is not there', {}, 'install it, or run npm ci with optional packages, which brings one.'],
     ['cannot run', {}, 'install it, because the Node 24 that npm ci brings cannot run here (ENOENT).'],
-    ['is not there', { platform: 'win32' }, 'on Windows, run Taskthread in WSL2.'],
     ['is not there', { platform: 'darwin' }, 'install it.'],
     ['is not there', { arch: 's390x' }, 'install it.'],
   ] as const)('say what to install if the packaged Node %s: %j', async (packagedNode, machine, advice) => {
@@ -110,6 +109,13 @@ describe("npm's scripts on a machine whose Node is too old", () => {
     expect(said).toBe(`Taskthread needs Node 24.5 or newer, and this is 20.20.2: ${advice}\n`);
     expect(child.exitCode).toBe(1);
   });
+});
+
+test('Windows is refused in a sentence, with any Node', async () => {
+  const child = launch(await makeClone('is not there'), { platform: 'win32' });
+  const [said] = await Promise.all([child.stderr === null ? '' : text(child.stderr), once(child, 'exit')]);
+  expect(said).toBe('Taskthread runs on Linux and macOS: on Windows, run it in WSL2.\n');
+  expect(child.exitCode).toBe(1);
 });
 
 test('a Node that is new enough goes on as the same process', async () => {
@@ -144,6 +150,8 @@ test("each of npm's scripts, and the systemd unit, start TypeScript and vitest b
   const commands = [...Object.values(scripts).flatMap((script) => script.split(' && ')), start];
   const needing = commands.filter((command) => /\.ts\b|\bvitest\b|\bnode\b/.test(command));
   expect(needing).toEqual(expect.arrayContaining([scripts.start, scripts.vitest, start]));
-  const launched = /^node setup\/launcher\.mjs (?:--\S+ )*\S+(?:\.ts|vitest run)$/;
+  const launched = /^(?:exec )?node setup\/launcher\.mjs (?:--\S+ )*\S+(?:\.ts|vitest run)$/;
   expect(needing.filter((command) => !launched.test(command))).toEqual([]);
+  // npm passes a signal on to its shell alone, and Debian's shell waits for the command as its parent.
+  expect(scripts.start).toMatch(/^exec /);
 });

@@ -193,13 +193,8 @@ export async function startApp(
   const unsentReplies = new UnsentReplies(controlDeps);
   const stopTriggers = new StopTriggers(controlDeps, stopControl, pausedMessages, waitingReactions);
   const dispatcher = new Dispatcher({ queue, run: (...job) => runner.run(...job), log });
-  const maintenance = new Maintenance({
-    store,
-    queue,
-    waitingReactions,
-    retention: retentionDays(config),
-    log,
-  });
+  const retention = retentionDays(config);
+  const maintenance = new Maintenance({ store, queue, waitingReactions, retention, log });
   const followUps = new FollowUps(deps, [postLaterResults, postReviews], readRateFor);
 
   // Messages from Slack.
@@ -238,6 +233,9 @@ export async function startApp(
     onStopTrigger: (trigger) => stopTriggers.handle(trigger),
     onWorkflowStep: (run) => features.workflowStep.accept(run),
     onEventHandled: telemetry.onEventHandled,
+    onEventLost: (thread, since) => store.backfills.addThread(thread, since),
+    badThingMs: deps.settings.badThingMs,
+    hasWrittenAfter: (at) => gapDetector.lastHeartbeatAt > at,
     log,
   });
 

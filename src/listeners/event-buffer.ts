@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { FailingTime } from '../relay/runtime/failing-time.ts';
 import { isEarlierTs } from '../relay/runtime/incoming-message.ts';
 import { StoreError } from '../store/errors.ts';
 
@@ -12,6 +13,8 @@ export interface BufferableEvent {
   size(): number;
   /** Throws a StoreError where the database cannot take it now. */
   write(): Promise<void>;
+  /** Records that it is missing. Throws a StoreError where the database cannot take that either. */
+  recordLoss(): Promise<void>;
 }
 
 export interface EventBufferOptions {
@@ -23,6 +26,10 @@ export interface EventBufferOptions {
   deadlineMs?: number;
   /** The pause before the database is tried again (ms). */
   retryMs?: number;
+  /** How long an event may fail, while the database takes other writes, before it is given up (ms). */
+  badThingMs?: number;
+  /** Whether the database has taken another write after `at` (`performance.now()`). */
+  hasWrittenAfter?: (at: number) => boolean;
 }
 
 interface KeptEvent {
@@ -33,10 +40,24 @@ interface KeptEvent {
   refusals: number;
 }
 
+/** The kept events of one thread, by id. */
+interface KeptThread {
+  readonly events: Map<string, KeptEvent>;
+  failing: FailingTime;
+  /** The pause after the last failure (ms), and when it ends (`performance.now()`). */
+  pauseMs: number;
+  dueAt: number;
+  isWriting: boolean;
+}
+
 /** Refused so often, an event is given up: not each error that comes with an outage says so. */
 const MAX_REFUSALS = 3;
 /** How many threads are written at a time once the database is back. */
 const MAX_PARALLEL = 20;
+/** The longest pause of a thread at which the database fails while it takes others (ms). */
+const MAX_PAUSE_MS = 15_000;
+/** How long the end of the process waits until what is missing is recorded (ms). */
+const LAST_RECORD_MS = 1_000;
 
 /**
  * Writes events, and keeps those in memory that the database cannot take, until it can: Slack sends an event again after
@@ -44,12 +65,13 @@ const MAX_PARALLEL = 20;
  */
 export class EventBuffer {
   readonly #options: Required<EventBufferOptions>;
-  /** By thread, then by id. */
-  readonly #kept = new Map<string, Map<string, KeptEvent>>();
+  /** In the order in which the threads are tried: those that fail go to the end. */
+  readonly #kept = new Map<string, KeptThread>();
   readonly #stopped = new AbortController();
   #events = 0;
   #bytes = 0;
   #isWriting = false;
+  #lastWrittenAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: EventBufferOptions) {
     this.#options = {
@@ -57,6 +79,8 @@ export class EventBuffer {
       maxBytes: 32 * 1024 * 1024,
       deadlineMs: 2_700,
       retryMs: 500,
+      badThingMs: 10 * 60_000,
+      hasWrittenAfter: () => false,
       ...options,
     };
   }
@@ -79,14 +103,18 @@ export class EventBuffer {
     }
   }
 
-  /** Gives up what is kept: Slack sends it to another process, or after the next start. */
+  /** Gives up what is kept: Slack sends it to another process, or after the next start. What it no longer sends is read back. */
   async stop(): Promise<void> {
     this.#stopped.abort();
+    const kept = [...this.#kept.values()].flatMap(({ events }) => [...events.values()]);
+    const recorded = Promise.allSettled(kept.map(({ event }) => event.recordLoss()));
+    await Promise.race([recorded, sleep(LAST_RECORD_MS, undefined, { ref: false })]);
   }
 
   async #tryOnce(event: BufferableEvent): Promise<void> {
     try {
       await event.write();
+      this.#lastWrittenAt = performance.now();
     } catch (error) {
       if (error instanceof StoreError) this.#keep(event).catch(() => undefined);
       throw error;
@@ -94,15 +122,16 @@ export class EventBuffer {
   }
 
   async #keep(event: BufferableEvent): Promise<void> {
-    const thread = this.#kept.get(event.thread) ?? new Map<string, KeptEvent>();
-    const known = thread.get(event.id);
+    const thread = this.#kept.get(event.thread) ?? newThread();
+    const known = thread.events.get(event.id);
     if (known !== undefined) return known.written.promise;
     const { maxEvents, maxBytes, log } = this.#options;
     const bytes = event.size();
     if (this.#events >= maxEvents || this.#bytes + bytes > maxBytes)
       throw new StoreError('unavailable', 'The database is unavailable, and the memory for events is full.');
     const kept = { event, bytes, written: Promise.withResolvers<void>(), refusals: 0 };
-    this.#kept.set(event.thread, thread.set(event.id, kept));
+    thread.events.set(event.id, kept);
+    this.#kept.set(event.thread, thread);
     this.#events += 1;
     this.#bytes += bytes;
     if (!this.#isWriting) {
@@ -116,38 +145,91 @@ export class EventBuffer {
   async #writeKept(): Promise<void> {
     const { retryMs, log } = this.#options;
     this.#isWriting = true;
+    const before = this.#events;
+    const running = new Set<Promise<void>>();
     let parallel = 1;
-    let count = 0;
     while (this.#events > 0 && !this.#stopped.signal.aborted) {
-      const threads = [...this.#kept.values()].slice(0, parallel);
-      const isBack = await Promise.all(threads.map((thread) => this.#writeFirst(thread)));
-      count += isBack.filter(Boolean).length;
-      parallel = isBack.includes(false) ? 1 : MAX_PARALLEL;
+      const now = performance.now();
+      for (const [name, thread] of this.#kept) {
+        if (running.size >= parallel) break;
+        if (thread.isWriting || thread.dueAt > now) continue;
+        const run = this.#writeFirst(name, thread).then((isBack) => {
+          if (isBack) parallel = MAX_PARALLEL;
+          else if (this.#lastWrittenAt < now) parallel = 1;
+          running.delete(run);
+        });
+        running.add(run);
+      }
+      await Promise.race([...running, sleep(retryMs)]);
       if (parallel === 1) await sleep(retryMs);
     }
     this.#isWriting = false;
-    log.info({ events: count }, 'recorded the events that were kept in memory');
+    log.info({ events: before - this.#events }, 'recorded the events that were kept in memory');
   }
 
   /** Whether the database answered: it took the thread's first event, or refused it. */
-  async #writeFirst(thread: Map<string, KeptEvent>): Promise<boolean> {
-    const all = [...thread.values()];
+  async #writeFirst(name: string, thread: KeptThread): Promise<boolean> {
+    thread.isWriting = true;
+    const all = [...thread.events.values()];
     const first = all.reduce((one, other) => (isEarlierTs(other.event.ts, one.event.ts) ? other : one));
-    const { event, bytes, written } = first;
+    const isBack = await this.#tryToWrite(name, thread, first);
+    thread.isWriting = false;
+    return isBack;
+  }
+
+  async #tryToWrite(name: string, thread: KeptThread, first: KeptEvent): Promise<boolean> {
     try {
-      await event.write();
-      written.resolve();
+      await first.event.write();
     } catch (error) {
-      if (error instanceof StoreError) return false;
-      first.refusals += 1;
-      if (first.refusals < MAX_REFUSALS) return true;
-      this.#options.log.warn({ err: error, event: event.id }, 'an event could not be recorded');
-      written.reject(error);
+      if (!(error instanceof StoreError)) {
+        first.refusals += 1;
+        if (first.refusals < MAX_REFUSALS) return true;
+      } else if (!(await this.#isBad(thread))) {
+        this.#postpone(name, thread);
+        return false;
+      }
+      try {
+        await first.event.recordLoss();
+      } catch {
+        this.#postpone(name, thread);
+        return false;
+      }
+      this.#options.log.error({ err: error, event: first.event.id }, 'an event could not be recorded');
+      first.written.reject(error);
+      this.#remove(name, thread, first);
+      return true;
     }
-    thread.delete(event.id);
-    if (thread.size === 0) this.#kept.delete(event.thread);
-    this.#events -= 1;
-    this.#bytes -= bytes;
+    this.#lastWrittenAt = performance.now();
+    first.written.resolve();
+    this.#remove(name, thread, first);
     return true;
   }
+
+  /** Whether the thread's first event has failed for too long while the database took other writes. */
+  async #isBad(thread: KeptThread): Promise<boolean> {
+    const { badThingMs, hasWrittenAfter } = this.#options;
+    const failedMs = await thread.failing.count((at) => this.#lastWrittenAt > at || hasWrittenAfter(at));
+    // In an outage all wait for the same, and are written soon after it.
+    thread.pauseMs = failedMs > 0 ? Math.min(MAX_PAUSE_MS, 2 * thread.pauseMs) : this.#options.retryMs;
+    return failedMs >= badThingMs;
+  }
+
+  /** The others are tried first. */
+  #postpone(name: string, thread: KeptThread): void {
+    thread.dueAt = performance.now() + thread.pauseMs;
+    this.#kept.delete(name);
+    this.#kept.set(name, thread);
+  }
+
+  #remove(name: string, thread: KeptThread, { event, bytes }: KeptEvent): void {
+    thread.events.delete(event.id);
+    thread.failing = new FailingTime();
+    if (thread.events.size === 0) this.#kept.delete(name);
+    this.#events -= 1;
+    this.#bytes -= bytes;
+  }
+}
+
+function newThread(): KeptThread {
+  return { events: new Map(), failing: new FailingTime(), pauseMs: 0, dueAt: 0, isWriting: false };
 }

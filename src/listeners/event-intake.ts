@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { WorkflowStepRun } from '../features/workflow-step/workflow-step-handler.ts';
 import type { StopTrigger } from '../relay/controls/stop-requests.ts';
@@ -10,8 +9,9 @@ import type { ChannelActor } from '../relay/runtime/actors.ts';
 import type { StopOutcome } from '../relay/runtime/control-types.ts';
 import type { InboxOutcome } from '../relay/runtime/incoming-message.ts';
 import { optional } from '../slack/field-schemas.ts';
+import type { SlackTs, ThreadKey } from '../store/keys.ts';
 import { type Envelope, isMessageEvent, parseEnvelope } from './envelope.ts';
-import { EventBuffer } from './event-buffer.ts';
+import { EventBuffer, type EventBufferOptions } from './event-buffer.ts';
 import {
   type BotIdentity,
   findOtherBotMention,
@@ -35,7 +35,8 @@ export interface HandledEvent {
   ms: number;
 }
 
-export interface EventIntakeDeps {
+export interface EventIntakeDeps
+  extends Required<Pick<EventBufferOptions, 'badThingMs' | 'hasWrittenAfter' | 'log'>> {
   inbox: Inbox;
   /** Undefined if the bot is not installed there. */
   bot(query: InstallationQuery): Promise<BotIdentity | undefined>;
@@ -52,7 +53,8 @@ export interface EventIntakeDeps {
   /** Records a step of a workflow that Slack runs. */
   onWorkflowStep: (run: WorkflowStepRun) => Promise<void>;
   onEventHandled?: (event: HandledEvent) => void;
-  log: Logger;
+  /** Records that a thread is to be read back from this ts on: an event about it is lost. */
+  onEventLost: (thread: ThreadKey, since: SlackTs) => Promise<void>;
 }
 
 /** Hands each event to its receiver. Returns once it may be acknowledged; throws if Slack should send it again. */
@@ -63,7 +65,8 @@ export class EventIntake {
 
   constructor(deps: EventIntakeDeps) {
     this.#deps = deps;
-    this.#buffer = new EventBuffer({ log: deps.log });
+    const { log, badThingMs, hasWrittenAfter } = deps;
+    this.#buffer = new EventBuffer({ log, badThingMs, hasWrittenAfter });
   }
 
   /** Handles one body of the Events API. Returns undefined for anything else, which Bolt's listeners handle. */
@@ -77,13 +80,18 @@ export class EventIntake {
         ? envelope && (() => this.#record(envelope))
         : () => this.#recordUninstall(uninstallEvent);
     if (record === undefined) return undefined;
+    const place = envelope && placeOf(envelope);
     await this.#buffer.write({
       // An event about a whole organisation names no workspace.
-      ...(envelope === undefined
-        ? { id: randomUUID(), thread: '', ts: '' }
-        : { id: envelope.eventId, ...placeOf(envelope) }),
+      id: envelope?.eventId ?? randomUUID(),
+      thread: place === undefined ? '' : `${place.workspace}/${place.channel}/${place.thread_ts}`,
+      ts: place?.ts ?? '',
       size: () => JSON.stringify(body).length,
       write: record,
+      recordLoss: async () => {
+        if (place !== undefined && place.thread_ts !== '')
+          await this.#deps.onEventLost(place, place.messageTs);
+      },
     });
     return isMessage ? 'message' : 'event';
   }
@@ -186,12 +194,11 @@ const placedSchema = placeSchema.extend({
   previous_message: optional(placeSchema),
 });
 
-/** The thread that an event is about, and when it happened: an edit and a deletion are about their message's. */
-function placeOf({ workspace, event }: Envelope): { thread: string; ts: string } {
+/** The thread and message that an event is about, and when it happened: an edit and a deletion are about their message's. */
+function placeOf({ workspace, event }: Envelope): ThreadKey & { messageTs: SlackTs; ts: SlackTs } {
   const placed = placedSchema.safeParse(event).data ?? {};
   const { channel = '', event_ts, message = placed.previous_message ?? placed } = placed;
-  return {
-    thread: `${workspace}/${channel}/${message.thread_ts ?? message.ts ?? ''}`,
-    ts: event_ts ?? placed.ts ?? '',
-  };
+  const messageTs = message.ts ?? '';
+  const thread_ts = message.thread_ts ?? messageTs;
+  return { workspace, channel, thread_ts, messageTs, ts: event_ts ?? placed.ts ?? '' };
 }

@@ -18,6 +18,7 @@ function openBuffer(options: Partial<EventBufferOptions> = {}) {
       thread,
       ts,
       size: () => size,
+      recordLoss: async () => undefined,
       write: async () => {
         if (database.isAway) throw unavailable;
         database.written.push(`${thread} ${ts}`);
@@ -33,6 +34,7 @@ function openCountingBuffer<Thread extends string>(tries: Record<Thread, number>
   return (thread: Thread, write: (tried: number) => Promise<void>) =>
     buffer.write({
       ...{ id: thread, thread, ts: '1.000000', size: () => 10 },
+      recordLoss: async () => undefined,
       write: () => {
         tries[thread] += 1;
         return write(tries[thread]);
@@ -106,7 +108,14 @@ describe('events that the database cannot take', () => {
       attempts += 1;
       if (attempts === 1) await silence.promise;
     };
-    const event = { id: 'Ev1', thread: 'one', ts: '1.000000', size: () => 1, write };
+    const event = {
+      id: 'Ev1',
+      thread: 'one',
+      ts: '1.000000',
+      size: () => 1,
+      recordLoss: async () => undefined,
+      write,
+    };
     await expect(buffer.write(event)).rejects.toMatchObject({ code: 'unavailable' });
     silence.reject(unavailable);
     await waitFor(() => expect(attempts).toBe(2));
@@ -132,7 +141,14 @@ describe('events that the database cannot take', () => {
     const wrong = new RangeError('no such number');
     const write = () => Promise.reject(wrong);
     await expect(
-      buffer.write({ id: 'Ev1', thread: 'one', ts: '1.000000', size: () => 1, write }),
+      buffer.write({
+        id: 'Ev1',
+        thread: 'one',
+        ts: '1.000000',
+        size: () => 1,
+        recordLoss: async () => undefined,
+        write,
+      }),
     ).rejects.toBe(wrong);
   });
 });

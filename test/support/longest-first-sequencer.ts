@@ -16,6 +16,7 @@ const LONGEST_FIRST = [
   'behaviour/turns/unreachable-thread',
   'behaviour/turns/call-faults',
   'behaviour/turns/doubted-answers',
+  'behaviour/inbox/kept-events',
   'behaviour/replies/slack-faults',
   'behaviour/turns/lost-answers',
   'behaviour/accounts/account-form',

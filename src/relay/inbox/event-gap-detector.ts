@@ -45,6 +45,8 @@ export class EventGapDetector {
   readonly #closerLooks = new Map<string, boolean>();
   readonly #poller: Poller;
   readonly #looks: Poller;
+  /** When the database last took a heartbeat (`performance.now()`). */
+  lastHeartbeatAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: EventGapDetectorDeps) {
     this.#deps = deps;
@@ -108,6 +110,7 @@ export class EventGapDetector {
     const isConnected = this.#deps.canReceiveEvents();
     const receiving = new Set(all.flatMap(({ id, news }) => (isConnected || news.hasEvents ? [id] : [])));
     const notable = new Set(await store.workspaces.recordAllReceiving([...receiving], minGapMs));
+    this.lastHeartbeatAt = performance.now();
     for (const { id, news } of all) {
       if (notable.has(id) || news.judgedDeafAt !== null || news.posts > 0 || news.echoes > 0)
         this.#closerLooks.set(id, receiving.has(id));

@@ -71,15 +71,24 @@ function addSources(plan: PlanBlock, calls: readonly ToolCall[], rows: readonly 
   }
 }
 
-/** The label is the address itself: an agent cannot hide where a link leads. */
+/** The label is the address itself, with its whole host: an agent cannot hide where a link leads. */
 function sourcesIn(output: string): URLSourceElement[] {
   // An output that was cut off may end in the middle of an address.
   const end = output.length < MAX_TOOL_TEXT_LENGTH ? output.length : output.length - 1;
   const whole = [...output.matchAll(ADDRESS)].filter(({ index, 0: url }) => index + url.length <= end);
   const found = whole.map(([url]) => url.replace(/[.,;:!?]+$/, ''));
-  const urls = [...new Set(found)].filter((url) => url.length <= MAX_URL_LENGTH && URL.canParse(url));
-  return urls.slice(0, MAX_SOURCES).map((url) => {
-    const text = shorten(url.replace(/^https?:\/\/(?:www\.)?|\/$/g, ''), MAX_SOURCE_LABEL_LENGTH);
-    return { type: 'url', url, text };
-  });
+  const urls = [...new Set(found)].filter((url) => url.length <= MAX_URL_LENGTH && hasPlainHost(url));
+  return urls.slice(0, MAX_SOURCES).map((url) => ({ type: 'url', url, text: sourceLabel(url) }));
+}
+
+function hasPlainHost(url: string): boolean {
+  const { username, password } = URL.parse(url) ?? { username: url };
+  return username === '' && password === '';
+}
+
+function sourceLabel(url: string): string {
+  const host = new URL(url).host.replace(/^www\./, '');
+  const most = MAX_SOURCE_LABEL_LENGTH;
+  if (host.length >= most) return `…${host.slice(1 - most)}`;
+  return shorten(host + url.replace(/^https?:\/\/[^/?#]*|\/$/g, ''), most);
 }

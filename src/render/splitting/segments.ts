@@ -1,4 +1,5 @@
 import { wordJoinerPositions } from '../markdown/cjk-emphasis.ts';
+import { hostNote } from '../markdown/disguised-link.ts';
 import { linePrefix, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
 import { fenceAround, isTableTooWide } from './fences-and-tables.ts';
@@ -18,7 +19,7 @@ interface Insertion {
 
 /**
  * What makes Slack show the answer as it was meant: fences around formulas and around tables that are too wide for
- * Slack, and word joiners beside marks that Slack would not read.
+ * Slack, word joiners beside marks that Slack would not read, and the host of a link whose label names another one.
  */
 function insertionsFor(text: string, node: MarkdownNode): Insertion[] {
   if (node.type === 'formula' || (node.type === 'table' && isTableTooWide(text, node)))
@@ -30,12 +31,16 @@ function insertionsFor(text: string, node: MarkdownNode): Insertion[] {
     ];
   }
   const inner = node.children.flatMap((child) => insertionsFor(text, child));
-  const joiners = wordJoinerPositions(text, node).map((at) => ({
+  const added: Insertion[] = wordJoinerPositions(text, node).map((at) => ({
     at,
     text: WORD_JOINER,
-    kind: 'between' as const,
+    kind: 'between',
   }));
-  return joiners.length === 0 ? inner : [...inner, ...joiners].sort((a, b) => a.at - b.at);
+  const labelTo = node.type === 'link' ? node.children.at(-1)?.end : undefined;
+  const note =
+    labelTo === undefined ? '' : hostNote(text.slice(node.start + 1, labelTo), text.slice(labelTo, node.end));
+  if (labelTo !== undefined && note !== '') added.push({ at: labelTo, text: note, kind: 'between' });
+  return added.length === 0 ? inner : [...inner, ...added].sort((a, b) => a.at - b.at);
 }
 
 function fenceInsertions(text: string, node: MarkdownNode): Insertion[] {

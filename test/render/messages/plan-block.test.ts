@@ -101,6 +101,10 @@ describe('the plan of a run', () => {
       { type: 'url', url: 'https://clinvar.example/v?id=2', text: 'clinvar.example/v?id=2' },
     ]);
     expect(rows[0]?.sources).toBeUndefined();
+    const long = `${'login.google.com.'.repeat(3)}evil.example`;
+    const tricks = `https://google.com@evil.example/ https://${long}/a`;
+    const seen = shown([...finishedCalls(1), call('s', 'a'), result('s', tricks)]).plan?.tasks[1];
+    expect(seen?.sources?.map(({ text }) => text)).toEqual([`…${long.slice(-39)}`]);
     const whole = shown([...finishedCalls(1), call('s', 'a'), result('s', 'https://a.example/1')]).plan
       ?.tasks;
     expect(whole?.[1]?.sources).toHaveLength(1);

@@ -202,3 +202,21 @@ describe('nested lists', () => {
     for (const part of parts.slice(1)) expect(markdownOf(part)).toMatch(/^1\. …\n {3}- …\n/);
   });
 });
+
+describe('a link whose label names another host', () => {
+  it('shows the host that it opens in its label; code shows what it showed', () => {
+    const link = '[sign in at **google.com**](https://two.example/a/very/long?way=1 "title")';
+    const code = '`[a.io](https://b.io)`';
+    const [part] = partsOf(`- See ${link} and [one.org](https://one.org/a).\n\n${code}`);
+    expect(part && markdownOf(part)).toBe(
+      `- See ${link.replace('](', ' (two.example)](')} and [one.org](https://one.org/a).\n\n${code.replace(']', ']\u2060')}`,
+    );
+  });
+
+  it.each(['google.com', '`[` google.com'])('leaves room for the hosts behind %s', (label) => {
+    const host = `${'two.'.repeat(50)}example`;
+    const parts = partsOf(`[${label}](https://${host}/a) `.repeat(100).trimEnd());
+    const counts = parts.map((part) => markdownOf(part).split(` (${host})]`).length - 1);
+    expect(counts).toEqual([20, 20, 20, 20, 20]);
+  });
+});

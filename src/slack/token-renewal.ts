@@ -1,7 +1,6 @@
-import type { Logger } from 'pino';
 import { z } from 'zod';
 import { tokenOnlyInstallation } from './installation.ts';
-import { SlackClient } from './slack-client.ts';
+import { SlackClient, type SlackClientOptions } from './slack-client.ts';
 
 const tokenResponseSchema = z.looseObject({
   access_token: z.string().min(1),
@@ -20,22 +19,19 @@ export interface RenewedToken {
 /** Time limit of the call (ms): its answer holds the only refresh token that is valid then. */
 const RENEWAL_TIMEOUT_MS = 45_000;
 
-export interface TokenRenewalOptions {
+export interface TokenRenewalOptions extends Pick<SlackClientOptions, 'slackApiUrl' | 'log' | 'onCall'> {
   clientId: string;
   clientSecret: string;
-  slackApiUrl: string;
-  log: Logger;
 }
 
 /** Renews an expiring token; the old one stays valid until it expires. Throws a SlackError. */
 export async function renewToken(
-  { clientId, clientSecret, slackApiUrl, log }: TokenRenewalOptions,
+  { clientId, clientSecret, ...options }: TokenRenewalOptions,
   refreshToken: string,
 ): Promise<RenewedToken> {
   const client = new SlackClient({
+    ...options,
     installation: tokenOnlyInstallation(),
-    slackApiUrl,
-    log,
     timeoutMs: RENEWAL_TIMEOUT_MS,
   });
   const args = {

@@ -36,7 +36,7 @@ export class OAuthInstallations {
   constructor(deps: OAuthInstallationsDeps) {
     const { store, oauth, workspaceOptions, tokenGateFor } = deps;
     const { keyring } = oauth;
-    const { slackApiUrl, log } = workspaceOptions;
+    const { slackApiUrl, log, onCall } = workspaceOptions;
     this.#deps = deps;
     const organisations = new OrganisationWorkspaces({
       store,
@@ -64,7 +64,7 @@ export class OAuthInstallations {
     this.tokenRotation = new TokenRotation({
       store,
       keyring,
-      renew: (refreshToken) => renewToken({ ...oauth, slackApiUrl, log }, refreshToken),
+      renew: (refreshToken) => renewToken({ ...oauth, slackApiUrl, log, onCall }, refreshToken),
       onRenewed: () => workspaces.refresh(),
       log,
     });

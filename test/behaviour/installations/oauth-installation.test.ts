@@ -115,10 +115,12 @@ describe('installing the app', () => {
     expect(scene.sentToAgent('Does anybody').texts).toEqual([]);
   });
 
-  test('yields tokens that a start renews before they expire', async () => {
+  test('yields tokens that a start renews before they expire, and a metric counts that', async () => {
     const before = tenants.team('T1').installation.token;
     await scene.sandbox.restartBot();
     await scene.until('the token is renewed', () => tenants.team('T1').installation.token !== before);
+    const counted = 'taskthread_slack_calls_total{method="oauth.v2.access",outcome="ok"}';
+    await expect.poll(async () => (await tenants.fetch('/metrics')).text()).toContain(counted);
     const place = tenants.personAndChannel('T1');
     expect(await tenants.answered(tenants.ask(place, 'Still there?'))).not.toBe('');
   });

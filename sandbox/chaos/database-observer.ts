@@ -31,9 +31,9 @@ export class DatabaseObserver {
     this.#polling = this.#poll();
   }
 
-  /** The number of unfinished messages and turns, without those of one channel. Rejects while no database runs. */
-  async unfinished(exceptChannel?: string): Promise<number> {
-    return (await this.#connected()).unfinished(exceptChannel);
+  /** The number of unfinished messages and turns, without those of some channels. Rejects while no database runs. */
+  async unfinished(exceptChannels?: readonly string[]): Promise<number> {
+    return (await this.#connected()).unfinished(exceptChannels);
   }
 
   async turns(): Promise<TurnRow[]> {

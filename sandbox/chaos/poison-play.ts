@@ -7,14 +7,16 @@ import { Conversation } from './conversation.ts';
 import { DAMAGE_KINDS, type Damage, type Findings, findDamage } from './damage.ts';
 import { DatabaseObserver } from './database-observer.ts';
 import { collectFindings } from './findings.ts';
-import { DONE, type PoisonKind } from './poison-kinds.ts';
+import type { PoisonKind } from './poison-kinds.ts';
 import {
   countedBy,
+  DONE,
   ORDINARY_TEAMS,
   POISON_WORD,
   type PoisonScene,
   startPoisonScene,
 } from './poison-scene.ts';
+import { WorkflowRuns } from './workflow-runs.ts';
 
 const WARM_UP_TIMEOUT_MS = 60_000;
 const POLL_INTERVAL_MS = 250;
@@ -22,7 +24,7 @@ const POLL_INTERVAL_MS = 250;
 const REPLY_END = /Reply \w+ ends\./;
 /** What became of one bad thing, and of the others beside it. */
 export interface PoisonOutcome {
-  /** How much longer others waited than beside nothing bad; 19 of 20 messages less than this. */
+  /** How much longer the bot let others wait than beside nothing bad: of both waits the 95th percentile. */
   othersDelayedP95Seconds: number;
   /** Until it ended or was passed over; null if it did neither in time. */
   endedAfterSeconds: number | null;
@@ -32,13 +34,26 @@ export interface PoisonOutcome {
   counted: boolean;
 }
 
+/** How long others waited (s). */
+interface Waits {
+  /** Because of the bot, for each message. */
+  messages: readonly number[];
+  /** For each step of a workflow to be completed. */
+  steps: readonly number[];
+}
+
+/** Where workflows ask, too. */
+const WORKFLOW_TEAM = 'T2';
+const TOLD = new RegExp(DONE);
+const COMPLETED = /^taskthread_turns_ended_total\{outcome="completed"/;
 const MESSAGES = 12;
 const PAUSE_MS = 3_000;
 
 export interface PoisonPlayOptions {
   name: string;
-  /** What is bad; nothing by default. */
-  kind: PoisonKind | undefined;
+  kind: PoisonKind;
+  /** Whether nothing of that kind is bad. */
+  isPlain: boolean;
   seed: number;
   /** Folder for the bot's logs. */
   logs: string;
@@ -59,10 +74,16 @@ export class PoisonPlay {
   readonly #observer: DatabaseObserver;
   readonly #undo: AsyncDisposableStack;
   readonly #shownAt: ReadonlyMap<string, number>;
-  readonly #people: { random: () => number; conversation: Conversation }[];
+  readonly #people: {
+    random: () => number;
+    conversation: Conversation;
+    workflows: WorkflowRuns | undefined;
+  }[];
   #bad: Message[] = [];
   #ended: Promise<number | null> = Promise.resolve(null);
   #countedBefore = 0;
+  /** Unix time (ms). Before, nobody could be answered. */
+  #restartedAt = 0;
 
   private constructor(
     options: PoisonPlayOptions,
@@ -80,7 +101,12 @@ export class PoisonPlay {
       .filter(({ id }) => ORDINARY_TEAMS.includes(id))
       .map((team, at) => {
         const random = seededRandom(options.seed * 31 + at);
-        return { random, conversation: new Conversation(slack, random, { team, maxChannels: 4 }) };
+        const hasWorkflows = options.kind.workflows === true && team.id === WORKFLOW_TEAM;
+        return {
+          random,
+          conversation: new Conversation(slack, random, { team, maxChannels: 4 }),
+          workflows: hasWorkflows ? new WorkflowRuns(slack, random, { team, channels: 1 }) : undefined,
+        };
       });
   }
 
@@ -89,12 +115,9 @@ export class PoisonPlay {
    * stops everything that `stop` has not stopped.
    */
   static async prepare(options: PoisonPlayOptions, undo: AsyncDisposableStack): Promise<PoisonPlay> {
-    const { seed, database, settings, kind, logs, name } = options;
+    const { database, logs, name } = options;
     const own = undo.use(new AsyncDisposableStack());
-    const answer = kind?.answer ?? (async (turn) => turn.write(DONE));
-    const ownService = kind?.ownService ?? false;
-    const logFile = join(logs, `${name}.log`);
-    const scene = await startPoisonScene({ seed, database, settings, ownService, answer, logFile }, own);
+    const scene = await startPoisonScene({ ...options, logFile: join(logs, `${name}.log`) }, own);
     const observer = new DatabaseObserver(async () => database);
     own.defer(() => observer.stop());
     await observer.start();
@@ -113,35 +136,40 @@ export class PoisonPlay {
       if (performance.now() > deadline) throw new Error('The first messages were not answered.');
       await sleep(POLL_INTERVAL_MS);
     }
+    for (const { workflows } of this.#people) await workflows?.prepare();
     await this.#scene.restartBot(async () => {
       await this.#scene.database.query(
         "update workspaces set last_receiving_at = now() - interval '10 minutes'",
       );
       for (const conversation of conversations) conversation.replyOne();
+      if (!this.#options.isPlain) await this.#options.kind.meanwhile?.(this.#scene);
     });
+    this.#restartedAt = Date.now();
   }
 
-  /**
-   * Makes the thing bad, and lets people talk. Adds what they suffered to `damage`; returns the seconds from each message
-   * to the end of its answer. Its key is the same in each play of a seed.
-   */
-  async talk(damage: Damage): Promise<Map<string, number>> {
-    const { kind, messages = MESSAGES, pauseMs = PAUSE_MS } = this.#options;
-    if (kind !== undefined) {
-      this.#countedBefore = await countedBy(this.#scene, kind.counted);
-      this.#bad = await kind.begin(this.#scene);
-      this.#ended = this.#untilOver(kind);
+  /** Makes the thing bad, and lets people talk. Adds what they suffered to `damage`. */
+  async talk(damage: Damage): Promise<Waits> {
+    const { kind, isPlain, messages = MESSAGES, pauseMs = PAUSE_MS } = this.#options;
+    if (!isPlain) {
+      if (kind.meanwhile === undefined) this.#countedBefore = await this.#count();
+      this.#ended = this.#begin(kind);
       this.#ended.catch(() => undefined);
     }
-    const talks = this.#people.map(async ({ conversation, random }) => {
+    const talks = this.#people.map(async ({ conversation, random, workflows }) => {
       for (let said = 0; said < messages; said += 1) {
         conversation.sayOne();
+        workflows?.runOne();
         await sleep(random() * 2 * pauseMs);
       }
     });
     await Promise.all(talks);
+    const workflows = this.#people.flatMap((one) => one.workflows ?? []);
+    for (const one of workflows) await one.settled();
     const people = {
-      said: this.#people.flatMap(({ conversation }) => conversation.said),
+      said: [
+        ...this.#people.flatMap(({ conversation }) => conversation.said),
+        ...workflows.flatMap((one) => one.said()),
+      ],
       names: this.#people.flatMap(({ conversation }) => conversation.names),
     };
     const others = withoutPoison(this.#scene, this.#observer);
@@ -149,7 +177,10 @@ export class PoisonPlay {
     const found = findDamage(findings);
     for (const one of DAMAGE_KINDS)
       damage[one].push(...found[one].map((sentence) => `${this.#options.name}: ${sentence}`));
-    return this.#lagsOf(findings);
+    for (const { executions, completedOnce } of workflows.map((one) => one.counts()))
+      if (completedOnce < executions)
+        damage.lost.push(`${this.#options.name}: ${executions - completedOnce} steps of workflows`);
+    return { messages: this.#waits(findings), steps: workflows.flatMap((one) => one.seconds()) };
   }
 
   /** Waits until the bad thing is over, or has had its time, and tells what became of it. */
@@ -158,9 +189,13 @@ export class PoisonPlay {
     const endedAfterSeconds = await this.#ended;
     return {
       endedAfterSeconds,
-      told: kind?.told.test(this.#scene.read(this.#bad)) ?? false,
-      counted: kind !== undefined && (await countedBy(this.#scene, kind.counted)) > this.#countedBefore,
+      told: (kind.told ?? TOLD).test(this.#scene.read(this.#bad)),
+      counted: (await this.#count()) > this.#countedBefore,
     };
+  }
+
+  #count(): Promise<number> {
+    return countedBy(this.#scene, this.#options.kind.counted ?? COMPLETED);
   }
 
   /** Stops the bot and everything else. */
@@ -171,9 +206,10 @@ export class PoisonPlay {
     await this.#undo.disposeAsync();
   }
 
-  /** How long that takes (s); null if it takes too long. */
-  async #untilOver(kind: PoisonKind): Promise<number | null> {
+  /** Makes the thing bad. Resolves to how long it is until that is over (s), or to null if it takes too long. */
+  async #begin(kind: PoisonKind): Promise<number | null> {
     const began = performance.now();
+    this.#bad = await kind.begin(this.#scene);
     while (secondsSince(began) <= this.#options.limitSeconds) {
       if (await (kind.isOver ?? isFinished)(this.#scene, this.#bad)) return secondsSince(began);
       await sleep(POLL_INTERVAL_MS);
@@ -181,19 +217,28 @@ export class PoisonPlay {
     return null;
   }
 
-  /** Seconds from each message to the end of its answer. */
-  #lagsOf({ said, tasks }: Findings): Map<string, number> {
-    const lags = new Map<string, number>();
-    for (const { messages, replies } of tasks) {
-      for (const [at, { text }] of messages.entries()) {
+  /**
+   * How long the bot let each message wait (s): until it was sent, once it was its turn, and from the agent's last word
+   * until that was shown.
+   */
+  #waits({ said, tasks }: Findings): number[] {
+    const records = new Map(this.#scene.agent.tasks.map(({ id, messages }) => [id, messages]));
+    return tasks.flatMap(({ id, messages }) => {
+      const all = records.get(id) ?? [];
+      const asked = all.filter(({ role }) => role === 'user');
+      let turnAt = this.#restartedAt;
+      return messages.flatMap(({ text }, at) => {
         const same = messages.slice(0, at).filter((other) => other.text === text).length;
-        const message = said.filter((one) => one.text === text)[same];
-        const shown = this.#shownAt.get(REPLY_END.exec(replies[at] ?? '')?.[0] ?? '');
-        if (message !== undefined && shown !== undefined)
-          lags.set(`${same} ${text}`, shown / 1_000 - Number(message.ts));
-      }
-    }
-    return lags;
+        const saidAt = Number(said.filter((one) => one.text === text)[same]?.ts) * 1_000;
+        const sentAt = asked[at]?.createdAt ?? Number.NaN;
+        const reply = all.find(({ input }) => input !== null && input.userMessageId === asked[at]?.id);
+        const shownAt = this.#shownAt.get(REPLY_END.exec(textOf(reply?.content ?? []))?.[0] ?? '');
+        if (shownAt === undefined || shownAt < this.#restartedAt) return [];
+        const waits = [sentAt - Math.max(saidAt, turnAt), shownAt - (reply?.completedAt ?? Number.NaN)];
+        turnAt = shownAt;
+        return [waits.reduce((sum, wait) => sum + Math.max(0, wait), 0) / 1_000];
+      });
+    });
   }
 }
 
@@ -202,7 +247,7 @@ function isFinished(scene: PoisonScene, messages: readonly Message[]): boolean {
 }
 
 /** The service and the bot's rows as the others know them. */
-function withoutPoison({ agent, channel }: PoisonScene, observer: DatabaseObserver) {
+function withoutPoison({ agent, badChannels }: PoisonScene, observer: DatabaseObserver) {
   const isPoison = ({ content }: { content: Block[] }) => textOf(content).includes(POISON_WORD);
   return {
     service: {
@@ -214,7 +259,7 @@ function withoutPoison({ agent, channel }: PoisonScene, observer: DatabaseObserv
       },
     },
     rows: {
-      unfinished: () => observer.unfinished(channel.id),
+      unfinished: () => observer.unfinished(badChannels()),
       turns: () => observer.turns(),
       get waitingPairs() {
         return observer.waitingPairs;

@@ -5,11 +5,11 @@ import { compileCacheSettings } from '../bot-process.ts';
 import { createOwnDatabase, givenServer, startPostgresServer } from '../postgres-server.ts';
 import type { DatabaseConnection } from './bot-database.ts';
 import { DAMAGE_KINDS, type Damage } from './damage.ts';
-import { POISON_KINDS, type PoisonKind, type PoisonKindName } from './poison-kinds.ts';
+import { POISON_KINDS, type PoisonKindName } from './poison-kinds.ts';
 import { type PoisonOutcome, PoisonPlay, type PoisonPlayOptions, secondsSince } from './poison-play.ts';
 
-/** What others and the people of a bad thing may suffer. */
-export const POISON_BARS = { othersDelayedP95Seconds: 1, endedAfterSeconds: 600 };
+/** What others and the people of a bad thing may suffer: ten minutes, and the pause before the last try. */
+export const POISON_BARS = { othersDelayedP95Seconds: 1, endedAfterSeconds: 630 };
 
 export interface PoisonRunOptions extends Pick<PoisonPlayOptions, 'seed' | 'logs' | 'messages' | 'pauseMs'> {
   /** Those to play; all by default. */
@@ -52,25 +52,25 @@ export async function runPoison(
     ...{ messages: 0, seconds: 0, poison: {}, missed: [] },
     damage: { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] },
   };
-  const prepare = async (name: string, kind?: PoisonKind) =>
-    PoisonPlay.prepare(
-      { ...options, limitSeconds, settings, database: await newDatabase(), name, kind },
-      undo,
-    );
+  const prepare = async (name: PoisonKindName, isPlain: boolean) => {
+    const play = { name: isPlain ? `nothing-beside-${name}` : name, kind: POISON_KINDS[name], isPlain };
+    const database = await newDatabase();
+    return PoisonPlay.prepare({ ...options, ...play, limitSeconds, settings, database }, undo);
+  };
   const ends: Promise<void>[] = [];
   for (const name of options.kinds ?? poisonKindNames()) {
-    const [plain, poisoned] = await both(
-      prepare(`nothing-beside-${name}`),
-      prepare(name, POISON_KINDS[name]),
-    );
-    const [lags, slower] = await both(plain.talk(report.damage), poisoned.talk(report.damage));
-    report.messages += lags.size + slower.size;
+    const [plain, poisoned] = await both(prepare(name, true), prepare(name, false));
+    const [usual, beside] = await both(plain.talk(report.damage), poisoned.talk(report.damage));
+    report.messages += usual.messages.length + beside.messages.length;
     await plain.stop(report.damage);
-    const delays = [...slower].map(([message, lag]) => lag - (lags.get(message) ?? lag));
+    const delays = [p95(beside.messages) - p95(usual.messages), p95(beside.steps) - p95(usual.steps)];
     const end = async () => {
       const outcome = await poisoned.outcome();
       await poisoned.stop(report.damage);
-      report.poison[name] = { othersDelayedP95Seconds: p95(delays), ...outcome };
+      report.poison[name] = {
+        othersDelayedP95Seconds: Math.round(Math.max(0, ...delays) * 100) / 100,
+        ...outcome,
+      };
       onProgress(`${name} after ${secondsSince(began)} s: ${JSON.stringify(report.poison[name])}`);
     };
     // What is still bad stays so beside the next one.
@@ -117,9 +117,10 @@ async function both<Result>(one: Promise<Result>, other: Promise<Result>): Promi
   return Promise.all([one, other]);
 }
 
+/** The 95th percentile, to a hundredth; 0 for none. */
 function p95(list: readonly number[]): number {
   const sorted = list.toSorted((a, b) => a - b);
-  return Math.round(Math.max(0, sorted[Math.ceil(list.length * 0.95) - 1] ?? 0) * 100) / 100;
+  return Math.round((sorted[Math.ceil(list.length * 0.95) - 1] ?? 0) * 100) / 100;
 }
 
 /** Databases of the run's own on one server. */

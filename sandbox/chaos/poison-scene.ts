@@ -12,10 +12,12 @@ import {
   type SlackWorkspace,
   seededRandom,
   startSlackWorkspace,
+  type Team,
 } from '../slack/slack-workspace.ts';
 import type { DatabaseConnection } from './bot-database.ts';
 import { chaosAgent } from './chaos-agent.ts';
 import { botPost } from './findings.ts';
+import { WorkflowRuns } from './workflow-runs.ts';
 
 /** Where people have ordinary conversations. Most bad things happen in the first of these workspaces. */
 export const ORDINARY_TEAMS: readonly string[] = ['T1', 'T2', 'T3', 'T4', 'T5'];
@@ -23,6 +25,21 @@ export const ORDINARY_TEAMS: readonly string[] = ['T1', 'T2', 'T3', 'T4', 'T5'];
 const OWN_SERVICE_TEAM = 'T9';
 /** In every message to the bad one, and in no other. */
 export const POISON_WORD = 'poison';
+
+/** In every answer to what is bad, unless its kind has another one. */
+export const DONE = 'That was all of it.';
+
+/** What a kind of bad things needs. */
+export interface BadPlace {
+  /** Whether it is in the workspace with a service of its own. */
+  ownService?: boolean;
+  /** The agent's answer to the bad message; a short one by default. */
+  answer?: AgentScript;
+  /** Whether workflows ask too, there and in another workspace. */
+  workflows?: boolean;
+  /** Lifetime of tokens (ms); unlimited by default. */
+  rotation?: number;
+}
 
 /** Six workspaces, two agent services and the bot, with a place in which one thing may be bad. */
 export interface PoisonScene {
@@ -32,10 +49,16 @@ export interface PoisonScene {
   readonly own: AgentService;
   /** The bot's database, over a connection of the run's. */
   readonly database: pg.Client;
+  /** The workspace of what is bad. */
+  readonly team: Team;
   readonly person: Person;
   /** The channel of what is bad. */
   readonly channel: Channel;
   readonly bot: BotProcess;
+  /** The ids of everything bad. */
+  badChannels: () => string[];
+  /** Workflows of that workspace, if any. */
+  readonly badWorkflows: WorkflowRuns | undefined;
   /** Starts the bot again; `meanwhile` runs while there is none. */
   restartBot: (meanwhile: () => Promise<void>) => Promise<void>;
   /** The person writes to the bot, with the poison's word. */
@@ -48,13 +71,8 @@ export interface PoisonScene {
 
 export interface PoisonSceneOptions {
   seed: number;
-  /** Whether the bad place is in the workspace with a service of its own. */
-  ownService: boolean;
-  /** The agent's answer to what is bad. */
-  answer: AgentScript;
+  kind: BadPlace;
   database: DatabaseConnection;
-  /** Lifetime of tokens (ms). */
-  rotation?: number | undefined;
   /** More of the bot's environment. */
   settings: Readonly<Record<string, string>>;
   logFile: string;
@@ -65,6 +83,7 @@ export async function startPoisonScene(
   options: PoisonSceneOptions,
   undo: AsyncDisposableStack,
 ): Promise<PoisonScene> {
+  const { kind } = options;
   const teams = [...ORDINARY_TEAMS, OWN_SERVICE_TEAM].map((id) => ({ id, name: id }));
   const slack = await startSlackWorkspace({
     teams,
@@ -73,11 +92,12 @@ export async function startPoisonScene(
     retryScale: 1 / 600,
     delivery: { order: 'random' },
     limits: { tier2: 60, tier3: 240, tier4: 300, methods: { 'chat.update': 400 } },
-    ...(options.rotation !== undefined && { rotation: options.rotation }),
+    ...(kind.rotation !== undefined && { rotation: kind.rotation }),
   });
   undo.defer(() => slack.stop());
   const ordinary = chaosAgent();
-  const script: AgentScript = (turn) => (turn.text.includes('bad') ? options.answer(turn) : ordinary(turn));
+  const short: AgentScript = async (turn) => turn.write(DONE);
+  const script: AgentScript = (turn) => (isBad(turn.text) ? (kind.answer ?? short)(turn) : ordinary(turn));
   const [agent, own] = [await startAgentService({ script }), await startAgentService({ script })];
   undo.defer(async () => void (await Promise.all([agent.stop(), own.stop()])));
   const settings = {
@@ -102,14 +122,21 @@ export async function startPoisonScene(
   undo.defer(() => database.end());
   for (const { id } of teams) await installApp(bot.port ?? 0, id);
   await setAccount(database, OWN_SERVICE_TEAM, own);
-  const teamId = options.ownService ? OWN_SERVICE_TEAM : slack.team.id;
-  const botUser = slack.teams.find(({ id }) => id === teamId)?.bot.userId ?? '';
-  const person = slack.createPerson({ name: 'mallory', teamId });
-  const channel = slack.createChannel({ name: 'bad', teamId, members: [person] });
+  const isOwn = ({ id }: Team) => id === OWN_SERVICE_TEAM;
+  const team = (kind.ownService && slack.teams.find(isOwn)) || slack.team;
+  const botUser = team.bot.userId;
+  const person = slack.createPerson({ name: 'mallory', teamId: team.id });
+  const channel = slack.createChannel({ name: 'bad', teamId: team.id, members: [person] });
+  const question = `${POISON_WORD}, bad`;
+  const badWorkflows = kind.workflows
+    ? new WorkflowRuns(slack, seededRandom(1), { team, channels: 1, question })
+    : undefined;
+  await badWorkflows?.prepare();
   const posts = (message: Message) =>
     slack.thread(channel, message.threadTs ?? message.ts).filter(({ user }) => user === botUser);
   return {
-    ...{ slack, agent, own, database, person, channel },
+    ...{ slack, agent, own, database, team, person, channel, badWorkflows },
+    badChannels: () => (kind.ownService ? [...team.channels.keys()] : [channel.id]),
     get bot() {
       return bot;
     },
@@ -137,6 +164,11 @@ export async function startPoisonScene(
         return shown.length > 0 && shown.every(({ looksUnfinished }) => !looksUnfinished);
       }),
   };
+}
+
+/** Whether a message is one for which the agent has a bad answer. */
+function isBad(text: string): boolean {
+  return text.includes(POISON_WORD) && text.includes('bad');
 }
 
 /** The sum of the bot's metrics whose line matches. */

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { manifestSchema } from '../slack/manifest-schema.ts';
-import type { Channel, Message, Person, SlackWorkspace } from '../slack/slack-workspace.ts';
+import type { Channel, Message, Person, SlackWorkspace, Team } from '../slack/slack-workspace.ts';
 import type { StepExecution } from '../slack/step-executions.ts';
 import type { SaidMessage } from './damage.ts';
 import { oneOf } from './random-streams.ts';
@@ -17,6 +17,7 @@ const FORM_TIMEOUT_MS = 120_000;
 /** How long a form has to open and to fill (ms). */
 const FORM_WAIT_MS = 3_000;
 const CHANNELS = 3;
+const QUESTION = 'what does workflow';
 const MANIFEST_PROGRAM = fileURLToPath(new URL('../../setup/manifest.ts', import.meta.url));
 
 const stepEvent = z.looseObject({ event: z.looseObject({ function_execution_id: z.string() }) });
@@ -34,12 +35,19 @@ export interface WorkflowCounts {
 export class WorkflowRuns {
   readonly #slack: SlackWorkspace;
   readonly #random: () => number;
+  readonly #options: { team: Team; channels: number; question: string };
   readonly #channels: Channel[] = [];
   readonly #runs: { execution: StepExecution; channel: Channel; text: string }[] = [];
   readonly #delivered = new Set<string>();
 
-  constructor(slack: SlackWorkspace, random: () => number) {
+  /** By default the workflows are those of the first workspace, in three channels. */
+  constructor(
+    slack: SlackWorkspace,
+    random: () => number,
+    options: { team?: Team; channels?: number; question?: string } = {},
+  ) {
     this.#slack = slack;
+    this.#options = { team: slack.team, channels: CHANNELS, question: QUESTION, ...options };
     this.#random = random;
     slack.onAcknowledged((payload) => {
       const { data } = stepEvent.safeParse(payload);
@@ -51,9 +59,10 @@ export class WorkflowRuns {
   async prepare(): Promise<void> {
     const manifest = await promisify(execFile)(process.execPath, [MANIFEST_PROGRAM, '--workflow-step']);
     this.#slack.app.update(manifestSchema.parse(parse(manifest.stdout)));
-    const person = this.#slack.createPerson({ name: 'builder' });
-    for (let count = 1; count <= CHANNELS; count += 1) {
-      const channel = this.#slack.createChannel({ name: `workflows-${count}` });
+    const { channels, team } = this.#options;
+    const person = this.#slack.createPerson({ name: 'builder', teamId: team.id });
+    for (let count = 1; count <= channels; count += 1) {
+      const channel = this.#slack.createChannel({ name: `workflows-${count}`, teamId: team.id });
       await this.#allowSteps(person, channel);
       this.#channels.push(channel);
     }
@@ -78,14 +87,15 @@ export class WorkflowRuns {
   /** A workflow runs the step in a random channel; half of them wait for the answer. */
   runOne(): void {
     const channel = oneOf(this.#random, this.#channels);
-    const text = `what does workflow wf${this.#runs.length + 1} find`;
+    const { team, question } = this.#options;
+    const text = `${question} wf${this.#runs.length + 1} find`;
     const inputs = {
       channel: channel.id,
       question: text,
       label: 'A workflow of chaos',
       wait_for_answer: this.#random() < 0.5,
     };
-    const execution = this.#slack.steps.run(this.#slack.team, 'ask_agent', inputs);
+    const execution = this.#slack.steps.run(team, 'ask_agent', inputs);
     this.#runs.push({ execution, channel, text });
   }
 
@@ -107,6 +117,13 @@ export class WorkflowRuns {
         files: [],
         wasDelivered: true,
       })),
+    );
+  }
+
+  /** How long each step that was completed took. */
+  seconds(): number[] {
+    return this.#runs.flatMap(({ execution: { begunAt, endedAt } }) =>
+      endedAt === undefined ? [] : [(endedAt - begunAt) / 1_000],
     );
   }
 

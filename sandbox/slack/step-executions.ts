@@ -14,6 +14,9 @@ export interface StepExecution {
   state: 'running' | 'succeeded' | 'failed' | 'closed';
   outputs?: Fields;
   error?: string;
+  /** When it began and ended, Unix time in ms. */
+  begunAt: number;
+  endedAt?: number;
   /** Completions that were refused because the run was over. */
   repeatedCompletions: number;
 }
@@ -35,7 +38,7 @@ export class StepExecutions {
     if (step === undefined) throw new Error(`The app's manifest has no step ${callbackId}.`);
     const problems = parameterProblems(step.input_parameters, inputs);
     if (problems.length > 0) throw new Error(`Workflow Builder does not accept this: ${problems.join('; ')}`);
-    const { ids } = this.#deps.world;
+    const { ids, clock } = this.#deps.world;
     const id = ids.next('Fx');
     const execution: StepExecution = {
       id,
@@ -43,6 +46,7 @@ export class StepExecutions {
       callbackId,
       inputs,
       state: 'running',
+      begunAt: clock.now(),
       repeatedCompletions: 0,
     };
     this.all.push(execution);
@@ -81,6 +85,7 @@ export class StepExecutions {
     const problems = parameterProblems(step?.output_parameters ?? {}, outputs);
     if (problems.length > 0) throw explainedRefusal('parameter_validation_failed', problems);
     execution.state = 'succeeded';
+    execution.endedAt = this.#deps.world.clock.now();
     execution.outputs = outputs;
   }
 
@@ -88,6 +93,7 @@ export class StepExecutions {
   fail(team: Team, id: string, error: string): void {
     const execution = this.#running(this.#ofTeam(team, id));
     execution.state = 'failed';
+    execution.endedAt = this.#deps.world.clock.now();
     execution.error = error;
   }
 

@@ -23,6 +23,7 @@ const LONGEST_FIRST = [
   'behaviour/workflow-step',
   'behaviour/files/attachments',
   'sandbox/chaos/broken-bots',
+  'sandbox/chaos/poison-run',
   'behaviour/tasks/task-details',
   'sandbox/fuzz/',
   'behaviour/controls/stop',

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type ChaosRunOptions, runChaos } from '../../../sandbox/chaos/chaos-run.ts';
 import { DATABASE_FAULTS } from '../../../sandbox/chaos/database-faults.ts';
-import { runPoison } from '../../../sandbox/chaos/poison-run.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
 
 const none = { lost: [], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
@@ -54,26 +53,5 @@ describe.concurrent('nothing is lost, doubled, out of order, wrong or stuck', { 
     expect(kills).toBe(2);
     expect(messages).toBeGreaterThanOrEqual(6);
     expect(files).toBeGreaterThan(0);
-  });
-
-  test('beside a message that Slack gives with nulls, which is answered', async () => {
-    const logs = await mkdtemp(join(process.env.KEPT_LOGS_FOLDER ?? tmpdir(), 'taskthread-chaos-logs-'));
-    const databases: Awaited<ReturnType<typeof copyTemplateDatabase>>[] = [];
-    const { damage, missed, messages } = await runPoison({
-      ...{ seed: 5, logs, kinds: ['oddMessage'], messages: 2, pauseMs: 500 },
-      // What the others wait for is measured by itself: the cores are shared here.
-      bars: { othersDelayedP95Seconds: 60, endedAfterSeconds: 120 },
-      newDatabase: async () => {
-        const database = await copyTemplateDatabase();
-        databases.push(database);
-        return database;
-      },
-    });
-    for (const database of databases) await dropDatabase(database);
-    expect(damage, `the logs are in ${logs}`).toEqual(none);
-    expect(missed).toEqual([]);
-    // Of each workspace the first one, one while no bot ran, and two more; beside the bad one, and beside nothing.
-    expect(messages).toBe(40);
-    await rm(logs, { recursive: true, force: true });
   });
 });

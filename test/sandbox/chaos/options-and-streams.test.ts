@@ -4,7 +4,6 @@ import { RESULT_REQUEST, scriptedReply } from '../../../sandbox/chaos/chaos-agen
 import { parseChaosOptions } from '../../../sandbox/chaos/chaos-options.ts';
 import { hasPassed, reportLine } from '../../../sandbox/chaos/chaos-report.ts';
 import { KILL_STEPS, killStepOf, type OpenTurn } from '../../../sandbox/chaos/kill-step.ts';
-import { missedBars, POISON_BARS, poisonReportLine } from '../../../sandbox/chaos/poison-run.ts';
 import { createRandomStreams, shuffled } from '../../../sandbox/chaos/random-streams.ts';
 import { WaitingPairs } from '../../../sandbox/chaos/waiting-pairs.ts';
 
@@ -125,28 +124,6 @@ describe('the call notifier', () => {
     faults.hit('chat.update');
     faults.hit('chat.update');
     expect(calls).toBe(1);
-  });
-});
-
-describe('a run with things that stay bad', () => {
-  const good = { othersDelayedP95Seconds: 1, endedAfterSeconds: 600, told: true, counted: true };
-
-  test.each([
-    [good, []],
-    [{ ...good, othersDelayedP95Seconds: 1.1 }, ['oddMessage: others waited 1.1 s longer (p95)']],
-    [{ ...good, endedAfterSeconds: null }, ['oddMessage: it did not end within 600 s']],
-    [{ ...good, told: false }, ['oddMessage: its people were not told']],
-    [{ ...good, counted: false }, ['oddMessage: no metric counted it']],
-  ])('names each bar that is missed: %o', (outcome, missed) => {
-    expect(missedBars({ oddMessage: outcome }, POISON_BARS)).toEqual(missed);
-  });
-
-  test('reports on one line, with how much damage there was', () => {
-    const damage = { lost: ['this'], duplicated: [], outOfOrder: [], repliesWrong: [], stuck: [] };
-    const report = { messages: 6, seconds: 1.5, poison: { oddMessage: good }, damage };
-    const line = poisonReportLine(report, 7);
-    expect(JSON.parse(line)).toMatchObject({ chaos: true, seed: 7, lost: 1, poison: { oddMessage: good } });
-    expect(line).not.toContain('\n');
   });
 });
 

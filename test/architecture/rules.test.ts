@@ -115,6 +115,12 @@ describe('an import', () => {
       /only `import type`/,
     ],
     [
+      'of the parser outside of the render queue',
+      'src/relay/replies/a.ts',
+      `import { parseMarkdown } from '../../render/markdown/parse-markdown.ts';`,
+      /in slices of the render queue/,
+    ],
+    [
       'dynamically',
       'src/relay/turns/a.ts',
       `const a = await import('../../app.ts');`,

@@ -69,6 +69,33 @@ const PACKAGES: readonly { name: RegExp; rooms: readonly string[] }[] = [
 ];
 
 /**
+ * What parses answers, and who may use it beside types: each of them renders in slices, and those of the relay give the
+ * slices to the render queue. An answer may be crafted to take the parser seconds.
+ */
+const PARSERS: Readonly<Record<string, readonly string[]>> = {
+  'src/render/markdown/parse-markdown.ts': [
+    'src/render/splitting/answer-splitter.ts',
+    'src/render/splitting/break-point.ts',
+    'src/render/splitting/incomplete-markdown.ts',
+    'src/render/splitting/open-part.ts',
+    'src/render/messages/data-table.ts',
+    'src/render/messages/shown-tables.ts',
+  ],
+  'src/render/splitting/answer-splitter.ts': [
+    'src/render/messages/reply-message.ts',
+    'src/render/messages/review-message.ts',
+    'src/relay/replies/reply-messages.ts',
+    'src/relay/replies/reply-state.ts',
+    'src/relay/replies/review-posts.ts',
+  ],
+  'src/render/splitting/break-point.ts': ['src/relay/replies/reply-state.ts'],
+  'src/render/messages/reply-message.ts': ['src/relay/replies/reply-state.ts'],
+  'src/render/messages/review-message.ts': ['src/relay/replies/review-posts.ts'],
+  'src/render/messages/data-table.ts': ['src/render/messages/reply-message.ts'],
+  'src/render/messages/shown-tables.ts': ['src/relay/replies/result-posts.ts'],
+};
+
+/**
  * The service's field names that mean nothing elsewhere. Those that are columns of our own tables too
  * (`task_id`, `user_message_id`, `result_id`, `size_bytes`) are left out.
  */
@@ -110,7 +137,7 @@ export function violations(tree: Tree): string[] {
     ...[...tree.keys()].flatMap(nameViolations),
     ...code.flatMap(([path, text]) => [
       ...sizeViolations(path, text),
-      ...importsOf(text).flatMap((one) => importViolations(path, one)),
+      ...importsOf(text).flatMap((one) => [...importViolations(path, one), ...parserViolations(path, one)]),
       ...fieldViolations(path, text),
     ]),
     ...cycleViolations(fileGraph(tree), 'files'),
@@ -137,6 +164,14 @@ function importViolations(path: string, { target, typeOnly }: Import): string[] 
   return [
     `${path} imports ${target}: ${from} may not import ${to}. ` +
       'Declare what it needs as a type of its own, and let a room above pass it in.',
+  ];
+}
+
+function parserViolations(path: string, { target, typeOnly }: Import): string[] {
+  const users = PARSERS[posix.join(posix.dirname(path), target)];
+  if (users === undefined || typeOnly || users.includes(path) || !path.startsWith('src/')) return [];
+  return [
+    `${path} imports ${target}, which parses answers: only ${users.join(', ')} may, in slices of the render queue.`,
   ];
 }
 

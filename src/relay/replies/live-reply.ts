@@ -1,6 +1,5 @@
 import { anySignal } from '../../agent/any-signal.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { breakPoint } from '../../render/splitting/break-point.ts';
 import { isSlackFault, PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
@@ -160,6 +159,7 @@ export class LiveReply {
     const finalize = async () => {
       await this.#showLatest();
       // The final text may take fewer messages than the draft.
+      await this.#renderInSlices();
       await this.#messages.removeExtra(this.#state.render().length);
     };
     try {
@@ -222,7 +222,7 @@ export class LiveReply {
       this.onChanged();
       await sleepUnlessAborted(
         Math.max(transientFailure(error)?.waitMs ?? 0, backoffMs(this.#failures)),
-        anySignal([this.#work.lease.signal, this.#pendingEdits.signal]),
+        this.#hurry,
       );
     }
   }
@@ -276,8 +276,9 @@ export class LiveReply {
       await this.#edit(index);
       return;
     }
-    const fits = displayedUpTo !== 'changed' && source?.reopened !== true;
-    const at = fits ? breakPoint(this.#state.answer, from, displayedUpTo) : from;
+    const upTo = displayedUpTo === 'changed' || source?.reopened === true ? from : displayedUpTo;
+    const find = () => this.#state.breakPoint(from, upTo);
+    const at = await this.#work.deps.rendering.run(this.#turn.workspace, find, this.#hurry);
     if (at <= from) return this.#messages.markReplaced(index);
     const breaks = this.#state.breaksWith(at);
     await this.#work.deps.store.turns.record(this.#turn, { split_offsets: breaks });
@@ -316,6 +317,7 @@ export class LiveReply {
 
   /** Edits what stands apart from the answer, after all text. */
   async #showStatus(): Promise<void> {
+    await this.#renderInSlices();
     await this.#messages.edit('status', {
       signal: this.#pendingEdits.signal,
       state: () => ({ isFinal: false, isBlank: this.#state.isBlank, unseenSinceMs: Date.now() }),
@@ -325,9 +327,13 @@ export class LiveReply {
 
   /** Renders most of a long answer without holding up the process. */
   async #renderInSlices(): Promise<void> {
-    const { deps, lease } = this.#work;
-    const hurry = anySignal([lease.signal, this.#pendingEdits.signal]);
-    await deps.rendering.runAll(this.#turn.workspace, () => this.#state.renderNext(), hurry);
+    const next = () => this.#state.renderNext();
+    await this.#work.deps.rendering.runAll(this.#turn.workspace, next, this.#hurry);
+  }
+
+  /** Ends the wait for a turn to render. */
+  get #hurry(): AbortSignal {
+    return anySignal([this.#work.lease.signal, this.#pendingEdits.signal]);
   }
 
   async #withRetry<T>(step: () => Promise<T>): Promise<T> {

@@ -15,6 +15,7 @@ import {
   wideTables,
 } from '../../render/messages/reply-message.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
+import { breakPoint } from '../../render/splitting/break-point.ts';
 import type { AnswerRest } from '../../render/splitting/overflow.ts';
 import type { FileLimits } from '../../render/strings/file-transfer.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -244,6 +245,11 @@ export class ReplyState {
   /** Renders one more message of the answer; returns false once `render` takes no long time. */
   renderNext(): boolean {
     return renderNextMessage(this.#toShownReply(), this.#splitter);
+  }
+
+  /** Where the answer can continue in a new message: after `from`, and at most at `to` (characters). */
+  breakPoint(from: number, to: number): number {
+    return breakPoint(this.answer, from, to, this.#splitter.parsed);
   }
 
   /** Frees what was rendered last: it is not needed again soon. */

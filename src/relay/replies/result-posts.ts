@@ -2,7 +2,7 @@ import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
 import { type ListedResult, resultList, withoutLinks } from '../../render/messages/result-list.ts';
-import { showWholeTable, tablesOf } from '../../render/messages/shown-tables.ts';
+import { showWholeTable, TableFinder } from '../../render/messages/shown-tables.ts';
 import * as strings from '../../render/strings/index.ts';
 import { withExactSize } from '../../slack/file-stream.ts';
 import type { ClaimedResult } from '../../store/files/posted-results.ts';
@@ -181,7 +181,7 @@ async function chooseShown(
   const notes = new Map<string, string>();
   const pictures = results.filter((result) => isOfType(result, PICTURE_TYPES));
   const tables = results.filter((result) => !pictures.includes(result) && isOfType(result, TABLE_TYPES));
-  const answerTables = tables.length === 0 ? [] : tablesOf(answer);
+  const answerTables = tables.length === 0 ? [] : await tablesOf(context, answer);
   for (const result of [...pictures, ...tables]) {
     const isTable = tables.includes(result);
     const maxBytes = isTable ? Math.min(maxTableBytes, maxInlineBytes) : maxInlineBytes;
@@ -193,6 +193,12 @@ async function chooseShown(
     else shown.push(result);
   }
   return { shown, notes };
+}
+
+async function tablesOf({ deps, workspace, lease }: SettledTurnContext, answer: string) {
+  const finder = new TableFinder(answer);
+  await deps.rendering.runAll(workspace.id, () => finder.findNext(), lease.signal);
+  return finder.tables;
 }
 
 /** Whether these tables of the answer show the result; false where it cannot be read now. */

@@ -88,7 +88,12 @@ async function renderReview(
   const { blocks: findings } = message;
   const text = answerText(findings);
   const splitter = new AnswerSplitter();
-  const slice = () => splitter.closePart(text, { final: true, most: MAX_REVIEW_MESSAGES });
+  const options = { final: true, most: MAX_REVIEW_MESSAGES };
+  const slice = () => {
+    const isMore = splitter.closePart(text, options);
+    if (!isMore) splitter.parts(text, options);
+    return isMore;
+  };
   await deps.rendering.runAll(workspace.id, slice, lease.signal);
   return (most) => reviewMessages(findings, most, splitter);
 }

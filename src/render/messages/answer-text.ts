@@ -13,6 +13,17 @@ export type ReplyBlock =
  * names its type. Line ends become `\n`.
  */
 export function answerText(blocks: readonly ReplyBlock[]): string {
+  const known = answerTexts.get(blocks);
+  if (known !== undefined) return known;
+  const text = joinTexts(blocks);
+  answerTexts.set(blocks, text);
+  return text;
+}
+
+/** The answers of blocks that were read: each is needed for many messages. */
+const answerTexts = new WeakMap<readonly ReplyBlock[], string>();
+
+function joinTexts(blocks: readonly ReplyBlock[]): string {
   const segments: string[] = [];
   /** The last two characters so far; reading them from the answer would copy it for each block. */
   let end = '';

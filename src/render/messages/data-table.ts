@@ -8,7 +8,7 @@ import type {
 } from '@slack/types';
 import type { SlackBlock } from '../blocks/slack-blocks.ts';
 import { lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
-import { parseMarkdown } from '../markdown/parse-markdown.ts';
+import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { restorePings } from '../markdown/pings.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
 import { hasDelimiterRow, MAX_TABLE_COLUMNS } from '../splitting/fences-and-tables.ts';
@@ -52,9 +52,9 @@ interface FoundTable {
  */
 export function blocksWithDataTable(
   part: AnswerPart,
-  { continues, hasFile }: { continues: boolean; hasFile: boolean },
+  { continues, hasFile, count }: { continues: boolean; hasFile: boolean; count: ParseCounter },
 ): SlackBlock[] | undefined {
-  const found = tableIn(part, continues);
+  const found = tableIn(part, continues, count);
   if (found === undefined || (found.csv !== undefined && !hasFile)) return undefined;
   const text = part.blocks[0]?.text ?? '';
   const note = found.csv === undefined ? '' : `${firstColumns(MAX_TABLE_COLUMNS, found.columns)}\n\n`;
@@ -64,31 +64,41 @@ export function blocksWithDataTable(
 }
 
 /** The whole table of a part whose message shows the first columns of it, as CSV. */
-export function wideTableOf(part: AnswerPart, continues: boolean): string | undefined {
-  return tableIn(part, continues)?.csv;
+export function wideTableOf(part: AnswerPart, continues: boolean, count: ParseCounter): string | undefined {
+  return tableIn(part, continues, count)?.csv;
+}
+
+/** Looks for a table in a part, so that rendering it takes no long time; false if it was looked for before. */
+export function searchTable(part: AnswerPart, count: ParseCounter): boolean {
+  if (foundTables.has(part)) return false;
+  tableIn(part, false, count);
+  return true;
 }
 
 /** What was found in each part: a part is parsed once. */
 const foundTables = new WeakMap<AnswerPart, FoundTable | undefined>();
 
 /** The first long table of a part that is whole: sorting half of one would mislead. */
-function tableIn(part: AnswerPart, continues: boolean): FoundTable | undefined {
-  if (!foundTables.has(part)) foundTables.set(part, parseTable(part));
+function tableIn(part: AnswerPart, continues: boolean, count: ParseCounter): FoundTable | undefined {
+  if (!foundTables.has(part)) foundTables.set(part, parseTable(part, count));
   const found = foundTables.get(part);
   return continues && found?.isLast === true ? undefined : found;
 }
 
-function parseTable({ segments, blocks: [markdown] }: AnswerPart): FoundTable | undefined {
+function parseTable(
+  { segments, blocks: [markdown] }: AnswerPart,
+  count: ParseCounter,
+): FoundTable | undefined {
   const text = markdown?.text ?? '';
-  if (!hasDelimiterRow(text)) return undefined;
-  const { children } = parseMarkdown(text, { characters: 0 });
+  if (!hasDelimiterRow(text) || isParsedEnough(count)) return undefined;
+  const { children } = parseMarkdown(text, count);
   const reopened = segments[0]?.isAdded === true ? segments[0].text.length : 0;
   for (const node of children) {
     const { start: from, end: to } = node;
     const inner = node.type === 'code' && isOwnFence(segments, from) ? insideFence(text, node) : undefined;
     const source = inner ?? text;
     if (inner === undefined && from < reopened) continue;
-    const table = inner === undefined ? node : parseMarkdown(inner, { characters: 0 }).children[0];
+    const table = inner === undefined ? node : parseMarkdown(inner, count).children[0];
     const found = table?.type === 'table' ? dataTable(source, table) : undefined;
     if (found !== undefined) return { ...found, from, to, isLast: node === children.at(-1) };
   }

@@ -10,13 +10,14 @@ import {
   sectionBlock,
 } from '../blocks/slack-blocks.ts';
 import { truncateBytes } from '../markdown/fallback-text.ts';
+import type { ParseCounter } from '../markdown/parse-markdown.ts';
 import { neutralizePings } from '../markdown/pings.ts';
-import { type AnswerPart, AnswerSplitter, verbatimParts } from '../splitting/answer-splitter.ts';
+import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import * as strings from '../strings/index.ts';
 import { shorten } from '../text/graphemes.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
-import { blocksWithDataTable, wideTableOf } from './data-table.ts';
+import { blocksWithDataTable, searchTable, wideTableOf } from './data-table.ts';
 import { feedbackButtons } from './feedback-buttons.ts';
 import { planBlock } from './plan-block.ts';
 import { doneLine, progressLine } from './progress-line.ts';
@@ -47,8 +48,6 @@ export interface DisplayedReply {
   offer?: 'choose' | undefined;
 }
 
-/** Most characters of one answer that are parsed in all: one list of 12 messages that grows in 400 steps takes 1.5 million. */
-const MAX_PARSED_CHARACTERS = 3_000_000;
 const MAX_NOTES_LENGTH = 2_500;
 const MAX_SENTENCE_LENGTH = 2_000;
 /** UTF-8 bytes of the line for a plan in its message's text. */
@@ -88,7 +87,9 @@ export function renderReply(
   if (state.isApart === true)
     return [...parts.map(messageOf), ...withPlan(state, messagesWith(state, [], below), parts, rest)];
   const messages = messagesWith(state, parts, below);
-  if (ENDED_PHASES.has(state.phase)) return withDataTables(state, messages, parts, rest);
+  if (mayHaveDataTables(state))
+    return withDataTables(state, messages, { parts, rest, count: splitter.parsed });
+  if (ENDED_PHASES.has(state.phase)) return messages;
   return withPlan(state, messages, parts, rest);
 }
 
@@ -132,10 +133,14 @@ function withPlan(
 
 /** The tables of a finished answer that have more columns than Slack shows, each as CSV. */
 export function wideTables(state: DisplayedReply, splitter: AnswerSplitter = new AnswerSplitter()): string[] {
-  if (state.newBlocks?.includes('data_table') !== true) return [];
+  if (!mayHaveDataTables(state)) return [];
   const { parts, rest } = splitReply(state, splitter);
-  const tables = parts.map((part, at) => wideTableOf(part, continuesAfter(at, parts, rest)));
+  const tables = parts.map((part, at) => wideTableOf(part, continuesAfter(at, parts, rest), splitter.parsed));
   return tables.filter((table) => table !== undefined);
+}
+
+function mayHaveDataTables({ phase, newBlocks }: DisplayedReply): boolean {
+  return ENDED_PHASES.has(phase) && newBlocks?.includes('data_table') === true;
 }
 
 /** Whether the part at this place ends inside a construct that the next one, or the file with the rest, reopens. */
@@ -147,14 +152,13 @@ function continuesAfter(at: number, parts: readonly AnswerPart[], rest: AnswerRe
 function withDataTables(
   state: DisplayedReply,
   messages: RenderedMessage[],
-  parts: readonly AnswerPart[],
-  rest: AnswerRest | undefined,
+  { parts, rest, count }: { parts: readonly AnswerPart[]; rest: AnswerRest | undefined; count: ParseCounter },
 ): RenderedMessage[] {
-  if (state.newBlocks?.includes('data_table') !== true) return messages;
   return messages.map((message, at) => {
     const part = parts[at];
     const hasFile = state.hasWideTables === true;
-    const blocks = part && blocksWithDataTable(part, { continues: continuesAfter(at, parts, rest), hasFile });
+    const continues = continuesAfter(at, parts, rest);
+    const blocks = part && blocksWithDataTable(part, { continues, hasFile, count });
     if (part === undefined || blocks === undefined) return message;
     const all = [...blocks, ...message.blocks.slice(part.blocks.length)];
     if (!fitsMessage(all)) return message;
@@ -190,14 +194,20 @@ export function answerOverflow(
   return splitReply(state, splitter).rest;
 }
 
-/** Renders one more message of the answer, for callers that must not render a long one at once; false at its end. */
+/**
+ * Renders one more message of the answer, or its table, for callers that must not render a long answer at once; false once
+ * everything was rendered.
+ */
 export function renderNextMessage(state: DisplayedReply, splitter: AnswerSplitter): boolean {
-  if (isTooCostly(splitter)) return false;
+  const options = partOptions(state);
   try {
-    return splitter.closePart(answerText(state.blocks), partOptions(state));
+    if (splitter.closePart(answerText(state.blocks), options)) return true;
+    const { parts } = splitReply(state, splitter);
+    return mayHaveDataTables(state) && parts.some((part) => searchTable(part, splitter.parsed));
   } catch {
-    // `renderReply` meets the same error.
-    return false;
+    // A live reply is rendered again later: `renderReply` meets the same error.
+    if (options.final) splitter.showVerbatim();
+    return options.final;
   }
 }
 
@@ -209,22 +219,17 @@ function splitReply(
   const options = partOptions(state);
   const { most } = options;
   try {
-    const parts = isTooCostly(splitter) ? verbatimParts(text, most) : splitter.parts(text, options);
-    return splitOverflow(text, parts, most);
+    return splitOverflow(text, splitter.parts(text, options), most);
   } catch (error) {
     // A live reply is rendered again later; a finished answer without Markdown is better than none.
     if (!options.final) throw error;
-    return splitOverflow(text, verbatimParts(text, most), most);
+    splitter.showVerbatim();
+    return splitOverflow(text, splitter.parts(text, options), most);
   }
 }
 
 function partOptions({ phase, breaks, maxMessages }: DisplayedReply) {
   return { final: ENDED_PHASES.has(phase), most: maxMessages, breaks };
-}
-
-/** An answer that is rewritten over and over is shown as plain text in the end. */
-function isTooCostly({ parsed }: AnswerSplitter): boolean {
-  return parsed.characters > MAX_PARSED_CHARACTERS;
 }
 
 function blocksBelowAnswer(

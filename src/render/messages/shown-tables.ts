@@ -1,24 +1,42 @@
 import { parse } from 'csv-parse/sync';
 import type { MarkdownNode } from '../markdown/markdown-node.ts';
-import { parseMarkdown } from '../markdown/parse-markdown.ts';
+import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { hasDelimiterRow } from '../splitting/fences-and-tables.ts';
+import { isCrowded } from '../splitting/open-part.ts';
 
-/** Longest block of an answer (characters) that is searched for a table: the parser's time is quadratic in some marks. */
-const MAX_BLOCK_LENGTH = 20_000;
+/** Longest block of an answer (characters) that is searched for a table. */
+const MAX_BLOCK_LENGTH = 10_000;
+/** Characters of an answer that are searched for tables; its messages show about as many by default. */
+const MAX_ANSWER_LENGTH = 100_000;
 
-/** The Markdown tables of an answer, as rows of cells without their formatting. */
-export function tablesOf(answer: string): string[][][] {
-  const tables: string[][][] = [];
-  for (const block of answer.split(/\n\s*\n/)) {
-    if (block.length > MAX_BLOCK_LENGTH || !hasDelimiterRow(block)) continue;
+/** Finds the Markdown tables of an answer block by block: parsing a long one takes long. */
+export class TableFinder {
+  /** Those found so far, as rows of cells without their formatting. */
+  readonly tables: string[][][] = [];
+  readonly #blocks: string[];
+  readonly #parsed: ParseCounter = { characters: 0 };
+
+  constructor(answer: string) {
+    const blocks = answer.slice(0, MAX_ANSWER_LENGTH).split(/\n\s*\n/);
+    this.#blocks = blocks.filter(mayHoldTable).reverse();
+  }
+
+  /** Searches one more block of the first 100,000 characters; false at the end. */
+  findNext(): boolean {
+    const block = this.#blocks.pop();
+    if (block === undefined) return false;
     const cellText = ({ start, end }: MarkdownNode) => comparableText(block.slice(start, end));
     const collect = (node: MarkdownNode): void => {
-      if (node.type === 'table') tables.push(node.children.map((row) => row.children.map(cellText)));
+      if (node.type === 'table') this.tables.push(node.children.map((row) => row.children.map(cellText)));
       else node.children.forEach(collect);
     };
-    collect(parseMarkdown(block, { characters: 0 }));
+    collect(parseMarkdown(block, this.#parsed));
+    return true;
   }
-  return tables;
+}
+
+function mayHoldTable(block: string): boolean {
+  return block.length <= MAX_BLOCK_LENGTH && hasDelimiterRow(block) && !isCrowded(block);
 }
 
 /**

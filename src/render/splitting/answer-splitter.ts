@@ -1,7 +1,7 @@
 import type { MarkdownBlock } from '@slack/types';
 import { fallbackText } from '../markdown/fallback-text.ts';
 import { lineStart } from '../markdown/markdown-node.ts';
-import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
+import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import { graphemeStart } from '../text/graphemes.ts';
 import { cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
@@ -58,6 +58,14 @@ export class AnswerSplitter {
   #closed: ClosedPart[] = [];
   #open = new OpenPart(0, '');
   #last: { final: boolean; most: number; parts: AnswerPart[] } | undefined;
+  /** The open part, as it was rendered last. */
+  #openPart: AnswerPart | undefined;
+  #isVerbatim = false;
+
+  /** Whether the answer is shown as code from its open part on. */
+  get isVerbatim(): boolean {
+    return this.#isVerbatim;
+  }
 
   /**
    * The parts of the answer so far. While it grows (`final` is false), half-written Markdown at its end is closed or held
@@ -88,6 +96,13 @@ export class AnswerSplitter {
     );
   }
 
+  /** Shows what is not closed yet as code, verbatim: its Markdown cannot be rendered, or costs too much. */
+  showVerbatim(): void {
+    if (this.#isVerbatim) return;
+    this.#isVerbatim = true;
+    this.#openNext();
+  }
+
   /** Takes in a longer answer without rendering it, so that the shorter text can be freed. */
   recordGrowth(text: string): void {
     if (text === this.#text) return;
@@ -98,6 +113,7 @@ export class AnswerSplitter {
   /** Frees the rendered open part: of thousands of replies at a time, few are rendered again. */
   dropCache(): void {
     this.#last = undefined;
+    this.#openPart = undefined;
   }
 
   #makeParts(text: string, final: boolean, most: number): AnswerPart[] {
@@ -109,13 +125,21 @@ export class AnswerSplitter {
       const begun = closed.at(-1)?.source[0] ?? 0;
       return VISIBLE.test(text.slice(begun)) ? closed.map(withVisibleText) : withoutBlankEnd(closed);
     }
+    this.#openPart ??= this.#renderOpen(text, final);
+    return withoutBlankEnd([...closed, this.#openPart]);
+  }
+
+  #renderOpen(text: string, final: boolean): AnswerPart {
+    const { start } = this.#open;
+    if (this.#isVerbatim) return verbatimPart(text, start, text.length, final);
     const shown = this.#open.render(text, final, this.parsed);
-    return withoutBlankEnd([...closed, makePart(shown.segments, [this.#open.start, shown.end], false)]);
+    return makePart(shown.segments, [start, shown.end], false);
   }
 
   /** Keeps the parts that are still valid after the service changed earlier text. */
   #rewind(text: string, final: boolean): void {
-    if (text !== this.#text) this.dropCache();
+    if (text === this.#text && final === this.#final) return;
+    this.dropCache();
     const kept = text.startsWith(this.#text) ? this.#text.length : commonPrefixLength(text, this.#text);
     const dropAll = this.#final && kept < Math.max(text.length, this.#text.length);
     if (kept < this.#text.length || dropAll) {
@@ -132,7 +156,6 @@ export class AnswerSplitter {
     const added = breaks.filter((at) => !this.#breaks.includes(at));
     this.#breaks = breaks;
     if (added.length === 0) return;
-    this.#last = undefined;
     const first = Math.min(...added);
     while ((this.#closed.at(-1)?.end ?? 0) > first) this.#closed.pop();
     this.#openNext();
@@ -141,13 +164,15 @@ export class AnswerSplitter {
   /** Begins the part after the closed ones. */
   #openNext(): void {
     const last = this.#closed.at(-1);
-    this.#open = new OpenPart(last?.end ?? 0, last?.nextOpener ?? '');
+    this.#open = new OpenPart(last?.end ?? 0, this.#isVerbatim ? '' : (last?.nextOpener ?? ''));
+    this.dropCache();
   }
 
   #closeNext(text: string, final: boolean): boolean {
+    if (isParsedEnough(this.parsed)) this.showVerbatim();
     const { start } = this.#open;
     const at = this.#breaks.find((offset) => offset > start && offset < text.length);
-    const natural = this.#closeAtLimit(text, final);
+    const natural = this.#isVerbatim ? this.#closeVerbatim(text) : this.#closeAtLimit(text, final);
     const next =
       at !== undefined && (natural?.end ?? text.length) > at ? this.#closeAtBreak(text, at) : natural;
     if (next === undefined) return false;
@@ -158,10 +183,17 @@ export class AnswerSplitter {
 
   #closeAtBreak(text: string, at: number): ClosedPart {
     const { start, opener } = this.#open;
+    if (this.#isVerbatim) return closedVerbatim(text, start, at);
     const body = opener + text.slice(start, at);
     const tree = parseMarkdown(body, this.parsed);
     const segments = segmentsOf({ text: body, tree, sourceFrom: opener.length, to: body.length });
     return { part: makePart(segments, [start, at], true), end: at, nextOpener: '', readTo: at };
+  }
+
+  #closeVerbatim(text: string): ClosedPart | undefined {
+    const { start } = this.#open;
+    if (text.length - start <= MAX_VERBATIM_LENGTH) return undefined;
+    return closedVerbatim(text, start, Math.max(graphemeStart(text, start + MAX_VERBATIM_LENGTH), start + 1));
   }
 
   /** The part that a limit ends; undefined while there is room. */
@@ -193,21 +225,20 @@ export class AnswerSplitter {
   }
 }
 
-/** A text as code, verbatim, for when its Markdown cannot be rendered; at most one part more than `most`. */
-export function verbatimParts(text: string, most: number): AnswerPart[] {
-  const fence = fenceAround(text);
-  const parts: AnswerPart[] = [];
-  for (let at = 0; at < text.length && parts.length <= most; ) {
-    const end = Math.max(graphemeStart(text, at + MAX_VERBATIM_LENGTH), at + 1);
-    const segments = [
-      { text: `${fence}\n`, isAdded: true },
-      { text: text.slice(at, end), isAdded: false },
-      { text: `\n${fence}`, isAdded: true },
-    ];
-    parts.push(makePart(segments, [at, end], true));
-    at = end;
-  }
-  return parts.length > most ? parts.map(withVisibleText) : withoutBlankEnd(parts);
+function closedVerbatim(text: string, from: number, to: number): ClosedPart {
+  return { part: verbatimPart(text, from, to, true), end: to, nextOpener: '', readTo: to };
+}
+
+/** A range of the answer as code. */
+function verbatimPart(text: string, from: number, to: number, closed: boolean): AnswerPart {
+  const shown = text.slice(from, to);
+  const fence = fenceAround(shown);
+  const segments = [
+    { text: `${fence}\n`, isAdded: true },
+    { text: shown, isAdded: false },
+    { text: `\n${fence}`, isAdded: true },
+  ];
+  return makePart(segments, [from, to], closed);
 }
 
 function makePart(made: Segment[], source: [number, number], closed: boolean): AnswerPart {

@@ -1,5 +1,5 @@
 import { lineStart } from '../markdown/markdown-node.ts';
-import { parseMarkdown } from '../markdown/parse-markdown.ts';
+import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 
 /** Characters after `to` that are read to recognise a block. */
 const LOOK_AHEAD = 2_000;
@@ -9,22 +9,23 @@ const LOOK_AHEAD = 2_000;
  * a top-level block, or before a line of a plain paragraph. Returns `from` if there is none. Both are offsets in `text`;
  * `from` must not be inside a block.
  */
-export function breakPoint(text: string, from: number, to: number): number {
+export function breakPoint(text: string, from: number, to: number, count: ParseCounter): number {
+  if (isParsedEnough(count)) return from;
   const rest = text.slice(from, to + LOOK_AHEAD);
   const shown = to - from;
   let best = 0;
-  for (const node of parseMarkdown(rest, { characters: 0 }).children) {
+  for (const node of parseMarkdown(rest, count).children) {
     if (node.start > shown) break;
     best = lineStart(rest, node.start);
     if (node.end <= shown || node.type !== 'paragraph') continue;
     const line = lineStart(rest, shown);
-    if (line > node.start && isWholeParagraph(rest.slice(line, node.end))) best = line;
+    if (line > node.start && isWholeParagraph(rest.slice(line, node.end), count)) best = line;
   }
   return from + best;
 }
 
 /** Whether the rest of a paragraph is a paragraph by itself. */
-function isWholeParagraph(text: string): boolean {
-  const [first, ...more] = parseMarkdown(text, { characters: 0 }).children;
+function isWholeParagraph(text: string, count: ParseCounter): boolean {
+  const [first, ...more] = parseMarkdown(text, count).children;
   return first?.type === 'paragraph' && more.length === 0;
 }

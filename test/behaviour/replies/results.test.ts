@@ -28,6 +28,7 @@ const maker: AgentScript = async (turn) => {
   });
   await each('big', (n) => turn.result(`big-${n}.png`, 'image/png', Buffer.alloc(1_200_000)));
   await each('notes', (n) => turn.result(`note-${n}.txt`, 'text/plain', `Note ${n}\n`));
+  await each('crowded', async () => turn.write(`|a|b|\n|-|-|\n${'![a]('.repeat(3_900)}\n\n`));
   const later = asked.get('later');
   if (later !== undefined) {
     turn.background(async () => {
@@ -211,6 +212,20 @@ test.concurrent('a picture that cannot be downloaded is left to its link after o
   expect(urls(own, channel, root)).toHaveLength(1);
   expect(shares(own, channel, root)).toEqual([]);
   expect(own.agent.calls.filter(({ name }) => name === 'GET download')).toHaveLength(1);
+});
+
+test('an answer crafted to take the parser long is compared with a table without holding up the process', async () => {
+  let longestMs = 0;
+  let { user: before } = process.threadCpuUsage();
+  const timer = setInterval(() => {
+    const { user } = process.threadCpuUsage();
+    longestMs = Math.max(longestMs, (user - before) / 1_000);
+    before = user;
+  });
+  const { channel, root } = await asked(scene, 'crowded 9, tables 1');
+  clearInterval(timer);
+  await scene.until('the table is there', () => shares(scene, channel, root).length > 0);
+  expect(longestMs).toBeLessThan(500);
 });
 
 test('a picture whose download does not end is left to its link', async ({ onTestFinished }) => {

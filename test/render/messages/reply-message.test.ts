@@ -8,8 +8,13 @@ import {
   type ReplyPhase,
   renderNextMessage,
   renderReply,
+  wideTables,
 } from '../../../src/render/messages/reply-message.ts';
-import { AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
+import {
+  type AnswerPart,
+  AnswerSplitter,
+  type PartOptions,
+} from '../../../src/render/splitting/answer-splitter.ts';
 import { markdownArbitrary } from '../../support/markdown-arbitrary.ts';
 import { shapeOf } from '../../support/markdown-shape.ts';
 
@@ -134,9 +139,30 @@ describe('a reply', () => {
   });
 });
 
+test('a finished answer is parsed in small slices, its tables too, and then no more', () => {
+  const row = `|${' 12 |'.repeat(25)}\n`;
+  const table = `${row}|${' - |'.repeat(25)}\n${row.repeat(60)}`;
+  const text = `${table}\nSome words.\n\n`.repeat(20);
+  const reply = state({ phase: 'done', blocks: [{ kind: 'text', text }], newBlocks: ['data_table'] });
+  const splitter = new AnswerSplitter();
+  let slices = 0;
+  for (let isMore = true; isMore; slices += 1) {
+    const before = splitter.parsed.characters;
+    isMore = renderNextMessage(reply, splitter);
+    expect(splitter.parsed.characters - before).toBeLessThan(40_000);
+  }
+  const parsed = splitter.parsed.characters;
+  const messages = renderReply(reply, splitter);
+  expect(wideTables(reply, splitter).length).toBeGreaterThan(1);
+  answerOverflow(reply, splitter);
+  expect(splitter.parsed.characters).toBe(parsed);
+  expect(slices).toBeGreaterThan(messages.length);
+});
+
 describe('an answer whose Markdown cannot be rendered', () => {
   class Broken extends AnswerSplitter {
-    override parts(): never {
+    override parts(text: string, options: PartOptions): AnswerPart[] {
+      if (this.isVerbatim) return super.parts(text, options);
       throw new RangeError('Maximum call stack size exceeded');
     }
   }
@@ -164,9 +190,10 @@ describe('an answer whose Markdown cannot be rendered', () => {
     const splitter = new AnswerSplitter();
     expect(JSON.stringify(renderReply(growing, splitter))).not.toContain('```');
     splitter.parsed.characters = 10_000_000;
-    expect(renderNextMessage(growing, splitter)).toBe(false);
+    while (renderNextMessage(growing, splitter)) expect(splitter.parsed.characters).toBe(10_000_000);
     const messages = renderReply(growing, splitter);
-    expect(JSON.stringify(messages[0])).toContain('```');
+    expect(JSON.stringify(messages[0])).not.toContain('```');
+    expect(JSON.stringify(messages.at(-1))).toContain('```');
     expect(renderReply({ ...growing, maxMessages: 2 }, splitter)).toHaveLength(2);
   });
 

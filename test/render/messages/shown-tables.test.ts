@@ -1,6 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseDelimitedTable, showWholeTable, tablesOf } from '../../../src/render/messages/shown-tables.ts';
+import {
+  parseDelimitedTable,
+  showWholeTable,
+  TableFinder,
+} from '../../../src/render/messages/shown-tables.ts';
 
 describe('reading a table', () => {
   test.each([
@@ -78,6 +82,14 @@ describe('reading a table', () => {
   });
 });
 
+function tablesOf(answer: string): string[][][] {
+  const finder = new TableFinder(answer);
+  while (finder.findNext()) {
+    // Each step searches one block.
+  }
+  return finder.tables;
+}
+
 describe('a table of the answer', () => {
   const answer = 'Here:\n\n| Gene | log2_fc |\n| --- | ---: |\n| **TP53** | 1.2 |\n| BRCA1 | -0.4 |\n\nDone.';
   const isShown = (file: string) => showWholeTable(tablesOf(answer), file);
@@ -95,4 +107,20 @@ describe('a table of the answer', () => {
       expect(isShown(file)).toBe(false);
     },
   );
+});
+
+describe('tables that are crafted to take the parser long', () => {
+  const hostile = `|a|b|\n|-|-|\n${'![a]('.repeat(3_900)}`;
+
+  test('are not parsed, and other tables are found beside them', () => {
+    const answer = `${hostile}\n\n| Gene |\n| --- |\n| TP53 |\n\n${hostile}`;
+    expect(tablesOf(answer)).toEqual([[['gene'], ['tp53']]]);
+  });
+
+  test('are searched in the first 100,000 characters, a block at a time', () => {
+    const finder = new TableFinder('| Gene |\n| --- |\n| TP53 |\n\n'.repeat(40_000));
+    let steps = 0;
+    for (; finder.findNext(); steps += 1) expect(finder.tables).toHaveLength(steps + 1);
+    expect(steps).toBe(Math.ceil(100_000 / 27));
+  });
 });

@@ -157,10 +157,12 @@ test.concurrent('a file whose upload response was lost is not shared again', asy
 describe.concurrent('results that cannot be listed or shown', () => {
   test('leave the answer as it is, and are posted once they can be read', async ({ onTestFinished }) => {
     const faults = new Faults();
-    const own = await openAppScene({ agent: { script: maker, faults }, settings }, onTestFinished);
+    const limits = { badThingMs: 500 };
+    const own = await openAppScene({ agent: { script: maker, faults }, settings, limits }, onTestFinished);
     const call = 'GET /experimental/tasks/{task_id}/results';
-    faults.add({ call, fault: { kind: 'status', status: 200, body: { none: true } }, times: 1 });
+    const end = faults.add({ call, fault: { kind: 'status', status: 200, body: { none: true } } });
     const { channel, root } = await asked(own, 'notes 1');
+    end();
     const shown = own.shown(channel, root);
     expect(shown).toContain('I made some files.');
     expect(shown).toContain(strings.resultsUnavailable);

@@ -102,6 +102,11 @@ export class PermitQueue {
     return !this.#isRunning && this.#pausedUntil <= now && !this.#hasReturnedPermit(now);
   }
 
+  /** Nobody waits, and a permit may be available now. */
+  get mayBeOpen(): boolean {
+    return this.#waiters.size === 0 && this.#opensAt(false) <= performance.now();
+  }
+
   /** Waits for a permit; undefined if none came within `maxWaitMs`. Rejects with the signal's reason. */
   request(request: PermitRequest): Promise<Permit | undefined> {
     if (isWithdrawn(request)) return Promise.reject(this.#reasonOf(request));

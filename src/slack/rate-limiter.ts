@@ -77,13 +77,19 @@ export class RateLimiter {
     });
   }
 
-  /** Asks for both at once: the store answers in one statement. */
+  /**
+   * Asks for both at once, because the store answers in one statement. Where the channel has to wait, its permit comes first:
+   * meanwhile, the method's are for other channels.
+   */
   async #permitForBoth(
     method: LimitedMethod,
     request: PermitRequest,
     channel: string,
   ): Promise<Permit | undefined> {
-    const asked = [this.permit(method, request), this.permit(CHANNEL_LIMIT, request, channel)];
+    const { mayBeOpen } = this.#queueFor(CHANNEL_LIMIT, channel);
+    const ofMethod = mayBeOpen ? this.permit(method, request) : undefined;
+    const ofChannel = this.permit(CHANNEL_LIMIT, request, channel);
+    const asked = [ofMethod ?? this.#permitAfter(ofChannel, method, request), ofChannel];
     const answers = await Promise.allSettled(asked);
     const permits = answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value) || []);
     const release = () => {
@@ -94,6 +100,14 @@ export class RateLimiter {
     const failed = answers.find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
     return undefined;
+  }
+
+  async #permitAfter(
+    first: Promise<Permit | undefined>,
+    method: LimitedMethod,
+    request: PermitRequest,
+  ): Promise<Permit | undefined> {
+    return (await first) && (await this.permit(method, request));
   }
 
   #queueFor(limit: RateLimitName, channel?: string): PermitQueue {

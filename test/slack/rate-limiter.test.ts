@@ -398,3 +398,15 @@ describe('processes that share a limit', () => {
 function throttled(ms: number): SlackRateLimitError {
   return new SlackRateLimitError({ method: 'chat.update', slackCode: 'ratelimited' }, ms);
 }
+
+test('posts that wait for their channel take no permits from the other channels of the workspace', async () => {
+  const post = (channel: string) =>
+    rateLimiter.run('chat.postMessage', {}, async () => performance.now(), channel);
+  const busy = Array.from({ length: 200 }, () => post('C1'));
+  await vi.advanceTimersByTimeAsync(5_000);
+  const since = performance.now();
+  const other = post('C2');
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect((await other) - since).toBeLessThan(100);
+  await Promise.all(busy);
+});

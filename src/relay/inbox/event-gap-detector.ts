@@ -10,10 +10,13 @@ const HEARTBEAT_INTERVAL_MS = 15_000;
 const BACKFILL_WINDOW_MS = 24 * 60 * 60_000;
 /** Slack redelivers an event for a little over five minutes, so events from before the gap may be missing, too (ms). */
 const REDELIVERY_MARGIN_MS = 10 * 60_000;
+/** How often the connections are rebuilt for a workspace that stays deaf (ms): all workspaces share them. */
+const REBUILD_INTERVAL_MS = 60 * 60_000;
+const NEVER = Number.NEGATIVE_INFINITY;
 const NOT_RECEIVED =
   'no events were received for a while; reading the threads and channels that were active in the 24 hours before, but a first mention in another channel stays unseen';
 const DEAF =
-  "none of the app's posts comes back as an event: reconnecting, and reading back what may be missing; if this stays, check the event subscriptions and scopes, and whether another program uses the tokens";
+  "none of the app's posts comes back as an event: reading back what may be missing; if this stays, check the event subscriptions and scopes, and whether another program uses the tokens";
 
 export interface EventGapDetectorDeps {
   store: Store;
@@ -32,6 +35,8 @@ interface WorkspaceNews extends EchoCounts {
   hasEvents: boolean;
   /** When it was last judged deaf (Unix ms), by any process; null if it is not. */
   judgedDeafAt: number | null;
+  /** When the connections were last rebuilt for it (`performance.now()`), since it was last heard. */
+  rebuiltAt: number;
 }
 
 /**
@@ -98,7 +103,8 @@ export class EventGapDetector {
   }
 
   #newsOf(workspace: string): WorkspaceNews {
-    const news = this.#news.get(workspace) ?? { hasEvents: false, posts: 0, echoes: 0, judgedDeafAt: null };
+    const quiet = { hasEvents: false, posts: 0, echoes: 0, judgedDeafAt: null, rebuiltAt: NEVER };
+    const news = this.#news.get(workspace) ?? quiet;
     this.#news.set(workspace, news);
     return news;
   }
@@ -120,19 +126,25 @@ export class EventGapDetector {
   }
 
   async #lookCloser(): Promise<void> {
-    let isNewlyDeaf = false;
+    const rebuiltFor: string[] = [];
     for (const [workspace, isReceiving] of this.#closerLooks) {
       const news = this.#newsOf(workspace);
       const counted = { ...news };
       const judgedAt = await this.#look(workspace, isReceiving, counted);
       news.posts -= counted.posts;
       news.echoes -= counted.echoes;
-      isNewlyDeaf ||= judgedAt !== null && judgedAt !== news.judgedDeafAt;
+      if (judgedAt === null) news.rebuiltAt = NEVER;
+      else if (judgedAt !== news.judgedDeafAt && performance.now() - news.rebuiltAt >= REBUILD_INTERVAL_MS) {
+        news.rebuiltAt = performance.now();
+        rebuiltFor.push(workspace);
+      }
       news.judgedDeafAt = judgedAt;
       this.#closerLooks.delete(workspace);
     }
-    // Every process rebuilds its own, once for each verdict of any process.
-    if (isNewlyDeaf) void this.#deps.rebuildConnections();
+    if (rebuiltFor.length === 0) return;
+    // Every process rebuilds its own.
+    this.#deps.log.warn({ workspaces: rebuiltFor }, 'replacing the connections to Slack');
+    void this.#deps.rebuildConnections();
   }
 
   /** Judges a workspace and records its gap, if there is one; returns when it was judged deaf (Unix ms), if it is. */

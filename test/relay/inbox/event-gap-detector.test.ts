@@ -32,3 +32,41 @@ test('one statement records that quiet workspaces can be received, however many 
   const rows = await kysely.selectFrom('workspaces').select('last_receiving_at').execute();
   expect(rows.filter(({ last_receiving_at }) => last_receiving_at !== null)).toHaveLength(40);
 });
+
+test('a workspace whose posts never come back has the connections replaced once, then hourly at most', async ({
+  onTestFinished,
+}) => {
+  const workspace = 'T100';
+  await store.workspaces.put({ workspace, name: 'lab', bot_user_id: 'U0', bot_id: 'B0' });
+  const rebuild = vi.fn<() => Promise<undefined>>(async () => undefined);
+  const detector = new EventGapDetector({
+    store,
+    workspaces: () => [workspace],
+    canReceiveEvents: () => true,
+    minGapMs: 60_000,
+    rebuildConnections: rebuild,
+    log: silentLog,
+  });
+  onTestFinished(() => detector.stop());
+  detector.start();
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const row = () =>
+    kysely.selectFrom('workspaces').selectAll().where('workspace', '=', workspace).executeTakeFirstOrThrow();
+  /** The app posts, and three minutes pass by the database's clock until the next verdict. */
+  const verdict = async () => {
+    const unheard_since = new Date(Date.now() - 3 * 60_000);
+    const echoes = { unheard_posts: 3, unheard_since, heard_at: null };
+    await kysely.updateTable('workspaces').set(echoes).where('workspace', '=', workspace).execute();
+    detector.onPost(workspace);
+    detector.heartbeatNow();
+    await vi.waitFor(async () => expect((await row()).unheard_posts).toBe(0), 20_000);
+  };
+  for (let minutes = 0; minutes < 60; minutes += 10) {
+    await verdict();
+    vi.advanceTimersByTime(10 * 60_000);
+  }
+  await vi.waitFor(() => expect(rebuild).toHaveBeenCalledTimes(1));
+  await verdict();
+  await vi.waitFor(() => expect(rebuild).toHaveBeenCalledTimes(2));
+});

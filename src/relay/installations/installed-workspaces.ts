@@ -90,14 +90,15 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
   }
 
   async #load(isFull: boolean): Promise<void> {
-    const rows = await this.#deps.store.installations.changedSince(isFull ? 0 : this.#lastSequence);
+    const { installations } = this.#deps.store;
+    const rows = await installations.changedSince(this.#lastSequence);
     for (const row of rows) {
       this.#lastSequence = Math.max(this.#lastSequence, row.change_seq);
       this.#apply(row);
     }
     if (!isFull) return;
     this.#giveUpUnused();
-    const present = new Set(rows.map(({ workspace }) => workspace));
+    const present = new Set(await installations.workspaceIds());
     for (const id of this.#entries.keys()) if (!present.has(id)) this.#remove(id);
   }
 

@@ -137,12 +137,13 @@ export class ServiceAccounts {
   }
 
   async #load(isFull: boolean): Promise<void> {
-    const rows = await this.#deps.store.accounts.changedSince(isFull ? 0 : this.#lastSequence);
+    const { accounts } = this.#deps.store;
+    const rows = await accounts.changedSince(this.#lastSequence);
     // An account that replaces another must be applied after it.
     rows.sort((a, b) => a.change_seq - b.change_seq);
     for (const row of rows) this.#apply(row);
     if (!isFull) return;
-    const present = new Set(rows.map(({ account_id }) => account_id));
+    const present = new Set(await accounts.ids());
     for (const { row } of this.#entries.values()) {
       if (!present.has(row.account_id))
         this.#apply({ ...row, encrypted_api_key: null, retired_at: new Date() });

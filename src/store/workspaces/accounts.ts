@@ -68,6 +68,12 @@ export class Accounts extends Queries {
     return this.rows(sql<AccountRow>`select * from accounts where change_seq > ${version}`);
   }
 
+  /** The ids of all accounts. */
+  async ids(): Promise<string[]> {
+    const rows = await this.rows(sql<{ account_id: string }>`select account_id from accounts`);
+    return rows.map(({ account_id }) => account_id);
+  }
+
   /** The most recent tasks of an account: a key that can read one of them belongs to the same account. */
   async recentTaskIds({ workspace, account_id }: AccountKey, limit: number): Promise<string[]> {
     const rows = await this.rows(sql<{ task_id: string }>`

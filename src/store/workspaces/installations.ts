@@ -144,6 +144,14 @@ export class Installations extends Queries {
       where workspaces.change_seq > ${version} or installations.change_seq > ${version}`);
   }
 
+  /** The workspaces that have, or had, an installation. */
+  async workspaceIds(): Promise<string[]> {
+    const rows = await this.rows(sql<{ workspace: string }>`
+      select workspaces.workspace from workspaces
+      join installations on installations.workspace = workspaces.installation_id`);
+    return rows.map(({ workspace }) => workspace);
+  }
+
   /** Claims up to `limit` renewals of tokens that expire within `ms`, except for those given, for `claimMs`. */
   async claimRenewals(
     holder: string,

@@ -220,6 +220,17 @@ describe('processes that share installations', () => {
     expect(rows.map((row) => row.workspace)).not.toContain(workspace);
   });
 
+  test('decrypt only what has changed, also when they look for workspaces that were erased', async () => {
+    const { installed } = await process();
+    const decrypt = vi.spyOn(keyring, 'decrypt');
+    await installed.refresh(true);
+    expect(decrypt).not.toHaveBeenCalled();
+    await install('xoxb-other');
+    await installed.refresh(true);
+    expect(decrypt).toHaveBeenCalledTimes(1);
+    decrypt.mockRestore();
+  });
+
   test('skip a workspace whose tokens were encrypted with a missing key', async () => {
     const { installed } = await process(new Keyring(['x'.repeat(32)]));
     expect(installed.ids()).toEqual([]);

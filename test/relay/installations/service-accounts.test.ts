@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { AccountGone } from '../../../src/relay/installations/account-check.ts';
 import { ServiceAccounts } from '../../../src/relay/installations/service-accounts.ts';
@@ -51,7 +52,7 @@ test('all accounts that a workspace had share its memory, and only a few retired
   const withoutKey = known.agentClient('a3');
   await kysely
     .updateTable('accounts')
-    .set({ encrypted_api_key: null })
+    .set({ encrypted_api_key: null, change_seq: sql<number>`nextval('installation_change_seq')` })
     .where('account_id', '=', 'a3')
     .execute();
   await known.refresh(true);

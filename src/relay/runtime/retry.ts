@@ -93,9 +93,9 @@ export async function sleepWithLease(
 }
 
 /**
- * Runs a step until it succeeds, fails for good, or has failed for `giveUpAfterMs`. `onWait` gets the cause of each wait,
- * and undefined after the last one. `wake` ends a wait early. `judge` says how to wait after an error, in place of
- * `transientFailure`, and throws what ends the step.
+ * Runs a step until it succeeds or fails for good. `onWait` gets the cause of each wait, and undefined after the last one.
+ * `wake` ends a wait early. `judge` says how to wait after an error, in place of `transientFailure`, and throws what ends
+ * the step.
  */
 export async function withRetry<T>(
   lease: Lease,
@@ -103,15 +103,12 @@ export async function withRetry<T>(
   onWait: (cause: WaitCause | undefined, error?: unknown) => void,
   {
     wake,
-    giveUpAfterMs = Number.POSITIVE_INFINITY,
     judge = async (error) => transientFailure(error),
   }: {
     wake?: AbortSignal;
-    giveUpAfterMs?: number | undefined;
     judge?: (error: unknown) => Promise<TransientFailure | undefined>;
   } = {},
 ): Promise<T> {
-  const since = new Date();
   for (let attempt = 1; ; attempt += 1) {
     throwIfInterrupted(lease);
     try {
@@ -121,7 +118,7 @@ export async function withRetry<T>(
     } catch (error) {
       if (lease.signal.aborted) throw error;
       const wait = await judge(error);
-      if (wait === undefined || isOverdue(since, giveUpAfterMs)) throw error;
+      if (wait === undefined) throw error;
       onWait(wait.cause, error);
       const waitMs = Math.min(wait.maxWaitMs ?? MAX_DELAY_MS, backoffMs(attempt));
       await sleepWithLease(Math.max(wait.waitMs ?? 0, waitMs), lease, wake);

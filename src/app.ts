@@ -51,7 +51,7 @@ import { RenderQueue } from './relay/runtime/render-queue.ts';
 import { ReplyMemory } from './relay/runtime/reply-memory.ts';
 import { projectNameJobs } from './relay/sending/project-name-sync.ts';
 import { Dispatcher } from './relay/turns/dispatcher.ts';
-import { FollowUps } from './relay/turns/follow-ups.ts';
+import { followUpJobs } from './relay/turns/follow-ups.ts';
 import { Maintenance } from './relay/turns/maintenance.ts';
 import { TurnRunner } from './relay/turns/turn-runner.ts';
 import { isAcceptedPost } from './slack/posting.ts';
@@ -195,7 +195,7 @@ export async function startApp(
   const dispatcher = new Dispatcher({ queue, run: (...job) => runner.run(...job), log });
   const retention = retentionDays(config);
   const maintenance = new Maintenance({ store, queue, waitingReactions, retention, log });
-  const followUps = new FollowUps(deps, [postLaterResults, postReviews], readRateFor);
+  const followUps = followUpJobs(deps, [postLaterResults, postReviews], readRateFor);
 
   // Messages from Slack.
   const lateEdits = new LateEdits(deps);
@@ -251,7 +251,7 @@ export async function startApp(
     jobs,
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
   });
-  const kinds = [...features.jobKinds, projectNameJobs(deps), backfill, channelMoveJobs(store)];
+  const kinds = [...features.jobKinds, projectNameJobs(deps), backfill, followUps, channelMoveJobs(store)];
   for (const kind of kinds) jobs.add(kind);
 
   // Slack's requests and our own pages.
@@ -293,7 +293,6 @@ export async function startApp(
     database,
     beginDue: async (due) => {
       if (due.stops) stopControl.sendOpenStops();
-      if (due.followUps) followUps.checkDue();
       if (due.jobs) jobs.runDue();
       if (due.expiredJobs) await queue.releaseExpired();
       if (due.urgentMessages) await sendNow.passOnUrgent();
@@ -306,7 +305,6 @@ export async function startApp(
     dueWork,
     jobs,
     stopControl,
-    followUps,
     ...features.background,
     maintenance,
     slackApp,

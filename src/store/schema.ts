@@ -22,7 +22,6 @@ export interface Tables {
   audit_events: Table<workspaces.AuditRow>;
   early_edits: Table<threads.EarlyEditRow>;
   feedback: Table<threads.FeedbackRow>;
-  follow_ups: Table<tasks.FollowUp>;
   installations: Table<workspaces.InstallationRow>;
   jobs: Table<tasks.Job>;
   messages: Table<threads.Message>;

@@ -14,7 +14,6 @@ import { Queries } from './queries.ts';
 import type { Tables } from './schema.ts';
 import { Backfills } from './slack/backfills.ts';
 import { SocketLeases } from './slack/socket-leases.ts';
-import { FollowUpSchedule } from './tasks/follow-up-schedule.ts';
 import { TaskDeletions } from './tasks/task-deletions.ts';
 import { TaskRecords } from './tasks/task-records.ts';
 import { TaskStarts } from './tasks/task-starts.ts';
@@ -63,7 +62,6 @@ export class Store extends Queries {
   readonly turns: Turns;
   readonly usage = new Usage(this.db);
   readonly uploads = new ServiceUploads(this.db);
-  readonly followUps = new FollowUpSchedule(this.db);
   readonly workspaces = new Workspaces(this.db);
   readonly inbox = new InboxWriter(this.db);
   readonly #onStep: OnStep | undefined;

@@ -154,13 +154,12 @@ export class JobRunner {
 
   /** Runs a job and records the outcome. Where that fails, the claim ends by itself. */
   async #run(kind: JobKind, job: Job, lease: RenewableLease): Promise<void> {
-    const timer = setTimeout(() => lease.lose('the job takes too long'), kind.timeoutMs);
+    const timeout = AbortSignal.timeout(kind.timeoutMs);
+    timeout.addEventListener('abort', () => lease.lose('the job takes too long'));
     try {
       await this.#record(kind, job, await this.#outcomeOf(kind, job, lease));
     } catch (error) {
       this.#deps.log.warn({ ...labelsOf(job), err: error }, 'could not record a job');
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -175,10 +174,11 @@ export class JobRunner {
       return 'given_up';
     } catch (error) {
       if (lease.draining.aborted) return 'interrupted';
-      log.warn({ ...labelsOf(job), err: error }, 'a job failed');
+      const outage = transientFailure(error);
+      log[outage === undefined ? 'warn' : 'info']({ ...labelsOf(job), err: error }, 'a job failed');
       // Where the database is away, nobody was told.
       if (isOver && !(error instanceof StoreError)) return 'given_up';
-      return { waitMs: transientFailure(error)?.waitMs ?? 0 };
+      return { waitMs: outage?.waitMs ?? 0 };
     }
   }
 

@@ -111,11 +111,6 @@ const LEFTOVER_DELETIONS = [
     'created_at',
   ),
   deletion('jobs', sql`done_at < now() - interval '7 days'`, 'done_at'),
-  deletion(
-    'follow_ups',
-    sql`next_check_at < now() - interval '1 day' and ends_at < now() - interval '1 day'`,
-    'next_check_at',
-  ),
 ];
 
 const isDone = sql`state not in ('waiting', 'sending')`;

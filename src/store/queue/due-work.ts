@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { isJobDue } from '../jobs/jobs.ts';
 import type { Tables } from '../schema.ts';
-import { isCheckDue } from '../tasks/follow-up-schedule.ts';
 import { isStopOpen } from '../threads/stops.ts';
 import { hasExpiredJobs } from './thread-queue.ts';
 
@@ -9,7 +8,6 @@ import { hasExpiredJobs } from './thread-queue.ts';
 export interface DueWork {
   expiredJobs: boolean;
   stops: boolean;
-  followUps: boolean;
   jobs: boolean;
   urgentMessages: boolean;
   /** The version of the last change of a workspace, an installation or an account. */
@@ -22,7 +20,6 @@ export async function readDueWork(db: Kysely<Tables>): Promise<DueWork> {
     select
       ${hasExpiredJobs} as "expiredJobs",
       exists (select from turns where ${isStopOpen}) as stops,
-      exists (select from follow_ups where ${isCheckDue}) as "followUps",
       exists (select from jobs where ${isJobDue}) as jobs,
       exists (select from messages where is_urgent and state = 'waiting') as "urgentMessages",
       greatest(0, (select max(change_seq) from workspaces), (select max(change_seq) from installations),

@@ -71,17 +71,6 @@ export interface TaskStart {
   created_at: Date;
 }
 
-/** A thread whose task is checked after its turn has ended. */
-export interface FollowUp extends ThreadKey {
-  /** The last turn that ended. */
-  turn_id: string;
-  checks: number;
-  next_check_at: Date;
-  ends_at: Date;
-  claimed_by: string | null;
-  claimed_until: Date | null;
-}
-
 /** Work to do later, by any process. */
 export interface Job extends ThreadKey {
   kind: string;

@@ -3,6 +3,7 @@ import { Jobs, TASK_DELETION_JOB } from '../jobs/jobs.ts';
 import { Queries } from '../queries.ts';
 import type { Job, ThreadKey } from '../schema.ts';
 import { inThread } from '../sql-expressions.ts';
+import { FOLLOW_UP_JOB } from './follow-up-schedule.ts';
 
 /** Deletions of tasks: requested by a person, done at the service and announced in the thread by a job. */
 export class TaskDeletions extends Queries {
@@ -28,7 +29,7 @@ export class TaskDeletions extends Queries {
         update threads set task_id = null, task_title = null, task_started_at = null, task_state = null,
           task_state_read_at = null, project_id = null, participant_ids = '{}'
         where ${inThread(thread)}`.execute(trx);
-      await sql`delete from follow_ups where ${inThread(thread)}`.execute(trx);
+      await sql`delete from jobs where ${inThread(thread)} and kind = ${FOLLOW_UP_JOB}`.execute(trx);
       const { workspace, channel, thread_ts } = thread;
       const job = { workspace, kind: TASK_DELETION_JOB, channel, thread_ts, key: task, person };
       return (await new Jobs(trx).add({ ...job, payload: { account_id } }, { holdMs })) ?? 'over';

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { Queries } from '../queries.ts';
-import type { Thread, ThreadKey, TurnOutcome } from '../schema.ts';
+import type { Thread, ThreadKey, Turn, TurnOutcome } from '../schema.ts';
 import { inThread } from '../sql-expressions.ts';
 
 /** A thread's task, as lists and details show it. */
@@ -12,6 +12,14 @@ export interface TaskRow extends Thread {
   /** How the last finished turn ended. */
   outcome: TurnOutcome | null;
   finished_at: Date | null;
+}
+
+/** A turn whose task is checked after it has ended, with its thread's account and task. */
+export interface CheckedTurn extends Turn {
+  account_id: string;
+  thread_task_id: string | null;
+  /** A turn of the thread is under way. */
+  is_busy: boolean;
 }
 
 /** A page of tasks, newest first. */
@@ -120,5 +128,15 @@ export class TaskRecords extends Queries {
       where threads.task_id is not null and ${where}
       order by coalesce(threads.task_started_at, threads.created_at) desc, threads.thread_ts desc
       offset ${from} limit ${most}`);
+  }
+
+  /** The turn of a follow-up; undefined if it is gone. */
+  async checkedTurn(workspace: string, turnId: string): Promise<CheckedTurn | undefined> {
+    return this.first(sql<CheckedTurn>`
+      select turns.*, threads.account_id, threads.task_id as thread_task_id, exists (
+        select from turns as others where others.workspace = threads.workspace and others.channel = threads.channel
+          and others.thread_ts = threads.thread_ts and others.finished_at is null) as is_busy
+      from turns join threads using (workspace, channel, thread_ts)
+      where workspace = ${workspace} and turns.id = ${turnId}`);
   }
 }

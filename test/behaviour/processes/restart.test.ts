@@ -32,11 +32,12 @@ test.concurrent('a stopping process waits for no call that can be repeated, and 
   const looks = async () => {
     const { db } = scene.sandbox.bot.store;
     const row = await db
-      .selectFrom('follow_ups')
-      .select('checks')
+      .selectFrom('jobs')
+      .select('payload')
+      .where('kind', '=', 'follow_up')
       .where('thread_ts', '=', watched.ts)
       .execute();
-    return row[0]?.checks;
+    return row[0]?.payload.checks;
   };
   const [root, other] = [scene.ask(channel, '/slow 1000 one'), scene.ask(channel, '/slow 8000 two')];
   for (const slow of [root, other])

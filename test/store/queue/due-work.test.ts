@@ -37,8 +37,8 @@ test('work is due until a process has claimed it or it is done', async () => {
   await store.turns.finish(turn, 'cancelled');
   expect(await dueKinds()).toEqual([]);
   await followUpInsert(turn, { firstMs: -1, forMs: 60_000 }).execute(store.db);
-  expect(await dueKinds()).toEqual(['followUps']);
-  await store.followUps.claim(randomUUID(), 60_000, 1);
+  expect(await dueKinds()).toEqual(['jobs']);
+  await store.jobs.claim([{ kind: 'follow_up', room: 1, share: 1 }], [], 60_000);
   expect(await dueKinds()).toEqual([]);
 });
 

@@ -117,8 +117,9 @@ test('the end records what the reply shows, its edits and when to look again, on
   expect(await store.turns.finish(turn, 'failed', { edits: 3 })).toBe(false);
   expect(await store.turns.get('T1', turn.id)).toMatchObject({ outcome: 'completed', edit_count: 3 });
   expect((await store.posts.ofTurn(turn)).get('reply:0')).toMatchObject({ state: 'posted', ...posts[0] });
-  const followUps = kysely.selectFrom('follow_ups').select('checks').where('turn_id', '=', turn.id);
-  expect(await followUps.execute()).toEqual([{ checks: 0 }]);
+  const followUps = kysely.selectFrom('jobs').select('payload').where('thread_ts', '=', turn.thread_ts);
+  const ends_at = expect.any(String);
+  expect(await followUps.execute()).toEqual([{ payload: { turn_id: turn.id, checks: 0, ends_at } }]);
 });
 
 test('a turn that has paused its thread is not finished with the others', async () => {

@@ -40,21 +40,6 @@ export const TASK_TABLES = `
   create index task_starts_created on task_starts (created_at);
   create index task_starts_posting on task_starts (claimed_until) where content is not null;
 
-  create table follow_ups (
-    workspace text not null,
-    channel text not null,
-    thread_ts numeric(16,6) not null,
-    turn_id uuid not null,
-    checks integer not null default 0,
-    next_check_at timestamptz not null,
-    ends_at timestamptz not null,
-    claimed_by uuid,
-    claimed_until timestamptz,
-    primary key (workspace, channel, thread_ts)
-  ) with (fillfactor = 70);
-  create index follow_ups_next_check on follow_ups (next_check_at);
-  create index follow_ups_claimed on follow_ups (claimed_by) where claimed_by is not null;
-
   create table uploaded_files (
     workspace text not null,
     slack_file_id text not null,

@@ -52,14 +52,14 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
     adminSections,
     openSettings: (request) => channelSettings.open(request),
   });
-  const questionPoster = new QuestionPoster(deps);
-  const workflowStep = new WorkflowStepHandler(deps, (start) => questionPoster.postSoon(start));
+  const questionPoster = new QuestionPoster(deps, hooks.jobs);
+  const workflowStep = new WorkflowStepHandler(deps, () => hooks.jobs.runDue());
   const taskFiles = new TaskFileDelivery(deps);
   const taskDeleter = new TaskDeleter(deps, hooks.jobs);
   return {
     /** What works between people's requests. */
-    background: [questionPoster, taskFiles],
-    jobKinds: [workflowStep.jobs, taskDeleter.jobs],
+    background: [taskFiles],
+    jobKinds: [questionPoster.jobs, workflowStep.jobs, taskDeleter.jobs],
     channelSettings,
     workspaceAccount,
     workspaceAccess,

@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/readable-text.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isBotId } from '../../relay/runtime/incoming-message.ts';
-import { Poller } from '../../relay/runtime/poller.ts';
-import { isOverdue } from '../../relay/runtime/retry.ts';
+import type { JobKind, JobRunner } from '../../relay/runtime/job-runner.ts';
+import type { Lease } from '../../relay/runtime/lease.ts';
 import { TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
-import { msUntilCallEnded, SLACK_CALL_LIFETIME_MS } from '../../relay/runtime/unknown-outcome.ts';
+import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../../relay/runtime/unknown-outcome.ts';
 import * as strings from '../../render/strings/index.ts';
 import {
   ChannelGoneError,
@@ -16,14 +15,9 @@ import {
   SlackError,
   SlackRefusedError,
 } from '../../slack/errors.ts';
-import type { TaskStart } from '../../store/schema.ts';
+import type { Job, TaskStart } from '../../store/schema.ts';
+import { TASK_START_JOB, type TaskStartQuestion } from '../../store/tasks/task-starts.ts';
 import { questionPost } from './question-post.ts';
-
-/** How often questions left behind by a process are looked for (ms), and the most that are posted at a time. */
-const POLL_INTERVAL_MS = 15_000;
-const MAX_CONCURRENT_QUESTIONS = 20;
-/** A question that cannot be posted for this long (ms) goes back to its asker. */
-const GIVE_UP_AFTER_MS = 60 * 60_000;
 
 export type PostOutcome =
   | 'posted'
@@ -34,69 +28,71 @@ export type PostOutcome =
   /** Slack rejects the post itself. */
   | 'refused';
 
-/** Posts each question from a form once; its task runs in the thread. Resumes what a crashed process left behind. */
-export class QuestionPoster extends Poller {
+/** Posts each question from a form once; its task runs in the thread. */
+export class QuestionPoster {
   readonly #deps: RelayDeps;
-  /** Questions being posted, each on its own: one workspace's Slack may be slow. */
-  readonly #inProgress = new Map<TaskStart, Promise<void>>();
+  readonly #runner: JobRunner;
+  /** A question that cannot be posted goes back to its asker. */
+  readonly jobs: JobKind = {
+    kind: TASK_START_JOB,
+    share: 3,
+    timeoutMs: 30_000,
+    giveUpAfterMs: 60 * 60_000,
+    perform: async (job, lease) => {
+      const start = await this.#startOf(job);
+      if (start !== undefined && (await this.#post(start, job, lease)) !== 'posted')
+        await this.#returnToAsker(start, lease.signal);
+      return 'done';
+    },
+    onGivenUp: async (job, { signal }) => {
+      const start = await this.#startOf(job);
+      if (start !== undefined) await this.#returnToAsker(start, signal);
+    },
+  };
 
-  constructor(deps: RelayDeps) {
-    super({
-      intervalMs: POLL_INTERVAL_MS,
-      startsAtOnce: true,
-      poll: () => this.#resumeLeftovers(),
-      onError: (error) => deps.log.warn({ err: error }, 'could not resume questions from forms; will retry'),
-    });
+  constructor(deps: RelayDeps, runner: JobRunner) {
     this.#deps = deps;
+    this.#runner = runner;
   }
 
-  /** Cancels waits, and leaves those questions to another process. */
-  override async stop(): Promise<void> {
-    await super.stop();
-    await Promise.all(this.#inProgress.values());
+  /**
+   * Posts a question whose form is open. `onOutcome` gets what came of it, undefined if the form was sent before, and says
+   * whether the form, which shows a refusal, keeps the question; otherwise it goes back to its asker.
+   */
+  async send(
+    question: TaskStartQuestion,
+    onOutcome: (outcome: PostOutcome | 'later' | undefined) => Promise<boolean>,
+  ): Promise<void> {
+    let job: Job | undefined;
+    let outcome: PostOutcome | undefined;
+    const record = async (holdMs: number) => {
+      job = await this.#deps.store.taskStarts.send(question, holdMs);
+      return job;
+    };
+    await this.#runner.recordAndRun(record, async (claimed, lease) => {
+      const start = await this.#startOf(claimed);
+      if (start === undefined) return 'done';
+      outcome = await this.#post(start, claimed, lease);
+      const isKept = await onOutcome(outcome);
+      if (isKept) await this.#deps.store.taskStarts.returnToDraft(start);
+      else if (outcome !== 'posted') await this.#returnToAsker(start, lease.signal);
+      return 'done';
+    });
+    if (outcome === undefined) await onOutcome(job && 'later');
   }
 
-  async #resumeLeftovers(): Promise<void> {
-    const { taskStarts } = this.#deps.store;
-    await taskStarts.renewClaims([...this.#inProgress.keys()]);
-    const room = MAX_CONCURRENT_QUESTIONS - this.#inProgress.size;
-    if (room <= 0) return;
-    for (const start of await taskStarts.claimAbandoned(room)) this.postSoon(start);
+  /** What is to be posted; undefined if that is done, or was erased. */
+  async #startOf({ workspace, key: id }: Job): Promise<TaskStart | undefined> {
+    const start = await this.#deps.store.taskStarts.get({ workspace, id });
+    return start?.state === 'posting' ? start : undefined;
   }
 
-  /** Posts a question that this process has claimed, or returns it to its asker. */
-  postSoon(start: TaskStart): void {
-    const work = this.#resumeStart(start).finally(() => this.#inProgress.delete(start));
-    this.#inProgress.set(start, work);
-  }
-
-  async #resumeStart(start: TaskStart): Promise<void> {
-    try {
-      if ((await this.#postOrGiveUp(start)) !== 'posted') await this.returnToAsker(start);
-    } catch (error) {
-      this.#deps.log.warn(
-        { err: error, start: start.id },
-        'could not post a question from a form; will retry',
-      );
-    }
-  }
-
-  async #postOrGiveUp(start: TaskStart): Promise<PostOutcome> {
-    try {
-      return await this.post(start);
-    } catch (error) {
-      if (!isOverdue(start.created_at, GIVE_UP_AFTER_MS) || this.signal.aborted) throw error;
-      this.#deps.log.warn({ err: error, start: start.id }, 'gave up posting a question from a form');
-      return 'unreachable';
-    }
-  }
-
-  /** Posts a claimed question. Unless 'posted', nothing was posted and the text is kept. Throws temporary failures. */
-  async post(start: TaskStart): Promise<PostOutcome> {
-    const { store } = this.#deps;
+  /** Posts a question. Unless 'posted', nothing was posted and the text is kept. Throws temporary failures. */
+  async #post(start: TaskStart, job: Job, lease: Lease): Promise<PostOutcome> {
+    const { jobs } = this.#deps.store;
     const workspace = this.#deps.workspace(start.workspace);
-    if (workspace === undefined || start.content === null) return 'unreachable';
-    const existingTs = await this.#findPost(workspace, start);
+    if (workspace === undefined) return 'unreachable';
+    const existingTs = await this.#findPost(workspace, start, job, lease);
     if (existingTs !== undefined) {
       await this.#openThread(start, existingTs);
       return 'posted';
@@ -107,17 +103,17 @@ export class QuestionPoster extends Poller {
         message: await this.#renderPost(workspace, start),
         key: postKeyOf(start),
         kind: 'first',
-        signal: this.signal,
+        signal: lease.signal,
         // The rate limit may have held this up so long that another process has taken over.
         beforeSend: async () => {
-          if (!(await store.taskStarts.intend(start))) throw new TakenOverElsewhere();
+          if (!(await jobs.intend(job))) throw new TakenOverElsewhere();
         },
       });
       await this.#openThread(start, ts);
       return 'posted';
     } catch (error) {
       const reason = postRefusalReason(error);
-      if (error instanceof SlackError && error.outcome === 'none') await store.taskStarts.forgetIntent(start);
+      if (error instanceof SlackError && error.outcome === 'none') await jobs.forgetIntent(job);
       if (reason === undefined) throw error;
       this.#deps.log.info({ err: error, start: start.id }, 'a question from a form cannot be posted');
       return reason;
@@ -125,13 +121,22 @@ export class QuestionPoster extends Poller {
   }
 
   /** The ts of the post, if an earlier attempt got through. */
-  async #findPost(workspace: WorkspaceClient, start: TaskStart): Promise<string | undefined> {
-    if (start.post_intended_at === null) return undefined;
-    const waitMs = msUntilCallEnded(start.post_intended_at, SLACK_CALL_LIFETIME_MS);
-    const { signal } = this;
-    if (waitMs > 0) await sleep(waitMs, undefined, { signal });
-    const { channel, post_intended_at: intendedAt } = start;
-    return (await workspace.readBack.findOwnPost({ channel, key: postKeyOf(start), intendedAt, signal }))?.ts;
+  async #findPost(
+    { readBack }: WorkspaceClient,
+    start: TaskStart,
+    { intended_at: intendedAt }: Job,
+    lease: Lease,
+  ): Promise<string | undefined> {
+    if (intendedAt === null) return undefined;
+    await waitUntilCallEnded(intendedAt, SLACK_CALL_LIFETIME_MS, lease);
+    const { signal } = lease;
+    const own = await readBack.findOwnPost({
+      channel: start.channel,
+      key: postKeyOf(start),
+      intendedAt,
+      signal,
+    });
+    return own?.ts;
   }
 
   async #renderPost(workspace: WorkspaceClient, { user_id, content }: TaskStart) {
@@ -170,13 +175,12 @@ export class QuestionPoster extends Poller {
   }
 
   /** Sends a question back to its asker; keeps the text until that is done or impossible. Throws temporary failures. */
-  async returnToAsker(start: TaskStart): Promise<void> {
+  async #returnToAsker(start: TaskStart, signal: AbortSignal): Promise<void> {
     const workspace = this.#deps.workspace(start.workspace);
     // A step of a workflow says in Slack what became of it.
     if (workspace !== undefined && start.content !== null && !isBotId(start.user_id)) {
       const { posting, readBack } = workspace;
       const message = { text: strings.questionNotPosted(start.channel, start.content.text) };
-      const { signal } = this;
       const key = `${postKeyOf(start)}/lost`;
       try {
         const channel = await posting.openDm(start.user_id);

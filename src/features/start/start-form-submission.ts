@@ -24,7 +24,7 @@ export interface StartFormSubmission extends WorkspaceActor, StartFormMetadata {
 export type StartFormAnswer = string | Modal | undefined;
 
 export interface StartFormSubmissionsDeps extends RelayDeps {
-  questionPoster: Pick<QuestionPoster, 'post' | 'returnToAsker'>;
+  questionPoster: Pick<QuestionPoster, 'send'>;
   /** Called for each message that a form adds to an existing thread. */
   onMessageAdded: (message: MessageKey) => void;
 }
@@ -70,37 +70,38 @@ export class StartFormSubmissions {
   ): Promise<StartFormAnswer> {
     const { id, person } = submission;
     const question = { workspace: workspace.id, id, user_id: person, channel, content };
-    const start = await this.#deps.store.taskStarts.claimForPosting(question);
-    // The form was submitted before.
-    if (start === undefined) return undefined;
-    const posting: Promise<PostOutcome | 'later'> = this.#deps.questionPoster
-      .post(start)
-      .catch((error: unknown) => {
-        this.#deps.log.warn({ err: error, start: id }, 'could not post a question from a form; will retry');
-        return 'later';
-      });
-    const posted = await Promise.race([posting, sleep(leftMs, 'slow' as const, { ref: false })]);
-    if (posted === 'posted') return undefined;
-    if (posted === 'slow')
-      this.#showOutcome(workspace, submission.viewId, start, posting).catch((error: unknown) =>
-        this.#deps.log.debug({ err: error }, 'could not update a start form'),
-      );
+    const outcome = Promise.withResolvers<PostOutcome | 'later' | undefined>();
+    const isFormOpen = Promise.withResolvers<boolean>();
+    const sending = this.#deps.questionPoster.send(question, async (posted) => {
+      outcome.resolve(posted);
+      const isRefused = posted === 'invite' || posted === 'unreachable' || posted === 'refused';
+      return isRefused && (await isFormOpen.promise);
+    });
+    sending.catch(outcome.reject);
+    const slow = sleep(leftMs, 'slow' as const, { ref: false });
+    const posted = await Promise.race([outcome.promise, slow]);
+    isFormOpen.resolve(posted !== 'slow');
+    if (posted === 'slow') {
+      const shown = sending
+        .then(() => outcome.promise)
+        .then((late) => this.#showOutcome(workspace, submission.viewId, late));
+      shown.catch((error: unknown) => this.#deps.log.debug({ err: error }, 'could not update a start form'));
+    }
+    if (posted === 'posted' || posted === undefined) return undefined;
     if (posted === 'slow' || posted === 'later') return startNoticeView(strings.startForm.slow);
-    await this.#deps.store.taskStarts.returnToDraft(start);
+    await sending;
     return postRefusalText(workspace, posted);
   }
 
-  /** Shows the outcome of a slow post in the modal; a question that cannot be posted goes back to its asker. */
+  /** Shows the outcome of a slow post in the modal. */
   async #showOutcome(
     workspace: WorkspaceClient,
     viewId: string,
-    start: TaskStart,
-    posting: Promise<PostOutcome | 'later'>,
+    posted: PostOutcome | 'later' | undefined,
   ): Promise<void> {
-    const posted = await posting;
     if (posted === 'later') return;
-    if (posted !== 'posted') await this.#deps.questionPoster.returnToAsker(start);
-    const sentence = posted === 'posted' ? strings.startForm.posted : strings.startForm.returned;
+    const isPosted = posted === 'posted' || posted === undefined;
+    const sentence = isPosted ? strings.startForm.posted : strings.startForm.returned;
     await workspace.views.update(viewId, startNoticeView(sentence));
   }
 

@@ -6,6 +6,7 @@ import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome, JobRunner } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
 import { isThreadUnreachable, TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
+import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../../relay/runtime/unknown-outcome.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import { TASK_DELETION_JOB } from '../../store/jobs/jobs.ts';
@@ -95,16 +96,18 @@ export class TaskDeleter {
   }
 
   /** Posts in the thread, once: after an unknown outcome it reads the thread back first. False where the app is removed. */
-  async #tellThread(job: Job, text: string, { signal }: Lease): Promise<boolean> {
+  async #tellThread(job: Job, text: string, lease: Lease): Promise<boolean> {
+    const { signal } = lease;
     const { workspace: id, channel, thread_ts: threadTs, intended_at: intendedAt } = job;
     const workspace = this.#deps.workspace(id);
     if (workspace === undefined) return false;
     const { posting, readBack } = workspace;
     const key = `${job.key}/deleted`;
     try {
-      const isTold =
-        intendedAt !== null && (await readBack.findOwnPost({ channel, threadTs, key, intendedAt, signal }));
-      if (isTold) return true;
+      if (intendedAt !== null) {
+        await waitUntilCallEnded(intendedAt, SLACK_CALL_LIFETIME_MS, lease);
+        if (await readBack.findOwnPost({ channel, threadTs, key, intendedAt, signal })) return true;
+      }
       // The rate limit may have held this up so long that another process has taken over.
       const beforeSend = async () => {
         if (!(await this.#deps.store.jobs.intend(job))) throw new TakenOverElsewhere();

@@ -14,7 +14,7 @@ import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import { PayloadRefusedError, SlackError } from '../../slack/errors.ts';
 import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
-import type { Job, Message, MessageContent, SlackTs, TaskStart, Thread, Turn } from '../../store/schema.ts';
+import type { Job, Message, MessageContent, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import { WORKFLOW_STEP_JOB } from '../../store/threads/turns.ts';
 
 const words = strings.workflowStep.failed;
@@ -50,12 +50,12 @@ type StepRequest = Omit<z.infer<typeof stepSchema>, 'start_id'>;
 /** The step "Ask the agent" of Slack's workflows: it starts one task for each run, and is completed once. */
 export class WorkflowStepHandler {
   readonly #deps: RelayDeps;
-  readonly #postQuestion: (start: TaskStart) => void;
+  readonly #runDue: () => void;
 
-  /** `postQuestion` posts a question that this process has claimed; its thread starts the task. */
-  constructor(deps: RelayDeps, postQuestion: (start: TaskStart) => void) {
+  /** `runDue` begins the job that posts a question; its thread starts the task. */
+  constructor(deps: RelayDeps, runDue: () => void) {
     this.#deps = deps;
-    this.#postQuestion = postQuestion;
+    this.#runDue = runDue;
   }
 
   /** Jobs that complete the steps. The people of a step that is given up see in Slack that it failed. */
@@ -76,16 +76,17 @@ export class WorkflowStepHandler {
     const id = randomUUID();
     const payload = { start_id: id, refusal, waits_for_answer } satisfies z.infer<typeof stepSchema>;
     const at = { workspace, channel, thread_ts: CHANNEL_LEVEL };
-    const start = await this.#deps.store.transaction(async ({ jobs, taskStarts, audit }) => {
-      if ((await jobs.add({ kind: WORKFLOW_STEP_JOB, ...at, key, payload })) === undefined) return undefined;
-      if (refusal === null)
-        return taskStarts.claimForPosting({ workspace, id, user_id: WORKFLOW_STEP, channel, content });
+    await this.#deps.store.transaction(async ({ jobs, taskStarts, audit }) => {
+      if ((await jobs.add({ kind: WORKFLOW_STEP_JOB, ...at, key, payload })) === undefined) return;
+      if (refusal === null) {
+        await taskStarts.send({ workspace, id, user_id: WORKFLOW_STEP, channel, content });
+        return;
+      }
       const details = { control: 'workflow_step', why: refusal };
       await audit.add({ workspace, channel, user_id: WORKFLOW_STEP, kind: 'refusal', details });
-      return undefined;
     });
     this.#deps.log.info({ ...step, refusal }, 'a step of a workflow runs');
-    if (start !== undefined) this.#postQuestion(start);
+    this.#runDue();
   }
 
   async #refusalOf({ workspace, channel, content }: WorkflowStepRun): Promise<StepRequest['refusal']> {

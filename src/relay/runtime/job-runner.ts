@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { StoreError } from '../../store/errors.ts';
 import type { Jobs, NextRun } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import { type ClockReading, type Lease, RenewableLease, readClocks, SYSTEM_CLOCKS } from './lease.ts';
@@ -12,6 +11,8 @@ const MAX_CONCURRENT = 100;
 const CLAIM_MS = 30_000;
 const LEASE_MS = 25_000;
 const RENEW_INTERVAL_MS = 8_000;
+/** How long it is tried to tell of a job that was given up (ms). */
+const TELL_FOR_MS = 2 * 24 * 60 * 60_000;
 /** How long running jobs may take to end when the process stops (ms). */
 const STOP_GRACE_MS = 1_500;
 
@@ -97,11 +98,17 @@ export class JobRunner {
     await this.#renewals.stop();
   }
 
-  /** Runs a job that is recorded with a claim for this process, and waits until the run has ended. */
-  async recordAndRun(record: (holdMs: number) => Promise<Job | undefined>): Promise<void> {
+  /**
+   * Runs a job that is recorded with a claim for this process, and waits until the run has ended. `perform`: what it does
+   * this time.
+   */
+  async recordAndRun(
+    record: (holdMs: number) => Promise<Job | undefined>,
+    perform?: JobKind['perform'],
+  ): Promise<void> {
     const claimedAt = readClocks(SYSTEM_CLOCKS);
     const job = await record(CLAIM_MS);
-    if (job !== undefined) await this.#begin(job, claimedAt);
+    if (job !== undefined) await this.#begin(job, claimedAt, perform);
   }
 
   async #claimDue(): Promise<void> {
@@ -137,8 +144,9 @@ export class JobRunner {
       : runs.filter(({ job }) => job.workspace === workspace).length;
   }
 
-  #begin(job: Job, claimedAt: ClockReading): Promise<void> {
-    const kind = this.#kinds.get(job.kind);
+  #begin(job: Job, claimedAt: ClockReading, perform?: JobKind['perform']): Promise<void> {
+    const known = this.#kinds.get(job.kind);
+    const kind = known && { ...known, ...(perform && { perform }) };
     const { claim_id: claim } = job;
     if (kind === undefined || claim === null) throw new Error(`no job of this kind can run: ${job.kind}`);
     const lease = new RenewableLease(claimedAt, SYSTEM_CLOCKS, LEASE_MS);
@@ -165,7 +173,8 @@ export class JobRunner {
 
   async #outcomeOf(kind: JobKind, job: Job, lease: Lease): Promise<RunOutcome> {
     const { log } = this.#deps;
-    const isOver = job.tried_since !== null && isOverdue(job.tried_since, kind.giveUpAfterMs);
+    const triedSince = job.tried_since ?? new Date();
+    const isOver = isOverdue(triedSince, kind.giveUpAfterMs);
     try {
       lease.signal.throwIfAborted();
       if (!isOver) return await endedBy(lease.signal, kind.perform(job, lease));
@@ -176,8 +185,9 @@ export class JobRunner {
       if (lease.draining.aborted) return 'interrupted';
       const outage = transientFailure(error);
       log[outage === undefined ? 'warn' : 'info']({ ...labelsOf(job), err: error }, 'a job failed');
-      // Where the database is away, nobody was told.
-      if (isOver && !(error instanceof StoreError)) return 'given_up';
+      // In an outage nobody was told: it is tried again.
+      const isTelling = outage !== undefined && !isOverdue(triedSince, kind.giveUpAfterMs + TELL_FOR_MS);
+      if (isOver && !isTelling) return 'given_up';
       return { waitMs: outage?.waitMs ?? 0 };
     }
   }

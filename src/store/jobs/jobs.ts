@@ -104,6 +104,11 @@ export class Jobs extends Queries {
       where claim_id = ${claim_id} and claimed_until > clock_timestamp()`);
   }
 
+  /** What was intended has certainly not happened. */
+  async forgetIntent({ claim_id }: Job): Promise<void> {
+    await this.changes(sql`update jobs set intended_at = null where claim_id = ${claim_id}`);
+  }
+
   /** A claimed job is done, unless it was asked for again; `isRemembered`: its row stays for some days. */
   async done({ claim_id, version }: Job, isRemembered: boolean): Promise<void> {
     const over = isRemembered
@@ -142,8 +147,8 @@ export class Jobs extends Queries {
 const JOB_KEY = sql.raw('workspace, kind, channel, thread_ts, key');
 const RELEASED = sql.raw('claim_id = null, claimed_until = null, tried_since = null, intended_at = null');
 
-/** A statement that records a job, without what happens where it is known. */
-function jobInsert(job: NewJob, inMs: number, holdMs = 0) {
+/** A statement that records a job if `only` holds, without what happens where it is known. With `holdMs` it is claimed. */
+export function jobInsert(job: NewJob, inMs = 0, holdMs = 0, only = sql`true`) {
   const { workspace, kind, channel, thread_ts, key, person = '', payload = {} } = job;
   const claim =
     holdMs > 0
@@ -151,8 +156,9 @@ function jobInsert(job: NewJob, inMs: number, holdMs = 0) {
       : sql`null::uuid, null::timestamptz, null::timestamptz`;
   return sql`
     insert into jobs (${JOB_KEY}, person, payload, due_at, claim_id, claimed_until, tried_since)
-    values (${workspace}, ${kind}, ${channel}, ${thread_ts}, ${key}, ${person}, ${toPostgresJson(payload)},
-      ${fromNow(inMs)}, ${claim})`;
+    select ${workspace}, ${kind}, ${channel}, ${thread_ts}::numeric, ${key}, ${person}, ${toPostgresJson(payload)}::jsonb,
+      ${fromNow(inMs)}, ${claim}
+    where ${only}`;
 }
 
 /** What changes where a job is known that is asked for again, after `on conflict … do update set`. */

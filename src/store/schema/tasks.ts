@@ -64,10 +64,6 @@ export interface TaskStart {
   source_content: MessageContent | null;
   /** The question, once the form was sent. */
   content: MessageContent | null;
-  /** When our post was first about to be sent. */
-  post_intended_at: Date | null;
-  claimed_by: string | null;
-  claimed_until: Date | null;
   created_at: Date;
 }
 

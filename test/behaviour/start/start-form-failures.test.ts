@@ -108,11 +108,6 @@ test('a question is posted once or returned to its writer when the process ended
   await starting.send(unlucky.person, { question: 'to be given back' });
   slack.archive(unlucky.channel);
 
-  // The next process finds what nobody holds any more.
-  const { db } = scene.sandbox.bot.store;
-  await sql`update task_starts set claimed_until = now() - interval '1 second' where state = 'posting'`.execute(
-    db,
-  );
   await scene.sandbox.restartBot();
   await scene.finished(lucky.channel, await starting.post(lucky.channel, 'left behind'));
   expect(starting.posts(lucky.channel, 'left behind')).toHaveLength(1);

@@ -110,11 +110,6 @@ test('a step that Slack sends again, or whose call was lost, asks once and compl
   await slack.settled();
   slack.delivery.duplicateChance = 0;
   await scene.until('the question is posted', () => workflows.posts(channel, 'Only once?').length > 0);
-  await scene.sandbox.bot.store.db
-    .updateTable('task_starts')
-    .set({ claimed_until: new Date(0) })
-    .where('channel', '=', channel.id)
-    .execute();
   await scene.sandbox.restartBot();
   await workflows.over(execution);
   const isRecorded = () =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { type JobKind, JobRunner } from '../../../src/relay/runtime/job-runner.ts';
+import { SlackUnavailableError } from '../../../src/slack/errors.ts';
 import { CHANNEL_LEVEL } from '../../../src/store/jobs/jobs.ts';
 import type { Job } from '../../../src/store/schema.ts';
 import { Store } from '../../../src/store/store.ts';
@@ -9,6 +10,7 @@ import { silentLog } from '../../support/silent-log.ts';
 
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
+const lostCall = { method: 'chat.postMessage', slackCode: 'fetch_failed', outcome: 'none' } as const;
 const never = new Promise<never>(() => undefined);
 
 function newJob(kind: string, workspace = 'T1') {
@@ -41,7 +43,7 @@ test('a job that never ends holds its place for its time, and delays no other wo
   expect(ran.at(-1)).toBe('T1');
 });
 
-test('a job without progress for its time is given up, and whom it concerns is told once', async () => {
+test('a job without progress for its time is given up, and whom it concerns is told after an outage, too', async () => {
   const told: string[] = [];
   const { runner, outcomes } = openRunner({
     kind: 'hopeless',
@@ -50,6 +52,7 @@ test('a job without progress for its time is given up, and whom it concerns is t
     perform: () => Promise.reject(new Error('no')),
     onGivenUp: async ({ key }) => {
       told.push(key);
+      if (told.length === 1) throw new SlackUnavailableError(lostCall, 'Slack is away.');
     },
   });
   const job = newJob('hopeless');
@@ -59,8 +62,12 @@ test('a job without progress for its time is given up, and whom it concerns is t
   const aged = { tried_since: new Date(Date.now() - 120_000), due_at: new Date(0) };
   await kysely.updateTable('jobs').set(aged).where('kind', '=', 'hopeless').execute();
   runner.runDue();
-  await expect.poll(() => outcomes).toEqual(['failed', 'given_up']);
-  expect(told).toEqual([job.key]);
+  // In an outage nobody is told; the job waits until somebody was.
+  await expect.poll(() => outcomes).toEqual(['failed', 'failed']);
+  await kysely.updateTable('jobs').set(aged).where('kind', '=', 'hopeless').execute();
+  runner.runDue();
+  await expect.poll(() => outcomes).toEqual(['failed', 'failed', 'given_up']);
+  expect(told).toEqual([job.key, job.key]);
   expect(await store.jobs.get(job)).toBeUndefined();
 });
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -17,51 +16,24 @@ const asked = (id = randomUUID()) => ({
   content: { text: 'what?', files: [{ id: 'F1' }] },
 });
 
-/** As if the process that is at it had been away for too long. */
-const letGo = (id: string) =>
-  sql`update task_starts set claimed_until = now() - interval '1 second' where id = ${id}`.execute(kysely);
-
-test('a form that is sent many times at once is claimed once', async () => {
+test('a form that is sent many times at once is posted by one job', async () => {
   const form = asked();
-  const taken = await Promise.all(Array.from({ length: 8 }, () => starts.claimForPosting(form)));
-  expect(taken.filter((start) => start !== undefined)).toHaveLength(1);
-  expect(await Promise.all([starts.finish(form), starts.finish(form)])).toContain(false);
+  const sent = await Promise.all(Array.from({ length: 8 }, () => starts.send(form, 30_000)));
+  expect(sent.filter((job) => job !== undefined)).toMatchObject([{ key: form.id, channel: 'C1' }]);
+  expect(await Promise.all([starts.finish(form, '1.000001'), starts.finish(form)])).toContain(false);
   expect(await starts.get(form)).toMatchObject({ state: 'done', content: null, source_content: null });
-  expect(await starts.claimForPosting(form)).toBeUndefined();
+  expect(await starts.send(form)).toBeUndefined();
 });
 
-test('one other process claims an abandoned question, and the first can no longer send it', async () => {
-  const first = await starts.claimForPosting(asked());
-  if (first === undefined) throw new Error('not taken');
-  expect(await starts.claimAbandoned(10)).toEqual([]);
-  expect(await starts.intend(first)).toBe(true);
-  await letGo(first.id);
-  const taken = (await Promise.all([starts.claimAbandoned(10), starts.claimAbandoned(10)])).flat();
-  expect(taken).toMatchObject([{ id: first.id, content: first.content }]);
-  expect(await starts.intend(first)).toBe(false);
-  const [second] = taken;
-  expect(second && (await starts.intend(second))).toBe(true);
-});
-
-test('a question under way is not abandoned', async () => {
-  const start = await starts.claimForPosting(asked());
-  if (start === undefined) throw new Error('not taken');
-  await letGo(start.id);
-  await starts.renewClaims([start]);
-  expect(await starts.claimAbandoned(10)).toEqual([]);
-});
-
-test('a form whose post was rejected can be sent again', async () => {
+test('a form whose post was rejected can be sent again, to another channel too', async () => {
   const form = asked();
-  const first = await starts.claimForPosting(form);
-  if (first === undefined) throw new Error('not taken');
-  await starts.intend(first);
-  await starts.returnToDraft(first);
-  expect(await starts.get(form)).toMatchObject({ state: 'draft', content: null, post_intended_at: null });
-  expect(await starts.claimForPosting({ ...form, channel: 'C2' })).toMatchObject({
-    channel: 'C2',
-    state: 'posting',
-  });
+  const job = await starts.send(form, 30_000);
+  if (job === undefined) throw new Error('not sent');
+  await starts.returnToDraft(form);
+  expect(await starts.get(form)).toMatchObject({ state: 'draft', content: null });
+  await store.jobs.done(job, false);
+  expect(await starts.send({ ...form, channel: 'C2' })).toMatchObject({ key: form.id, channel: 'C2' });
+  expect(await starts.get(form)).toMatchObject({ state: 'posting', channel: 'C2' });
 });
 
 test('a quoted message is erased with the person who wrote it', async () => {

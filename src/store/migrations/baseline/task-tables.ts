@@ -31,14 +31,10 @@ export const TASK_TABLES = `
     source_turn_id uuid,
     source_content jsonb,
     content jsonb,
-    post_intended_at timestamptz,
-    claimed_by uuid,
-    claimed_until timestamptz,
     created_at timestamptz not null default now(),
     primary key (workspace, id)
   );
   create index task_starts_created on task_starts (created_at);
-  create index task_starts_posting on task_starts (claimed_until) where content is not null;
 
   create table uploaded_files (
     workspace text not null,

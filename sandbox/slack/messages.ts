@@ -1,6 +1,6 @@
 import type { Events } from './events.ts';
 import type { Block, Channel, Ephemeral, Fields, Message } from './model.ts';
-import { messageJson } from './slack-objects.ts';
+import { messageJson, tombstoneJson } from './slack-objects.ts';
 import type { World } from './world.ts';
 
 /** A message to post. */
@@ -99,13 +99,7 @@ export class Messages {
     message.deletedAt = this.#world.clock.now();
     this.#world.changed('deleted', channel, message);
     if (hasReplies) {
-      const tombstone = {
-        ...before,
-        subtype: 'tombstone',
-        text: 'This message was deleted.',
-        user: 'USLACKBOT',
-      };
-      this.#changed(channel, 'message_changed', { message: tombstone, previous_message: before });
+      this.#changed(channel, 'message_changed', { message: tombstoneJson(before), previous_message: before });
       return;
     }
     if (message.threadTs !== undefined) {

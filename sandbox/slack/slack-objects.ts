@@ -40,6 +40,11 @@ export function messageJson(world: World, channel: Channel, message: Message, pu
   };
 }
 
+/** What stands in place of a deleted root that has replies. */
+export function tombstoneJson(message: Fields): Fields {
+  return { ...message, subtype: 'tombstone', text: 'This message was deleted.', user: 'USLACKBOT' };
+}
+
 function filesJson(world: World, message: Message, pushed: boolean): Fields {
   if (message.fileIds.length === 0) return {};
   const files = message.fileIds.map((id) => world.files.get(id)).filter((file) => file !== undefined);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { scopePrefix } from '../events.ts';
 import type { Channel, Fields, Message, Team } from '../model.ts';
-import { channelJson, messageJson } from '../slack-objects.ts';
+import { channelJson, messageJson, tombstoneJson } from '../slack-objects.ts';
 import { SlackRefusal } from '../slack-refusal.ts';
 import { count, flag, type Method, maybe, method, text, type WorkspaceDeps } from '../web-api-method.ts';
 
@@ -31,10 +31,14 @@ export function conversationMethods(deps: WorkspaceDeps): Record<string, Method>
     if (size < 1 || size > most) throw new SlackRefusal('invalid_limit');
     return Math.min(size, largest);
   };
-  const show = (channel: Channel, withMetadata: boolean) => (message: Message) => ({
-    ...messageJson(world, channel, message, false),
-    ...(withMetadata && message.metadata !== undefined ? { metadata: message.metadata } : {}),
-  });
+  const show = (channel: Channel, withMetadata: boolean) => (message: Message) => {
+    const shown = messageJson(world, channel, message, false);
+    if (message.deletedAt !== undefined) return tombstoneJson(shown);
+    return {
+      ...shown,
+      ...(withMetadata && message.metadata !== undefined ? { metadata: message.metadata } : {}),
+    };
+  };
 
   return {
     'conversations.info': method({ tier: 'tier3' }, z.looseObject({ channel: text }), (args, team) => ({
@@ -60,6 +64,8 @@ export function conversationMethods(deps: WorkspaceDeps): Record<string, Method>
         const rootTs = named?.threadTs ?? args.ts;
         const all = world.thread(channel, rootTs);
         if (named === undefined || all.length === 0) throw new SlackRefusal('thread_not_found');
+        const root = channel.messages.get(rootTs);
+        if (root?.deletedAt !== undefined) all.unshift(root);
         const inRange = all.filter((message) => message.ts === rootTs || within(message, args));
         const { items, ...rest } = paged(inRange, args.cursor, pageSize(args.limit, 1000, 1000));
         return { messages: items.map(show(channel, args.include_all_metadata)), ...rest };

@@ -313,11 +313,12 @@ export async function startApp(
   ];
   const workers = combineLifecycles([
     ...(oauth === undefined ? [] : [oauth.tokenRotation, oauth.uninstallEvents]),
+    ...background.map((part) => withStopTimeout(part, log)),
+    // The last: what waits is held where a gap in receiving may have changed it.
     {
       start: () => dispatcher.start(),
       stop: () => dispatcher.stop(config.DRAIN_SECONDS * 1_000),
     },
-    ...background.map((part) => withStopTimeout(part, log)),
   ]);
 
   for (const source of refreshables) await source.refresh(true);

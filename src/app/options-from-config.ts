@@ -15,7 +15,12 @@ import type { DatabaseLocation } from '../store/database.ts';
 import type { Store } from '../store/store.ts';
 import type { Keyring } from '../store/workspaces/keyring.ts';
 
-const RELAY_LIMITS: RelayLimits = { settledTaskMs: 60_000, refusalMs: 60_000, badThingMs: 10 * 60_000 };
+const RELAY_LIMITS: RelayLimits = {
+  settledTaskMs: 60_000,
+  refusalMs: 60_000,
+  badThingMs: 10 * 60_000,
+  lookAgainMs: 60_000,
+};
 const MEBIBYTE = 1024 * 1024;
 /** Stands for all workspaces in the lease of an app that many have installed. */
 const ANY_WORKSPACE = 'any';

@@ -4,13 +4,18 @@ import type { Message } from '../../store/schema.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
 import type { ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
-import { type WaitCause, withRetry } from '../runtime/retry.ts';
+import { sleepWithLease, type WaitCause, withRetry } from '../runtime/retry.ts';
 import { accessDenialFor } from './access-policy.ts';
 import { notifyWriter, refuseMessage } from './refusals.ts';
 
+/** How often it is looked whether a thread's messages are still held (ms). */
+export const HELD_POLL_MS = 1_000;
+
 /**
- * Of a thread's waiting messages, the one with the lowest ts (lower than `before`) whose writer may use the agent; refuses the ones before it whose writers may not. Waits
- * while Slack does not say who a person is, or throws then with `failFast`. Throws HandOver, or the lease's reason.
+ * Of a thread's waiting messages, the one with the lowest ts (lower than `before`) whose writer may use the agent; refuses
+ * the ones before it whose writers may not. Waits while messages are held after a gap in receiving (with `before` or
+ * `failFast`, there is none then), and while Slack does not say who a person is, or throws then with `failFast`. Throws
+ * HandOver, or the lease's reason.
  */
 export async function nextAllowedMessage(
   { deps, workspace, lease }: ThreadWork,
@@ -20,6 +25,11 @@ export async function nextAllowedMessage(
   for (;;) {
     const message = await deps.store.messages.nextWaiting(thread);
     if (message === undefined || (before !== undefined && !isEarlierTs(message.ts, before))) return undefined;
+    if (message.is_held) {
+      if (before !== undefined || failFast) return undefined;
+      await sleepWithLease(HELD_POLL_MS, lease);
+      continue;
+    }
     let waited = false;
     const check = () =>
       accessDenialFor(deps, workspace.people, { ...message, person: message.user_id }, lease.signal);

@@ -45,6 +45,8 @@ export interface RelayLimits {
   refusalMs: number;
   /** How long a thing may fail, while other calls succeed, before it is given up. */
   badThingMs: number;
+  /** How long after a waiting message was not found in Slack it is looked for again, before it counts as deleted. */
+  lookAgainMs: number;
 }
 
 /** The relay's settings; times in ms. */

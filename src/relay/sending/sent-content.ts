@@ -3,10 +3,11 @@ import type { Message, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { nextAllowedMessage } from '../access/next-message.ts';
+import { HELD_POLL_MS, nextAllowedMessage } from '../access/next-message.ts';
 import { isEmptyMessage } from '../reading/empty-message.ts';
 import { withWriterName } from '../reading/readable-text.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import { sleepWithLease } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
 import { fileLinkLines, isNoteResent, keptFileNotes } from './file-notes.ts';
@@ -66,6 +67,7 @@ export async function recordSentContent(
     if (frozen !== undefined) return frozen;
     const now = await unlessStopped(store, turn);
     if (now.message_ts !== turn.message_ts) return now;
+    if (await store.backfills.holds(turn)) await sleepWithLease(HELD_POLL_MS, work.lease);
   }
 }
 

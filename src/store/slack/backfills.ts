@@ -2,38 +2,67 @@ import { sql } from 'kysely';
 import { CHANNEL_LEVEL, Jobs } from '../jobs/jobs.ts';
 import { countChanges, Queries } from '../queries.ts';
 import type { SlackTs, ThreadKey } from '../schema.ts';
-import { millis } from '../sql-expressions.ts';
+import { fromNow, isWaiting, millis } from '../sql-expressions.ts';
 
 /** The kind of jobs that read a thread, or the top level of a channel, back after a gap in receiving. */
 export const BACKFILL_JOB = 'backfill';
+
+/** The longest that waiting messages are held until they are looked for in Slack after a gap (ms). */
+const FIRST_LOOK_MS = 60_000;
+
+/** Whether a thread's waiting messages are held: they may have been edited or deleted in a gap, and are looked for in Slack. */
+export function isHeldForBackfill({ workspace, channel, thread_ts }: ThreadKey) {
+  return sql<boolean>`exists (
+    select from jobs
+    where (workspace, kind, channel, thread_ts, key) = (${workspace}, ${BACKFILL_JOB}, ${channel}, ${thread_ts}, '')
+      and (payload #>> '{waiting,held_until}')::numeric > extract(epoch from clock_timestamp()))`;
+}
+
+/** Whether a waiting message stands in Slack under its ts: that of a button does not. For the table of messages. */
+const isInSlack = sql<boolean>`messages.resends_turn_id is null and messages.revises_turn_id is null and not exists (
+  select from turns where turns.workspace = messages.workspace and turns.channel = messages.channel
+    and turns.thread_ts = messages.thread_ts and turns.button_message_ts = messages.ts)`;
 
 /** What to read back after gaps in receiving. */
 export class Backfills extends Queries {
   /**
    * Asks for the threads used in the `usedMs` before a gap that began at `since`, the newest first, and their channels.
-   * Also covers the `marginMs` before the gap: Slack may have retried a delivery from then during the gap. Returns how
+   * Threads in which messages wait come first, whenever they were used. Also covers the `marginMs` before the gap: Slack may have retried a delivery from then during the gap. Returns how
    * many threads and channels.
    */
   async addGap(workspace: string, since: Date, usedMs: number, marginMs: number): Promise<number> {
     const from = sql`${(since.getTime() - marginMs) / 1_000}::numeric(16,6)`;
     const wereUsed = sql`workspace = ${workspace} and last_used_at > ${since}::timestamptz - ${millis(usedMs)}`;
+    const heldUntil = sql`extract(epoch from ${fromNow(FIRST_LOOK_MS)})`;
     const queued = sql`
+      with waiting as (
+        select channel, thread_ts, jsonb_build_object('oldest_ts', min(ts)::text, 'unseen', jsonb_agg(ts::text order by ts),
+          'held_until', ${heldUntil}) as waiting
+        from messages where workspace = ${workspace} and ${isWaiting} and ${isInSlack} group by channel, thread_ts)
       insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
-      select workspace, ${BACKFILL_JOB}, channel, thread_ts, '', '', jsonb_build_object('since_ts', since_ts::text),
+      select workspace, ${BACKFILL_JOB}, channel, thread_ts, '', '',
+        jsonb_strip_nulls(jsonb_build_object('since_ts', since_ts::text, 'waiting', waiting)),
         -- They are due in this order.
-        now() + row_number() over (order by last_used_at desc, thread_ts desc) * interval '1 microsecond'
+        now() + row_number() over (order by waiting is null, last_used_at desc, thread_ts desc) * interval '1 microsecond'
       from (
-        select workspace, channel, thread_ts, greatest(adopted_ts, ${from}) as since_ts, last_used_at from threads
-        where ${wereUsed} and not is_dormant
+        select workspace, channel, thread_ts, greatest(adopted_ts, ${from}) as since_ts, last_used_at, waiting
+        from threads left join waiting using (channel, thread_ts)
+        where workspace = ${workspace} and not is_dormant and (${wereUsed} or waiting is not null)
         union all
-        select workspace, channel, ${CHANNEL_LEVEL}::numeric, ${from}, max(last_used_at) from threads
+        select workspace, channel, ${CHANNEL_LEVEL}::numeric, ${from}, max(last_used_at), null from threads
         where ${wereUsed} group by workspace, channel
       ) as places
       on conflict (workspace, kind, channel, thread_ts, key) do update
         set version = jobs.version + 1, due_at = excluded.due_at, tried_since = null,
-          payload = jsonb_build_object('since_ts', least(
+          payload = excluded.payload || jsonb_build_object('since_ts', least(
             (jobs.payload ->> 'since_ts')::numeric, (excluded.payload ->> 'since_ts')::numeric)::text)`;
     return countChanges(this.db, queued);
+  }
+
+  /** Whether a thread's waiting messages are held until they are looked for in Slack. */
+  async holds(thread: ThreadKey): Promise<boolean> {
+    const row = await this.first(sql<{ held: boolean }>`select ${isHeldForBackfill(thread)} as held`);
+    return row?.held === true;
   }
 
   /** Asks for one thread, unless it is to be read already. */

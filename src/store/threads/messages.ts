@@ -1,14 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import { Queries, toPostgresJson } from '../queries.ts';
 import type { Message, MessageContent, MessageKey, SlackTs, ThreadKey, Turn } from '../schema.ts';
+import { isHeldForBackfill } from '../slack/backfills.ts';
 import { hasTurn, inThread, isUnsent, isWaiting, maySend, ofMessage } from '../sql-expressions.ts';
 
 /** A new message; of an unsent one, only the ids are kept. */
 export type NewMessage = Pick<Message, 'thread_ts' | 'user_id' | 'state' | 'content' | 'edited_ts'> &
   Partial<Pick<Message, 'resends_turn_id' | 'revises_turn_id'>>;
 
-/** The next message of a thread, and how many wait there with it. */
-export type WaitingMessage = Message & { waiting_count: number };
+/** The next message of a thread, how many wait there with it, and whether they are held until they are looked for in Slack. */
+export type WaitingMessage = Message & { waiting_count: number; is_held: boolean };
 
 /** People's messages for the agent: the inbox. */
 export class Messages extends Queries {
@@ -29,7 +30,7 @@ export class Messages extends Queries {
   /** The thread's waiting message with the lowest ts that may be sent, and how many there are. */
   async nextWaiting(thread: ThreadKey): Promise<WaitingMessage | undefined> {
     return this.first(sql<WaitingMessage>`
-      select *, count(*) over ()::int as waiting_count from messages
+      select *, count(*) over ()::int as waiting_count, ${isHeldForBackfill(thread)} as is_held from messages
       where ${inThread(thread)} and ${isWaiting} and ${maySend} order by ts limit 1`);
   }
 

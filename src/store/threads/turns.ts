@@ -14,6 +14,7 @@ import type {
   TurnLocation,
   TurnOutcome,
 } from '../schema.ts';
+import { isHeldForBackfill } from '../slack/backfills.ts';
 import { inThread, isTurn, maySend, ofMessage } from '../sql-expressions.ts';
 import { followUpInsert } from '../tasks/follow-up-schedule.ts';
 import { intendedPost, type PostOutcome, postInsert, postsUpdate, replyPart } from './posts.ts';
@@ -173,7 +174,7 @@ export class Turns extends Queries {
 
   /**
    * Freezes a turn's message with its content, and records its writer: later edits and deletions come too late. Undefined
-   * where the turn was stopped, the message has changed since it was read, or another one than `earlierTs` waits before it.
+   * where the turn was stopped, the message is held or has changed since it was read, or another one than `earlierTs` waits before it.
    * Who sends a message again is no new participant. `startedTaskId` becomes the thread's task, unless it has one.
    */
   async freeze(
@@ -194,7 +195,7 @@ export class Turns extends Queries {
       frozen as (
         update messages set state = 'sending'
         where ${ofMessage(message)} and state = 'waiting' and edited_ts is not distinct from ${message.edited_ts}
-          and exists (select from locked)
+          and exists (select from locked) and not ${isHeldForBackfill(turn)}
           and ${earlierTs ?? null}::numeric is not distinct from (
             select min(ts) from messages
             where ${inThread(turn)} and state = 'waiting' and ts < ${message.ts} and ${maySend})

@@ -1,9 +1,21 @@
 import { describe, expect, test } from 'vitest';
+import { textOf } from '../../../sandbox/agent/records.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 import { FAST_RETRIES, stopBotFor } from '../../support/outage.ts';
 
 const readings = (scene: AppScene) =>
   scene.slack.calls.filter(({ method }) => /^conversations\.(replies|history)$/.test(method)).length;
+
+/** The service takes no files: a message with one waits. */
+const NO_UPLOADS = { call: 'POST /experimental/files', fault: { kind: 'status', status: 503 } } as const;
+const TABLE = { name: 'table.csv', bytes: 'a\n1\n' };
+
+/** What the service holds of people's messages, in all tasks. */
+const toldTo = ({ agent }: AppScene) =>
+  agent.tasks
+    .flatMap(({ messages }) => messages)
+    .filter(({ role }) => role === 'user')
+    .map(({ content }) => textOf(content));
 
 describe.concurrent('a gap in receiving events', () => {
   test.for(['socket', 'http'] as const)(
@@ -86,6 +98,48 @@ describe.concurrent('a gap in receiving events', () => {
     const left = db.selectFrom('jobs').where('kind', '=', 'backfill').select('tried_since');
     await scene.until('only the thread is left', async () => (await left.execute()).length === 1);
     expect(await left.execute()).toEqual([{ tried_since: expect.any(Date) }]);
+  });
+
+  test('is searched for edits and deletions of what waited, and nothing of that is sent as it was', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({ slack: FAST_RETRIES, limits: { lookAgainMs: 300 } }, onTestFinished);
+    const channel = scene.channel();
+    const mend = scene.agent.faults.add(NO_UPLOADS);
+    const root = scene.ask(channel, 'teh first', { files: [TABLE] });
+    const deletedRoot = scene.ask(channel, 'never asked', { files: [TABLE] });
+    for (const one of [root, deletedRoot])
+      await scene.until('it waits for its file', () => scene.replies(channel, one).length > 0);
+    const reworded = scene.reply(channel, root, 'teh second');
+    const deleted = scene.reply(channel, root, 'never mind');
+    const last = scene.reply(channel, root, 'the last');
+    await scene.slack.settled();
+    await stopBotFor(scene, 6, () => {
+      scene.slack.edit(channel.id, root.ts, `${scene.mention} the first`);
+      scene.slack.edit(channel.id, reworded.ts, 'the second');
+      for (const { ts } of [deleted, deletedRoot]) scene.slack.remove(channel.id, ts);
+    });
+    mend();
+    await scene.sandbox.restartBot();
+    await scene.finished(channel, last);
+    await scene.finished(channel, deletedRoot);
+    expect(toldTo(scene)).toEqual(['the first', 'the second', 'the last']);
+  });
+
+  test('deletes no waiting message that Slack lacks only once', async ({ onTestFinished }) => {
+    const scene = await openAppScene({ slack: FAST_RETRIES, limits: { lookAgainMs: 300 } }, onTestFinished);
+    const channel = scene.channel();
+    const mend = scene.agent.faults.add(NO_UPLOADS);
+    const root = scene.ask(channel, 'still there', { files: [TABLE] });
+    await scene.until('it waits for its file', () => scene.replies(channel, root).length > 0);
+    await stopBotFor(scene, 6, () => scene.reply(channel, root, 'said in the gap'));
+    mend();
+    const body = { ok: true, messages: [] };
+    const fault = { kind: 'status', status: 200, body } as const;
+    scene.slack.faults.add({ call: 'conversations.replies', fault, times: 1 });
+    await scene.sandbox.restartBot();
+    await scene.until('both are told', () => toldTo(scene).length === 2);
+    expect(toldTo(scene)).toEqual(['still there', 'said in the gap']);
   });
 
   test('is not assumed after a stop of a few minutes', async ({ onTestFinished }) => {

@@ -92,7 +92,7 @@ export class AgentClient {
       this.#http,
       new ServiceHttp({ ...http, retry, apiKey: () => WRONG_KEY }),
     );
-    this.links = new SignedLinks({ ...transport, allowedHosts });
+    this.links = new SignedLinks({ ...transport, allowedHosts, log: options.log });
   }
 
   /** Closes all connections; calls in progress fail. */
@@ -204,13 +204,14 @@ export class AgentClient {
     });
   }
 
-  /** All results of a task, each once, whether the service's cursor is inclusive or exclusive. */
+  /** All results of a task, each once, whether the service's cursor is inclusive or exclusive; with allowed links only. */
   async allResults(
     taskId: string,
     options: AgentCallOptions & { readonly reconcile?: boolean; readonly withUrls?: boolean } = {},
   ): Promise<schemas.ResultFile[]> {
     const list = (cursor: ResultCursor) => this.listResults(taskId, { ...options, ...cursor });
-    return await allResults(this.#responseReader.withListLimit(list), options.reconcile);
+    const all = await allResults(this.#responseReader.withListLimit(list), options.reconcile);
+    return all.map((result) => ({ ...result, downloadUrl: this.links.allowed(result.downloadUrl) }));
   }
 
   /** Sends a message; the call may stay open until the reply is complete. Never retried: after `unknown`, look. */

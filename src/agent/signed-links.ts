@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Logger } from 'pino';
 import type { Dispatcher } from 'undici';
 import { type RetryPolicy, retryCall } from './call-retry.ts';
 import type { AgentTimeouts } from './client-options.ts';
@@ -28,6 +29,7 @@ export interface SignedLinksOptions {
   readonly timeouts: Pick<AgentTimeouts, 'idleMs'>;
   readonly serviceOptions: ServiceOptions;
   readonly retry: RetryPolicy;
+  readonly log?: Logger | undefined;
 }
 
 export interface LinkUpload {
@@ -105,10 +107,16 @@ export class SignedLinks {
     });
   }
 
-  /** Whether a link may be passed on: by https to a public host, or to an allowed one. */
-  isAllowed(link: string): boolean {
-    const url = URL.parse(link);
-    return url !== null && this.#mayReach(url);
+  /** The link if it may be passed on (by https to a public host, or to an allowed one); otherwise null. */
+  allowed(link: string | null): string | null {
+    const url = link ? URL.parse(link) : null;
+    if (url !== null && this.#mayReach(url)) return link;
+    if (link)
+      this.#options.log?.warn(
+        { host: url?.host },
+        'a result has no link: its link leads to a host that is not allowed',
+      );
+    return null;
   }
 
   /** One attempt; returns a 2xx or a redirect. */
@@ -126,6 +134,7 @@ export class SignedLinks {
 
   #mayReach(url: URL): boolean {
     const host = hostNameOf(url);
+    if (url.username !== '' || url.password !== '') return false;
     if (this.#options.allowedHosts.has(host)) return url.protocol === 'https:' || url.protocol === 'http:';
     return url.protocol === 'https:' && !isPrivateAddress(host);
   }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { GrantedInstallation } from '../relay/installations/installation-tokens.ts';
 import { InstallRefused } from '../relay/installations/oauth-installations.ts';
+import { htmlPage } from '../render/text/html-page.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { createSlackLogger } from '../slack/slack-logger.ts';
 
@@ -179,7 +180,5 @@ function refuse(response: ServerResponse, why: string): void {
 /** `text` is trusted HTML. */
 function sendPage(response: ServerResponse, status: number, title: string, text: string): void {
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' });
-  response.end(
-    `<!doctype html>\n<html lang="en"><title>${title}</title>\n<h1>${title}</h1>\n<p>${text}.</p>\n`,
-  );
+  response.end(htmlPage(title, `${text}.`));
 }

@@ -1,5 +1,7 @@
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { ResultLinkDestination } from '../relay/replies/result-link-access.ts';
+import { ownServicePage } from '../render/strings/index.ts';
+import { escapeHtml, htmlPage } from '../render/text/html-page.ts';
 
 /** The response to an invalid link. */
 export const UNKNOWN_LINK_TEXT = 'There is nothing at this address.\n';
@@ -10,7 +12,7 @@ const ERROR_RESPONSES = {
   unavailable: [503, 'The file is not available right now. Try again in a moment.\n'],
 } as const;
 
-/** Redirects our own result links to the file; passes all other paths to `fallback`. */
+/** Redirects our own result links to the file, or links there if the workspace chose the service; passes all other paths to `fallback`. */
 export function createResultLinkRoute(
   path: string,
   findDestination: (token: string, signal: AbortSignal) => Promise<ResultLinkDestination>,
@@ -34,15 +36,28 @@ export function createResultLinkRoute(
     void found
       .catch(() => ({ kind: 'unavailable' }) as const)
       .then((to) => {
-        if (to.kind === 'found') {
-          response.writeHead(302, { location: to.url });
-          response.end();
-          return;
-        }
+        if (to.kind === 'found')
+          return to.isOwnService ? askFirst(response, to.url) : redirect(response, to.url);
         const [status, text] = ERROR_RESPONSES[to.kind];
         response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' });
         response.end(text);
       });
     return undefined;
   };
+}
+
+function redirect(response: ServerResponse, url: string): void {
+  response.writeHead(302, { location: url });
+  response.end();
+}
+
+/** Names the host before a person goes there: our address must not vouch for a service that the operator did not choose. */
+function askFirst(response: ServerResponse, url: string): void {
+  const { title, text, open } = ownServicePage(new URL(url).host);
+  response.writeHead(200, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'",
+    'referrer-policy': 'no-referrer',
+  });
+  response.end(htmlPage(title, `${text} <a href="${escapeHtml(url)}">${open}</a>`));
 }

@@ -1,12 +1,13 @@
 import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
+import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';
 import type { ResultLinks } from './result-links.ts';
 
-/** Where a link of ours leads now. */
+/** Where a link of ours leads now; `isOwnService` if a workspace's admin chose the service. */
 export type ResultLinkDestination =
-  | { kind: 'found'; url: string }
+  | { kind: 'found'; url: string; isOwnService: boolean }
   /** Not a link of ours. */
   | { kind: 'unknown' }
   /** The link has expired, the task or the file is gone, or the app was uninstalled there. */
@@ -121,8 +122,9 @@ export async function resolveResult(
     if (!taskId) return { kind: 'expired' };
     const agent = deps.agent(thread.account_id);
     const results = await agent.allResults(taskId, { reconcile: false, signal });
-    const url = results.find(({ id }) => id === target.resultId)?.downloadUrl ?? '';
-    return agent.links.isAllowed(url) ? { kind: 'found', url: new URL(url).href } : { kind: 'expired' };
+    const url = results.find(({ id }) => id === target.resultId)?.downloadUrl;
+    if (!url) return { kind: 'expired' };
+    return { kind: 'found', url: new URL(url).href, isOwnService: thread.account_id !== SETTINGS_ACCOUNT };
   } catch (error) {
     if (error instanceof AgentNotFoundError) return { kind: 'expired' };
     if (!(error instanceof AgentError)) throw error;

@@ -33,6 +33,12 @@ export const resultInAnswer = 'shown in the answer';
 export const resultNotShown = "couldn't be shown here";
 export const linkTooLong = 'link too long for Slack; use the button below';
 export const noLink = 'no link';
+/** The page before a file of a service that a workspace's admin chose; `host` is ASCII. */
+export const ownServicePage = (host: string) => ({
+  title: `The file is at ${host}`,
+  text: "The agent service that your workspace's admins chose offers it there. If you don't trust that address, close this page.",
+  open: 'Open the file',
+});
 export const linksRefused = "Slack didn't accept the links to these files.";
 export const resultsUnavailable = "I couldn't read which files the agent made for this answer.";
 

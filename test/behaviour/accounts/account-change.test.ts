@@ -17,6 +17,7 @@ const tenants = await openMultiWorkspaceScene({
     AGENT_API_KEY: '',
     PRIVATE_HOSTS: '127.0.0.1',
     ACCOUNT_HOSTS: '127.0.0.1',
+    STABLE_LINKS: 'yes',
   },
 });
 const { scene } = tenants;
@@ -26,11 +27,11 @@ const { url: address } = scene.agent;
 const { store } = scene.sandbox.bot;
 const current = (workspace: string) => store.accounts.current(workspace);
 const table = { name: 'table.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' };
-const shareIn = (thread?: string) =>
+const shareIn = (thread?: string, text = '') =>
   scene.slack.say({
     person: place.person,
     channel: place.channel,
-    text: `<@${tenants.team('T1').bot.userId}>`,
+    text: `<@${tenants.team('T1').bot.userId}> ${text}`,
     files: [table],
     ...(thread && { thread }),
   });
@@ -48,6 +49,20 @@ describe('changing the agent account of a workspace', () => {
     expect((await current('T1'))?.account_id).not.toBe(before?.account_id);
     await tenants.answered(tenants.ask(place, 'Asked of another'));
     expect(scene.sentToAgent('Asked of another').texts).toHaveLength(1);
+  });
+
+  test('makes a link to a result open a page that names its host first', async () => {
+    const root = shareIn(undefined, 'Summarise this');
+    const path = await scene.until('its results are linked', () => {
+      const shown = JSON.stringify(scene.replies(place.channel, root).map(({ blocks }) => blocks));
+      return /\/results\/[\w.-]+/.exec(shown)?.[0];
+    });
+    const page = await tenants.fetch(path);
+    const text = await page.text();
+    const [, href = ''] = /<a href="([^"]+)">Open the file<\/a>/.exec(text) ?? [];
+    expect(text).toContain(`<h1>The file is at ${new URL(address).host}</h1>`);
+    expect(page.headers.get('content-security-policy')).toBe("default-src 'none'");
+    expect(await (await fetch(href.replaceAll('&amp;', '&'))).text()).not.toBe('');
   });
 
   test('leaves waiting files behind, and the thread says so', async () => {

@@ -3,9 +3,9 @@ import {
   ResultLinkAccess,
   type ResultLinkDestination,
 } from '../../../src/relay/replies/result-link-access.ts';
-import { clientOf } from '../../support/local-server.ts';
+import { clientOf, localServer } from '../../support/local-server.ts';
 
-const FOUND: ResultLinkDestination = { kind: 'found', url: 'https://files.example/a' };
+const FOUND: ResultLinkDestination = { kind: 'found', url: 'https://files.example/a', isOwnService: false };
 const UNAVAILABLE: ResultLinkDestination = { kind: 'unavailable' };
 
 /** A resolver whose lookups last until `end` is called, or until they are stopped. Tokens are `workspace/result`. */
@@ -86,7 +86,19 @@ test.each([
   ['https://[fd00::1]/a', false],
   ['javascript:alert(1)', false],
   ['http://127.0.0.1:8/a', true],
+  ['https://files.example@two.example/a', false],
   ['', false],
 ])('a result at %j is linked: %j', (url, isLinked) => {
-  expect(clientOf('http://127.0.0.1:9').links.isAllowed(url)).toBe(isLinked);
+  expect(clientOf('http://127.0.0.1:9').links.allowed(url)).toBe(isLinked ? url : null);
+});
+
+test('a result whose link may not be passed on has none', async () => {
+  const links = ['https://files.example/a', 'https://10.0.0.1/b', 'http://files.example/c'];
+  const data = links.map((link, at) => ({
+    ...{ result_id: `r${at}`, name: `${at}.txt`, size_bytes: 1, mime_type: 'text/plain' },
+    ...{ created_at: '2026-11-23T00:00:00Z', download_url: link },
+  }));
+  await using server = await localServer((_, response) => response.end(JSON.stringify({ data })));
+  const found = await clientOf(server.origin).allResults('t');
+  expect(found.map(({ downloadUrl }) => downloadUrl)).toEqual([links[0], null, null]);
 });

@@ -91,6 +91,12 @@ test('docs/troubleshooting.md says for each alert what to do, and for no other',
     expect(annotations.runbook_url).toMatch(/\/docs\/troubleshooting\.md#alerts$/);
 });
 
+test('the alerts for the service count only the account of the settings', () => {
+  const selectors = alerts.flatMap(({ expr }) => expr.match(/taskthread_service_\w+(?:\{[^}]*\})?/g) ?? []);
+  expect(selectors.length).toBeGreaterThan(0);
+  for (const selector of selectors) expect(selector).toContain('account="settings"');
+});
+
 /** Hours in which nothing is wrong: a value for each minute, in the notation of promtool. */
 const WELL: Readonly<Record<string, string>> = {
   'taskthread_build_info{instance="a",version="1.0.0"}': '1x600',
@@ -110,7 +116,9 @@ const WELL: Readonly<Record<string, string>> = {
   'taskthread_slack_calls_total{method="chat.update",outcome="ok"}': '0+50x600',
   'taskthread_slack_calls_total{method="chat.update",outcome="message_gone"}': '0+50x600',
   'taskthread_slack_throttled_total{method="chat.update"}': '0x600',
-  'taskthread_service_calls_total{status="200"}': '0+100x600',
+  'taskthread_service_calls_total{account="settings",status="200"}': '0+100x600',
+  // A workspace's own service is that workspace's matter.
+  'taskthread_service_calls_total{account="own",status="none"}': '0+100x600',
   'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.02x600',
   'nodejs_eventloop_lag_p99_seconds{instance="another program"}': '2x600',
 };
@@ -131,7 +139,9 @@ const TROUBLE: Readonly<Record<string, Readonly<Record<string, string | undefine
     'taskthread_slack_calls_total{method="chat.update",outcome="payload_refused"}': '0+10x600',
   },
   TaskthreadSlackThrottled: { 'taskthread_slack_throttled_total{method="chat.update"}': '0+1x600' },
-  TaskthreadServiceFailing: { 'taskthread_service_calls_total{status="none"}': '0+20x600' },
+  TaskthreadServiceFailing: {
+    'taskthread_service_calls_total{account="settings",status="none"}': '0+20x600',
+  },
   TaskthreadEventLoopBlocked: { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.8x600' },
 };
 

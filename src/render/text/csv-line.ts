@@ -1,4 +1,15 @@
-/** Values as a line of CSV, each in quotes; without the end of the line. */
+/** What a spreadsheet takes for the start of a formula (OWASP, "CSV Injection"). */
+const FORMULA = /^[=+\-@\t\r]/;
+const NUMBER = /^[+-]?[.,]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?%?$/i;
+
+/**
+ * Values as a line of CSV for people, each in quotes; without the end of the line. A text that a spreadsheet would run as a
+ * formula begins with `'`, so this is not for files that the agent reads.
+ */
 export function csvLine(values: readonly unknown[]): string {
-  return values.map((value) => `"${String(value).replaceAll('"', '""')}"`).join(',');
+  return values.map((value) => `"${literal(String(value)).replaceAll('"', '""')}"`).join(',');
+}
+
+function literal(text: string): string {
+  return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
 }

@@ -42,6 +42,7 @@ const COMMANDS: Record<string, Command> = {
     const seconds = numberOf(argument, 5);
     turn.background(async () => {
       await turn.sleep(seconds * 1000);
+      if (argument.endsWith('fail')) throw new Error('The background work broke down');
       await turn.result('background.txt', 'text/plain', `Written after ${seconds} s of background work.\n`);
     });
     await writeLikeModel(turn, `My answer is final. I keep working in the background for ${seconds} s. `);

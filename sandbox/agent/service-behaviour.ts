@@ -79,6 +79,8 @@ export interface ServiceBehaviour {
   input: 'full' | 'null' | 'null-file-ids';
   /** When a graceful cancel marks the task as `cancelled`. */
   gracefulCancel: 'at-once' | 'when-stopped';
+  /** Where the error of failed background work stands: on the complete reply, too, or only in the task's status. */
+  backgroundError: 'on-the-reply' | 'only-the-task';
   /** Whether replies settle with their runs; otherwise only the task does, as if the worker had died. */
   repliesSettle: boolean;
   /** Whether the cancel of a settled reply stops nothing, or whatever its task works on by then. */
@@ -130,6 +132,7 @@ export const DEFAULT_BEHAVIOUR: Readonly<ServiceBehaviour> = {
   afterAsk: 'same-reply',
   input: 'full',
   gracefulCancel: 'at-once',
+  backgroundError: 'on-the-reply',
   repliesSettle: true,
   cancelReply: 'the-reply',
   cancelSettled: 'accepted',

@@ -101,11 +101,14 @@ export class TaskRunner {
     }
     if (this.#turn !== turn) return;
     turn.close();
-    const status = STATUS_OF[turn.reply.status === 'cancelling' ? 'cancelled' : end.reason];
+    let status: SettledStatus = STATUS_OF[turn.reply.status === 'cancelling' ? 'cancelled' : end.reason];
     this.#settle(turn.reply, status, end);
     if (status === 'completed') {
-      await Promise.all(turn.backgroundWork.map((work) => this.#inBackground(work)));
+      const errors = await Promise.all(turn.backgroundWork.map((work) => this.#inBackground(work)));
       if (this.#turn !== turn) return;
+      const error = errors.find((one) => one !== undefined);
+      if (error !== undefined) status = 'failed';
+      if (this.#context.behaviour.backgroundError === 'on-the-reply') turn.reply.error = error ?? null;
     }
     this.#turn = undefined;
     if (this.#queue.length > 0) return this.#next();
@@ -113,17 +116,17 @@ export class TaskRunner {
     for (const plan of turn.reviews) void runReview(this.#context, this.task, plan, this.#abandoned.signal);
   }
 
-  async #inBackground(work: () => Promise<void>): Promise<void> {
+  /** The error of work that fails. */
+  async #inBackground(work: () => Promise<void>): Promise<string | undefined> {
     try {
       await work();
+      return undefined;
     } catch (error) {
-      if (error instanceof TurnCancelled) return;
-      const text = `Background work failed: ${String(error)}`;
-      this.#context.state.addMessage(this.task, 'system', [{ type: 'text', text }]);
+      return error instanceof TurnCancelled ? undefined : endOf(error).message;
     }
   }
 
-  #settle(reply: MessageRecord, status: 'completed' | 'failed' | 'cancelled', end?: TurnEnd): void {
+  #settle(reply: MessageRecord, status: SettledStatus, end?: TurnEnd): void {
     if (!this.#context.behaviour.repliesSettle) return;
     const reasons = { completed: end?.reason ?? 'stop', failed: 'error', cancelled: 'cancelled' } as const;
     reply.stopReason = reasons[status];
@@ -140,6 +143,8 @@ export class TaskRunner {
     return { id, name, mime, size, open: () => this.#context.storage.read(key) };
   }
 }
+
+type SettledStatus = 'completed' | 'failed' | 'cancelled';
 
 const STATUS_OF = {
   stop: 'completed',

@@ -49,7 +49,7 @@ export async function followReply(context: TurnContext): Promise<void> {
     if (context.turn.assistant_message_id === null) await context.record({ assistant_message_id: found });
     const settled = await context.withRetry(() => reader.readToEnd());
     if (reader.endedWithTask) deps.log.warn({ turn: context.turn.id }, 'a task settled without its reply');
-    return { reply: settled, endedWithTask: reader.endedWithTask };
+    return { reply: settled, endedWithTask: reader.endedWithTask, readAgain: () => reader.read() };
   };
   try {
     const settled = await readToEnd();
@@ -71,25 +71,32 @@ async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
 
 const ANSWERED_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
 
-/**
- * Waits for the task of a settled reply, shows the reply's final state and records its outcome. `hasForwarded`: another
- * message was forwarded to its run; `endedWithTask`: only the task has settled, and the reply may be incomplete.
- */
-async function showSettledReply(
-  context: TurnContext,
-  settled: { reply: ReadReply; hasForwarded: boolean; endedWithTask: boolean },
-): Promise<void> {
+interface SettledReply {
+  reply: ReadReply;
+  /** Another message was forwarded to its run. */
+  hasForwarded: boolean;
+  /** Only the task has settled, and the reply may be incomplete. */
+  endedWithTask: boolean;
+  readAgain(): Promise<ReadReply>;
+}
+
+/** Waits for the task of a settled reply, shows the reply's final state and records its outcome. */
+async function showSettledReply(context: TurnContext, settled: SettledReply): Promise<void> {
   const { state, turn } = context;
-  const { reply, hasForwarded, endedWithTask } = settled;
+  const { hasForwarded, endedWithTask } = settled;
+  let { reply } = settled;
   state.setFileNotes(withSkippedFiles(turn, reply.input?.fileIds ?? null));
   const { agent, taskId } = await context.task();
   // After a forwarded message, the task works for that message's turn.
   const taskState =
-    !hasForwarded && (await context.withRetry(() => waitForBackgroundWork(context, agent, taskId)));
+    !hasForwarded && (await context.withRetry(() => waitForBackgroundWork(context, agent, taskId, reply)));
+  // A task may fail after its reply was complete; then the reply tells why, if anything does.
+  if (taskState === 'failed') reply = await context.withRetry(() => settled.readAgain());
   const system = await context.withRetry(() => systemMessages(context, agent, taskId, reply));
   const isCancelled = taskState === 'cancelled' || outcomeOfReply(reply) === 'cancelled';
   const stoppedBy = isCancelled ? await context.stopRequester() : '';
-  const outcome = outcomeOfReply(reply, taskState === 'cancelled' && stoppedBy !== '');
+  const replyOutcome = outcomeOfReply(reply, taskState === 'cancelled' && stoppedBy !== '');
+  const outcome = taskState === 'failed' && replyOutcome === 'completed' ? 'failed' : replyOutcome;
   const phase = outcome === 'completed' ? (taskState === 'working' ? 'background' : 'done') : outcome;
   const notes = [...(await endNotes(context, phase)), ...system];
   if (endedWithTask && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
@@ -149,11 +156,20 @@ async function waitForBackgroundWork(
   { deps, lease, state }: TurnContext,
   agent: AgentClient,
   taskId: string,
-): Promise<'working' | 'cancelled' | 'finished'> {
+  reply: ReadReply,
+): Promise<'working' | 'cancelled' | 'failed' | 'finished'> {
   const until = performance.now() + deps.settings.maxBackgroundWaitMs;
-  for (;;) {
+  for (let wasFailed = false; ; ) {
     const { status } = await agent.getTask(taskId, { signal: lease.signal });
+    if (status === 'failed' && outcomeOfReply(reply) === 'completed') {
+      if (wasFailed) return 'failed';
+      // The status may lag behind the reply, and be that of the turn before.
+      wasFailed = true;
+      await sleepWithLease(SETTLED_TASK_SHORT_MS, lease);
+      continue;
+    }
     if (isTaskSettled(status)) return status === 'cancelled' ? 'cancelled' : 'finished';
+    wasFailed = false;
     state.setStep('working', strings.backgroundWork);
     if (performance.now() >= until) return 'working';
     await sleepWithLease(BACKGROUND_POLL_INTERVAL_MS, lease);

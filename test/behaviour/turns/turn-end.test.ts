@@ -3,6 +3,7 @@ import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene({ settings: { BACKGROUND_WAIT_SECONDS: '4', SILENCE_SECONDS: '2' } });
+const taskOnly = await openAppScene({ agent: { behaviour: { backgroundError: 'only-the-task' } } });
 const { slack, agent } = scene;
 await scene.makeKnown(scene.grace);
 
@@ -86,6 +87,21 @@ describe.concurrent('a turn', () => {
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('from the agent');
   });
+
+  test.each([
+    ['on-the-reply', 'The background work broke down'],
+    ['only-the-task', strings.agentFailed('')],
+  ] as const)(
+    'fails with its task after its reply was complete, the error standing %s',
+    async (where, told) => {
+      const own = where === 'on-the-reply' ? scene : taskOnly;
+      const channel = own.channel();
+      const root = own.ask(channel, '/background 60 fail');
+      await own.messageWithButton(channel, root, 'retry');
+      expect(own.shown(channel, root)).toContain('My answer is final.');
+      expect(own.shown(channel, root)).toContain(told);
+    },
+  );
 
   test('says so when background work takes longer than the wait', async () => {
     const channel = scene.channel();

@@ -9,9 +9,9 @@ import { DatabaseObserver } from '../sandbox/chaos/database-observer.ts';
 import { ALL_FAULTS } from '../sandbox/chaos/fault-profile.ts';
 import { collectFindings } from '../sandbox/chaos/findings.ts';
 import { createRandomStreams } from '../sandbox/chaos/random-streams.ts';
+import { HeapCollector } from '../sandbox/heap-collector.ts';
 import { startPostgresServer } from '../sandbox/postgres-server.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
-import { HeapCollector } from './heap-collector.ts';
 import { round, slope } from './statistics.ts';
 
 /** Below Slack's limits of one post a second per channel and about 145 a minute per workspace. */

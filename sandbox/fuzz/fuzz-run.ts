@@ -7,6 +7,7 @@ import { startAgentService } from '../agent/agent-service.ts';
 import { BotProcess, compileCacheSettings } from '../bot-process.ts';
 import { serviceSettings } from '../bot-settings.ts';
 import { connectionUrl } from '../connection-url.ts';
+import { HeapCollector } from '../heap-collector.ts';
 import { startPostgresServer } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
 import { recordedPayloads } from './event-samples.ts';
@@ -17,7 +18,9 @@ import { HeapMonitor } from './heap-monitor.ts';
 
 /** Concurrent requests on each transport. */
 const CONCURRENCY = 40;
-const HEAP_SAMPLES = 60;
+/** Each collects the whole heap first. */
+const HEAP_SAMPLES = 12;
+const QUESTIONS = 10;
 const ANSWER_TIMEOUT_MS = 60_000;
 /** How much the heap may grow (MiB). */
 const MAX_HEAP_GROWTH_MIB = 16;
@@ -48,7 +51,15 @@ export async function runFuzz(
   const setup = await prepare(seed, given, undo);
   const { slack, http, socket, database } = setup;
   const [httpPort, socketPort] = [http.port ?? 0, socket.port ?? 0];
-  const memory = { http: new HeapMonitor(httpPort), socket: new HeapMonitor(socketPort) };
+  const openMonitor = async (name: string, port: number) => {
+    const monitor = await HeapMonitor.open(port, join(setup.folder, `${name}.log`));
+    undo.defer(async () => monitor.close());
+    return monitor;
+  };
+  const memory = {
+    http: await openMonitor('http', httpPort),
+    socket: await openMonitor('socket', socketPort),
+  };
   const identities = { workspace: slack.team.id, botUser: slack.bot.userId, botId: slack.bot.botId };
   const stream = fuzzCases(
     identities,
@@ -62,7 +73,7 @@ export async function runFuzz(
   const questions = new Questions(slack);
   let sent = 0;
   const half = Math.ceil(events / 2);
-  const step = Math.ceil(events / HEAP_SAMPLES);
+  const isEach = (number: number, times: number) => number % Math.ceil(events / times) === 0;
   const work = async (transport: { left: number }, send: (next: FuzzCase) => Promise<void>) => {
     while (transport.left > 0 && http.alive && socket.alive) {
       transport.left -= 1;
@@ -70,12 +81,11 @@ export async function runFuzz(
       if (done === true) return;
       sent += 1;
       const number = sent;
-      if (number % step === 0) {
+      if (isEach(number, HEAP_SAMPLES))
         await Promise.all([memory.http.sample(), memory.socket.sample()]).catch(() => undefined);
-        if (number % (step * 6) === 0) {
-          questions.ask();
-          onProgress(`${number} events after ${Math.round((performance.now() - began) / 1_000)} s`);
-        }
+      if (isEach(number, QUESTIONS)) {
+        questions.ask();
+        onProgress(`${number} events after ${Math.round((performance.now() - began) / 1_000)} s`);
       }
       await send(value);
     }
@@ -114,6 +124,8 @@ export async function runFuzz(
     );
   }
   report.harm.push(...(await unexpectedRows(database)));
+  // A process waits for its debugger before it ends.
+  for (const monitor of Object.values(memory)) monitor.close();
   for (const [name, bot] of Object.entries({ http, socket })) {
     if (!(await bot.stop())) report.harm.push(`the process did not shut down in time (${name})`);
   }
@@ -133,6 +145,7 @@ async function prepare(seed: number, given: FuzzOptions['database'], undo: Async
   const shared = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
     SLACK_BOT_TOKEN: slack.botToken,
+    ...HeapCollector.environment,
     SLACK_EDITS_PER_MINUTE: '3000',
     DATABASE_URL: connectionUrl(database),
   };

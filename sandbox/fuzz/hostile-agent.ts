@@ -1,4 +1,4 @@
-import type { AgentScript } from '../agent/agent-script.ts';
+import type { AgentScript, AgentTurn } from '../agent/agent-script.ts';
 import type { Misbehaviour } from '../agent/misbehaviour.ts';
 import { mutate, pick, type Random } from './mutation.ts';
 
@@ -28,18 +28,33 @@ const CROWDED_UNITS: readonly [string, ...string[]] = [
   '\n',
 ];
 
-/** An agent whose answers cost as much as they can: it rewrites them at their start, or adds thousands of blocks. */
+const ROUNDS = 6;
+/** Characters of the longest answers, and of what tools say in one answer. */
+const HUGE_LENGTH = 5_000_000;
+/** A block of an answer that takes a parser of tables long. */
+const CROWDED_TABLE = `|a|b|\n|-|-|\n${'![a]('.repeat(3_900)}\n\n`;
+
+/**
+ * An agent whose answers cost as much as they can: it rewrites them at their start, or adds thousands of blocks, or
+ * megabytes.
+ */
 export function hostileScript(random: Random): AgentScript {
   return async (turn) => {
     turn.write(HOSTILE_WORD);
-    const kind = pick(random, ['rewritten', 'rewritten', 'grown', 'blocks', 'steps', 'system', 'failed']);
+    const kind = pick(random, [
+      ...(['rewritten', 'rewritten', 'grown', 'blocks', 'steps', 'system', 'failed'] as const),
+      ...(['outputs', 'huge', 'tables'] as const),
+    ]);
     if (kind === 'failed') turn.fail('[x](y'.repeat(100_000));
     const unit = pick(random, CROWDED_UNITS);
     const length = pick(random, [3_000, 110_000, ANSWER_LENGTH]);
-    for (let round = 0; round < 6; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const text = unit.repeat(Math.ceil(length / unit.length));
       if (kind === 'rewritten') turn.rewrite(`${HOSTILE_WORD} ${round}\n${text}`);
-      else if (kind === 'grown') turn.write(text.slice(0, length / 6));
+      else if (kind === 'grown') turn.write(text.slice(0, length / ROUNDS));
+      else if (kind === 'tables') turn.write(CROWDED_TABLE);
+      else if (kind === 'huge') turn.write(unit.repeat(HUGE_LENGTH / ROUNDS / unit.length));
+      else if (kind === 'outputs') addOutput(turn, round, unit);
       else if (kind === 'system') turn.system(text);
       else if (kind === 'steps') for (let at = 0; at < 300; at += 1) turn.block(toolCall(at, unit));
       else
@@ -47,9 +62,17 @@ export function hostileScript(random: Random): AgentScript {
           turn.block({ type: `kind ${unit}`, raw: { text: unit }, text: unit });
       await turn.sleep(800);
     }
+    if (kind === 'tables') await turn.result('table.csv', 'text/csv', 'a,b\n1,2\n');
     if (random() < 0.3) turn.review({ findings: unit.repeat(Math.ceil(100_000 / unit.length)) });
     if (random() < 0.2) turn.end('length');
   };
+}
+
+/** A finished tool call that says much. */
+function addOutput(turn: AgentTurn, round: number, unit: string): void {
+  const content = unit.repeat(HUGE_LENGTH / ROUNDS / unit.length);
+  turn.block(toolCall(round, unit));
+  turn.block({ type: 'tool_result', tool_use_id: `t${round}`, content });
 }
 
 function toolCall(at: number, unit: string) {
@@ -59,6 +82,29 @@ function toolCall(at: number, unit: string) {
     name: unit.repeat(50),
     input: { code: unit.repeat(200), at: [[at]] },
   };
+}
+
+/** Fields that many responses have. */
+const FIELDS: readonly [string, ...string[]] = [
+  'status',
+  'role',
+  'created_at',
+  'completed_at',
+  'id',
+  'title',
+  'name',
+  'download_url',
+  'first_id',
+  'user_message_id',
+];
+
+/** A response with millions of characters in the fields of one name. */
+function withLongFields(body: object, random: Random): string {
+  const field = pick(random, FIELDS);
+  const lengths = [8, 1, 1, 1, 1];
+  return JSON.stringify({ [field]: '', ...body }, (name, value: unknown) =>
+    name === field && typeof value === 'string' ? 'x'.repeat((lengths.shift() ?? 0) * MEBIBYTE) : value,
+  );
 }
 
 /** Spoils about so many of the service's answers (0 to 1). */
@@ -91,6 +137,8 @@ const WRONG_ANSWERS: readonly [
   (body, random) => ({ kind: 'body', body: mutate(body, random) }),
   (body, random) => ({ kind: 'body', body: mutate(body, random) }),
   (body) => ({ kind: 'body', body: { ...body, more: 'x'.repeat(15 * MEBIBYTE) } }),
+  (body, random) => ({ kind: 'body', body: withLongFields(body, random) }),
+  (body, random) => ({ kind: 'body', body: withLongFields(body, random) }),
   (body) => ({ kind: 'body', body: { ...body, more: Array.from({ length: 90_000 }, (_, at) => at) } }),
   (body) => ({ kind: 'body', body: { ...body, more: Array.from({ length: 200_000 }, () => ({})) } }),
   () => ({ kind: 'body', body: '['.repeat(500_000) }),

@@ -7,6 +7,7 @@ import { startAgentService } from '../agent/agent-service.ts';
 import { BotProcess, compileCacheSettings } from '../bot-process.ts';
 import { oauthSettings, serviceSettings } from '../bot-settings.ts';
 import { connectionUrl } from '../connection-url.ts';
+import { HeapCollector } from '../heap-collector.ts';
 import { containerMemorySettings, installApp, setAccount } from '../multi-workspace-bot.ts';
 import { startPostgresServer } from '../postgres-server.ts';
 import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
@@ -58,7 +59,8 @@ export async function runServiceFuzz(
     spoilt += 1;
   };
   const isOver = () => spoilt >= answers || !bot.alive;
-  const heap = new HeapMonitor(port);
+  const heap = await HeapMonitor.open(port, join(folder, 'bot.log'));
+  undo.defer(async () => heap.close());
   for (let at = 0; at < 3; at += 1) await heap.sample();
   hostile.behaviour.misbehaviour = misbehaviour(random, () => SPOILT_SHARE, onSpoilt);
   const conversations = HONEST_TEAMS.map((id) => new HonestConversation(slack, honest, id));
@@ -75,6 +77,8 @@ export async function runServiceFuzz(
     await sleep(300);
     await heap.sample();
   }
+  // The process waits for its debugger before it ends.
+  heap.close();
   const lags = conversations.flatMap((one) => one.lags).sort((a, b) => a - b);
   const report: ServiceFuzzReport = {
     ...{ fuzz: 'service', answers: spoilt, seed, seconds: Math.round((performance.now() - began) / 1_000) },
@@ -138,6 +142,7 @@ async function prepare(seed: number, given: ServiceFuzzOptions['database'], undo
   undo.defer(() => honest.stop());
   const hostile = await startAgentService({ script: hostileScript(seededRandom(seed + 1)) });
   undo.defer(() => hostile.stop());
+  const memorySettings = await containerMemorySettings();
   const settings = {
     ...(await compileCacheSettings(join(folder, 'compiled'))),
     ...serviceSettings(slack, honest, 'socket'),
@@ -147,7 +152,8 @@ async function prepare(seed: number, given: ServiceFuzzOptions['database'], undo
     INSTALL_WORKSPACES: teams.map(({ id }) => id).join(),
     ACCOUNT_HOSTS: '127.0.0.1',
     DATABASE_URL: connectionUrl(database),
-    ...(await containerMemorySettings()),
+    ...memorySettings,
+    NODE_OPTIONS: `${memorySettings.NODE_OPTIONS} ${HeapCollector.environment.NODE_OPTIONS}`,
   };
   const bot = new BotProcess(settings, join(folder, 'bot.log'));
   undo.defer(async () => void (bot.alive && (await bot.kill())));

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, chown, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, lchown, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
 import { readCommandConfig } from '../src/config.ts';
 import { parseOptions, runCommand } from '../src/operate/command-runner.ts';
 import { UsageError } from '../src/operate/error-messages.ts';
-import { osUserFor } from '../src/postgres/data-folder.ts';
+import { osUserFor, resetConfiguration } from '../src/postgres/data-folder.ts';
 import { startEmbeddedServer } from '../src/postgres/embedded-server.ts';
 import { findRunningServer } from '../src/postgres/running-server.ts';
 import { progressOf, unpackFolder } from './data-archive.ts';
@@ -16,7 +16,7 @@ const HELP = `Puts an embedded database back that npm run backup has saved, whil
 
 Usage: ${USAGE}
 
-  --from      the file
+  --from      the file; trust it like a program, because the database that it holds is run
   --replace   moves the database that is there aside; without it, the command refuses`;
 
 /** What to restore, and where. */
@@ -48,7 +48,9 @@ export async function restore(
   try {
     await mkdir(draft, { mode: 0o700 });
     await unpackFolder(file, draft, { onBytes: progressOf('Read', size, say), signal });
-    await giveToServer(draft, dataFolder);
+    const files = await checkContents(draft);
+    await resetConfiguration(draft);
+    await giveToServer([draft, ...files], dataFolder);
     if (isThere) await rename(data, aside);
     let isInPlace = false;
     try {
@@ -68,15 +70,30 @@ export async function restore(
   say(`Restored ${file}. Start Taskthread: it continues the threads of the backup.`);
 }
 
+/** The paths of all files and folders of a backup. Throws if it has anything else: a link leads out of the folder. */
+async function checkContents(draft: string): Promise<string[]> {
+  const entries = await readdir(draft, { recursive: true, withFileTypes: true });
+  const paths = entries.map(({ parentPath, name }) => path.join(parentPath, name));
+  for (const [at, entry] of entries.entries()) {
+    const file = paths[at] ?? '';
+    const isOwn = entry.isDirectory() || (entry.isFile() && (await lstat(file)).nlink === 1);
+    if (!isOwn)
+      throw new Error(
+        `The backup has ${path.relative(draft, file)}, which is no plain file. Nothing was restored.`,
+      );
+  }
+  for (const name of ['PG_VERSION', 'taskthread.password'])
+    if (!paths.includes(path.join(draft, name)))
+      throw new Error('The file is no backup of an embedded database.');
+  return paths;
+}
+
 /** Gives the files to the user that the server runs as; PostgreSQL refuses a folder that others can read. */
-async function giveToServer(draft: string, dataFolder: string): Promise<void> {
-  const names = await readdir(draft, { recursive: true });
-  if (!names.includes('PG_VERSION') || !names.includes('taskthread.password'))
-    throw new Error('The file is no backup of an embedded database.');
-  await chmod(draft, 0o700);
+async function giveToServer(files: readonly string[], dataFolder: string): Promise<void> {
+  await chmod(files[0] ?? '', 0o700);
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = osUserFor(await stat(dataFolder));
-  for (const name of ['.', ...names]) await chown(path.join(draft, name), uid, gid);
+  for (const file of files) await lchown(file, uid, gid);
 }
 
 async function run(args: readonly string[]): Promise<number> {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -72,7 +72,7 @@ export interface AgentService {
 
 /** Starts the service on 127.0.0.1. */
 export async function startAgentService(options: AgentServiceOptions = {}): Promise<AgentService> {
-  const apiKeys = options.apiKeys ?? { 'sandbox-agent-key': 'demo' };
+  const apiKeys = options.apiKeys ?? { [randomBytes(24).toString('base64url')]: 'demo' };
   const behaviour: ServiceBehaviour = { ...DEFAULT_BEHAVIOUR, ...options.behaviour };
   const faults = options.faults ?? new Faults();
   const now = options.now ?? Date.now;
@@ -112,7 +112,7 @@ export async function startAgentService(options: AgentServiceOptions = {}): Prom
     ...messageEndpoints(context),
     ...fileEndpoints(context),
   ];
-  server.on('request', createHttpApp({ endpoints, storage, behaviour, faults, log, apiKeys }));
+  server.on('request', createHttpApp({ endpoints, storage, behaviour, faults, log, apiKeys, port }));
 
   return {
     url: `${origin}/v1`,

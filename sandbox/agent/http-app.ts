@@ -19,14 +19,17 @@ export interface HttpAppDeps {
   log: CallLog;
   /** Customer by key. */
   apiKeys: Readonly<Record<string, string>>;
+  port: number;
 }
 
 /** Creates the Express app for the endpoints and the signed links. */
-export function createHttpApp({ endpoints, storage, behaviour, faults, log, apiKeys }: HttpAppDeps): Express {
+export function createHttpApp(deps: HttpAppDeps): Express {
+  const { endpoints, storage, behaviour, faults, log, apiKeys } = deps;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   const nameOf = callNamer(endpoints);
+  app.use(ownHost(deps.port));
   app.use(log.middleware(nameOf));
   app.use(faults.middleware(nameOf));
   if (storage.router !== undefined) app.use(storage.router);
@@ -63,6 +66,15 @@ async function answer(
   if ('redirect' in result) response.redirect(302, result.redirect);
   else if (result.body === undefined) response.status(result.status).end();
   else response.status(result.status).json(result.body);
+}
+
+/** Refuses requests to other names: a page from elsewhere may have its name lead to this machine (DNS rebinding). */
+function ownHost(port: number): RequestHandler {
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
+  return (request, _response, next) => {
+    if (!hosts.includes(request.headers.host ?? '')) throw new ServiceRefusal(421, 'Unknown host');
+    next();
+  };
 }
 
 /** Accepts known keys within the rate limit. */

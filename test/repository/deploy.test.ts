@@ -57,6 +57,24 @@ function complaints(names: readonly string[]): string[] {
   ];
 }
 
+const networkPolicy = z.looseObject({
+  kind: z.literal('NetworkPolicy'),
+  spec: z.looseObject({
+    egress: z.array(
+      z.looseObject({
+        ports: z.array(z.looseObject({ port: z.union([z.number(), z.string()]) })),
+        to: z
+          .array(
+            z.looseObject({
+              ipBlock: z.object({ cidr: z.string(), except: z.array(z.string()).optional() }).optional(),
+            }),
+          )
+          .optional(),
+      }),
+    ),
+  }),
+});
+
 describe('the examples of how to run it', () => {
   test('compose.yaml gives every setting that is needed, and each secret from its file', () => {
     const { services, secrets } = compose.parse(parse(read('compose.yaml')));
@@ -85,6 +103,28 @@ describe('the examples of how to run it', () => {
     const [first] = documents;
     const [container] = deployment.parse(first).spec.template.spec.containers;
     expect(complaints((container?.env ?? []).map(({ name }) => name))).toEqual([]);
+  });
+
+  test('deploy/kubernetes.yaml lets no web request into private networks', () => {
+    const policy = parseAllDocuments(read('deploy/kubernetes.yaml'))
+      .map((one): unknown => one.toJS())
+      .find((one) => networkPolicy.safeParse(one).success);
+    const { egress } = networkPolicy.parse(policy).spec;
+    const web = egress.filter(({ ports }) => ports.some(({ port }) => port === 443));
+    expect(web).toHaveLength(1);
+    const open = egress.filter(({ to }) => to === undefined);
+    expect(open.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([53, 53]);
+    const blocks = web[0]?.to?.map(({ ipBlock }) => ipBlock) ?? [];
+    expect(blocks).toEqual([
+      {
+        cidr: '0.0.0.0/0',
+        except: expect.arrayContaining(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']),
+      },
+      { cidr: '2000::/3' },
+    ]);
+    expect(blocks[0]?.except).toEqual(
+      expect.arrayContaining(['169.254.0.0/16', '100.64.0.0/10', '127.0.0.0/8']),
+    );
   });
 
   test('both take away every right, and the image runs as a user without any, and is looked after', () => {

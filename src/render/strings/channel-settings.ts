@@ -51,7 +51,7 @@ export const channelChoices = {
     follows_name: ["Keep the project's name and description the same as the channel's"],
     allows_steps: [
       'Let workflow steps ask the agent',
-      'Slack names no person for them: anyone who can run one',
+      'Slack names no workflow: this lets in every workflow of the workspace',
     ],
   },
 } as const;

@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { execFile, execFileSync } from 'node:child_process';
+import { appendFile, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { startSandboxServices } from '../../../sandbox/sandbox-services.ts';
@@ -102,6 +102,31 @@ test('a restore replaces a database only if it is told to, and keeps that one', 
   const [here, aside, ...others] = (await readdir(join(folder, 'data'))).sort();
   expect([here, others]).toEqual(['postgres', []]);
   expect(aside).toMatch(/^postgres\.replaced-/);
+});
+
+test('a restore follows no link of the file, and takes none of its configuration', async () => {
+  const [data, letter] = [join(folder, 'opened'), join(folder, 'letter.txt')];
+  await writeFile(letter, 'Dear machine');
+  await mkdir(data);
+  execFileSync('tar', ['-C', data, '-xzf', archive]);
+  const marker = join(folder, 'ran');
+  await appendFile(join(data, 'postgresql.conf'), `archive_mode = on\narchive_command = 'touch ${marker}'\n`);
+  const pack = (file: string) => execFileSync('tar', ['-C', data, '-czf', join(folder, file), '.']);
+  pack('strange.tar.gz');
+  await symlink(letter, join(data, 'base', 'letter'));
+  pack('linked.tar.gz');
+  const before = await stat(letter);
+  expect(await run('restore', 'third', '--from', join(folder, 'linked.tar.gz'))).toMatchObject({
+    code: 1,
+    words: expect.stringContaining('The backup has base/letter, which is no plain file.'),
+  });
+  expect(await stat(letter)).toMatchObject({ uid: before.uid, mode: before.mode });
+  expect(await readdir(join(folder, 'third'))).toEqual([]);
+  const restored = { code: 0, words: expect.stringContaining('Restored') };
+  expect(await run('restore', 'third', '--from', join(folder, 'strange.tar.gz'))).toMatchObject(restored);
+  const settingsFile = join(folder, 'third', 'postgres', 'postgresql.conf');
+  expect(await readFile(settingsFile, 'utf8')).toBe('');
+  expect(await readdir(folder)).not.toContain('ran');
 });
 
 test('a restore of anything else changes nothing', async () => {

@@ -9,6 +9,13 @@ const limits = {
   refusedTypes: [],
 };
 
+test('the choice that lets steps of workflows ask says whom it lets in', () => {
+  const [, hint] = strings.channelChoices.more.allows_steps;
+  expect(hint).toContain('every workflow of the workspace');
+  // The longest description of an option (https://docs.slack.dev/reference/block-kit/composition-objects/option-object).
+  expect(hint.length).toBeLessThanOrEqual(75);
+});
+
 describe('the sentence for a file that was left out', () => {
   test('names its size and the limit, if they are known', () => {
     const file = { name: 'a.bam', reason: 'too_large' };

@@ -110,6 +110,20 @@ describe('tasks', () => {
 });
 
 describe('the border', () => {
+  it('has a key that nobody knows beforehand, and answers to no other name of its machine', async () => {
+    const [one, other] = [await start(quiet), await start(quiet)];
+    expect(one.service.apiKey).not.toBe(other.service.apiKey);
+    const { url, apiKey, port } = one.service;
+    const ask = async (host: string) => {
+      const headers = { host, authorization: `Bearer ${apiKey}` };
+      const { statusCode, body } = await request(`${url}/projects/none`, { headers });
+      await body.dump();
+      return statusCode;
+    };
+    const hosts = [`127.0.0.1:${port}`, `localhost:${port}`, `two.example:${port}`, '127.0.0.1'];
+    expect(await Promise.all(hosts.map(ask))).toEqual([404, 404, 421, 421]);
+  });
+
   it('hides what belongs to another customer', async () => {
     const client = await start({ ...quiet, apiKeys: { 'key-a': 'a', 'key-b': 'b' } });
     const stranger = new TestClient(client.service, 'key-b');

@@ -1,12 +1,87 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { encryptionContext, Keyring } from '../src/store/workspaces/keyring.ts';
-import type { AgentService } from './agent/agent-service.ts';
+import type { AgentScript } from './agent/agent-script.ts';
+import { type AgentService, startAgentService } from './agent/agent-service.ts';
+import { BotProcess } from './bot-process.ts';
 import { OAUTH_SECRET_KEY } from './bot-settings.ts';
+import { connectionUrl } from './connection-url.ts';
+import { startSandboxServices } from './sandbox-services.ts';
+import type { SlackWorkspace, SlackWorkspaceOptions } from './slack/slack-workspace.ts';
+
+/** The bot looks for new accounts every second. */
+const ACCOUNTS_KNOWN_AFTER_MS = 3_000;
+
+export interface MultiWorkspaceBotOptions {
+  /** Workspaces that install the app; those of `own` have a service of their own. */
+  teams: { shared: readonly string[]; own: readonly string[] };
+  scripts: { shared: AgentScript; own: AgentScript };
+  slack: SlackWorkspaceOptions;
+  /** More of the bot's environment. */
+  settings: Readonly<Record<string, string>>;
+  database: pg.ClientConfig & Parameters<typeof connectionUrl>[0];
+  logFile: string;
+}
+
+/** Several workspaces, two agent services, and the bot as a process of its own. */
+export interface MultiWorkspaceBot {
+  readonly slack: SlackWorkspace;
+  readonly agent: AgentService;
+  /** The workspaces' own service. */
+  readonly own: AgentService;
+  /** The bot's database, over another connection. */
+  readonly database: pg.Client;
+  readonly bot: BotProcess;
+  /** Starts the bot again; `meanwhile` runs while there is none. */
+  restartBot: (meanwhile: () => Promise<void>) => Promise<void>;
+}
+
+/** Starts everything, and installs the app; `undo` stops it. */
+export async function startMultiWorkspaceBot(
+  { teams, scripts, logFile, ...options }: MultiWorkspaceBotOptions,
+  undo: AsyncDisposableStack,
+): Promise<MultiWorkspaceBot> {
+  const ids = [...teams.shared, ...teams.own];
+  const { slack, agent, settings } = await startSandboxServices(
+    {
+      ...{ oauth: true, databaseUrl: connectionUrl(options.database), agent: { script: scripts.shared } },
+      slack: { ...options.slack, teams: ids.map((id) => ({ id, name: id })) },
+      settings: { ...(await containerMemorySettings()), ...options.settings },
+    },
+    undo,
+  );
+  const own = await startAgentService({ script: scripts.own });
+  undo.defer(() => own.stop());
+  const start = async () => {
+    const started = new BotProcess(settings, logFile);
+    undo.defer(async () => void (started.alive && (await started.kill())));
+    if (!(await started.ready())) throw new Error(`The bot did not start: see ${logFile}.`);
+    return started;
+  };
+  let bot = await start();
+  for (const id of ids) await installApp(bot.port ?? 0, id);
+  const database = new pg.Client(options.database);
+  await database.connect();
+  undo.defer(() => database.end());
+  for (const id of teams.own) await setAccount(database, id, own);
+  await sleep(ACCOUNTS_KNOWN_AFTER_MS);
+  return {
+    ...{ slack, agent, own, database },
+    get bot() {
+      return bot;
+    },
+    restartBot: async (meanwhile) => {
+      await bot.stop();
+      await meanwhile();
+      bot = await start();
+    },
+  };
+}
 
 /** The memory of a bot in a container of 768 MiB, and how the image has it returned to the system. */
-export async function containerMemorySettings(): Promise<Record<string, string>> {
+export async function containerMemorySettings() {
   const image = await readFile(new URL('../Dockerfile', import.meta.url), 'utf8');
   const found = [...image.matchAll(/\b(MALLOC_\w+)=(\d+)/g)];
   if (found.length === 0) throw new Error('The Dockerfile sets nothing about memory.');
@@ -17,7 +92,7 @@ export async function containerMemorySettings(): Promise<Record<string, string>>
 }
 
 /** Installs the app of the bot on this port in a workspace, as a browser does. */
-export async function installApp(port: number, team: string): Promise<void> {
+async function installApp(port: number, team: string): Promise<void> {
   const open = (path: string, cookie?: string) =>
     fetch(`http://127.0.0.1:${port}${path}`, {
       redirect: 'manual',
@@ -32,8 +107,8 @@ export async function installApp(port: number, team: string): Promise<void> {
   if (last.status !== 200) throw new Error(`The app could not be installed in ${team} (${last.status}).`);
 }
 
-/** Gives a workspace a service of its own; the bot knows it within three seconds, or at its start. */
-export async function setAccount(
+/** Gives a workspace a service of its own. */
+async function setAccount(
   database: pg.Client,
   workspace: string,
   service: Pick<AgentService, 'url' | 'apiKey'>,

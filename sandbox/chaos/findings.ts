@@ -2,7 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentService } from '../agent/agent-service.ts';
 import type { Message, SlackWorkspace } from '../slack/slack-workspace.ts';
 import type { TurnRow } from './bot-database.ts';
-import type { BotPost, FileFingerprint, Findings, SaidMessage, ServiceTask, ShownThread } from './damage.ts';
+import type {
+  BotPost,
+  FileFingerprint,
+  Findings,
+  SaidMessage,
+  ServiceMessage,
+  ServiceTask,
+  ShownThread,
+} from './damage.ts';
 import type { DatabaseObserver } from './database-observer.ts';
 
 /** The reaction on a waiting message. */
@@ -16,6 +24,13 @@ const UNFINISHED_TEXT =
 const SETTLE_TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 200;
 
+interface Everybody {
+  said: readonly SaidMessage[];
+  names: readonly string[];
+  /** What is left out: some channels, and tasks with a word. */
+  except?: { channels: readonly string[]; word: string };
+}
+
 /**
  * Collects the findings, and the bot's rows about its turns, once all work is done or has had two minutes. `isEnough`
  * may end the wait earlier. `sendPaused` sends messages that wait behind a stop, and resolves to
@@ -23,17 +38,18 @@ const POLL_INTERVAL_MS = 200;
  */
 export async function collectFindings(
   slack: SlackWorkspace,
-  agent: Pick<AgentService, 'tasks' | 'files'>,
-  observer: Pick<DatabaseObserver, 'unfinished' | 'turns' | 'waitingPairs'>,
-  { said, names }: { said: readonly SaidMessage[]; names: readonly string[] },
+  agent: AgentService,
+  observer: DatabaseObserver,
+  { said, names, except }: Everybody,
   isEnough?: (findings: Findings) => boolean,
   sendPaused: () => Promise<boolean> = async () => false,
 ): Promise<{ findings: Findings; turns: TurnRow[] }> {
   const gather = async () => {
-    const [unfinished, turns] = [await observer.unfinished(), await observer.turns()];
+    const [unfinished, turns] = [await observer.unfinished(except?.channels), await observer.turns()];
+    const isExcept = ({ text }: ServiceMessage) => except !== undefined && text.includes(except.word);
     const findings = {
       said,
-      tasks: await serviceTasks(agent, names),
+      tasks: (await serviceTasks(agent, names)).filter(({ messages }) => !messages.some(isExcept)),
       threads: shownThreads(slack, said),
       waitingPairs: observer.waitingPairs,
       sent: sendOrder(agent, turns),
@@ -50,7 +66,13 @@ export async function collectFindings(
   const deadline = performance.now() + SETTLE_TIMEOUT_MS;
   while (performance.now() < deadline) {
     const arePaused = await sendPaused();
-    if (!arePaused && delivered && (await observer.unfinished()) === 0 && waitingReactions() === 0) break;
+    if (
+      !arePaused &&
+      delivered &&
+      (await observer.unfinished(except?.channels)) === 0 &&
+      waitingReactions() === 0
+    )
+      break;
     if (isEnough !== undefined) {
       const now = await gather();
       if (isEnough(now.findings)) return now;
@@ -63,10 +85,7 @@ export async function collectFindings(
 }
 
 /** The content of the tasks. `names` precede the messages of threads with several people. */
-async function serviceTasks(
-  agent: Pick<AgentService, 'tasks' | 'files'>,
-  names: readonly string[],
-): Promise<ServiceTask[]> {
+async function serviceTasks(agent: AgentService, names: readonly string[]): Promise<ServiceTask[]> {
   const fingerprints = new Map<string, FileFingerprint>();
   for (const file of agent.files) {
     if (file.ready && file.purpose === 'input')
@@ -134,7 +153,7 @@ export function botPost(slack: SlackWorkspace, message: Message): BotPost {
 }
 
 /** The ts of each thread's messages, in the order in which the service received them. */
-function sendOrder(agent: Pick<AgentService, 'tasks'>, turns: readonly TurnRow[]): Findings['sent'] {
+function sendOrder(agent: AgentService, turns: readonly TurnRow[]): Findings['sent'] {
   const position = new Map(
     agent.tasks.flatMap(({ messages }) => messages.map(({ id }, index) => [id, index] as const)),
   );

@@ -124,10 +124,10 @@ export const POISON_KINDS = {
       await turn.sleep(5_000);
       turn.write(DONE);
     },
-    begin: async ({ own, ask, badWorkflows }) => {
-      for (let step = 0; step < PAUSED_STEPS; step += 1) badWorkflows?.runOne();
-      // They are at work.
-      while (own.tasks.filter(({ messages }) => messages.length > 1).length < PAUSED_STEPS) await sleep(200);
+    begin: async ({ own, ask, workflows }) => {
+      for (let step = 0; step < PAUSED_STEPS; step += 1) workflows.runOne();
+      const atWork = () => own.tasks.filter(({ messages }) => messages.length > 1).length;
+      for (let wait = 0; wait < 150 && atWork() < PAUSED_STEPS; wait += 1) await sleep(200);
       const headers = { 'retry-after': '3600' };
       own.faults.add({ call: /./, fault: { kind: 'status', status: 429, headers } });
       return [ask('bad pause')];

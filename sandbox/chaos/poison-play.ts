@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Block, textOf } from '../agent/records.ts';
+import { textOf } from '../agent/records.ts';
 import { type Message, type SlackWorkspace, seededRandom } from '../slack/slack-workspace.ts';
 import type { DatabaseConnection } from './bot-database.ts';
 import { Conversation } from './conversation.ts';
@@ -172,8 +172,9 @@ export class PoisonPlay {
       ],
       names: this.#people.flatMap(({ conversation }) => conversation.names),
     };
-    const others = withoutPoison(this.#scene, this.#observer);
-    const { findings } = await collectFindings(this.#scene.slack, others.service, others.rows, people);
+    const { slack, agent, badChannels } = this.#scene;
+    const except = { channels: badChannels(), word: POISON_WORD };
+    const { findings } = await collectFindings(slack, agent, this.#observer, { ...people, except });
     const found = findDamage(findings);
     for (const one of DAMAGE_KINDS)
       damage[one].push(...found[one].map((sentence) => `${this.#options.name}: ${sentence}`));
@@ -194,8 +195,9 @@ export class PoisonPlay {
     };
   }
 
-  #count(): Promise<number> {
-    return countedBy(this.#scene, this.#options.kind.counted ?? COMPLETED);
+  async #count(): Promise<number> {
+    const { counted = COMPLETED } = this.#options.kind;
+    return this.#scene.bot.alive ? countedBy(this.#scene, counted) : 0;
   }
 
   /** Stops the bot and everything else. */
@@ -210,7 +212,7 @@ export class PoisonPlay {
   async #begin(kind: PoisonKind): Promise<number | null> {
     const began = performance.now();
     this.#bad = await kind.begin(this.#scene);
-    while (secondsSince(began) <= this.#options.limitSeconds) {
+    while (secondsSince(began) <= this.#options.limitSeconds && !this.#undo.disposed) {
       if (await (kind.isOver ?? isFinished)(this.#scene, this.#bad)) return secondsSince(began);
       await sleep(POLL_INTERVAL_MS);
     }
@@ -244,28 +246,6 @@ export class PoisonPlay {
 
 function isFinished(scene: PoisonScene, messages: readonly Message[]): boolean {
   return scene.isFinished(messages);
-}
-
-/** The service and the bot's rows as the others know them. */
-function withoutPoison({ agent, badChannels }: PoisonScene, observer: DatabaseObserver) {
-  const isPoison = ({ content }: { content: Block[] }) => textOf(content).includes(POISON_WORD);
-  return {
-    service: {
-      get tasks() {
-        return agent.tasks.filter(({ messages }) => !messages.some(isPoison));
-      },
-      get files() {
-        return agent.files;
-      },
-    },
-    rows: {
-      unfinished: () => observer.unfinished(badChannels()),
-      turns: () => observer.turns(),
-      get waitingPairs() {
-        return observer.waitingPairs;
-      },
-    },
-  };
 }
 
 /** When the end of each reply of the agent was shown, in a message that is finished (Unix ms). */

@@ -2,15 +2,11 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { startAgentService } from '../agent/agent-service.ts';
-import { BotProcess, compileCacheSettings } from '../bot-process.ts';
-import { oauthSettings, serviceSettings } from '../bot-settings.ts';
-import { connectionUrl } from '../connection-url.ts';
+import { compileCacheSettings } from '../bot-process.ts';
 import { HeapCollector } from '../heap-collector.ts';
-import { containerMemorySettings, installApp, setAccount } from '../multi-workspace-bot.ts';
+import { containerMemorySettings, startMultiWorkspaceBot } from '../multi-workspace-bot.ts';
 import { startPostgresServer } from '../postgres-server.ts';
-import { type SlackWorkspace, seededRandom, startSlackWorkspace } from '../slack/slack-workspace.ts';
+import { type SlackWorkspace, seededRandom } from '../slack/slack-workspace.ts';
 import type { ServiceFuzzOptions } from './fuzz-options.ts';
 import { HeapMonitor } from './heap-monitor.ts';
 import { HonestConversation, honestScript } from './honest-conversations.ts';
@@ -51,7 +47,7 @@ export async function runServiceFuzz(
 ): Promise<ServiceFuzzReport> {
   await using undo = new AsyncDisposableStack();
   const began = performance.now();
-  const { slack, honest, hostile, bot, folder } = await prepare(seed, database, undo);
+  const { slack, agent: honest, own: hostile, bot, folder } = await prepare(seed, database, undo);
   const port = bot.port ?? 0;
   const random = seededRandom(seed);
   let spoilt = 0;
@@ -130,42 +126,24 @@ async function prepare(seed: number, given: ServiceFuzzOptions['database'], undo
   undo.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o711);
   const database = given ?? (await startPostgresServer(join(folder, 'data'), undo)).connection;
-  const teams = [...HONEST_TEAMS, ...HOSTILE_TEAMS].map((id) => ({ id, name: id }));
-  const slack = await startSlackWorkspace({
-    teams,
-    limits: 'off',
-    retryScale: 0.02,
-    random: seededRandom(seed),
-  });
-  undo.defer(() => slack.stop());
-  const honest = await startAgentService({ script: honestScript });
-  undo.defer(() => honest.stop());
-  const hostile = await startAgentService({ script: hostileScript(seededRandom(seed + 1)) });
-  undo.defer(() => hostile.stop());
-  const memorySettings = await containerMemorySettings();
-  const settings = {
-    ...(await compileCacheSettings(join(folder, 'compiled'))),
-    ...serviceSettings(slack, honest, 'socket'),
-    // How many turns may run at once is left as it is: the hostile workspaces come to their limits.
-    ...{ TURNS_PER_HOUR_PERSON: '0', TURNS_PER_HOUR_WORKSPACE: '0' },
-    ...oauthSettings(slack),
-    INSTALL_WORKSPACES: teams.map(({ id }) => id).join(),
-    ACCOUNT_HOSTS: '127.0.0.1',
-    DATABASE_URL: connectionUrl(database),
-    ...memorySettings,
-    NODE_OPTIONS: `${memorySettings.NODE_OPTIONS} ${HeapCollector.environment.NODE_OPTIONS}`,
-  };
-  const bot = new BotProcess(settings, join(folder, 'bot.log'));
-  undo.defer(async () => void (bot.alive && (await bot.kill())));
-  if (!(await bot.ready())) throw new Error('The bot did not start.');
-  for (const { id } of teams) await installApp(bot.port ?? 0, id);
-  const client = new pg.Client(database);
-  await client.connect();
-  for (const workspace of HOSTILE_TEAMS) await setAccount(client, workspace, hostile);
-  await client.end();
-  // Until the bot knows the accounts.
-  await sleep(3_000);
-  return { slack, honest, hostile, bot, folder };
+  const { NODE_OPTIONS: memory } = await containerMemorySettings();
+  const started = await startMultiWorkspaceBot(
+    {
+      teams: { shared: HONEST_TEAMS, own: HOSTILE_TEAMS },
+      scripts: { shared: honestScript, own: hostileScript(seededRandom(seed + 1)) },
+      slack: { limits: 'off', retryScale: 0.02, random: seededRandom(seed) },
+      settings: {
+        ...(await compileCacheSettings(join(folder, 'compiled'))),
+        // As by default: the hostile workspaces come to their limits.
+        ...{ TURNS_AT_ONCE_PERSON: '10', TURNS_AT_ONCE_WORKSPACE: '200' },
+        NODE_OPTIONS: `${memory} ${HeapCollector.environment.NODE_OPTIONS}`,
+        INSTALL_WORKSPACES: [...HONEST_TEAMS, ...HOSTILE_TEAMS].join(),
+      },
+      ...{ database, logFile: join(folder, 'bot.log') },
+    },
+    undo,
+  );
+  return { ...started, folder };
 }
 
 const LOOP_METRIC = /^nodejs_eventloop_lag_(p99|max)_seconds (\S+)$/gm;

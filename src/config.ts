@@ -125,7 +125,7 @@ const settingsSchema = z.object({
     what: 'Most characters of those earlier messages.',
   }),
   FILE_LIMIT_MIB: setting('FILE_LIMIT_MIB', z.coerce.number().positive().default(2_048), {
-    what: 'Largest file to pass to the agent, in MiB.',
+    what: 'Largest file to pass to the agent, in MiB. Slack takes files of up to 1 GB from people.',
   }),
   FILES_LIMIT_MIB: setting('FILES_LIMIT_MIB', z.coerce.number().positive().default(4_096), {
     what: 'Most MiB for all files of a message together.',

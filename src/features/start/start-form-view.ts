@@ -104,7 +104,7 @@ function inputBlocks({
   if (skills.length > 0) blocks.push(usedSkillInput(skills));
   blocks.push(skillInput(chosen.skill));
   const filesInput = { type: 'file_input' as const, action_id: 'files', max_files: MAX_FORM_FILES };
-  blocks.push(inputBlock(filesInput, { label: form.files, optional: true }));
+  blocks.push(inputBlock(filesInput, { label: form.files, hint: form.filesHint, optional: true }));
   if (isTaskStarted) return blocks;
   if (offers.noFallback) blocks.push(fallbackInput(chosen.noFallback === true));
   if (offers.autoMode || offers.planMode) blocks.push(modeInput(offers, chosen.mode));

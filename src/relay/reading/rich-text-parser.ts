@@ -50,14 +50,22 @@ const blockSchema = z.discriminatedUnion('type', [
 ]);
 
 const richTextBlockSchema = z.looseObject({ type: z.literal('rich_text'), elements: elementsSchema });
+const labelSchema = optional(
+  z.union([z.string().min(1), z.looseObject({ text: z.string().min(1) }).transform(({ text }) => text)]),
+);
 const unknownElementSchema = z.looseObject({
   type: z.string().catch('element'),
-  text: optional(z.string()),
-  fallback: optional(z.string()),
-  name: optional(z.string()),
-  url: optional(z.string()),
+  text: labelSchema,
+  fallback: labelSchema,
+  label: labelSchema,
+  title: labelSchema,
+  name: labelSchema,
+  url: optional(z.string().min(1)),
   elements: optional(elementsSchema),
 });
+/** What an id of Slack's names, by its first letter. */
+const ID_KINDS = { U: 'person', W: 'person', C: 'channel', G: 'channel', S: 'usergroup' } as const;
+const idSchema = z.string().regex(/^[A-Z][A-Z0-9]{2,}$/);
 
 /** Parses a message's `rich_text` blocks; undefined where it has none. Never throws. */
 export function parseRichText(blocks: readonly unknown[], labels: Labels): ParsedBlock[] | undefined {
@@ -145,12 +153,26 @@ function parseInline(raw: unknown, labels: Labels): ParsedInline[] {
   }
 }
 
+/** What an element shows that Slack has and we do not know: its text, its address, or what its id names. */
 function parseUnknownElement(raw: unknown, labels: Labels): ParsedInline[] {
   const parsed = unknownElementSchema.safeParse(raw);
   if (!parsed.success) return typeof raw === 'string' ? [{ kind: 'text', text: raw, style: {} }] : [];
-  const { type, text, fallback, name, url, elements: inner } = parsed.data;
+  const { type, text, fallback, label, title, name, url, elements: inner, ...others } = parsed.data;
   if (inner !== undefined) return inner.flatMap((element) => parseInline(element, labels));
-  return [{ kind: 'text', text: text ?? fallback ?? name ?? url ?? `[${type}]`, style: {} }];
+  const shown = text ?? fallback ?? label ?? title ?? name;
+  if (url !== undefined) return [{ kind: 'link', url, label: shown ?? url, style: {} }];
+  return shown === undefined ? namedById(type, others, labels) : [{ kind: 'text', text: shown, style: {} }];
+}
+
+function namedById(type: string, fields: Readonly<Record<string, unknown>>, labels: Labels): ParsedInline[] {
+  const ids = Object.entries(fields).flatMap(([field, value]) => {
+    const id = /(?:^|_)id$/.test(field) ? idSchema.safeParse(value) : undefined;
+    return id?.success === true ? [id.data] : [];
+  });
+  const [id = ''] = ids;
+  const [, kind] = Object.entries(ID_KINDS).find(([letter]) => id.startsWith(letter)) ?? [];
+  if (kind !== undefined) return [{ kind, id, label: labels.get(id), style: {} }];
+  return [{ kind: 'text', text: labels.get(id) ?? `[${`${type} ${id}`.trim()}]`, style: {} }];
 }
 
 function textInCode(piece: ParsedInline): string {

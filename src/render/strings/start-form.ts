@@ -27,6 +27,7 @@ export const startForm = {
   skillHint: 'The name or id of a skill; it works on your question.',
   usedSkill: 'Skill used before',
   files: 'Files',
+  filesHint: 'Slack takes at most 10 MB for each file here. Share larger files in the thread.',
   fallback: "If the model isn't available",
   noFallback: "Don't use another model",
   noFallbackHint: 'The task fails instead of continuing with another model.',

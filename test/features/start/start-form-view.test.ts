@@ -53,6 +53,11 @@ describe('the form that starts a task', () => {
     expect(shown({ offers: { ...plain.offers, planMode: true } })).not.toContain('Go ahead');
   });
 
+  test('says how large its files may be', () => {
+    expect(shown({})).toContain('at most 10 MB');
+    expect(shown({ isTaskStarted: true })).toContain('at most 10 MB');
+  });
+
   test('leaves out what is fixed once the task has started', () => {
     expect(ids({ isTaskStarted: true, offers: allOffers })).toEqual(['question', 'skill', 'files']);
   });

@@ -163,6 +163,19 @@ describe('the rich text of a message', () => {
     expect(readBlocks(unknown, block)).toBe('shiny [hologram]\n\naside');
   });
 
+  it.each([
+    [{ type: 'citation', url: 'https://one.example/a', text: 'a paper' }, '[a paper](https://one.example/a)'],
+    [{ type: 'citation', url: 'https://one.example/a', text: null }, 'https://one.example/a'],
+    [{ type: 'canvas', file_id: 'F0PLAN', label: 'The plan' }, 'The plan'],
+    [{ type: 'badge', text: { type: 'plain_text', text: 'beta' } }, 'beta'],
+    [{ type: 'mention', user_id: 'U0ADA' }, '@Ada Lovelace'],
+    [{ type: 'conversation', channel_id: 'C0LAB', message_ts: '1.000001' }, '#lab-results'],
+    [{ type: 'group', id: 'S0GENES' }, '@genomics'],
+    [{ type: 'canvas', file_id: 'F0PLAN' }, '[canvas F0PLAN]'],
+  ])('shows what it can of %j', (element, shown) => {
+    expect(readBlocks(section('see ', element))).toBe(`see ${shown}`);
+  });
+
   it('loses no word whatever the blocks, styles and order are', () => {
     const word = fc.stringMatching(/^[a-z<>&*_~`#-]{1,8}$/);
     const style = fc.subarray(['bold', 'italic', 'strike']);

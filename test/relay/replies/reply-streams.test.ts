@@ -78,3 +78,10 @@ test('nothing is added to a stream that another call has begun: nobody knows wha
   expect(await append(streams, 'one two ')).toBe('impossible');
   expect(added).toEqual([]);
 });
+
+test('a stream starts with text', async () => {
+  const streams = streamsOf(false);
+  expect(await streams.start('reply:0', message(' \n'))).toBe(false);
+  expect(streams.shownBy('reply:0')).toBeUndefined();
+  expect(await streams.start('reply:0', message('one '))).toBe(true);
+});

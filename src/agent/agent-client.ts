@@ -16,6 +16,7 @@ import {
 import { AgentNotFoundError, AgentRejectedError } from './errors.ts';
 import { openContent } from './file-content.ts';
 import {
+  allReadable,
   allResults,
   type ListMessages,
   lastMessages,
@@ -166,13 +167,12 @@ export class AgentClient {
   }
 
   /** Deletes a task and its messages. If a retry finds the task gone, the deletion has succeeded. */
-  async deleteTask(taskId: string, { signal }: AgentCallOptions = {}): Promise<{ id: string }> {
+  async deleteTask(taskId: string, { signal }: AgentCallOptions = {}): Promise<void> {
     const ids = { task_id: taskId };
     try {
-      return await this.#http.call('DELETE', TASK_PATH, schemas.deletedSchema, { ids, signal });
+      await this.#http.call('DELETE', TASK_PATH, schemas.deletedSchema, { ids, signal });
     } catch (error) {
-      if (error instanceof AgentNotFoundError && error.attempts > 1) return { id: taskId };
-      throw error;
+      if (!(error instanceof AgentNotFoundError && error.attempts > 1)) throw error;
     }
   }
 
@@ -236,13 +236,16 @@ export class AgentClient {
     return await this.#http.list(`${TASK_PATH}/messages`, schemas.messageListSchema, details);
   }
 
-  /** Every message after `afterId`, oldest first, each once; with null, every message of the task. */
+  /**
+   * Every message after `afterId`, oldest first, each once; with null, every message of the task. Throws an AgentError if
+   * all must be `readable` and one is not.
+   */
   messagesAfter(
     taskId: string,
     afterId: string | null,
-    options: AgentCallOptions & { readonly limit?: number } = {},
+    options: AgentCallOptions & { readonly limit?: number; readonly readable?: 'all' } = {},
   ): AsyncGenerator<schemas.Message, void, undefined> {
-    const list = this.#pageReader(taskId);
+    const list = this.#pageReader(taskId, options.readable);
     if (afterId === null || this.serviceOptions.messagesAfter === 'backward') {
       return messagesBackward(list, afterId, options);
     }
@@ -335,8 +338,10 @@ export class AgentClient {
   }
 
   /** Reads the pages of one walk through a task's messages. */
-  #pageReader(taskId: string): ListMessages {
+  #pageReader(taskId: string, readable?: 'all'): ListMessages {
     const list = (cursor: MessageCursor) => this.listMessages(taskId, cursor);
-    return withSmallerPages(this.#responseReader.withListLimit(list));
+    return withSmallerPages(
+      this.#responseReader.withListLimit(readable === 'all' ? allReadable(list) : list),
+    );
   }
 }

@@ -14,7 +14,7 @@ interface ContentContext {
   readonly serviceUrl: URL;
   readonly signal: AbortSignal | undefined;
   /** The file's size: contents that look like a link have it, a link does not. */
-  readonly sizeBytes: () => Promise<number>;
+  readonly sizeBytes: () => Promise<number | null>;
 }
 
 /** Opens contents: bytes, a redirect to them, or JSON with a link. The caller reads or destroys the `body`. */

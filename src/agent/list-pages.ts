@@ -30,6 +30,17 @@ export interface ResultCursor {
 }
 
 export type ListMessages = (cursor: MessageCursor) => Promise<Page<Message>>;
+type ListCursorPages = (cursor: MessageCursor) => Promise<CursorPage<Message>>;
+
+/** Throws where a message of a page cannot be read: it may be the one that is looked for. */
+export function allReadable(list: ListCursorPages): ListCursorPages {
+  return async (cursor) => {
+    const page = await list(cursor);
+    if (page.leftOut === 0) return page;
+    const sentence = "A message in the agent service's list cannot be read.";
+    throw new AgentError('not_understood', { sentence, outcome: 'unknown' });
+  };
+}
 
 /** Reads a page that is too large again with a smaller `limit`, and keeps that. Throws if one event is too large. */
 export function withSmallerPages(list: ListMessages): ListMessages {

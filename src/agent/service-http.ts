@@ -24,7 +24,7 @@ import { parseJson } from './json-path.ts';
 import { nextCursor } from './request-bodies.ts';
 import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';
 import type { ServiceOptions } from './service-options.ts';
-import { describeIssue, type Page } from './service-schema.ts';
+import { countLeftOut, describeIssue, type Page } from './service-schema.ts';
 
 export interface CallDetails {
   /** Values for the `{name}`s of the path. */
@@ -71,6 +71,8 @@ export class ServiceHttp {
   readonly #options: ServiceHttpOptions;
   /** When a call last got the response that it asked for (`performance.now()`). */
   lastSuccessAt = Number.NEGATIVE_INFINITY;
+  /** The calls whose left out items were logged: a reply is read again and again. */
+  readonly #callsLeftOutOf = new Set<string>();
 
   get baseUrl(): URL {
     return this.#options.baseUrl;
@@ -96,8 +98,8 @@ export class ServiceHttp {
     schema: z.ZodType<Page<Item>>,
     details: CallDetails,
   ): Promise<CursorPage<Item>> {
-    const { value, raw, bytes } = await this.#requestJson('GET', path, schema, details);
-    return { ...value, cursor: nextCursor(raw, this.#options.serviceOptions), bytes };
+    const { value, raw, ...read } = await this.#requestJson('GET', path, schema, details);
+    return { ...value, ...read, cursor: nextCursor(raw, this.#options.serviceOptions) };
   }
 
   /** Opens a stream, or the redirect to one. Only `idleMs` limits the time to read the body. */
@@ -111,13 +113,13 @@ export class ServiceHttp {
     return await this.#request('GET', path, details, read, this.#options.timeouts.idleMs);
   }
 
-  /** `raw` is the parsed response before the schema, `bytes` its size. */
+  /** `raw` is the parsed response before the schema, `bytes` its size, `leftOut` the number of items left out of lists. */
   async #requestJson<Schema extends z.ZodType>(
     method: Method,
     path: string,
     schema: Schema,
     details: CallDetails,
-  ): Promise<{ value: z.output<Schema>; raw: unknown; bytes: number }> {
+  ): Promise<{ value: z.output<Schema>; raw: unknown; bytes: number; leftOut: number }> {
     return await this.#request(method, path, details, async (response, context) => {
       if (response.status >= 300) throw await errorForResponse(context, response);
       const { responseReader } = this.#options;
@@ -126,12 +128,19 @@ export class ServiceHttp {
         throw responseSizeError(context, response, responseReader.maxDescription);
       }
       const raw = parseJson(text);
-      const parsed = schema.safeParse(raw);
-      if (parsed.success) return { value: parsed.data, raw, bytes };
+      const { result: parsed, leftOut } = countLeftOut(() => schema.safeParse(raw));
+      if (leftOut > 0) this.#logLeftOut(context.name, leftOut);
+      if (parsed.success) return { value: parsed.data, raw, bytes, leftOut };
       const problem =
         raw === undefined ? 'is not JSON' : `has an unknown shape, ${describeIssues(parsed.error)}`;
       throw unreadableResponseError(context, response, problem);
     });
+  }
+
+  #logLeftOut(call: string, leftOut: number): void {
+    if (this.#callsLeftOutOf.has(call)) return;
+    this.#callsLeftOutOf.add(call);
+    this.#options.log?.warn({ call, leftOut }, 'left out items of a list that cannot be read');
   }
 
   async #request<T>(

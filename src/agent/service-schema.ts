@@ -1,15 +1,17 @@
 import camelcaseKeys from 'camelcase-keys';
 import { z } from 'zod';
+import { firstTextAt } from './json-path.ts';
 import { truncatedCopy } from './truncated-copy.ts';
 
 /*
  * The service's responses, read tolerantly: only the fields that the app uses are read, enums are strings (comments list
- * the known values), ids are opaque, and fields that the document calls nullable may also be missing.
+ * the known values), and ids are opaque. Only an object's id, a message's role and content, a list's data and the part
+ * links refuse a response if they cannot be read; any other field is unknown then.
  */
 
-/** Ids are logged with each step; what has a longer one is left out of lists, and refused by itself (characters). */
+/** Ids are logged with each step: a longer one counts as invalid (characters). */
 export const MAX_ID_LENGTH = 200;
-const idSchema = z.string().max(MAX_ID_LENGTH);
+const idSchema = z.string().min(1).max(MAX_ID_LENGTH);
 /** Tool names are stored in the audit trail (characters). */
 const MAX_TOOL_NAME_LENGTH = 100;
 /** Characters of a title or file name. */
@@ -20,30 +22,43 @@ const MAX_TEXT_LENGTH = 4_000;
 export const MAX_LINK_LENGTH = 9_000;
 
 const nameSchema = textUpTo(MAX_NAME_LENGTH);
-/** A status or a role. */
 const wordSchema = z.string().transform((word) => (word.length > MAX_ID_LENGTH ? 'unknown' : word));
-const timeSchema = z.string().transform((time) => (time.length > MAX_ID_LENGTH ? '' : time));
-/** An id, time or cursor that may be missing; a longer one counts as missing. */
-const optionalWordSchema = nullIfLonger(MAX_ID_LENGTH);
-const errorSchema = textUpTo(MAX_TEXT_LENGTH).nullable().default(null);
+const statusWordSchema = wordSchema.catch('unknown');
+const timeSchema = optionalText(MAX_ID_LENGTH);
+/** An id, word or cursor. */
+const optionalWordSchema = optionalText(MAX_ID_LENGTH);
+const errorSchema = z.unknown().optional().transform(errorText);
+const mimeTypeSchema = nameSchema.transform((type) => type || 'application/octet-stream');
+/** Bytes; null if the service does not say so in digits. */
+const sizeSchema = z
+  .union([
+    z.int().nonnegative(),
+    z
+      .string()
+      .regex(/^\d{1,15}$/)
+      .transform(Number),
+  ])
+  .nullable()
+  .catch(null);
 
-/** A text, cut after so many characters. */
+/** A text, cut after so many characters; '' for anything else. */
 function textUpTo(maxCharacters: number) {
-  return z.string().transform((text) => truncatedCopy(text, maxCharacters));
-}
-
-/** A text; null if it is missing or longer than that (characters). */
-function nullIfLonger(maxCharacters: number) {
   return z
     .string()
-    .transform((text) => (text.length > maxCharacters ? null : text))
-    .nullable()
-    .default(null);
+    .transform((text) => truncatedCopy(text, maxCharacters))
+    .catch('');
 }
 
-/** A value; `fallback` if it is null or missing. */
-function valueOr<Value>(schema: z.ZodType<Value>, fallback: Value) {
-  return schema.nullish().transform((value) => value ?? fallback);
+/** A text; null if it is empty, longer than that (characters) or anything else. */
+function optionalText(maxCharacters: number) {
+  return z.string().min(1).max(maxCharacters).nullable().catch(null);
+}
+
+/** The text of an error, which may be an object; null without an error. */
+function errorText(error: unknown): string | null {
+  if (!error || (typeof error === 'object' && Object.keys(error).length === 0)) return null;
+  const text = typeof error === 'string' ? error : (firstTextAt(error, ['message']) ?? JSON.stringify(error));
+  return truncatedCopy(text, MAX_TEXT_LENGTH);
 }
 
 /** An object with our names for the service's fields: `created_at` becomes `createdAt`. */
@@ -51,42 +66,33 @@ function record<Fields extends z.ZodRawShape>(fields: Fields) {
   return z.object(fields).transform((wire) => camelcaseKeys(wire));
 }
 
-const MAX_ISSUES = 3;
+let leftOutItems = 0;
 
-/** The fields that hold an item's own id. */
-const ID_FIELDS = ['id', 'result_id', 'tool_use_id'];
+/** A list with more unreadable items is refused: each takes about 10 µs. */
+const MAX_UNREADABLE_ITEMS = 1_000;
 
-/** Whether an item of a list has an id that is too long to keep. */
-function hasLongId(wire: unknown): boolean {
-  if (typeof wire === 'string') return wire.length > MAX_ID_LENGTH;
-  if (typeof wire !== 'object' || wire === null) return false;
-  return ID_FIELDS.some((name) => {
-    const id: unknown = Reflect.get(wire, name);
-    return typeof id === 'string' && id.length > MAX_ID_LENGTH;
+/** A list without the items that cannot be read. */
+function listOf<Item extends z.ZodType>(item: Item) {
+  return z.array(z.unknown()).transform((wire, context): z.output<Item>[] => {
+    const items: z.output<Item>[] = [];
+    let unreadable = 0;
+    for (const input of wire) {
+      const { data, error } = item.safeParse(input);
+      if (error === undefined) items.push(data);
+      else if (++unreadable > MAX_UNREADABLE_ITEMS) {
+        context.issues.push({ code: 'custom', input: '', message: 'too many unreadable items' });
+        return z.NEVER;
+      }
+    }
+    leftOutItems += unreadable;
+    return items;
   });
 }
 
-/**
- * A list of `item`, without those that have too long an id. Stops at the first invalid item: reporting thousands of them
- * would take seconds.
- */
-function arrayOf<Item extends z.ZodType>(item: Item) {
-  return z.array(z.unknown()).transform((wire, context): z.output<Item>[] => {
-    const items: z.output<Item>[] = [];
-    for (const [index, input] of wire.entries()) {
-      if (hasLongId(input)) continue;
-      const parsed = item.safeParse(input);
-      if (!parsed.success) {
-        for (const issue of parsed.error.issues.slice(0, MAX_ISSUES)) {
-          const path = [index, ...issue.path];
-          context.issues.push({ code: 'custom', input, message: describeIssue(issue), path });
-        }
-        return z.NEVER;
-      }
-      items.push(parsed.data);
-    }
-    return items;
-  });
+/** What `parse` returns, and how many items the lists in it have left out. */
+export function countLeftOut<T>(parse: () => T): { result: T; leftOut: number } {
+  const before = leftOutItems;
+  return { result: parse(), leftOut: leftOutItems - before };
 }
 
 /** The problem: a code, or our own words. Never a value from the response. */
@@ -97,7 +103,7 @@ export function describeIssue({ code, message }: z.core.$ZodIssue): string {
 export const projectSchema = record({
   id: idSchema,
   title: nameSchema,
-  description: valueOr(textUpTo(MAX_TEXT_LENGTH), ''),
+  description: textUpTo(MAX_TEXT_LENGTH),
 });
 
 /** A project: a channel's tasks and files. */
@@ -105,7 +111,7 @@ export type Project = z.output<typeof projectSchema>;
 
 const reviewSchema = record({
   /** Values not documented; `running`, `completed`, `failed` are expected. */
-  status: wordSchema,
+  status: statusWordSchema,
   /** The message that holds the findings. */
   message_id: optionalWordSchema,
   error_message: errorSchema,
@@ -116,14 +122,13 @@ export type Review = z.output<typeof reviewSchema>;
 
 export const taskSchema = record({
   id: idSchema,
-  /** All times are ISO 8601 in UTC. */
+  /** ISO 8601 in UTC. */
   created_at: timeSchema,
   /** `idle`, `running`, `completed`, `cancelled`, `failed`. */
-  status: wordSchema,
-  project_id: idSchema,
-  title: valueOr(nameSchema, ''),
+  status: statusWordSchema,
+  title: nameSchema,
   /** Only Get a task fills it. */
-  reviews: valueOr(arrayOf(reviewSchema), []),
+  reviews: listOf(reviewSchema).catch([]),
 });
 
 /** A task: one conversation with the agent. */
@@ -135,7 +140,7 @@ const toolUseBlockSchema = z.object({
   type: z.literal('tool_use'),
   id: idSchema,
   name: textUpTo(MAX_TOOL_NAME_LENGTH),
-  input: valueOr(z.record(z.string(), z.unknown()), {}),
+  input: z.record(z.string(), z.unknown()).catch({}),
 });
 
 const toolResultBlockSchema = record({
@@ -144,42 +149,50 @@ const toolResultBlockSchema = record({
   content: z.string(),
 });
 
+const plainBlockSchema = z.string().transform((text) => ({ type: 'text' as const, text }));
+
 /** An undocumented kind, or a known kind of another shape: kept unchanged, so that nothing fails on it. */
 const otherBlockSchema = z
-  .looseObject({ type: z.string().optional() })
-  .transform((wire) => ({ type: 'other' as const, kind: wire.type ?? '', raw: wire }));
+  .record(z.string(), z.unknown())
+  .catch({})
+  .transform((raw) => ({ type: 'other' as const, kind: typeof raw.type === 'string' ? raw.type : '', raw }));
 
 export const contentBlockSchema = z.union([
   textBlockSchema,
   toolUseBlockSchema,
   toolResultBlockSchema,
+  plainBlockSchema,
   otherBlockSchema,
 ]);
 
 /** A part of a message: text, a tool's call or result, or something undocumented. */
 export type ContentBlock = z.output<typeof contentBlockSchema>;
 
+/** Null if the service does not name every file. */
+const fileIdsSchema = z
+  .array(z.unknown())
+  .transform((ids) => (ids.every(isId) ? ids : null))
+  .nullable()
+  .catch(null);
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_ID_LENGTH;
+}
+
 export const messageSchema = record({
   id: idSchema,
-  task_id: idSchema,
-  created_at: timeSchema,
   /** `user`, `assistant`, `system`. */
   role: wordSchema,
-  content: arrayOf(contentBlockSchema),
+  content: z.union([plainBlockSchema.transform((block) => [block]), z.array(contentBlockSchema)]),
   /** `pending`, `streaming`, `completed`, `cancelling`, `cancelled`, `failed`; null on other roles. */
-  status: wordSchema.nullable().default(null),
+  status: wordSchema.nullable().catch(null),
   /** `stop`, `length`, `cancelled`, `error`. */
   stop_reason: optionalWordSchema,
-  completed_at: optionalWordSchema,
+  completed_at: timeSchema,
   /** The beginning of the agent's error text. */
   error: errorSchema,
-  /** What an assistant message replies to; `fileIds` is null if the service does not say. */
-  input: record({
-    user_message_id: optionalWordSchema,
-    file_ids: arrayOf(idSchema).nullable().default(null),
-  })
-    .nullable()
-    .default(null),
+  /** What an assistant message replies to. */
+  input: record({ user_message_id: optionalWordSchema, file_ids: fileIdsSchema }).nullable().catch(null),
 });
 
 /** A message of a task. An assistant reply is one message that grows. */
@@ -192,23 +205,19 @@ export function messageText({ content }: Message): string {
 
 /** The response to a send, which has taken effect: a part of an undocumented shape becomes null instead of an error. */
 export const sendResultSchema = record({
-  task: taskSchema.nullable().default(null).catch(null),
-  user_message: messageSchema.nullable().default(null).catch(null),
+  task: taskSchema.nullable().catch(null),
+  user_message: messageSchema.nullable().catch(null),
   /** The reply so far; null before the agent has started. */
-  assistant_message: messageSchema.nullable().default(null).catch(null),
+  assistant_message: messageSchema.nullable().catch(null),
 });
 
 export type SendResult = z.output<typeof sendResultSchema>;
 
 export const fileSchema = record({
   id: idSchema,
-  created_at: timeSchema,
   filename: nameSchema,
-  size_bytes: z.number(),
-  /** `input`, `output`. */
-  purpose: optionalWordSchema,
-  mime_type: valueOr(nameSchema, 'application/octet-stream'),
-  project_id: idSchema,
+  size_bytes: sizeSchema,
+  mime_type: mimeTypeSchema,
 });
 
 export type FileRecord = z.output<typeof fileSchema>;
@@ -216,34 +225,36 @@ export type FileRecord = z.output<typeof fileSchema>;
 export const resultFileSchema = record({
   result_id: idSchema,
   name: nameSchema,
-  size_bytes: z.number(),
-  mime_type: valueOr(nameSchema, 'application/octet-stream'),
-  created_at: timeSchema,
+  size_bytes: sizeSchema,
+  mime_type: mimeTypeSchema,
   /** A time-limited, signed link; null if it was not requested, or is too long. A secret: never log it. */
-  download_url: nullIfLonger(MAX_LINK_LENGTH),
+  download_url: optionalText(MAX_LINK_LENGTH),
 }).transform(({ resultId, ...file }) => ({ id: resultId, ...file }));
 
 export type ResultFile = z.output<typeof resultFileSchema>;
 
-/** `id` and the new `status` after a cancel. */
-export const statusSchema = z.object({ id: idSchema, status: wordSchema });
+/** The new `status` after a cancel. */
+export const statusSchema = z.object({ status: statusWordSchema });
 
 export type Status = z.output<typeof statusSchema>;
 
-export const deletedSchema = z.object({ id: idSchema });
+export const deletedSchema = z.looseObject({});
 
 export const partUrlsSchema = z
-  .looseObject({ part_urls: z.record(z.string(), z.string()) })
+  .looseObject({ part_urls: z.record(z.string(), optionalText(MAX_LINK_LENGTH)) })
   .transform(({ part_urls }) => {
-    const urls = Object.entries(part_urls).filter(([, url]) => url.length <= MAX_LINK_LENGTH);
-    return new Map(urls.map(([part, url]) => [Number(part), url]));
+    const parts = Object.entries(part_urls);
+    return new Map(parts.flatMap(([part, url]) => (url === null ? [] : [[Number(part), url]])));
   });
 
 /** The envelope that all lists share. A schema is compiled at its first use, so each list has one. */
 function listSchema<Item extends z.ZodType>(item: Item) {
   return record({
-    data: arrayOf(item),
-    has_more: valueOr(z.boolean(), false),
+    data: listOf(item),
+    has_more: z
+      .unknown()
+      .optional()
+      .transform((more) => more === true || more === 'true'),
     first_id: optionalWordSchema,
     last_id: optionalWordSchema,
   }).transform(({ data, ...page }) => ({ items: data, ...page }));

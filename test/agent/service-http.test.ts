@@ -77,7 +77,7 @@ describe('a call that may be repeated', () => {
       if (tries === 1) request.socket.destroy();
       else response.writeHead(404).end();
     });
-    expect(await clientOf(server.origin).deleteTask('t1')).toEqual({ id: 't1' });
+    expect(await clientOf(server.origin).deleteTask('t1')).toBeUndefined();
     expect(await failure(clientOf(server.origin).deleteTask('t1'))).toMatchObject({ code: 'not_found' });
   });
 });
@@ -134,7 +134,7 @@ describe('a call that creates or sends', () => {
     await using server = await localServer((_, response) => response.end('{"id":1}'));
     const error = await failure(clientOf(server.origin).startTask(newTask));
     expect(error).toMatchObject({ code: 'not_understood', outcome: 'unknown', status: 200 });
-    expect(error.message).toContain('created_at (invalid_type)');
+    expect(error.message).toContain('id (invalid_type)');
   });
 
   it('names briefly what it does not understand, however long the response is', async () => {
@@ -142,9 +142,7 @@ describe('a call that creates or sends', () => {
     await using server = await localServer((_, response) => response.end(JSON.stringify({ data })));
     const error = await failure(clientOf(server.origin).startTask(newTask));
     expect(inspect(error).length).toBeLessThan(5_000);
-    const content = { ...task, task_id: 't', role: 'assistant', content: data };
-    await using other = await localServer((_, response) => response.end(JSON.stringify(content)));
-    const second = await failure(clientOf(other.origin).getMessage('t', 'm'));
+    const second = await failure(clientOf(server.origin).listMessages('t'));
     expect(second.code).toBe('not_understood');
     expect(inspect(second).length).toBeLessThan(5_000);
   });
@@ -153,6 +151,25 @@ describe('a call that creates or sends', () => {
     const long = JSON.stringify({ ...task, id: 'x'.repeat(201) });
     await using server = await localServer((_, response) => response.end(long));
     expect(await failure(clientOf(server.origin).getTask('t1'))).toMatchObject({ code: 'not_understood' });
+  });
+});
+
+describe('a list with items that cannot be read', () => {
+  it('is read without them, with one line in the log, unless all must be readable', async () => {
+    const message = { id: 'm', role: 'user', content: [] };
+    const page = JSON.stringify({ data: [{ ...message, role: null }, message] });
+    await using server = await localServer((_, response) => response.end(page));
+    const lines: unknown[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+    const client = clientOf(server.origin, { log });
+    const read = async (options = {}) => {
+      const ids: string[] = [];
+      for await (const { id } of client.messagesAfter('t', null, options)) ids.push(id);
+      return ids;
+    };
+    for (let time = 0; time < 3; time += 1) expect(await read()).toEqual(['m']);
+    expect(lines).toMatchObject([{ leftOut: 1, call: expect.stringContaining('/messages') }]);
+    expect(await failure(read({ readable: 'all' }))).toMatchObject({ code: 'not_understood' });
   });
 });
 

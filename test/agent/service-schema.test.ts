@@ -1,7 +1,11 @@
+import camelcaseKeys from 'camelcase-keys';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
 import {
   contentBlockSchema,
+  countLeftOut,
+  deletedSchema,
   fileSchema,
   messageListSchema,
   messageSchema,
@@ -10,18 +14,17 @@ import {
   resultFileSchema,
   resultListSchema,
   sendResultSchema,
+  statusSchema,
   taskListSchema,
   taskSchema,
 } from '../../src/agent/service-schema.ts';
 
-const least = { id: 'm', task_id: 't', created_at: '2026-01-01T00:00:00Z', role: 'assistant', content: [] };
+const least = { id: 'm', role: 'assistant', content: [] };
 
 describe('a message', () => {
-  it('needs only what the document requires', () => {
+  it('needs only an id, a role and its content', () => {
     expect(messageSchema.parse(least)).toEqual({
       id: 'm',
-      taskId: 't',
-      createdAt: '2026-01-01T00:00:00Z',
       role: 'assistant',
       content: [],
       status: null,
@@ -32,16 +35,36 @@ describe('a message', () => {
     });
   });
 
-  it.each(['id', 'task_id', 'created_at', 'role', 'content'])('is refused without %s', (field) => {
-    const { [field]: _, ...rest } = { ...least } as Record<string, unknown>;
-    expect(messageSchema.safeParse(rest).success).toBe(false);
+  it('distinguishes missing file ids from an empty list', () => {
+    const fileIds = (file_ids: unknown) =>
+      messageSchema.parse({ ...least, input: { file_ids } }).input?.fileIds;
+    expect([null, [], ['f'], ['f', 1], ['f', null], 'f'].map(fileIds)).toEqual([
+      null,
+      [],
+      ['f'],
+      null,
+      null,
+      null,
+    ]);
   });
 
-  it('distinguishes missing file ids from an empty list', () => {
-    const input = (file_ids: unknown) => messageSchema.parse({ ...least, input: { file_ids } }).input;
-    expect(input(null)).toEqual({ userMessageId: null, fileIds: null });
-    expect(input([])).toEqual({ userMessageId: null, fileIds: [] });
-    expect(input(['f'])).toEqual({ userMessageId: null, fileIds: ['f'] });
+  it('takes its error from a text or an object, and has none without either', () => {
+    const error = (error: unknown) => messageSchema.parse({ ...least, error }).error;
+    expect(['Out of memory', { message: 'Out of disk' }, { code: 5 }].map(error)).toEqual([
+      'Out of memory',
+      'Out of disk',
+      '{"code":5}',
+    ]);
+    expect([undefined, null, '', {}, [], 0, false].map(error)).toEqual(Array(7).fill(null));
+  });
+
+  it('may have a plain text as its content or among its blocks', () => {
+    const text = { type: 'text', text: 'Hello' };
+    expect(messageSchema.parse({ ...least, content: 'Hello' }).content).toEqual([text]);
+    expect(messageSchema.parse({ ...least, content: ['Hello', 1] }).content).toEqual([
+      text,
+      { type: 'other', kind: '', raw: {} },
+    ]);
   });
 
   it('accepts unknown statuses and roles', () => {
@@ -50,24 +73,158 @@ describe('a message', () => {
   });
 });
 
+const MISSING = Symbol('missing');
+const oddValues = [
+  MISSING,
+  null,
+  '',
+  '5',
+  5,
+  -0.5,
+  true,
+  {},
+  { a: { b: 1 } },
+  [],
+  [1, null],
+  'tea',
+  'x'.repeat(10_000),
+];
+const odd = fc.constantFrom<unknown>(...oddValues);
+
+/** Each response in full, and the fields without which it is refused. */
+const responses: { name: string; schema: z.ZodType; whole: Record<string, unknown>; essential: string[] }[] =
+  [
+    {
+      name: 'project',
+      schema: projectSchema,
+      whole: { id: 'p', title: 'T', description: 'D', created_at: 'c', updated_at: 'u' },
+      essential: ['id'],
+    },
+    {
+      name: 'task',
+      schema: taskSchema,
+      whole: {
+        ...{ id: 't', created_at: '2026-01-01T00:00:00Z', status: 'running', project_id: 'p', title: 'T' },
+        ...{ platform: 'api', reviews: [{ status: 'completed', message_id: 'm', error_message: null }] },
+      },
+      essential: ['id'],
+    },
+    {
+      name: 'message',
+      schema: messageSchema,
+      whole: {
+        ...{ ...least, content: [{ type: 'text', text: 'Hello' }], task_id: 't', created_at: 'c' },
+        ...{ status: 'completed', stop_reason: 'stop', finish_reason: 'stop', completed_at: 'c', error: 'e' },
+        ...{
+          started_at: 'c',
+          input: { user_message_id: 'u', file_ids: ['f'] },
+          platform: 'api',
+          output: null,
+        },
+      },
+      essential: ['id', 'role', 'content'],
+    },
+    {
+      name: 'file',
+      schema: fileSchema,
+      whole: {
+        ...{ id: 'f', created_at: 'c', filename: 'n', size_bytes: 1, purpose: 'input' },
+        ...{ mime_type: 'text/csv', project_id: 'p', platform: 'api' },
+      },
+      essential: ['id'],
+    },
+    {
+      name: 'result',
+      schema: resultFileSchema,
+      whole: {
+        ...{ result_id: 'r', name: 'n', size_bytes: 1, mime_type: 'text/csv', created_at: 'c' },
+        download_url: 'https://s/1',
+      },
+      essential: ['result_id'],
+    },
+    {
+      name: 'list',
+      schema: messageListSchema,
+      whole: { type: 'list', data: [least], has_more: true, first_id: 'm', last_id: 'm' },
+      essential: ['data'],
+    },
+    {
+      name: 'response to a send',
+      schema: sendResultSchema,
+      whole: {
+        type: 'message_result',
+        task: { id: 't' },
+        user_message: least,
+        assistant_message: least,
+        raw: {},
+      },
+      essential: [],
+    },
+    { name: 'cancel', schema: statusSchema, whole: { id: 't', status: 'cancelling' }, essential: [] },
+    { name: 'deletion', schema: deletedSchema, whole: { id: 't' }, essential: [] },
+  ];
+
+describe.each(responses)('the $name', ({ schema, whole, essential }) => {
+  const withField = (wire: Record<string, unknown>, [field, value]: [string, unknown]) => {
+    const { [field]: _, ...rest } = wire;
+    return value === MISSING ? rest : { ...rest, [field]: value };
+  };
+  const ours = (fields: Record<string, unknown>) => new Map(Object.entries(schema.parse(fields) as object));
+
+  it('loses nothing but a field that cannot be read', () => {
+    const fields = Object.keys(whole).filter((field) => !essential.includes(field));
+    const changes = fc.dictionary(fc.constantFrom(...fields), odd, { minKeys: 1, maxKeys: 2 });
+    fc.assert(
+      fc.property(changes, (changed) => {
+        const read = ours(whole);
+        const left = ours(Object.entries(changed).reduce(withField, whole));
+        const names = Object.keys(camelcaseKeys(changed));
+        for (const name of names) for (const fields of [read, left]) fields.delete(name);
+        expect(left).toEqual(read);
+      }),
+    );
+  });
+
+  it.each(essential)('is refused without its %s', (field) => {
+    const without = [MISSING, null, 5, true, { a: 1 }].map((value) => withField(whole, [field, value]));
+    expect(without.filter((wire) => schema.safeParse(wire).success)).toEqual([]);
+  });
+});
+
 describe('a list', () => {
-  it('is read up to the first invalid item', () => {
-    const bad = messageListSchema.safeParse({
-      data: [least, ...Array(50_000).fill({ content: [0] })],
-    });
-    expect(bad.error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)).toEqual([
-      'data.1.id: invalid_type',
-      'data.1.task_id: invalid_type',
-      'data.1.created_at: invalid_type',
+  it('leaves out the items that cannot be read, and counts them', () => {
+    const bad = fc.constantFrom<unknown>(null, 5, 'm', {}, [], { ...least, id: 5 }, { ...least, role: null });
+    const items = fc.array(fc.oneof(fc.constant(least), bad));
+    fc.assert(
+      fc.property(items, (data) => {
+        const good = data.filter((item) => item === least).length;
+        const { result, leftOut } = countLeftOut(() => messageListSchema.parse({ data }));
+        expect([result.items.map(({ id }) => id), leftOut]).toEqual([
+          Array(good).fill('m'),
+          data.length - good,
+        ]);
+      }),
+    );
+  });
+
+  it('of reviews keeps those without a status or with an odd one', () => {
+    const review = { message_id: 'm', error_message: null };
+    const reviews = [review, { ...review, status: 5 }, null, 'm'];
+    expect(taskSchema.parse({ id: 't', reviews }).reviews.map(({ status }) => status)).toEqual([
+      'unknown',
+      'unknown',
     ]);
   });
 
-  it('of blocks is read up to the first invalid block', () => {
-    const bad = messageSchema.safeParse({
-      ...least,
-      content: [{ type: 'text', text: 'a' }, ...Array(50_000).fill(0)],
-    });
-    expect(bad.error?.issues.map(({ path }) => path.join('.'))).toEqual(['content.1']);
+  it('tells sizes in digits from unknown ones', () => {
+    const size = (size_bytes: unknown) => resultFileSchema.parse({ result_id: 'r', size_bytes }).sizeBytes;
+    expect([5, '5', 0, '0', '5 MB', 0.5, -1, null, {}].map(size)).toEqual([
+      5,
+      5,
+      0,
+      0,
+      ...Array(5).fill(null),
+    ]);
   });
 });
 
@@ -101,7 +258,7 @@ describe('a content block', () => {
     );
     const odd = { type: 'tool_result', tool_use_id: 'u', content: [{ type: 'text', text: 'deep' }] };
     expect(contentBlockSchema.parse(odd)).toEqual({ type: 'other', kind: 'tool_result', raw: odd });
-    expect(contentBlockSchema.parse({ text: 1 })).toMatchObject({ type: 'other', kind: '' });
+    expect(contentBlockSchema.parse({ text: 1 })).toEqual({ type: 'other', kind: '', raw: { text: 1 } });
   });
 });
 
@@ -109,7 +266,7 @@ describe('the response to a send', () => {
   it('omits a part of an unknown shape instead of failing', () => {
     const parsed = sendResultSchema.parse({
       type: 'message_result',
-      task: { id: 't' },
+      task: { title: 't' },
       user_message: { ...least, role: 'user' },
       assistant_message: { partial: true },
       raw: [1],
@@ -130,17 +287,11 @@ describe('a response with enormous fields', () => {
   it('keeps no more of a message than is used', () => {
     const much = { created_at: long, role: long, status: long, stop_reason: long, completed_at: long };
     const input = { user_message_id: long, file_ids: ['f', long] };
-    const content = [
-      { type: 'tool_use', id: 'u', name: long, input: {} },
-      { type: 'tool_use', id: long, name: 'n', input: {} },
-      { type: 'tool_result', tool_use_id: long, content: '' },
-      { type: 'text', text: 'a' },
-    ];
+    const content = [{ type: 'tool_use', id: 'u', name: long, input: {} }];
     const parsed = messageSchema.parse({ ...least, ...much, error: long, input, content });
     expect(JSON.stringify(parsed).length).toBeLessThan(5_000);
     expect(parsed).toMatchObject({ role: 'unknown', status: 'unknown', stopReason: null, completedAt: null });
-    expect(parsed).toMatchObject({ createdAt: '', input: { userMessageId: null, fileIds: ['f'] } });
-    expect(parsed.content.map(({ type }) => type)).toEqual(['tool_use', 'text']);
+    expect(parsed).toMatchObject({ input: { userMessageId: null, fileIds: null } });
   });
 
   it('lists the others where an id is too long, and cuts names and leaves out links', () => {
@@ -159,7 +310,7 @@ describe('a response with enormous fields', () => {
     const review = { status: long, message_id: long, error_message: long };
     const task = { id: 't', created_at: long, status: long, project_id: 'p', title: long };
     const parsed = taskSchema.parse({ ...task, reviews: [review] });
-    expect(parsed).toMatchObject({ status: 'unknown', createdAt: '', reviews: [{ messageId: null }] });
+    expect(parsed).toMatchObject({ status: 'unknown', createdAt: null, reviews: [{ messageId: null }] });
     expect(JSON.stringify(parsed).length).toBeLessThan(6_000);
     const project = projectSchema.parse({ id: 'p', title: long, description: long });
     expect(JSON.stringify(project).length).toBeLessThan(6_000);
@@ -171,18 +322,13 @@ describe('a response with enormous fields', () => {
 
 describe('the other resources', () => {
   it('accept missing optional fields', () => {
-    const task = taskSchema.parse({ id: 't', created_at: 'c', status: 'new-kind', project_id: 'p' });
-    expect(task).toMatchObject({ status: 'new-kind', title: '', reviews: [] });
-    const file = fileSchema.parse({
-      id: 'f',
-      created_at: 'c',
-      filename: 'n',
-      size_bytes: 1,
-      project_id: 'p',
+    expect(taskSchema.parse({ id: 't', status: 'new-kind' })).toEqual({
+      ...{ id: 't', status: 'new-kind', createdAt: null, title: '', reviews: [] },
     });
-    expect(file).toMatchObject({ mimeType: 'application/octet-stream', purpose: null });
-    const result = resultFileSchema.parse({ result_id: 'r', name: 'n', size_bytes: 0, created_at: 'c' });
-    expect(result).toMatchObject({ id: 'r', downloadUrl: null });
+    const unknown = { sizeBytes: null, mimeType: 'application/octet-stream' };
+    expect(fileSchema.parse({ id: 'f' })).toEqual({ id: 'f', filename: '', ...unknown });
+    const result = { id: 'r', name: '', downloadUrl: null, ...unknown };
+    expect(resultFileSchema.parse({ result_id: 'r' })).toEqual(result);
   });
 
   it('need only the data of a list', () => {

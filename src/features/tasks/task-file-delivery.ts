@@ -15,6 +15,8 @@ export interface TaskFileRequest extends ChannelActor {
   fileId: string;
 }
 
+type SizedFile = FileRecord & { sizeBytes: number };
+
 /** Sends files of tasks back to people: streamed from the service into their direct messages. */
 export class TaskFileDelivery {
   readonly #deps: RelayDeps;
@@ -86,9 +88,12 @@ export class TaskFileDelivery {
       const file = await agent.getFile(request.fileId);
       name = file.filename;
       const { maxFileBytes: fileBytes } = this.#deps.settings.fileLimits;
-      if (file.sizeBytes === 0) return strings.tasks.fileEmpty;
-      if (file.sizeBytes > fileBytes) return strings.fileTooLarge(file.sizeBytes, fileBytes);
-      await this.#upload(workspace, agent, request.person, file);
+      const { sizeBytes } = file;
+      // Slack wants to know it before the first byte.
+      if (sizeBytes === null) return strings.fileNotSent(name);
+      if (sizeBytes === 0) return strings.tasks.fileEmpty;
+      if (sizeBytes > fileBytes) return strings.fileTooLarge(sizeBytes, fileBytes);
+      await this.#upload(workspace, agent, request.person, { ...file, sizeBytes });
       return undefined;
     } catch (error) {
       if (!(error instanceof AgentError || error instanceof SlackError)) throw error;
@@ -101,7 +106,7 @@ export class TaskFileDelivery {
     { posting, uploads }: WorkspaceClient,
     agent: AgentClient,
     person: string,
-    file: FileRecord,
+    file: SizedFile,
   ): Promise<void> {
     const { filename: name, sizeBytes } = file;
     await uploads.upload({
@@ -115,7 +120,7 @@ export class TaskFileDelivery {
   }
 
   /** The file's bytes, requested once Slack takes them. */
-  async *#bytesOf(agent: AgentClient, { id, filename, sizeBytes }: FileRecord): AsyncGenerator<Uint8Array> {
+  async *#bytesOf(agent: AgentClient, { id, filename, sizeBytes }: SizedFile): AsyncGenerator<Uint8Array> {
     const { body } = await agent.openFileContent(id, { signal: this.#closing.signal });
     yield* withExactSize(body, sizeBytes, filename);
   }

@@ -30,9 +30,9 @@ export const FILES_PER_PAGE = 15;
 
 export type TaskFile =
   /** Sent with a message: it can be sent back. */
-  | { kind: 'input'; id: string; name: string; sizeBytes: number }
+  | { kind: 'input'; id: string; name: string; sizeBytes: number | null }
   /** Made by the agent, with a link that soon expires. */
-  | { kind: 'output'; name: string; sizeBytes: number; url: string | null }
+  | { kind: 'output'; name: string; sizeBytes: number | null; url: string | null }
   /** The service no longer has it. */
   | { kind: 'gone' };
 

@@ -175,9 +175,9 @@ async function chooseShown(
   context: SettledTurnContext,
   results: readonly ResultFile[],
   answer: string,
-): Promise<{ shown: ResultFile[]; notes: Map<string, string> }> {
+): Promise<{ shown: SizedResult[]; notes: Map<string, string> }> {
   const { maxInlineBytes, maxTableBytes } = context.deps.settings.results;
-  const shown: ResultFile[] = [];
+  const shown: SizedResult[] = [];
   const notes = new Map<string, string>();
   const pictures = results.filter((result) => isOfType(result, PICTURE_TYPES));
   const tables = results.filter((result) => !pictures.includes(result) && isOfType(result, TABLE_TYPES));
@@ -186,7 +186,8 @@ async function chooseShown(
     const isTable = tables.includes(result);
     const maxBytes = isTable ? Math.min(maxTableBytes, maxInlineBytes) : maxInlineBytes;
     if (!result.downloadUrl || result.sizeBytes === 0 || maxBytes === 0) continue;
-    if (result.sizeBytes > maxBytes) notes.set(result.id, strings.resultTooLarge);
+    if (!hasSize(result)) notes.set(result.id, strings.resultNotShown);
+    else if (result.sizeBytes > maxBytes) notes.set(result.id, strings.resultTooLarge);
     else if (isTable && answerTables.length > 0 && (await showResult(context, answerTables, result)))
       notes.set(result.id, strings.resultInAnswer);
     else if (shown.length >= MAX_SHOWN) notes.set(result.id, strings.resultsShown(MAX_SHOWN));
@@ -205,7 +206,7 @@ async function tablesOf({ deps, workspace, lease }: SettledTurnContext, answer: 
 async function showResult(
   context: SettledTurnContext,
   tables: readonly string[][][],
-  result: ResultFile,
+  result: SizedResult,
 ): Promise<boolean> {
   const { deps, turn, lease } = context;
   try {
@@ -224,12 +225,19 @@ function partOf(resultId: string): string {
   return `result:${resultId}`;
 }
 
+/** A result that Slack can be given: it is told the size first. */
+type SizedResult = ResultFile & { sizeBytes: number };
+
+function hasSize(result: ResultFile): result is SizedResult {
+  return result.sizeBytes !== null;
+}
+
 function isOfType({ name, mimeType }: ResultFile, kinds: Readonly<Record<string, string>>): boolean {
   const ending = /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   return Object.hasOwn(kinds, ending) || Object.values(kinds).includes(mimeType.split(';')[0] ?? '');
 }
 
-function toFileToShare(context: SettledTurnContext, result: ResultFile): FileToShare {
+function toFileToShare(context: SettledTurnContext, result: SizedResult): FileToShare {
   const { id, name, sizeBytes } = result;
   return {
     part: partOf(id),
@@ -243,7 +251,7 @@ function toFileToShare(context: SettledTurnContext, result: ResultFile): FileToS
 /** The result's bytes; the download starts with the first chunk that is taken. */
 async function* resultBytes(
   { agent, lease }: SettledTurnContext,
-  { id, name, sizeBytes, downloadUrl }: ResultFile,
+  { id, name, sizeBytes, downloadUrl }: SizedResult,
 ): AsyncGenerator<Uint8Array> {
   if (!downloadUrl) throw new Error(`The result ${id} has no link.`);
   const signal = anySignal([lease.signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]);

@@ -160,7 +160,9 @@ async function recordIntent(
 /** Looks for our message at the service: after the intent's last message, same content, bound to no other turn. */
 async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Promise<ServiceLook<string>> {
   let listing = '';
-  for await (const message of agent.messagesAfter(taskId, turn.sent_after_message_id || null)) {
+  for await (const message of agent.messagesAfter(taskId, turn.sent_after_message_id || null, {
+    readable: 'all',
+  })) {
     listing = message.id;
     if (message.role !== 'user' || messageText(message) !== turn.prompt) continue;
     if (!(await deps.store.turns.isUserMessageBound(turn, message.id))) return { found: message.id, listing };

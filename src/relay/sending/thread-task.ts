@@ -63,7 +63,7 @@ async function findAdoptableTask(
     const matches =
       task.status === 'idle' &&
       task.title === thread.task_title &&
-      Date.parse(task.createdAt) >= intendedAt - MAX_CLOCK_SKEW_MS;
+      Date.parse(task.createdAt ?? '') >= intendedAt - MAX_CLOCK_SKEW_MS;
     if (matches && (await deps.store.threads.mayAdoptTask(thread, projectId, task.id)))
       return { found: task.id, listing };
   }

@@ -19,7 +19,7 @@ import { toOneLine } from '../text/one-line.ts';
 export interface ListedResult {
   /** Untrusted; any characters. */
   name: string;
-  sizeBytes: number;
+  sizeBytes: number | null;
   mimeType: string;
   /** A time-limited link; null where there is none. */
   url: string | null | undefined;

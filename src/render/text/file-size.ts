@@ -1,8 +1,8 @@
 const UNITS = ['KB', 'MB', 'GB', 'TB'] as const;
 
 /** A size in bytes for people: "0 bytes", "812 bytes", "2.4 MB" (1 KB is 1,000 bytes). */
-export function formatSize(bytes: number): string {
-  if (!Number.isFinite(bytes) || bytes < 0) return 'unknown size';
+export function formatSize(bytes: number | null): string {
+  if (bytes === null || !Number.isFinite(bytes) || bytes < 0) return 'unknown size';
   if (bytes < 1_000) return bytes === 1 ? '1 byte' : `${Math.floor(bytes)} bytes`;
   let value = bytes;
   let unit: string = UNITS[0];

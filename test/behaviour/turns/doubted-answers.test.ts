@@ -42,6 +42,38 @@ describe('a reply that is read until its end', async () => {
   });
 });
 
+/** Fields that no answer needs, as a service could send them. */
+const ODD_FIELDS: Record<string, (value: unknown) => unknown> = {
+  created_at: () => null,
+  updated_at: () => 5,
+  started_at: () => [],
+  project_id: () => null,
+  task_id: () => ({}),
+  platform: () => 5,
+  mime_type: () => null,
+  reviews: () => [{ message_id: null }, 5],
+  file_ids: () => ['file_1', null],
+  size_bytes: (bytes) => String(bytes),
+  data: (items) => (Array.isArray(items) ? [...items, null, { id: 5 }] : items),
+};
+
+test('an answer and its results arrive where fields that nobody needs are odd', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({}, onTestFinished);
+  scene.agent.behaviour.misbehaviour = (_call, body) => ({
+    kind: 'body',
+    body: JSON.parse(JSON.stringify(body), (name, value) => (ODD_FIELDS[name] ?? (() => value))(value)),
+  });
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/files 2\n/slow 2');
+  await scene.finished(channel, root);
+  expect(scene.shown(channel, root)).toContain('Second 2 of 2');
+  expect(scene.shown(channel, root)).not.toContain(strings.resultsUnavailable);
+  const result = scene.agent.files.find(({ purpose }) => purpose === 'output');
+  expect(scene.shown(channel, root)).toContain(result?.name);
+});
+
 /** How much faster than its own the limits of these bots pass. */
 const SCALE = 1 / 300;
 const SCALED_LIMITS = { refusalMs: 60_000 * SCALE, badThingMs: 600_000 * SCALE };

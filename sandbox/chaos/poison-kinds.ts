@@ -6,8 +6,8 @@ import { type BadPlace, DONE, type PoisonScene } from './poison-scene.ts';
 
 /** One thing that stays bad, and what must become of it. */
 export interface PoisonKind extends BadPlace {
-  /** Makes the thing bad while no bot runs. */
-  meanwhile?: (scene: PoisonScene) => Promise<void> | void;
+  /** Makes the thing bad before the bot starts again, while Slack's events are lost. */
+  beforeRestart?: (scene: PoisonScene) => Promise<void> | void;
   /** Makes the thing bad, for good, and returns what its person says to it. */
   begin: (scene: PoisonScene) => Promise<Message[]> | Message[];
   /** Whether it has ended or was passed over; by default, once each message has a finished reply. */
@@ -75,7 +75,12 @@ export const POISON_KINDS = {
         create trigger refuse_event before insert on messages for each row execute function refuse_event()`);
       return [ask('bad event')];
     },
-    told: /could not|couldn't/,
+    isOver: async ({ database, channel }, [event]) => {
+      // The event is given up, and its thread is to be read back.
+      const sql = `select from jobs where kind = 'backfill' and channel = $1 and thread_ts = $2`;
+      return (await database.query(sql, [channel.id, event?.ts])).rowCount === 1;
+    },
+    told: /\S/,
     counted: /^taskthread_events_total\{kind="message",outcome="failed"/,
   },
   oddMessage: {
@@ -106,7 +111,7 @@ export const POISON_KINDS = {
     begin: ({ ask }) => [ask('bad answer')],
   },
   unreadablePlace: {
-    meanwhile: ({ slack, channel, ask }) => {
+    beforeRestart: ({ slack, channel, ask }) => {
       slack.faults.add({
         call: /^conversations\.(history|replies)$/,
         about: channel.id,
@@ -138,7 +143,7 @@ export const POISON_KINDS = {
   },
   lostToken: {
     rotation: 12 * HOUR_MS,
-    meanwhile: async ({ database, team }) => {
+    beforeRestart: async ({ database, team }) => {
       await database.query(`
         update installations set token_expires_at = now() + interval '1 hour' where workspace = '${team.id}';
         create function lose_token() returns trigger language plpgsql as $$

@@ -111,7 +111,7 @@ export class PoisonPlay {
   }
 
   /**
-   * Starts everything, and lets each part be used once. Then each workspace misses a message while there is no bot. `undo`
+   * Starts everything, and lets each part be used once. Then each workspace misses a message, and the bot starts again. `undo`
    * stops everything that `stop` has not stopped.
    */
   static async prepare(options: PoisonPlayOptions, undo: AsyncDisposableStack): Promise<PoisonPlay> {
@@ -137,13 +137,14 @@ export class PoisonPlay {
       await sleep(POLL_INTERVAL_MS);
     }
     for (const { workflows } of this.#people) await workflows?.prepare();
-    await this.#scene.restartBot(async () => {
-      await this.#scene.database.query(
-        "update workspaces set last_receiving_at = now() - interval '10 minutes'",
-      );
-      for (const conversation of conversations) conversation.replyOne();
-      if (!this.#options.isPlain) await this.#options.kind.meanwhile?.(this.#scene);
-    });
+    const { slack, database, restartBot } = this.#scene;
+    const hear = slack.goDeaf();
+    for (const conversation of conversations) conversation.replyOne();
+    if (!this.#options.isPlain) await this.#options.kind.beforeRestart?.(this.#scene);
+    await slack.settled();
+    hear();
+    const gap = "update workspaces set last_receiving_at = now() - interval '10 minutes'";
+    await restartBot(async () => void (await database.query(gap)));
     this.#restartedAt = Date.now();
   }
 
@@ -151,7 +152,7 @@ export class PoisonPlay {
   async talk(damage: Damage): Promise<Waits> {
     const { kind, isPlain, messages = MESSAGES, pauseMs = PAUSE_MS } = this.#options;
     if (!isPlain) {
-      if (kind.meanwhile === undefined) this.#countedBefore = await this.#count();
+      if (kind.beforeRestart === undefined) this.#countedBefore = await this.#count();
       this.#ended = this.#begin(kind);
       this.#ended.catch(() => undefined);
     }

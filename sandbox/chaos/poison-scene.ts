@@ -49,8 +49,7 @@ export async function startPoisonScene(
       scripts: { shared: script, own: script },
       slack: {
         random: seededRandom(seed),
-        // What is said while no bot runs is lost.
-        retryScale: 1 / 600,
+        retryScale: 1 / 60,
         delivery: { order: 'random' },
         limits: { tier2: 60, tier3: 240, tier4: 300, methods: { 'chat.update': 400 } },
         ...(kind.rotation !== undefined && { rotation: kind.rotation }),

@@ -44,7 +44,7 @@ test('a message that Slack gives with nulls is answered, and nobody else suffers
   for (const database of databases) await dropDatabase(database);
   expect(damage, `the logs are in ${logs}`).toEqual(none);
   expect(missed).toEqual([]);
-  // Of each workspace one while no bot ran, and two more; beside the bad one, and beside nothing.
+  // Of each workspace one that the bot missed, and two more; beside the bad one, and beside nothing.
   expect(messages).toBe(30);
   await rm(logs, { recursive: true, force: true });
 });

@@ -35,7 +35,7 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
   const publicReason = context.redact(reasonInBody(text, serviceOptions.errorWords) ?? '');
   const said = publicReason === '' ? '' : ` It said: ${publicReason}`;
   const about = `(${context.name}, status ${status})`;
-  const mayPass = status === 429 || status >= 500;
+  const mayPass = status === 429 || isTransient(status);
   const details = (sentence: string): AgentErrorDetails => ({
     ...responseDetails(context, response, outcomeOf(status)),
     sentence: `${serverName(target)} ${sentence}${said}`,
@@ -53,12 +53,13 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
         'bad_key',
         `rejected the API key ${about}. An administrator must set a valid AGENT_API_KEY.`,
       );
-    if (status === 404) return new AgentNotFoundError(details(`could not find the requested item ${about}.`));
+    if (status === 404 || status === 410)
+      return new AgentNotFoundError(details(`could not find the requested item ${about}.`));
     if (serviceOptions.busyStatuses.includes(status))
       return new AgentBusyError(details(`is busy with this item ${about}. Try again when it has finished.`));
   }
   if (status === 429) return fail('rate_limited', `received too many calls ${about}. Try again later.`);
-  if (status >= 500) return fail('unavailable', `has a problem ${about}. Try again later.`);
+  if (isTransient(status)) return fail('unavailable', `has a problem ${about}. Try again later.`);
   const reason = context.redact(errorText(text, serviceOptions.errorWords));
   return new AgentRejectedError({ ...details(`${rejectionSentence(status)} ${about}.`), reason });
 }
@@ -137,9 +138,14 @@ function serverName(target: CallContext['target']): string {
   return target === 'service' ? 'The agent service' : "The agent service's file storage";
 }
 
-/** A gateway's 5xx may hide a call that took effect; the service sends 529 and 4xx before it acts. */
+/** A server in trouble; 408 and 425 ask for the same request again. */
+function isTransient(status: number): boolean {
+  return status >= 500 || status === 408 || status === 425;
+}
+
+/** A gateway's 5xx or 408 may hide a call that took effect; the service sends 529 and other 4xx before it acts. */
 function outcomeOf(status: number): AgentCallOutcome {
-  if (status === 303 || (status >= 500 && status !== 529)) return 'unknown';
+  if (status === 303 || status === 408 || (status >= 500 && status !== 529)) return 'unknown';
   return 'refused';
 }
 

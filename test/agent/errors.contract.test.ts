@@ -69,6 +69,16 @@ describe('the documented errors', () => {
     expect(logged).not.toContain('sheep');
   });
 
+  it.each([
+    [408, { code: 'unavailable', outcome: 'unknown' }],
+    [425, { code: 'unavailable', outcome: 'refused' }],
+    [410, { code: 'not_found', outcome: 'refused' }],
+  ])('%d to a message', async (status, error) => {
+    const call = 'POST /experimental/tasks/{task_id}/messages';
+    service.faults.add({ call, fault: { kind: 'status', status }, times: 1 });
+    await expect(client.sendMessage(taskId, { content: 'x' })).rejects.toMatchObject({ status, ...error });
+  });
+
   it('an unknown model', async () => {
     const started = client.startTask({ projectId, title: 'T', model: 'huge' });
     await expect(started).rejects.toMatchObject({ code: 'rejected', status: 422, outcome: 'refused' });

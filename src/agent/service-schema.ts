@@ -1,5 +1,6 @@
 import camelcaseKeys from 'camelcase-keys';
 import { z } from 'zod';
+import { contentSchema } from './content-blocks.ts';
 import { firstTextAt } from './json-path.ts';
 import { truncatedCopy } from './truncated-copy.ts';
 
@@ -12,8 +13,6 @@ import { truncatedCopy } from './truncated-copy.ts';
 /** Ids are logged with each step: a longer one counts as invalid (characters). */
 export const MAX_ID_LENGTH = 200;
 const idSchema = z.string().min(1).max(MAX_ID_LENGTH);
-/** Tool names are stored in the audit trail (characters). */
-const MAX_TOOL_NAME_LENGTH = 100;
 /** Characters of a title or file name. */
 const MAX_NAME_LENGTH = 1_000;
 /** Characters of an agent's error text or a description: more than a thread or a form shows. */
@@ -134,40 +133,6 @@ export const taskSchema = record({
 /** A task: one conversation with the agent. */
 export type Task = z.output<typeof taskSchema>;
 
-const textBlockSchema = z.object({ type: z.literal('text'), text: z.string() });
-
-const toolUseBlockSchema = z.object({
-  type: z.literal('tool_use'),
-  id: idSchema,
-  name: textUpTo(MAX_TOOL_NAME_LENGTH),
-  input: z.record(z.string(), z.unknown()).catch({}),
-});
-
-const toolResultBlockSchema = record({
-  type: z.literal('tool_result'),
-  tool_use_id: idSchema,
-  content: z.string(),
-});
-
-const plainBlockSchema = z.string().transform((text) => ({ type: 'text' as const, text }));
-
-/** An undocumented kind, or a known kind of another shape: kept unchanged, so that nothing fails on it. */
-const otherBlockSchema = z
-  .record(z.string(), z.unknown())
-  .catch({})
-  .transform((raw) => ({ type: 'other' as const, kind: typeof raw.type === 'string' ? raw.type : '', raw }));
-
-export const contentBlockSchema = z.union([
-  textBlockSchema,
-  toolUseBlockSchema,
-  toolResultBlockSchema,
-  plainBlockSchema,
-  otherBlockSchema,
-]);
-
-/** A part of a message: text, a tool's call or result, or something undocumented. */
-export type ContentBlock = z.output<typeof contentBlockSchema>;
-
 /** Null if the service does not name every file. */
 const fileIdsSchema = z
   .array(z.unknown())
@@ -183,7 +148,7 @@ export const messageSchema = record({
   id: idSchema,
   /** `user`, `assistant`, `system`. */
   role: wordSchema,
-  content: z.union([plainBlockSchema.transform((block) => [block]), z.array(contentBlockSchema)]),
+  content: contentSchema,
   /** `pending`, `streaming`, `completed`, `cancelling`, `cancelled`, `failed`; null on other roles. */
   status: wordSchema.nullable().catch(null),
   /** `stop`, `length`, `cancelled`, `error`. */

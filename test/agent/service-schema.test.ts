@@ -2,8 +2,8 @@ import camelcaseKeys from 'camelcase-keys';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { contentBlockSchema } from '../../src/agent/content-blocks.ts';
 import {
-  contentBlockSchema,
   countLeftOut,
   deletedSchema,
   fileSchema,
@@ -256,9 +256,43 @@ describe('a content block', () => {
         expect(contentBlockSchema.parse(raw)).toEqual({ type: 'other', kind: raw.type, raw });
       }),
     );
-    const odd = { type: 'tool_result', tool_use_id: 'u', content: [{ type: 'text', text: 'deep' }] };
-    expect(contentBlockSchema.parse(odd)).toEqual({ type: 'other', kind: 'tool_result', raw: odd });
     expect(contentBlockSchema.parse({ text: 1 })).toEqual({ type: 'other', kind: '', raw: { text: 1 } });
+  });
+});
+
+describe('a tool', () => {
+  const image = { type: 'image', source: { data: 'aGk=' } };
+
+  it('may give its output as a text, as blocks, or as anything else', () => {
+    const text = (text: string) => ({ type: 'text', text });
+    const outputs: [unknown, string][] = [
+      [[text('one'), text('two')], 'one\ntwo'],
+      [['one', image, text('two')], `one\n${JSON.stringify(image)}\ntwo`],
+      [text('one'), 'one'],
+      [{ rows: 5 }, '{"rows":5}'],
+      [5, '5'],
+      [[], ''],
+      [null, ''],
+      [undefined, ''],
+    ];
+    for (const [content, output] of outputs) {
+      const block = contentBlockSchema.parse({ type: 'tool_result', tool_use_id: 'u', content });
+      expect(block).toEqual({ type: 'tool_result', toolUseId: 'u', content: output });
+    }
+  });
+
+  it('stays one whatever its block holds, and of whatever kind it is', () => {
+    const fields = fc.dictionary(
+      fc.constantFrom('id', 'tool_use_id', 'name', 'input', 'content', 'text'),
+      odd,
+    );
+    const kinds = fc.constantFrom('tool_use', 'mcp_tool_use', 'tool_result', 'web_search_tool_result');
+    fc.assert(
+      fc.property(fields, kinds, (block, type) => {
+        const expected = type.endsWith('tool_use') ? 'tool_use' : 'tool_result';
+        expect(contentBlockSchema.parse({ ...block, type }).type).toBe(expected);
+      }),
+    );
   });
 });
 

@@ -1,4 +1,5 @@
-import type { Message as AgentMessage, ContentBlock } from '../../agent/service-schema.ts';
+import type { ContentBlock } from '../../agent/content-blocks.ts';
+import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 import { truncatedCopy } from '../../agent/truncated-copy.ts';
 import type { ReplyBlock } from '../../render/messages/answer-text.ts';
 import { MAX_TOOL_TEXT_LENGTH } from '../../render/messages/tool-steps.ts';

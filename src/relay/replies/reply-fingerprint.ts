@@ -1,4 +1,5 @@
-import type { Message as AgentMessage, ContentBlock } from '../../agent/service-schema.ts';
+import type { ContentBlock } from '../../agent/content-blocks.ts';
+import type { Message as AgentMessage } from '../../agent/service-schema.ts';
 
 /** How deep nested fields of a tool's input count. */
 const MAX_INPUT_DEPTH = 8;

@@ -37,7 +37,9 @@ const QUESTION_AT_END = /[?？؟;՞]["'”’»)\]*_\s]*$/u;
 /** What the agent may be waiting for: `tool`, an answer to its `question`, or nothing that can be told. */
 export function waitsFor(blocks: readonly ReplyBlock[]): 'tool' | 'question' | undefined {
   const answered = new Set(blocks.map((block) => (block.kind === 'tool_result' ? block.toolUseId : '')));
-  if (blocks.some((block) => block.kind === 'tool_use' && !answered.has(block.id))) return 'tool';
+  // Whether a call without an id has ended cannot be told.
+  if (blocks.some((block) => block.kind === 'tool_use' && block.id !== '' && !answered.has(block.id)))
+    return 'tool';
   const last = blocks.at(-1);
   return last?.kind === 'text' && QUESTION_AT_END.test(last.text.slice(-200)) ? 'question' : undefined;
 }

@@ -53,8 +53,8 @@ export function toolCalls(blocks: readonly ReplyBlock[]): ToolCall[] {
   const outputs = new Map<string, string>();
   const called = new Set<string>();
   for (const block of blocks) {
-    if (block.kind === 'tool_result') outputs.set(block.toolUseId, block.content);
-    if (block.kind === 'tool_use') called.add(block.id);
+    if (block.kind === 'tool_result' && block.toolUseId !== '') outputs.set(block.toolUseId, block.content);
+    if (block.kind === 'tool_use' && block.id !== '') called.add(block.id);
   }
   return blocks.flatMap((block) => {
     if (block.kind === 'tool_use')

@@ -54,6 +54,7 @@ const ODD_FIELDS: Record<string, (value: unknown) => unknown> = {
   reviews: () => [{ message_id: null }, 5],
   file_ids: () => ['file_1', null],
   size_bytes: (bytes) => String(bytes),
+  content: (content) => (typeof content === 'string' ? [{ type: 'text', text: content }, {}] : content),
   data: (items) => (Array.isArray(items) ? [...items, null, { id: 5 }] : items),
 };
 
@@ -66,10 +67,11 @@ test('an answer and its results arrive where fields that nobody needs are odd', 
     body: JSON.parse(JSON.stringify(body), (name, value) => (ODD_FIELDS[name] ?? (() => value))(value)),
   });
   const channel = scene.channel();
-  const root = scene.ask(channel, '/files 2\n/slow 2');
+  const root = scene.ask(channel, '/files 2\n/tools 2\n/slow 2');
   await scene.finished(channel, root);
   expect(scene.shown(channel, root)).toContain('Second 2 of 2');
   expect(scene.shown(channel, root)).not.toContain(strings.resultsUnavailable);
+  expect(scene.shown(channel, root)).not.toContain(strings.unsupportedBlock('tool result'));
   const result = scene.agent.files.find(({ purpose }) => purpose === 'output');
   expect(scene.shown(channel, root)).toContain(result?.name);
 });

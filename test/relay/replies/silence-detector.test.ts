@@ -13,6 +13,7 @@ test.each<[string, ReplyBlock[], ReturnType<typeof waitsFor>]>([
   ['an answer to a question in bold, with a line below', [text('**Which "one?"**\n')], 'question'],
   ['an answer to a question in another script', [text('どちらですか？')], 'question'],
   ['a tool', [text('Which one?'), call], 'tool'],
+  ['nothing after a call without an id', [{ ...call, id: '' }], undefined],
   ['nothing after a tool, whatever it says', [text('Which one?'), call, result], undefined],
   ['an answer to a question after a tool', [call, result, text('Which one?')], 'question'],
 ])('the agent waits for %s', (_what, blocks, expected) => {

@@ -48,6 +48,16 @@ describe('the steps of an answer', () => {
     expect(all[2]?.name).toBe('Tool');
   });
 
+  test('pair no call with the output of another one where neither has an id', () => {
+    const all = toolSteps([call('', 'a'), outcome('', 'one'), call('', 'b'), outcome('', 'two')]);
+    expect(all.map(({ input, output }) => ({ input, output }))).toEqual([
+      { input: 'a', output: undefined },
+      { input: '', output: 'one' },
+      { input: 'b', output: undefined },
+      { input: '', output: 'two' },
+    ]);
+  });
+
   test.each([
     [{ code: 'x = 1\nprint(x)' }, 'x = 1\nprint(x)'],
     [{ query: 'TP53', limit: 5 }, 'query: TP53\nlimit: 5'],

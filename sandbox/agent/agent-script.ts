@@ -22,8 +22,9 @@ export interface ReviewPlan {
   afterMs?: number;
   /** From then until it settles; with 0 it appears settled. */
   verifyMs?: number;
-  /** If given, the review settles as `failed` with this message. */
+  /** If given, the review settles with this message, as `failed` unless `status` says otherwise. */
   error?: string;
+  status?: 'completed' | 'failed';
 }
 
 /** Thrown into a script whose reply was cancelled. A script may catch it once to clean up. */

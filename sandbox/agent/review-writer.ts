@@ -24,7 +24,7 @@ export async function runReview(
       appear();
       await delay((plan.verifyMs ?? 0) * pace, undefined, { signal });
     }
-    review.status = plan.error === undefined ? 'completed' : 'failed';
+    review.status = plan.status ?? (plan.error === undefined ? 'completed' : 'failed');
     review.errorMessage = plan.error ?? null;
     appear();
   } catch (error) {

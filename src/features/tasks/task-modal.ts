@@ -1,5 +1,6 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
+import type { Review } from '../../agent/service-schema.ts';
 import type { ChannelActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import type { HomeTabState } from '../../relay/tasks/home-tab-state.ts';
@@ -54,13 +55,13 @@ export class TaskModal {
     if (row === undefined) return strings.tasks.notFound;
     const refusal = await taskRefusal(workspace, row, person);
     if (refusal !== undefined) return refusal;
-    const [{ state, page }, url] = await Promise.all([
+    const [{ state, page, reviews }, url] = await Promise.all([
       readTaskDetails(this.#deps, row, request.page),
       savedPermalink(this.#deps, row),
     ]);
     const task = { ...taskSummary(row), url, ...(state !== undefined && !row.has_open_turn && { state }) };
     const files = page ?? { files: undefined, page: request.page, count: 0 };
-    return taskView({ task, id: row.task_id, ...files, home, note, now: Date.now() });
+    return taskView({ task, id: row.task_id, reviews, ...files, home, note, now: Date.now() });
   }
 }
 
@@ -70,24 +71,27 @@ const SERVICE_TIMEOUT_MS = 15_000;
 /** A page of a task's files; `count` is the number on all pages. */
 type TaskFileList = { files: TaskFile[] } & Pick<TaskDetails, 'page' | 'count'>;
 
-/** A task's state at the service and a page of its files; undefined if the service does not say. */
+/** A task's state and reviews at the service, and a page of its files; undefined if the service does not say. */
 async function readTaskDetails(
   deps: RelayDeps,
   row: TaskRow,
   page: number,
-): Promise<{ state: string | undefined; page: TaskFileList | undefined }> {
+): Promise<{ state: string | undefined; reviews: readonly Review[]; page: TaskFileList | undefined }> {
   const signal = AbortSignal.timeout(SERVICE_TIMEOUT_MS);
   // Throws AgentNotFoundError for an account whose key is gone: its tasks count as gone too.
   const agent = () => deps.agent(row.account_id);
   let state: string | undefined;
+  let reviews: readonly Review[] = [];
   try {
-    state = (await undefinedIfNotFound(() => agent().getTask(row.task_id, { signal })))?.status ?? 'gone';
+    const task = await undefinedIfNotFound(() => agent().getTask(row.task_id, { signal }));
+    state = task?.status ?? 'gone';
+    reviews = task?.reviews ?? [];
     await deps.store.tasks.recordState(row, state);
-    return { state, page: await readFiles(deps, agent, row, page, state === 'gone', signal) };
+    return { state, reviews, page: await readFiles(deps, agent, row, page, state === 'gone', signal) };
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
     deps.log.info({ err: error, task: row.task_id }, 'could not read a task at the service');
-    return { state, page: undefined };
+    return { state, reviews, page: undefined };
   }
 }
 

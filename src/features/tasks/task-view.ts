@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Review } from '../../agent/service-schema.ts';
+import { hasFailed } from '../../relay/replies/review-posts.ts';
 import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/home-tab-state.ts';
 import { createModal, type Modal, type ViewBlock } from '../../render/blocks/modal.ts';
 import {
@@ -19,14 +21,16 @@ import {
   formatTitle,
   type TaskSummary,
 } from '../../render/blocks/task-lines.ts';
+import { escapeMrkdwn } from '../../render/markdown/pings.ts';
 import { displayedFileName, MAX_BUTTON_URL_LENGTH, safeWebUrl } from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
 import { formatAge } from '../../render/text/duration.ts';
 import { formatSize } from '../../render/text/file-size.ts';
-import { shortenMiddle } from '../../render/text/graphemes.ts';
+import { shorten, shortenMiddle } from '../../render/text/graphemes.ts';
 import { tryParseJson } from '../../slack/safe-json.ts';
 
 export const FILES_PER_PAGE = 15;
+const MAX_REVIEWS = 10;
 
 export type TaskFile =
   /** Sent with a message: it can be sent back. */
@@ -42,6 +46,8 @@ export interface TaskDetails {
   id: string;
   /** The files of this page; undefined if they cannot be read now. */
   files: readonly TaskFile[] | undefined;
+  /** Of the agent's work, oldest first. */
+  reviews: readonly Review[];
   /** From 0. */
   page: number;
   home: HomeTabState;
@@ -91,6 +97,7 @@ export function taskView(details: TaskDetails): Modal {
       type: 'context',
       elements: [{ type: 'mrkdwn', text: facts.filter((fact) => fact !== '').join(' · ') }],
     },
+    ...details.reviews.slice(-MAX_REVIEWS).map(reviewBlock),
     actionsBlock([...openButton(task.url), deleteButton(details.id)]),
     { type: 'divider' },
     ...(files === undefined ? [plainSection(strings.tasks.filesUnavailable)] : fileBlocks(details, files)),
@@ -131,6 +138,11 @@ function fileBlock(file: TaskFile): ViewBlock {
   }
   const link = linkButton('open_result', strings.buttons.download, url);
   return { ...sectionBlock(about.join('\n')), accessory: link };
+}
+
+function reviewBlock(review: Review): ViewBlock {
+  const state = formatState(hasFailed(review) ? 'failed' : review.status);
+  return mrkdwnSection(strings.tasks.review(state, escapeMrkdwn(shorten(review.errorMessage ?? '', 500))));
 }
 
 function openButton(url: string | null): ButtonElement[] {

@@ -54,16 +54,22 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
  */
 function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
   const counts = new Map<string, number>();
-  return reviews.map(({ status, messageId, errorMessage }) => {
-    if (status === 'failed' && messageId !== null) return `review:failed:${messageId}`;
+  return reviews.map((review) => {
+    const { status, messageId, errorMessage } = review;
+    const isFailed = hasFailed(review);
+    if (isFailed && messageId !== null) return `review:failed:${messageId}`;
     // Findings can be read once the review has completed.
-    if (status !== 'failed')
-      return status === 'running' || messageId === null ? undefined : `review:${messageId}`;
+    if (!isFailed) return status === 'running' || messageId === null ? undefined : `review:${messageId}`;
     const errorDigest = textDigest(errorMessage ?? '');
     const number = (counts.get(errorDigest) ?? 0) + 1;
     counts.set(errorDigest, number);
     return `review:failed:${taskId}:${errorDigest}:${number}`;
   });
+}
+
+/** A review with an error has failed, whatever its status. */
+export function hasFailed({ status, errorMessage }: Review): boolean {
+  return status === 'failed' || errorMessage !== null;
 }
 
 /** Renders a review as at most so many messages. */
@@ -72,9 +78,10 @@ type ReviewRenderer = (most: number) => DisplayedReview;
 /** How to render a review; undefined while its findings cannot be read. */
 async function renderReview(
   { agent, taskId, deps, workspace, lease, memory }: SettledTurnContext,
-  { status, messageId, errorMessage }: Review,
+  review: Review,
 ): Promise<ReviewRenderer | undefined> {
-  if (status === 'failed') return () => ({ messages: [failedReviewMessage(errorMessage ?? '')] });
+  const { messageId, errorMessage } = review;
+  if (hasFailed(review)) return () => ({ messages: [failedReviewMessage(errorMessage ?? '')] });
   const read = () =>
     undefinedIfNotFound(async () =>
       toReadReply(await agent.getMessage(taskId, messageId ?? '', { signal: lease.signal })),

@@ -17,6 +17,9 @@ export const tasks = {
   outsider: "You aren't in this task's channel, so I can't show it to you.",
   membershipUnknown:
     "Slack can't tell me right now whether you're in this task's channel. Try again in a moment.",
+  /** `state` is one of `states` or a word of the service, `reason` what the service said, or ''. */
+  review: (state: string, reason: string): string =>
+    `Review: ${state}${reason === '' ? '' : ` (“${reason}”)`}`,
   noFiles: 'This task has no files.',
   filesUnavailable:
     "I can't reach the agent service right now, so I can't show the files. Try again in a moment.",

@@ -10,6 +10,7 @@ const plans: Record<string, ReviewPlan> = {
   checked: { findings: 'Checked findings.', afterMs: 5_000, verifyMs: 600_000 },
   failing: { error: 'The reviewer ran out of time' },
   broken: { findings: 'Half of it', error: 'Not verified', afterMs: 5_000, verifyMs: 5_000 },
+  doubted: { findings: 'Half of it', error: 'Only half was read', status: 'completed', afterMs: 5_000 },
   long: { findings: long },
   middling: { findings: long.split('\n\n').slice(0, 80).join('\n\n') },
   blank: { findings: ' ' },
@@ -73,6 +74,13 @@ describe.concurrent('a review', () => {
     await scene.finished(channel, scene.reply(channel, root, 'and go on'));
     await pause(1_000);
     expect(told()).toEqual([line]);
+  });
+
+  test('with an error has failed, whatever its status', async () => {
+    const { channel, root } = await asked(scene, 'one doubted');
+    await scene.until('the line is there', () => reviews(scene, channel, root).length > 0);
+    expect(scene.shown(channel, root)).toContain('failed: “Only half was read”.');
+    expect(scene.shown(channel, root)).not.toContain('Half of it');
   });
 
   test('that failed after it wrote something shows no findings', async () => {

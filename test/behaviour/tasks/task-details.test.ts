@@ -95,6 +95,14 @@ describe("a task's details", () => {
     expect(refusals()).toEqual([]);
   });
 
+  test('show its reviews, and why one failed', async () => {
+    const { channel, root } = await asked('/review fail');
+    const failed = () => taskOf('/review fail')?.reviews.some(({ status }) => status === 'failed') === true;
+    await scene.until('the review fails', failed);
+    await openDetails(channel, root);
+    expect(await modalShows('The review could not be completed')).toContain('Review: failed (');
+  });
+
   test('return a file once by direct message to the person who presses, even twice', async () => {
     const { channel, root } = await asked('Keep my file', { files: [table] });
     await openDetails(channel, root, scene.grace);

@@ -24,6 +24,7 @@ describe('the details of a task', () => {
     const details = {
       task: taskSummary({ title: LONGEST_TITLE }),
       id: 'tsk_1',
+      reviews: Array(50).fill({ status: '&'.repeat(100), messageId: null, errorMessage: '&'.repeat(4_000) }),
       files: shown,
       page: 0,
       count,
@@ -36,8 +37,35 @@ describe('the details of a task', () => {
     expect(JSON.stringify(view.blocks).includes('task_files_more')).toBe(count > FILES_PER_PAGE);
   });
 
+  test('name each review with its state, and with the error of one that failed', () => {
+    const of = (status: string, errorMessage: string | null) => ({ status, errorMessage, messageId: 'm' });
+    const reviews = [
+      of('completed', null),
+      of('running', null),
+      of('completed', 'No <time>'),
+      of('failed', null),
+    ];
+    const details = { task: taskSummary(), id: 'tsk_1', reviews, files: [], page: 0, count: 0, home, now };
+    const lines = JSON.stringify(taskView(details).blocks).match(/(?<=")Review: [^"]+/g);
+    expect(lines).toEqual([
+      'Review: done',
+      'Review: working',
+      'Review: failed (“No &lt;time&gt;”)',
+      'Review: failed',
+    ]);
+  });
+
   test('ask for confirmation before a deletion', () => {
-    const details = { task: taskSummary(), id: 'tsk_1', files: undefined, page: 0, count: 0, home, now };
+    const details = {
+      task: taskSummary(),
+      id: 'tsk_1',
+      reviews: [],
+      files: undefined,
+      page: 0,
+      count: 0,
+      home,
+      now,
+    };
     const [deletion] =
       JSON.stringify(taskView(details).blocks).match(/"action_id":"task_delete".*?"confirm":\{.*?\}\}/) ?? [];
     expect(deletion).toContain('Delete this task?');

@@ -1,3 +1,4 @@
+import { fetch } from 'undici';
 import { type Check, CheckFailed, errorMessage, SlackUnreachable } from './check-result.ts';
 
 /** How far our clock may be off Slack's (ms). Requests five minutes old, or a minute ahead, are rejected. */

@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { fetch, type RequestInit, type Response } from 'undici';
 import { UNKNOWN_LINK_TEXT } from '../result-link-route.ts';
 import { type Check, CheckFailed } from './check-result.ts';
 

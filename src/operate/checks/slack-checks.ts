@@ -1,3 +1,4 @@
+import { WebSocket } from 'undici';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { SlackError } from '../../slack/errors.ts';

@@ -6,13 +6,11 @@ import { listJson, resultJson, taskJson, taskWithReviewsJson } from './response-
 import { invalid, ServiceRefusal } from './service-refusal.ts';
 
 export const model = z.enum(['standard', 'fast', 'max']);
-const platform = z.enum(['api', 'mcp', 'web', 'desktop', 'mobile']);
 const firstMessage = z.object({ role: z.enum(['user', 'assistant', 'system']), content });
 const creation = z.looseObject({
   project_id: z.string(),
   title: z.string().min(1).max(500),
   model: model.optional(),
-  platform: platform.optional(),
   auto_mode: z.boolean().optional(),
   plan_mode: z.boolean().optional(),
   initial_messages: z.array(firstMessage).max(20).optional(),

@@ -36,6 +36,8 @@ export interface CallDetails {
   readonly mayRepeat?: boolean;
   /** Milliseconds for one attempt, from connecting to the last byte of the response; `requestMs` if left out. */
   readonly timeoutMs?: number;
+  /** The media type that is asked for; JSON if left out. */
+  readonly accept?: string;
   readonly guard?: LeaseGuard | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -110,7 +112,8 @@ export class ServiceHttp {
       if (status >= 300 && !isRedirect) throw await errorForResponse(context, response);
       return response;
     };
-    return await this.#request('GET', path, details, read, this.#options.timeouts.idleMs);
+    const { idleMs } = this.#options.timeouts;
+    return await this.#request('GET', path, { ...details, accept: '*/*' }, read, idleMs);
   }
 
   /** `raw` is the parsed response before the schema, `bytes` its size, `leftOut` the number of items left out of lists. */
@@ -182,7 +185,7 @@ export class ServiceHttp {
         dispatcher,
         method: call.method,
         url: call.url,
-        headers: this.#headers(call.body !== undefined),
+        headers: this.#headers(call.accept, call.body !== undefined),
         body: call.body === undefined ? undefined : JSON.stringify(call.body),
         signal: anySignal([outerSignal, timeout.signal]),
         idleMs: call.idleMs,
@@ -227,10 +230,10 @@ export class ServiceHttp {
     }
   }
 
-  #headers(hasBody: boolean): Record<string, string> {
+  #headers(accept: string | undefined, hasBody: boolean): Record<string, string> {
     return {
       authorization: `Bearer ${this.#options.apiKey()}`,
-      accept: 'application/json',
+      accept: accept ?? 'application/json',
       'user-agent': 'taskthread',
       ...(hasBody && { 'content-type': 'application/json' }),
     };

@@ -24,6 +24,13 @@ const nameSchema = textUpTo(MAX_NAME_LENGTH);
 const wordSchema = z.string().transform((word) => (word.length > MAX_ID_LENGTH ? 'unknown' : word));
 const statusWordSchema = wordSchema.catch('unknown');
 const timeSchema = optionalText(MAX_ID_LENGTH);
+/** A time is in UTC where it names no zone. */
+const utcTimeSchema = z
+  .string()
+  .max(MAX_ID_LENGTH)
+  .transform((time) => (/[T ][^+\-Zz]*$/.test(time) ? `${time}Z` : time))
+  .nullable()
+  .catch(null);
 /** An id, word or cursor. */
 const optionalWordSchema = optionalText(MAX_ID_LENGTH);
 const errorSchema = z.unknown().optional().transform(errorText);
@@ -121,8 +128,8 @@ export type Review = z.output<typeof reviewSchema>;
 
 export const taskSchema = record({
   id: idSchema,
-  /** ISO 8601 in UTC. */
-  created_at: timeSchema,
+  /** ISO 8601. */
+  created_at: utcTimeSchema,
   /** `idle`, `running`, `completed`, `cancelled`, `failed`. */
   status: statusWordSchema,
   title: nameSchema,
@@ -153,12 +160,17 @@ export const messageSchema = record({
   status: wordSchema.nullable().catch(null),
   /** `stop`, `length`, `cancelled`, `error`. */
   stop_reason: optionalWordSchema,
+  /** Values not documented; decides where `stop_reason` is missing. */
+  finish_reason: optionalWordSchema,
   completed_at: timeSchema,
   /** The beginning of the agent's error text. */
   error: errorSchema,
   /** What an assistant message replies to. */
   input: record({ user_message_id: optionalWordSchema, file_ids: fileIdsSchema }).nullable().catch(null),
-});
+}).transform(({ finishReason, ...message }) => ({
+  ...message,
+  stopReason: message.stopReason ?? finishReason,
+}));
 
 /** A message of a task. An assistant reply is one message that grows. */
 export type Message = z.output<typeof messageSchema>;

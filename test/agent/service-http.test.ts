@@ -154,6 +154,20 @@ describe('a call that creates or sends', () => {
   });
 });
 
+describe('a file', () => {
+  it('is asked for in any media type, everything else in JSON', async () => {
+    const accepted: unknown[] = [];
+    await using server = await localServer((request, response) => {
+      accepted.push(request.headers.accept);
+      response.end(JSON.stringify(task));
+    });
+    const client = clientOf(server.origin);
+    (await client.openFileContent('f')).body.destroy();
+    await client.getTask('t1');
+    expect(accepted).toEqual(['*/*', 'application/json']);
+  });
+});
+
 describe('a list with items that cannot be read', () => {
   it('is read without them, with one line in the log, unless all must be readable', async () => {
     const message = { id: 'm', role: 'user', content: [] };

@@ -48,6 +48,12 @@ describe('a message', () => {
     ]);
   });
 
+  it('ends as its finish reason says where it has no stop reason', () => {
+    const reason = (fields: object) => messageSchema.parse({ ...least, ...fields }).stopReason;
+    expect(reason({ stop_reason: null, finish_reason: 'length' })).toBe('length');
+    expect(reason({ stop_reason: 'stop', finish_reason: 'length' })).toBe('stop');
+  });
+
   it('takes its error from a text or an object, and has none without either', () => {
     const error = (error: unknown) => messageSchema.parse({ ...least, error }).error;
     expect(['Out of memory', { message: 'Out of disk' }, { code: 5 }].map(error)).toEqual([
@@ -179,6 +185,7 @@ describe.each(responses)('the $name', ({ schema, whole, essential }) => {
         const read = ours(whole);
         const left = ours(Object.entries(changed).reduce(withField, whole));
         const names = Object.keys(camelcaseKeys(changed));
+        if ('finish_reason' in changed) names.push('stopReason');
         for (const name of names) for (const fields of [read, left]) fields.delete(name);
         expect(left).toEqual(read);
       }),
@@ -205,6 +212,14 @@ describe('a list', () => {
         ]);
       }),
     );
+  });
+
+  it('of tasks takes times without a zone as UTC', () => {
+    const time = (created_at: string) =>
+      Date.parse(taskSchema.parse({ id: 't', created_at }).createdAt ?? '');
+    const times = ['2026-01-01T12:00:00', '2026-01-01 12:00:00.000', '2026-01-01T12:00:00Z'];
+    const offsets = ['2026-01-01T14:00:00+02:00', '2026-01-01T07:00:00-05:00', '2026-01-01T12:00'];
+    expect([...times, ...offsets].map(time)).toEqual(Array(6).fill(Date.UTC(2026, 0, 1, 12)));
   });
 
   it('of reviews keeps those without a status or with an odd one', () => {

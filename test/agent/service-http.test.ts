@@ -122,11 +122,11 @@ describe('a call that creates or sends', () => {
 
   it('may stay open for longer than other calls', async () => {
     await using server = await localServer((_, response) => {
-      setTimeout(() => response.end('{"type":"message_result"}'), 120);
+      setTimeout(() => response.end('{"type":"message_result"}'), 1_000);
     });
     const client = clientOf(server.origin, { timeouts: { requestMs: 30, idleMs: 30 } });
     expect(await client.sendMessage('t1', { content: 'x' })).toMatchObject({ userMessage: null });
-    const error = await failure(client.sendMessage('t1', { content: 'x' }, { timeoutMs: 40 }));
+    const error = await failure(client.sendMessage('t1', { content: 'x' }, { timeoutMs: 500 }));
     expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown' });
   });
 

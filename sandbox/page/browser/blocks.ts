@@ -112,7 +112,11 @@ function input(block: Fields, blockId: string, surface: Surface): HTMLElement {
       plain(block.label),
       block.optional === true && h('span', { class: 'soft' }, ' (optional)'),
     ),
-    choiceInput(one, `${blockId}/${actionId}`, changed, { by: label, describedBy: hint }),
+    choiceInput(one, `${blockId}/${actionId}`, changed, {
+      by: label,
+      name: plain(block.label),
+      describedBy: hint,
+    }),
     hint !== undefined && h('div', { id: hint, class: 'hint' }, plain(block.hint)),
   );
 }

@@ -30,13 +30,13 @@ export const INPUT_TYPES: ReadonlySet<string> = new Set([
 
 /**
  * Creates an input. `key` is its `block_id/action_id`; `changed` receives the values after each change. `labelled` has
- * the ids of its label and hint, if it has its own label.
+ * its label, and the ids of label and hint, if it has its own label: some tools pass over one that is scrolled out of sight.
  */
 export function choiceInput(
   one: Fields,
   key: string,
   changed: (values: string[]) => void,
-  labelled?: { by: string; describedBy: string | undefined },
+  labelled?: { by: string; name: string; describedBy: string | undefined },
 ): HTMLElement {
   const type = text(one.type);
   const common = {
@@ -45,8 +45,7 @@ export function choiceInput(
     'data-action': text(one.action_id),
     'aria-labelledby': labelled?.by,
     'aria-describedby': labelled?.describedBy,
-    'aria-label':
-      labelled === undefined ? plain(one.placeholder) || text(one.action_id).replaceAll('_', ' ') : undefined,
+    'aria-label': labelled?.name ?? (plain(one.placeholder) || text(one.action_id).replaceAll('_', ' ')),
   };
   const onChange = (event: Event) => {
     const { currentTarget } = event;

@@ -47,8 +47,8 @@ test.concurrent('an answer to a question reaches the service within 12 seconds',
 
 test.concurrent('a message that waits is passed on by its button, once, and by who may control the thread', async () => {
   const channel = scene.channel();
-  const root = scene.ask(channel, '/silent 300', { person: grace });
-  await scene.until('the agent works', () => scene.agent.tasks.some(({ title }) => title === '/silent 300'));
+  const root = scene.ask(channel, '/silent 900', { person: grace });
+  await scene.until('the agent works', () => scene.agent.tasks.some(({ title }) => title === '/silent 900'));
   const next = scene.reply(channel, root, 'and the other one');
   const { ts } = await note(channel);
   await scene.makeKnown(scene.ada);
@@ -59,5 +59,5 @@ test.concurrent('a message that waits is passed on by its button, once, and by w
     scene.shown(channel, root).includes(strings.messagePassedOn('ada')),
   );
   await scene.finished(channel, next);
-  expect(scene.sentToAgent('/silent 300').texts).toEqual(['/silent 300', 'ada: and the other one']);
+  expect(scene.sentToAgent('/silent 900').texts).toEqual(['/silent 900', 'ada: and the other one']);
 });

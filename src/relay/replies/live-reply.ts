@@ -122,7 +122,7 @@ export class LiveReply {
   }
 
   async #attachWideTables(): Promise<void> {
-    await this.#renderInSlices();
+    await this.#render();
     const tables = this.#state.wideTables();
     for (const [index, content] of tables.entries()) {
       const name = tables.length === 1 ? 'table.csv' : `table-${index + 1}.csv`;
@@ -159,8 +159,7 @@ export class LiveReply {
     const finalize = async () => {
       await this.#showLatest();
       // The final text may take fewer messages than the draft.
-      await this.#renderInSlices();
-      await this.#messages.removeExtra(this.#state.render().length);
+      await this.#messages.removeExtra((await this.#render()).length);
     };
     try {
       await this.#withRetry(finalize);
@@ -231,12 +230,10 @@ export class LiveReply {
   async #showLatest(): Promise<void> {
     while (!this.#isLeftToFinalText) {
       this.#unseenSince ??= Date.now();
-      await this.#renderInSlices();
+      const all = await this.#render();
       // The reply may have become final meanwhile: its edits are not ours to wait for.
       if (this.#isLeftToFinalText) return;
-      const outdated = this.#state
-        .render()
-        .findIndex((message, index) => !this.#messages.isUpToDate(index, message));
+      const outdated = all.findIndex((message, index) => !this.#messages.isUpToDate(index, message));
       if (outdated < 0) {
         this.#unseenSince = undefined;
         this.#state.discardRendered();
@@ -251,8 +248,7 @@ export class LiveReply {
   async #showWholeText(): Promise<void> {
     let mayWait = true;
     for (;;) {
-      await this.#renderInSlices();
-      const all = this.#state.render();
+      const all = await this.#render();
       const outdated = all.findIndex((message, index) => {
         if (this.#messages.isUpToDate(index, message)) return false;
         return !this.#messages.isReadable(index, message) || (mayWait && index === all.length - 1);
@@ -290,8 +286,9 @@ export class LiveReply {
     try {
       return await this.#edit(index, maxWaitMs);
     } catch (error) {
-      const message = this.#state.render()[index];
-      if (!this.#isFinal || message === undefined || !(error instanceof PayloadRefusedError)) throw error;
+      if (!this.#isFinal || !(error instanceof PayloadRefusedError)) throw error;
+      const message = (await this.#render())[index];
+      if (message === undefined) throw error;
       if (!(await this.#messages.wasEdited(index, message))) await this.#messages.markReplaced(index);
       return 'shown';
     }
@@ -310,25 +307,26 @@ export class LiveReply {
       onPermit: async () => {
         if (!this.#isFinal) await this.reader?.refresh();
         this.#unseenSince = undefined;
-        await this.#renderInSlices();
+        await this.#render();
       },
     });
   }
 
   /** Edits what stands apart from the answer, after all text. */
   async #showStatus(): Promise<void> {
-    await this.#renderInSlices();
+    await this.#render();
     await this.#messages.edit('status', {
       signal: this.#pendingEdits.signal,
       state: () => ({ isFinal: false, isBlank: this.#state.isBlank, unseenSinceMs: Date.now() }),
-      onPermit: () => this.#renderInSlices(),
+      onPermit: async () => void (await this.#render()),
     });
   }
 
-  /** Renders most of a long answer without holding up the process. */
-  async #renderInSlices(): Promise<void> {
+  /** The reply's messages now, rendered without holding up the process. */
+  async #render(): Promise<RenderedMessage[]> {
     const next = () => this.#state.renderNext();
     await this.#work.deps.rendering.runAll(this.#turn.workspace, next, this.#hurry);
+    return this.#state.render();
   }
 
   /** Ends the wait for a turn to render. */

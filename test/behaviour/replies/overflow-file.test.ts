@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { textOf } from '../../../sandbox/agent/records.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { ReplyState } from '../../../src/relay/replies/reply-state.ts';
 import { RenderQueue } from '../../../src/relay/runtime/render-queue.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
@@ -25,10 +26,22 @@ describe('an answer longer than its messages may be', () => {
     onTestFinished,
   }) => {
     const rendered = vi.spyOn(RenderQueue.prototype, 'run');
-    onTestFinished(() => rendered.mockRestore());
+    const steps = (['discardRendered', 'renderNext', 'render'] as const).map((name) => ({
+      name,
+      spy: vi.spyOn(ReplyState.prototype, name),
+    }));
+    onTestFinished(() => void vi.restoreAllMocks());
+    // An edit that fails is shown again later.
+    const fault = { kind: 'status', status: 500 } as const;
+    scene.slack.faults.add({ call: 'chat.update', fault, times: 2 });
     const channel = scene.channel();
     const root = scene.ask(channel, '/long 60000');
     await scene.finished(channel, root);
+    const order = steps.flatMap(({ name, spy }) => spy.mock.invocationCallOrder.map((at) => ({ name, at })));
+    const names = order.sort((a, b) => a.at - b.at).map(({ name }) => name);
+    // What was discarded is rendered in a slice.
+    expect(names.join()).toContain('discardRendered,renderNext');
+    expect(names.join()).not.toContain('discardRendered,render,');
     expect(rendered.mock.calls.map(([workspace]) => workspace)).toContain(scene.slack.team.id);
     await scene.until('the file is shown', async () => (await filesIn(channel, root)).length > 0);
     const [file = ''] = await filesIn(channel, root);

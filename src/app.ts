@@ -47,6 +47,7 @@ import { postReviews } from './relay/replies/review-posts.ts';
 import { inBackground } from './relay/runtime/background.ts';
 import type { RelayDeps, RelayLimits } from './relay/runtime/deps.ts';
 import { JobRunner } from './relay/runtime/job-runner.ts';
+import { trySendEphemeral } from './relay/runtime/private-messages.ts';
 import { RenderQueue } from './relay/runtime/render-queue.ts';
 import { ReplyMemory } from './relay/runtime/reply-memory.ts';
 import { projectNameJobs } from './relay/sending/project-name-sync.ts';
@@ -54,6 +55,7 @@ import { Dispatcher } from './relay/turns/dispatcher.ts';
 import { followUpJobs } from './relay/turns/follow-ups.ts';
 import { Maintenance } from './relay/turns/maintenance.ts';
 import { TurnRunner } from './relay/turns/turn-runner.ts';
+import * as strings from './render/strings/index.ts';
 import { isAcceptedPost } from './slack/posting.ts';
 import { type Database, openStore } from './store/database.ts';
 import { ThreadQueue } from './store/queue/thread-queue.ts';
@@ -233,6 +235,7 @@ export async function startApp(
     onStopTrigger: (trigger) => stopTriggers.handle(trigger),
     onWorkflowStep: (run) => features.workflowStep.accept(run),
     onEventHandled: telemetry.onEventHandled,
+    onMessageGivenUp: (target) => trySendEphemeral(deps, target, strings.messageGivenUp),
     onEventLost: (thread, since) => store.backfills.addThread(thread, since),
     badThingMs: deps.settings.badThingMs,
     hasWrittenAfter: (at) => gapDetector.lastHeartbeatAt > at,

@@ -15,6 +15,8 @@ export interface BufferableEvent {
   write(): Promise<void>;
   /** Records that it is missing. Throws a StoreError where the database cannot take that either. */
   recordLoss(): Promise<void>;
+  /** It was refused for too long: whom it concerns should know. Returns at once; never throws. */
+  onGivenUp?(): void;
 }
 
 export interface EventBufferOptions {
@@ -195,6 +197,7 @@ export class EventBuffer {
         return false;
       }
       this.#options.log.error({ err: error, event: first.event.id }, 'an event could not be recorded');
+      first.event.onGivenUp?.();
       first.written.reject(error);
       this.#remove(name, thread, first);
       return true;

@@ -7,7 +7,8 @@ import type { UninstallEvent } from '../relay/installations/uninstall-events.ts'
 import type { InstallationQuery } from '../relay/installations/workspace-registry.ts';
 import type { ChannelActor } from '../relay/runtime/actors.ts';
 import type { StopOutcome } from '../relay/runtime/control-types.ts';
-import type { InboxOutcome } from '../relay/runtime/incoming-message.ts';
+import { type InboxOutcome, isDirectChannel } from '../relay/runtime/incoming-message.ts';
+import type { EphemeralTarget } from '../relay/runtime/private-messages.ts';
 import { optional } from '../slack/field-schemas.ts';
 import type { SlackTs, ThreadKey } from '../store/keys.ts';
 import { type Envelope, isMessageEvent, parseEnvelope } from './envelope.ts';
@@ -53,6 +54,8 @@ export interface EventIntakeDeps
   /** Records a step of a workflow that Slack runs. */
   onWorkflowStep: (run: WorkflowStepRun) => Promise<void>;
   onEventHandled?: (event: HandledEvent) => void;
+  /** The database refused a message to the bot for too long: tells its writer. */
+  onMessageGivenUp: (target: EphemeralTarget) => void;
   /** Records that a thread is to be read back from this ts on: an event about it is lost. */
   onEventLost: (thread: ThreadKey, since: SlackTs) => Promise<void>;
 }
@@ -91,6 +94,10 @@ export class EventIntake {
       recordLoss: async () => {
         if (place !== undefined && place.thread_ts !== '')
           await this.#deps.onEventLost(place, place.messageTs);
+      },
+      onGivenUp: () => {
+        const target = envelope && writerOf(envelope);
+        if (target !== undefined) this.#deps.onMessageGivenUp(target);
       },
     });
     return isMessage ? 'message' : 'event';
@@ -193,6 +200,17 @@ const placedSchema = placeSchema.extend({
   message: optional(placeSchema),
   previous_message: optional(placeSchema),
 });
+
+const writtenSchema = placeSchema.extend({ channel: z.string(), user: z.string() });
+
+/** Who wrote a message that is surely for the bot: a mention, or a direct message. */
+function writerOf({ workspace, eventType, event }: Envelope): EphemeralTarget | undefined {
+  const { success, data } = writtenSchema.safeParse(event);
+  if (!success) return undefined;
+  const { channel, user: person, thread_ts: threadTs } = data;
+  const isForBot = eventType === 'app_mention' || (eventType === 'message' && isDirectChannel(channel));
+  return isForBot ? { workspace, channel, person, threadTs } : undefined;
+}
 
 /** The thread and message that an event is about, and when it happened: an edit and a deletion are about their message's. */
 function placeOf({ workspace, event }: Envelope): ThreadKey & { messageTs: SlackTs; ts: SlackTs } {

@@ -95,6 +95,7 @@ export async function openHttpReceiver(
       onEvent: () => undefined,
       onInboxOutcome: (admission) => admissions.push(admission),
       onStopTrigger: async () => 'ignored',
+      onMessageGivenUp: () => undefined,
       onEventLost: async () => undefined,
       badThingMs: 600_000,
       hasWrittenAfter: () => false,

@@ -19,6 +19,10 @@ export const newConversation =
 export const retriesExhausted =
   'I tried several times and gave up. Your message may or may not have reached the agent; please send it again.';
 
+/** To a message's writer: it was never recorded, and is looked for in Slack later. */
+export const messageGivenUp =
+  "My database can't take your message, so the agent doesn't have it. I'll look for it again for three days; if I don't answer soon, please send it again.";
+
 /** The service rejected the message; `reason` is what the service said, or ''. */
 export function messageRejected(reason: string): string {
   return `The agent service rejected your message${withReason(reason)} Change it and send it again.`;

@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { DatabaseProxy } from '../../../sandbox/chaos/database-proxy.ts';
 import { connectionUrl } from '../../../sandbox/connection-url.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { copyTemplateDatabase, dropDatabase } from '../../support/fresh-database.ts';
 
-test('an event that the database always fails to take holds up no other, and is read back later', async () => {
+test('an event that the database always fails to take holds up no other, is told, and is read back later', async () => {
   const connection = await copyTemplateDatabase();
   onTestFinished(() => dropDatabase(connection));
   const proxy = await DatabaseProxy.start(() => connection);
@@ -46,6 +47,9 @@ test('an event that the database always fails to take holds up no other, and is 
     await scene.finished(channels[1], scene.ask(channels[1], 'still there?'));
     return reads.mock.calls.some(([{ thread_ts }]) => thread_ts === poison.ts);
   });
+  await scene.until('its writer is told', () =>
+    scene.slack.ephemerals(scene.ada, channels[0]).some(({ text }) => text === strings.messageGivenUp),
+  );
   await sql`drop trigger fail_at_poison on messages`.execute(store.db);
   await scene.finished(channels[0], poison);
   expect(scene.sentToAgent('poison').texts).toEqual(['poison']);

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { App, Receiver } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { Poller } from '../relay/runtime/poller.ts';
+import { StoreError } from '../store/errors.ts';
 import { SOCKET_LEASE_MS, type SocketLeases } from '../store/slack/socket-leases.ts';
 import { SocketModeConnection } from './socket-mode-connection.ts';
 
@@ -30,6 +31,8 @@ export interface SocketModePoolDeps {
  * and after five minutes not at all. Meanwhile other processes may open too many: Slack refuses those, and they try again.
  */
 const KEEP_OPEN_MS = 5 * 60_000;
+/** How often a start asks for its first lease; each try takes as long as the database's time-out. */
+const FIRST_LEASE_ATTEMPTS = 4;
 
 /** This process's share of the ten connections that Slack allows an app. Without any, it still runs turns. */
 export class SocketModePool implements Receiver {
@@ -65,13 +68,24 @@ export class SocketModePool implements Receiver {
 
   /** Opens the connections and keeps them open. Throws AppTokenRejected, or a StoreError without the lease. */
   async start(): Promise<void> {
-    await this.#renewLease();
+    await this.#firstLease();
     this.#renewals.start();
     try {
       await Promise.all(this.#connections.map((socket) => socket.firstAttempt));
     } catch (error) {
       await this.stop();
       throw error;
+    }
+  }
+
+  /** A database that has just started, or is busy, may be slow to accept the first connection. */
+  async #firstLease(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#renewLease();
+      } catch (error) {
+        if (!(error instanceof StoreError) || attempt === FIRST_LEASE_ATTEMPTS) throw error;
+      }
     }
   }
 

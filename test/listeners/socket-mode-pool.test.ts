@@ -3,6 +3,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type SlackWorkspace, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { SocketModePool, slackAppIdOf } from '../../src/listeners/socket-mode-pool.ts';
 import { createSlackLogger } from '../../src/slack/slack-logger.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { silentLog } from '../support/silent-log.ts';
 
 /** Longer than a lease. */
@@ -53,6 +54,15 @@ describe("a process's Socket Mode connections", () => {
     expect(connections.state).toEqual({ live: 0, allowed: 0 });
     share = 2;
     await expect.poll(() => connections.state.live).toBe(2);
+  });
+
+  test('open although the database is slow to give their first lease', async () => {
+    let failures = 2;
+    const { connections } = await connect(async () => {
+      if (failures-- > 0) throw new StoreError('unavailable', 'The database is slow.');
+      return 1;
+    });
+    expect(connections.state).toEqual({ live: 1, allowed: 1 });
   });
 
   test.each([

@@ -8,8 +8,8 @@ import { DAMAGE_KINDS, type Damage } from './damage.ts';
 import { POISON_KINDS, type PoisonKindName } from './poison-kinds.ts';
 import { type PoisonOutcome, PoisonPlay, type PoisonPlayOptions, secondsSince } from './poison-play.ts';
 
-/** What others and the people of a bad thing may suffer: ten minutes, and the pause before the last try. */
-export const POISON_BARS = { othersDelayedP95Seconds: 1, endedAfterSeconds: 630 };
+/** What others and the people of a bad thing may suffer. */
+export const POISON_BARS = { othersDelayedP95Seconds: 1, endedAfterSeconds: 600 };
 
 export interface PoisonRunOptions extends Pick<PoisonPlayOptions, 'seed' | 'logs' | 'messages' | 'pauseMs'> {
   /** Those to play; all by default. */

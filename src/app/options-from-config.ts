@@ -18,7 +18,7 @@ import type { Keyring } from '../store/workspaces/keyring.ts';
 const RELAY_LIMITS: RelayLimits = {
   settledTaskMs: 60_000,
   refusalMs: 60_000,
-  badThingMs: 10 * 60_000,
+  badThingMs: 9.5 * 60_000,
   lookAgainMs: 60_000,
 };
 const MEBIBYTE = 1024 * 1024;

@@ -11,7 +11,7 @@ const good = { othersDelayedP95Seconds: 1, endedAfterSeconds: 600, told: true, c
 test.each([
   [good, []],
   [{ ...good, othersDelayedP95Seconds: 1.1 }, ['oddMessage: others waited 1.1 s longer (p95)']],
-  [{ ...good, endedAfterSeconds: null }, ['oddMessage: it did not end within 630 s']],
+  [{ ...good, endedAfterSeconds: null }, ['oddMessage: it did not end within 600 s']],
   [{ ...good, told: false }, ['oddMessage: its people were not told']],
   [{ ...good, counted: false }, ['oddMessage: no metric counted it']],
 ])('names each bar that is missed: %o', (outcome, missed) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isUserMessageSubtype } from '../relay/reading/message-parser.ts';
+import { isPersonsMessage } from '../relay/reading/message-parser.ts';
 import { type InboxEvent, type IncomingMessage, messageContent } from '../relay/runtime/incoming-message.ts';
 import { optional, slackId, slackTs } from '../slack/field-schemas.ts';
 import { messageSchema, type ThreadMessage } from '../slack/message-history.ts';
@@ -121,8 +121,8 @@ function parseMessage(
   const otherBot = otherBots.find((id) => id === message.bot_id && id !== bot.botId);
   if (otherBot === undefined && isFromBot(message, bot)) return { kind: 'silence', why: 'written by a bot' };
   const isFromAllowedBot = otherBot !== undefined && message.subtype === 'bot_message';
-  if (!isFromAllowedBot && !isUserMessageSubtype(message.subtype))
-    return { kind: 'silence', why: `subtype ${message.subtype}` };
+  if (!isFromAllowedBot && !isPersonsMessage(message))
+    return { kind: 'silence', why: `by Slack, or of subtype ${message.subtype}` };
   // A bot goes by its own id, because many have no user.
   const person = otherBot ?? message.user;
   if (person === undefined) return { kind: 'silence', why: 'nobody wrote it' };

@@ -4,6 +4,7 @@ import { retryCall } from './call-retry.ts';
 import { ChannelGoneError, isLastingRefusal, SlackError, SlackRefusedError } from './errors.ts';
 import { listOf, optional } from './field-schemas.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
+import { isSlackItself } from './slack-message.ts';
 import { ttlCache } from './ttl-cache.ts';
 
 /** A person's relation to this workspace. `unknown` if Slack does not say: an unknown person has no access. */
@@ -74,8 +75,6 @@ const groupsResponseSchema = z.looseObject({
 
 /** Short, because access depends on it. */
 const CACHE_TTL_MS = 5 * 60_000;
-/** Slackbot does not have the flag of a bot. */
-const SLACKBOT_ID = 'USLACKBOT';
 
 /** The people, channels and user groups of one workspace, cached for five minutes. */
 export class SlackDirectory {
@@ -170,7 +169,7 @@ export class SlackDirectory {
 
   #personKind(user: SlackUser): PersonKind {
     if (user.deleted) return 'deactivated';
-    if (user.is_bot || user.id === SLACKBOT_ID) return 'bot';
+    if (user.is_bot || isSlackItself(user.id)) return 'bot';
     if (!user.team_id) return 'unknown';
     if (user.is_stranger || !this.#isFromThisWorkspace(user)) return 'stranger';
     if (user.is_restricted || user.is_ultra_restricted) return 'guest';

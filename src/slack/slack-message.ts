@@ -7,6 +7,14 @@ export interface SlackMessage {
   blocks?: readonly KnownBlock[] | undefined;
 }
 
+/** Slack's own users, who post notices and reminders. They do not have the flag of a bot. */
+const SLACK_USERS: ReadonlySet<string> = new Set(['USLACKBOT', 'USLACK']);
+
+/** Whether this is Slack itself, not a person. */
+export function isSlackItself(user: string): boolean {
+  return SLACK_USERS.has(user);
+}
+
 /** The metadata type by which the bot finds its own messages. Everybody can read metadata: put only opaque ids in it. */
 export const METADATA_TYPE = 'taskthread_post';
 

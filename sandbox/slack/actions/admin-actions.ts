@@ -202,6 +202,11 @@ export class AdminActions {
     this.sendUninstallEvent('app_uninstalled', team.id);
   }
 
+  /** Slackbot, or Slack itself, posts a message: a reminder, a response that an admin has set, a notice. */
+  slackSays(channelRef: ChannelRef, text: string, thread?: string, user = 'USLACKBOT'): void {
+    this.deps.messages.post(this.channel(channelRef), { user, text, threadTs: thread });
+  }
+
   /** Sends only the event of an uninstallation, to simulate a late or repeated one. */
   sendUninstallEvent(type: 'tokens_revoked' | 'app_uninstalled', teamId?: string): void {
     const team = this.teamOr(teamId);

@@ -4,7 +4,7 @@ import type { HistoryPage, ThreadMessage } from '../../slack/message-history.ts'
 import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import { BACKFILL_JOB } from '../../store/slack/backfills.ts';
-import { isUserMessageSubtype } from '../reading/message-parser.ts';
+import { isPersonsMessage } from '../reading/message-parser.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import {
@@ -220,8 +220,8 @@ function toIncomingMessage(
   channel: string,
   read: ThreadMessage,
 ): IncomingMessage | undefined {
-  const { ts, user, bot_id, subtype } = read;
-  const isPersons = user !== workspace.bot.userId && bot_id === undefined && isUserMessageSubtype(subtype);
+  const { ts, user, bot_id } = read;
+  const isPersons = user !== workspace.bot.userId && bot_id === undefined && isPersonsMessage(read);
   if (user === undefined || !isPersons) return undefined;
   return {
     workspace: workspace.id,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { listOf, optional } from '../../slack/field-schemas.ts';
+import type { ThreadMessage } from '../../slack/message-history.ts';
 import { type SlackFile, slackFileSchema } from '../../slack/shared-file.ts';
+import { isSlackItself } from '../../slack/slack-message.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import { decodeEntities, parseMrkdwn } from './mrkdwn-parser.ts';
 import type { ParsedBlock } from './parsed-blocks.ts';
@@ -108,7 +110,7 @@ export function filesOf(content: MessageContent): SlackFile[] {
 /** Subtypes of messages that people write. */
 const USER_MESSAGE_SUBTYPES = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
 
-/** Whether people write messages of this subtype. */
-export function isUserMessageSubtype(subtype: string | undefined): boolean {
-  return USER_MESSAGE_SUBTYPES.has(subtype);
+/** Whether people write such messages: no notice of Slack's own, and none of a subtype that nobody writes. */
+export function isPersonsMessage({ user, subtype }: Pick<ThreadMessage, 'user' | 'subtype'>): boolean {
+  return USER_MESSAGE_SUBTYPES.has(subtype) && !isSlackItself(user ?? '');
 }

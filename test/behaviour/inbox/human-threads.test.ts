@@ -178,3 +178,23 @@ test('a person can have every reply of a thread read, and the thread says who an
   await scene.until('he was told', () => told(channel).some(({ user }) => user === edsger.id));
   expect((await received(channel, root)).texts).toHaveLength(4);
 });
+
+test("Slack's own notices begin no turn, wherever they stand", async () => {
+  const channel = scene.channel();
+  const dm = slack.openDm(ada);
+  const root = scene.ask(channel, 'among notices');
+  await scene.finished(channel, root);
+  slack.slackSays(dm, 'Reminder: look at the plates');
+  slack.slackSays(channel, `Reminder: ${scene.mention} count the plates`, undefined, 'USLACK');
+  slack.slackSays(channel, 'archived the channel', root.ts, 'USLACK');
+  slack.slackSays(channel, 'The door code is on the board.', root.ts);
+  slack.archive(channel);
+  slack.unarchive(channel);
+  await slack.settled();
+  await scene.finished(channel, scene.reply(channel, root, 'the next question'));
+  expect((await received(channel, root)).texts).toEqual(['among notices', 'the next question']);
+  const { db } = scene.sandbox.bot.store;
+  const places = [channel.id, dm.id];
+  const messages = await db.selectFrom('messages').select('user_id').where('channel', 'in', places).execute();
+  expect(messages).toEqual([{ user_id: ada.id }, { user_id: ada.id }]);
+});

@@ -8,8 +8,8 @@ export interface DeliveryBehaviour {
   order: 'mentionFirst' | 'messageFirst' | 'random';
   /** Between the two events, in ms. */
   gapMs: number;
-  /** Of an edit whose text mentions the bot: `message_changed` and an `app_mention` with `edited`, or one of them. */
-  editCopies: 'both' | 'mentionOnly' | 'messageOnly';
+  /** Of an edit whose text mentions the bot: `message_changed` and an `app_mention` with `edited`, or the first alone. */
+  editCopies: 'both' | 'messageOnly';
   /** Probability (0 to 1) that an acknowledged event is sent again. */
   duplicateChance: number;
   /** Another id by which texts mention the bot: Slack still sends an `app_mention`. */

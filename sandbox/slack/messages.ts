@@ -210,7 +210,6 @@ export class Messages {
     const { editCopies } = this.#events.behaviour;
     const mention = edited && editCopies !== 'messageOnly' ? this.#mention(channel, edited) : undefined;
     const again = mention && { ...mention, event_ts: ts };
-    if (again !== undefined && editCopies === 'mentionOnly') this.#events.emit(team, again, { channel });
-    else this.#events.emitMessage(team, change, again, channel, team.id);
+    this.#events.emitMessage(team, change, again, channel, team.id);
   }
 }

@@ -135,7 +135,9 @@ export class Inbox {
     const key = { workspace, channel, ts };
     const edit = { is_deletion: false, content: message.content, edited_ts: editedTs };
     const addressee = addresseeOf(message, parseMessage(message.content), bot.userId);
-    const addsMention = addressee === 'bot' && !isAddressedBy(message, before, bot.userId);
+    // A mention's copy does not say what was there before the edit; the other copy does.
+    const addsMention =
+      addressee === 'bot' && before !== undefined && !isAddressedBy(message, before, bot.userId);
     const isExpired = Number(ts) * 1_000 < Date.now() - this.#deps.rowsKeptDays * 86_400_000;
     const isAddressed = await this.#isAddressed(message, addressee);
     const state = isAddressed ? 'waiting' : await this.#stateOfReply(message, addressee);
@@ -145,9 +147,6 @@ export class Inbox {
       if (known === undefined && isExpired)
         return { kind: 'ignored', why: 'an edit of a message of long ago' };
       const kept = await store.earlyEdits.get(key);
-      // A mention's copy does not say whether it is new; the other copy has said it.
-      const isJudged = before === undefined && kept?.edited_ts === editedTs && kept.content !== null;
-      if (known === undefined && isJudged) return { kind: 'known' };
       if (known === undefined || (known.state === 'unsent' && addsMention)) {
         await store.messages.remove(key);
         // Of what people say to each other, only the ids are kept: the message may still arrive as it was.
@@ -267,13 +266,8 @@ export class Inbox {
   }
 }
 
-/** Whether a message addressed the bot already before its edit; false where Slack does not say. */
-function isAddressedBy(
-  message: IncomingMessage,
-  before: MessageContent | undefined,
-  botUser: string,
-): boolean {
-  if (before === undefined) return false;
+/** Whether a message addressed the bot already before its edit. */
+function isAddressedBy(message: IncomingMessage, before: MessageContent, botUser: string): boolean {
   return addresseeOf({ ...message, isMention: false }, parseMessage(before), botUser) === 'bot';
 }
 

@@ -205,7 +205,7 @@ describe('the inbox', () => {
   test('keeps no words of a message that was deleted before it arrived', async () => {
     const taken = message('<@UBOT> never mind');
     await remove(taken);
-    expect(await edit(taken, '<@UBOT> second words')).toEqual({ kind: 'withdrawn' });
+    expect(await edit(taken, '<@UBOT> second words', 'never mind')).toEqual({ kind: 'withdrawn' });
     expect(await store.earlyEdits.get(keyOf(taken))).toMatchObject({ is_deletion: true, content: null });
   });
 
@@ -292,7 +292,7 @@ describe('the inbox', () => {
   test('stops when an edit makes a message the word stop', async () => {
     const stop = message('stpo');
     expect((await say(stop)).kind).toBe('ignored');
-    expect((await edit(stop, '<@UBOT> stop')).kind).toBe('stop_said');
+    expect((await edit(stop, '<@UBOT> stop', stop.content.text)).kind).toBe('stop_said');
     expect((await row(stop))?.state).toBe('closed');
   });
 

@@ -53,10 +53,13 @@ export class ButtonActions {
     const outcome = await this.#deps.store.transaction(async (store, trx) => {
       const edit = await store.earlyEdits.claim(messageKeyOf(turn), press.ts);
       if (edit?.content == null) return 'over';
-      // Text alone: the blocks lack the prefix, and the files went with the message.
-      const words = { text: `${strings.correctionPrefix} ${edit.content.text}` };
+      // The files went with the message.
+      const { files: _, ...words } = edit.content;
       // Saved under the person who edited the message, so that erasing that person erases it too.
-      const message = { content: words, revises_turn_id: turn.id };
+      const message: FollowUpMessage = {
+        content: { ...words, isCorrection: true },
+        revises_turn_id: turn.id,
+      };
       await this.#addWaitingMessage(store, trx, turn, press, message);
       return 'done';
     });

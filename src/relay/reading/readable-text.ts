@@ -19,8 +19,12 @@ export function toSingleLine(text: string): string {
 
 /** The text with its writer's name before it, for a thread where several people write. */
 export function withWriterName(text: string, name: string): string {
-  const writer = `${toSingleLine(name) || 'Somebody'}:`;
-  if (text === '') return writer;
+  return withLeadIn(`${toSingleLine(name) || 'Somebody'}:`, text);
+}
+
+/** The text after words of its own line, or of the same line where it is a single one. */
+export function withLeadIn(words: string, text: string): string {
+  if (text === '') return words;
   const beginsABlock = /^(?:\s|[->#|`]|\d+\. )/.test(text);
-  return text.includes('\n') || beginsABlock ? `${writer}\n\n${text}` : `${writer} ${text}`;
+  return text.includes('\n') || beginsABlock ? `${words}\n\n${text}` : `${words} ${text}`;
 }

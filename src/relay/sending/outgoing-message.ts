@@ -1,3 +1,4 @@
+import * as strings from '../../render/strings/index.ts';
 import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -6,7 +7,7 @@ import { addresseeOf } from '../reading/addressing.ts';
 import { lookUpNames } from '../reading/display-names.ts';
 import { parseFlags } from '../reading/message-flags.ts';
 import { fileNamesOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
-import { readableText } from '../reading/readable-text.ts';
+import { readableText, withLeadIn } from '../reading/readable-text.ts';
 import { taskTitle } from '../reading/task-title.ts';
 import { buildTranscript, withTranscript } from '../reading/transcript.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
@@ -55,7 +56,8 @@ export async function readOutgoingMessage(
   const flagged = parseFlags(readableText(parsed, names, botUserId), deps.settings.supportedTaskOptions);
   const choices = content.choices ?? flagged.choices;
   const isBare = about !== undefined && flagged.text === '';
-  const text = isBare ? readableText(about, names, botUserId) : flagged.text;
+  const said = isBare ? readableText(about, names, botUserId) : flagged.text;
+  const text = content.isCorrection === true ? withLeadIn(strings.correctionPrefix, said) : said;
   const title = choices.title ?? taskTitle(text, fileNamesOf(parsed));
   if (before.length === 0 || isBare) return { text, title, choices, quoted };
   const { maxTranscriptMessages: maxMessages, maxTranscriptCharacters: maxCharacters } = deps.settings;

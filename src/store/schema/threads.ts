@@ -63,6 +63,8 @@ export interface MessageContent {
   choices?: TaskChoices;
   /** The message that the question is about, as Slack delivered it. */
   about?: Record<string, unknown>;
+  /** It is the new text of a message that was edited after it was sent. */
+  isCorrection?: true;
   /** What a step of a workflow says of itself, until its question is posted. */
   step?: { label?: string; person?: string };
 }

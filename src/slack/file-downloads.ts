@@ -2,14 +2,15 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
-import { SlackError, SlackRateLimitError, SlackRefusedError } from './errors.ts';
-import { checkResponse, downloadFailed, versionOf } from './file-response.ts';
+import { SlackError, SlackRateLimitError, SlackRefusedError, SlackUnavailableError } from './errors.ts';
+import { checkResponse, versionOf } from './file-response.ts';
 import { skipBytes, withContentCheck } from './file-stream.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import {
   decideOnFile,
   type FileDecision,
   FileRefusedError,
+  FileUnavailableError,
   type SlackFile,
   slackFileSchema,
 } from './shared-file.ts';
@@ -163,7 +164,7 @@ export class FileDownloads {
       });
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw downloadFailed(file, 'network', error);
+      throw new FileUnavailableError(file.id, 'network', error);
     }
     try {
       const total = checkResponse(file, response, { sizeBytes, offset });
@@ -184,6 +185,7 @@ export class FileDownloads {
       const options = { schema: fileInfoSchema, signal };
       return (await this.#options.client.call('files.info', { file: id }, options)).file;
     } catch (error) {
+      if (error instanceof SlackUnavailableError) throw new FileUnavailableError(id, error.slackCode, error);
       if (!(error instanceof SlackRefusedError)) throw error;
       return DELETED_FILE_CODES.has(error.slackCode) ? 'deleted' : 'access_denied';
     }

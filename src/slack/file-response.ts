@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { parseRetryAfter } from './error-mapping.ts';
-import { type SlackError, SlackRateLimitError, SlackUnavailableError } from './errors.ts';
-import { FileRefusedError, isHtmlFile, type SlackFile } from './shared-file.ts';
+import { SlackRateLimitError } from './errors.ts';
+import { FileRefusedError, FileUnavailableError, isHtmlFile, type SlackFile } from './shared-file.ts';
 
 /** Checks status and headers; returns the whole file's size in bytes, if known. */
 export function checkResponse(
@@ -23,7 +23,7 @@ export function checkResponse(
       retryAfterMs,
     );
   }
-  if (status >= 500) throw downloadFailed(file, `http_${status}`);
+  if (status >= 500) throw new FileUnavailableError(file.id, `http_${status}`);
   if (status !== 200 && status !== 206) throw new FileRefusedError(file.id, 'access_denied');
   if (header('content-type').startsWith('text/html') && !isHtmlFile(file)) {
     throw new FileRefusedError(file.id, 'missing_scope');
@@ -53,12 +53,4 @@ function totalFromRange(file: SlackFile, range: string, offset: number): number 
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(range) ?? [];
   if (start === undefined || Number(start) !== offset) throw new FileRefusedError(file.id, 'changed');
   return total === undefined || total === '*' ? undefined : Number(total);
-}
-
-/** The error for a file that Slack did not deliver. */
-export function downloadFailed(file: SlackFile, slackCode: string, cause?: unknown): SlackError {
-  return new SlackUnavailableError(
-    { method: `download of ${file.id}`, slackCode, outcome: 'none', cause },
-    'Slack did not deliver the file; try again soon.',
-  );
 }

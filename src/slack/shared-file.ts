@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SlackError } from './errors.ts';
+import { SlackError, SlackUnavailableError } from './errors.ts';
 import { optional } from './field-schemas.ts';
 
 /** The fields of Slack's file object that we read. https://docs.slack.dev/reference/objects/file-object */
@@ -54,6 +54,16 @@ export class FileRefusedError extends SlackError {
     );
     this.reason = reason;
     this.fileId = fileId;
+  }
+}
+
+/** Slack does not deliver the file for now: the network or Slack itself failed. */
+export class FileUnavailableError extends SlackUnavailableError {
+  constructor(fileId: string, slackCode: string, cause?: unknown) {
+    super(
+      { method: `download of ${fileId}`, slackCode, outcome: 'none', cause },
+      'Slack did not deliver the file; try again soon.',
+    );
   }
 }
 

@@ -32,6 +32,7 @@ const WAIT_SENTENCES: Record<WaitCause, string> = {
   service_busy: strings.serviceBusy,
   service_key: strings.rejectedApiKey,
   slack: strings.slackRateLimited,
+  file: strings.fileUnreachable,
   store: strings.databaseUnreachable,
 };
 

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError } from '../../agent/errors.ts';
 import { SlackAuthError, SlackError, SlackRateLimitError } from '../../slack/errors.ts';
+import { FileUnavailableError } from '../../slack/shared-file.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Lease } from './lease.ts';
 import { HandOver } from './turn-interruptions.ts';
 
 /** The cause of a wait, so that the thread can name it. */
-export type WaitCause = 'service_unreachable' | 'service_busy' | 'service_key' | 'slack' | 'store';
+export type WaitCause = 'service_unreachable' | 'service_busy' | 'service_key' | 'slack' | 'file' | 'store';
 
 const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
@@ -46,6 +47,7 @@ export function transientFailure(error: unknown): TransientFailure | undefined {
   if (error instanceof SlackRateLimitError) return { cause: 'slack', waitMs: error.retryAfterMs };
   if (error instanceof SlackAuthError && error.isInstallationDead)
     return { cause: 'slack', waitMs: CREDENTIAL_RETRY_DELAY_MS };
+  if (error instanceof FileUnavailableError) return { cause: 'file' };
   if (error instanceof SlackError && error.code === 'unavailable') return { cause: 'slack' };
   if (error instanceof StoreError) return { cause: 'store', maxWaitMs: STORE_RETRY_MAX_DELAY_MS };
   return undefined;

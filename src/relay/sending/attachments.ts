@@ -2,11 +2,18 @@ import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
-import { externalLink, FileRefusedError, type SlackFile, slackFileName } from '../../slack/shared-file.ts';
+import {
+  externalLink,
+  FileRefusedError,
+  FileUnavailableError,
+  type SlackFile,
+  slackFileName,
+} from '../../slack/shared-file.ts';
 import type { FileNote, MessageContent, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { filesOf } from '../reading/message-parser.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import { FailingTime } from '../runtime/failing-time.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { serviceFileName } from './file-name.ts';
@@ -37,6 +44,8 @@ export interface AttachmentsUploadRequest extends ThreadWork {
   turn: Turn;
   projectId: string;
   content: MessageContent;
+  /** How long each file could not be fetched, by id, over the attempts of one run. */
+  failing: Map<string, FailingTime>;
   /** Ends the upload. Its reason is thrown. */
   stopSignal: AbortSignal;
   onProgress: UploadProgressListener;
@@ -131,11 +140,24 @@ class AttachmentBatch {
       if (index >= this.#limits.maxMessageFiles) return this.#omit(item, { reason: 'too_many' });
       await this.#upload(item);
     } catch (error) {
-      const reason = omissionReason(error);
+      const reason = omissionReason(error) ?? (await this.#reasonToGiveUp(item, error));
       if (reason === undefined) throw error;
       const link = reason.reason === 'external' ? externalLink(item.file) : undefined;
       this.#omit(item, { ...reason, ...(link === undefined ? {} : { link }) });
     }
+  }
+
+  /** Leaves out a file that cannot be fetched for a long time while Slack's other calls succeed. */
+  async #reasonToGiveUp(
+    { file }: AttachmentItem,
+    error: unknown,
+  ): Promise<{ reason: FileReason } | undefined> {
+    if (!(error instanceof FileUnavailableError)) return undefined;
+    const { failing, workspace, deps } = this.#request;
+    const time = failing.get(file.id) ?? new FailingTime();
+    failing.set(file.id, time);
+    const failedMs = await time.count((at) => workspace.wasThereAfter(at));
+    return failedMs < deps.settings.badThingMs ? undefined : { reason: 'broken_off' };
   }
 
   async #upload(item: AttachmentItem): Promise<void> {

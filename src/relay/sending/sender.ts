@@ -11,6 +11,7 @@ import type { TaskIntent } from '../../store/threads/threads.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
 import { choicesIn } from '../reading/message-flags.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import type { FailingTime } from '../runtime/failing-time.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
@@ -66,6 +67,7 @@ export class Sender {
   /** Set once this run has left the thread's task or project, so that a service that contradicts itself causes no loop. */
   #hasLeftTask = false;
   #hasForgottenProject = false;
+  readonly #failingFiles = new Map<string, FailingTime>();
 
   constructor(work: ThreadWork, turn: Turn, options: SenderOptions) {
     this.#work = work;
@@ -231,6 +233,7 @@ export class Sender {
         turn: this.#turn,
         projectId,
         content,
+        failing: this.#failingFiles,
         stopSignal: this.#options.stopSignal,
         onProgress: this.#options.onUploadProgress,
       });

@@ -34,6 +34,8 @@ export const rejectedApiKey =
   "The agent service rejected this app's API key. Ask your app admin to update it; I'll continue automatically.";
 export const databaseUnreachable =
   "I can't reach my database right now. Your message is safe; I'll continue automatically in a moment.";
+export const fileUnreachable =
+  "I can't fetch your file from Slack right now. I'll continue automatically once I can.";
 export const slackRateLimited =
   "Slack is limiting my messages right now. I'll continue automatically in a moment.";
 

@@ -76,3 +76,21 @@ test('an outage of Slack ends no answer, however long it takes', async () => {
   expect(scene.shown(channel, root)).toContain('The answer begins. It ends here.');
   expect(scene.replies(channel, root)).toHaveLength(1);
 });
+
+test.concurrent('a file that Slack does not deliver is waited for by name of the cause, and then left out', async () => {
+  const channel = scene.channel();
+  faults.add({ call: /^files\.download .*stuck\.csv/, fault: { kind: 'cut' } });
+  faults.add({ call: /^files\.download .*late\.csv/, fault: { kind: 'status', status: 503 }, times: 1 });
+  const files = ['late.csv', 'stuck.csv'].map((name) => ({ name, mime: 'text/csv', bytes: 'a,b\n1,2\n' }));
+  const root = scene.ask(channel, 'with a file that does not come', { files });
+  await scene.until('the cause is shown', () => scene.shown(channel, root).includes(strings.fileUnreachable));
+  await scene.finished(channel, root);
+  const shown = scene.shown(channel, root);
+  expect(shown).toContain('“stuck.csv” was left out: the download was interrupted.');
+  expect(shown.match(/ left out/g)).toHaveLength(1);
+  expect(scene.sentToAgent('with a file').fileIds).toEqual([[expect.anything()]]);
+  const key = { workspace: slack.team.id, channel: channel.id, ts: root.ts };
+  expect((await scene.sandbox.bot.store.turns.ofMessage(key))?.file_notes).toHaveLength(2);
+  const all = scene.replies(channel, root).flatMap(({ versions }) => versions);
+  expect(JSON.stringify(all)).not.toContain(strings.slackRateLimited);
+});

@@ -40,6 +40,12 @@ export function messageJson(world: World, channel: Channel, message: Message, pu
   };
 }
 
+/** The address of a message, as **Copy link** gives it. */
+export function permalinkOf(team: Team, { channel, ts, threadTs }: Message): string {
+  const thread = threadTs === undefined ? '' : `?thread_ts=${threadTs}&cid=${channel}`;
+  return `https://${team.domain}.slack.com/archives/${channel}/p${ts.replace('.', '')}${thread}`;
+}
+
 /** What stands in place of a deleted root that has replies. */
 export function tombstoneJson(message: Fields): Fields {
   return { ...message, subtype: 'tombstone', text: 'This message was deleted.', user: 'USLACKBOT' };

@@ -1,6 +1,7 @@
 import { type ContentSource, readAll } from '../file-content.ts';
 import type { Block, Channel, Ephemeral, Fields, Message, SlackFile, Team } from '../model.ts';
 import { compose } from '../rich-text-composer.ts';
+import { permalinkOf } from '../slack-objects.ts';
 import { visibleText } from '../visible-text.ts';
 import type { NewFile } from '../world.ts';
 import { AdminActions, type ChannelRef, type PersonRef } from './admin-actions.ts';
@@ -105,6 +106,11 @@ export class MessageActions extends AdminActions {
   unreact(person: PersonRef, channelRef: ChannelRef, ts: string, name: string): void {
     const channel = this.channel(channelRef);
     this.deps.messages.react(channel, this.message(channel, ts), this.person(person).id, name, false);
+  }
+
+  /** What **Copy link** gives for a message. */
+  permalink(message: Message): string {
+    return permalinkOf(this.deps.world.team(message.teamId), message);
   }
 
   /** The message with this ts. @throws if there is none */

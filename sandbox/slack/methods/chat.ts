@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkBlocks } from '../block-validation.ts';
 import type { Block, Channel, Fields, Message, Team } from '../model.ts';
-import { messageJson } from '../slack-objects.ts';
+import { messageJson, permalinkOf } from '../slack-objects.ts';
 import { explainedRefusal, SlackRefusal } from '../slack-refusal.ts';
 import {
   flag,
@@ -122,10 +122,7 @@ export function chatMethods(deps: WorkspaceDeps): Record<string, Method> {
         const message = channel.messages.get(args.message_ts);
         if (message === undefined || message.deletedAt !== undefined)
           throw new SlackRefusal('message_not_found');
-        const path = `archives/${channel.id}/p${message.ts.replace('.', '')}`;
-        const inThread =
-          message.threadTs === undefined ? '' : `?thread_ts=${message.threadTs}&cid=${channel.id}`;
-        return { channel: channel.id, permalink: `https://${team.domain}.slack.com/${path}${inThread}` };
+        return { channel: channel.id, permalink: permalinkOf(team, message) };
       },
     ),
   };

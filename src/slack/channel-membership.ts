@@ -32,21 +32,36 @@ export class ChannelMembership {
     return await this.#cache.forceFetch(`${channel}/${person}`, { context: { channel, person } });
   }
 
+  /** Whether all members of a channel are among these people; false where Slack does not say. Throws a SlackError if Slack is unavailable. */
+  async areAllAmong(channel: string, people: ReadonlySet<string>): Promise<boolean> {
+    for await (const members of this.#pages(channel))
+      if (members?.every((member) => people.has(member)) !== true) return false;
+    return true;
+  }
+
   async #lookUp(channel: string, person: string): Promise<MembershipStatus> {
+    for await (const members of this.#pages(channel)) {
+      if (members === undefined) return 'unknown';
+      if (members.includes(person)) return 'member';
+    }
+    return 'outsider';
+  }
+
+  /** The members page by page; undefined in place of those that Slack does not list. */
+  async *#pages(channel: string): AsyncGenerator<readonly string[] | undefined> {
     let cursor: string | undefined;
     try {
       for (let pages = 0; pages < MAX_PAGES; pages += 1) {
         const args = { channel, limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
         const options = { schema: pageSchema };
         const page = await this.#client.call('conversations.members', args, options);
-        if (page.members.includes(person)) return 'member';
+        yield page.members;
         cursor = page.response_metadata;
-        if (cursor === undefined) return 'outsider';
+        if (cursor === undefined) return;
       }
-      return 'unknown';
     } catch (error) {
-      if (isLastingRefusal(error) || error instanceof ChannelGoneError) return 'unknown';
-      throw error;
+      if (!isLastingRefusal(error) && !(error instanceof ChannelGoneError)) throw error;
     }
+    yield undefined;
   }
 }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { retryCall } from './call-retry.ts';
 import { ChannelGoneError, isLastingRefusal, SlackError, SlackRefusedError } from './errors.ts';
-import { listOf, optional } from './field-schemas.ts';
+import { listOf, nextPageSchema, optional } from './field-schemas.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { isSlackItself } from './slack-message.ts';
 import { ttlCache } from './ttl-cache.ts';
@@ -35,24 +35,24 @@ const flag = optional(z.boolean());
 /** What takes access away, in whatever form. */
 const denyingFlag = z.boolean().nullish().catch(true);
 
-const userResponseSchema = z.looseObject({
-  user: z.looseObject({
-    id: z.string(),
-    team_id: text,
-    name: text,
-    real_name: text,
-    deleted: denyingFlag,
-    is_bot: denyingFlag,
-    is_restricted: denyingFlag,
-    is_ultra_restricted: denyingFlag,
-    is_admin: flag,
-    is_owner: flag,
-    is_stranger: denyingFlag,
-    profile: optional(z.looseObject({ display_name: text, real_name: text })),
-    enterprise_user: optional(z.looseObject({ enterprise_id: text, teams: optional(listOf(z.string())) })),
-  }),
+const userSchema = z.looseObject({
+  id: z.string(),
+  team_id: text,
+  name: text,
+  real_name: text,
+  deleted: denyingFlag,
+  is_bot: denyingFlag,
+  is_restricted: denyingFlag,
+  is_ultra_restricted: denyingFlag,
+  is_admin: flag,
+  is_owner: flag,
+  is_stranger: denyingFlag,
+  profile: optional(z.looseObject({ display_name: text, real_name: text })),
+  enterprise_user: optional(z.looseObject({ enterprise_id: text, teams: optional(listOf(z.string())) })),
 });
-type SlackUser = z.infer<typeof userResponseSchema>['user'];
+type SlackUser = z.infer<typeof userSchema>;
+const userResponseSchema = z.looseObject({ user: userSchema });
+const usersResponseSchema = z.looseObject({ members: listOf(userSchema), response_metadata: nextPageSchema });
 
 const channelResponseSchema = z.looseObject({
   channel: z.looseObject({
@@ -73,6 +73,12 @@ const groupsResponseSchema = z.looseObject({
   usergroups: listOf(z.looseObject({ id: z.string(), handle: text, name: text })),
 });
 
+/** People of a page, and pages, of the list of a workspace's people; those beyond are unknown. */
+const PEOPLE_PAGE_SIZE = 1_000;
+const MAX_PEOPLE_PAGES = 10;
+/** Who can neither be a guest nor belong to another organisation. */
+const INSIDER_KINDS: ReadonlySet<PersonKind> = new Set(['member', 'bot', 'deactivated']);
+
 /** Short, because access depends on it. */
 const CACHE_TTL_MS = 5 * 60_000;
 
@@ -82,6 +88,7 @@ export class SlackDirectory {
   readonly #log: Logger;
   readonly #people = ttlCache(5_000, CACHE_TTL_MS, (id) => this.#loadPerson(id));
   readonly #channels = ttlCache(2_000, CACHE_TTL_MS, (id) => this.#loadChannel(id));
+  readonly #insiders = ttlCache(1, CACHE_TTL_MS, () => this.#loadInsiders());
   readonly #groups = ttlCache(1, 12 * CACHE_TTL_MS, () => this.#loadGroups());
 
   constructor(client: RateLimitedClient, log: Logger) {
@@ -113,6 +120,24 @@ export class SlackDirectory {
     return (await this.person(id)).name;
   }
 
+  /** The ids of people who are neither guests nor of another organisation. Throws a SlackError if Slack is unavailable. */
+  async insiders(): Promise<ReadonlySet<string>> {
+    return await this.#insiders.forceFetch('all');
+  }
+
+  async #loadInsiders(): Promise<Set<string>> {
+    const ids = new Set([this.#client.installation.botUser]);
+    let cursor: string | undefined;
+    for (let pages = 0; pages < MAX_PEOPLE_PAGES; pages += 1) {
+      const args = { limit: PEOPLE_PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
+      const page = await this.#client.call('users.list', args, { schema: usersResponseSchema });
+      for (const user of page.members) if (INSIDER_KINDS.has(this.#personKind(user))) ids.add(user.id);
+      cursor = page.response_metadata;
+      if (cursor === undefined) break;
+    }
+    return ids;
+  }
+
   /** A channel. Never throws a SlackError: if Slack is unavailable, the kind is `unknown`. */
   async channel(id: string, signal?: AbortSignal): Promise<Channel> {
     return await this.#orUnknown(abortable(this.#channels.forceFetch(id), signal), unknownChannel(id));
@@ -126,6 +151,12 @@ export class SlackDirectory {
       if (error instanceof ChannelGoneError) return unknownChannel(id);
       throw error;
     }
+  }
+
+  /** Like `requireChannel`, but never from the cache: for access, which a conversion or a share changes. */
+  async currentChannel(id: string): Promise<Channel> {
+    this.#channels.delete(id);
+    return await this.requireChannel(id);
   }
 
   async #loadChannel(id: string): Promise<Channel> {

@@ -102,12 +102,12 @@ const CLOCK_SKEW_S = 60;
 /** Reads messages. Slow and under a tight rate limit: use it only to find out whether a post arrived, or to backfill. */
 export class MessageHistory {
   readonly #client: RateLimitedClient;
-  readonly #isDistributed: boolean;
+  /** The rate limit for apps outside the Marketplace applies. */
+  readonly isDistributed: boolean;
 
-  /** `isDistributed`: the rate limit for apps outside the Marketplace applies. */
   constructor(client: RateLimitedClient, isDistributed = false) {
     this.#client = client;
-    this.#isDistributed = isDistributed;
+    this.isDistributed = isDistributed;
   }
 
   /** The bot's post with this key, if Slack has it; with `streamsExcept` also a stream other than these, which has no key. */
@@ -142,7 +142,7 @@ export class MessageHistory {
     const first = await this.#client.call(...this.#pageCall(firstPage));
     const isBefore = (to: string) => (message: ThreadMessage) => Number(message.ts) < Number(to);
     const isWhole = first.response_metadata === undefined;
-    if (isWhole || this.#isDistributed)
+    if (isWhole || this.isDistributed)
       return { messages: first.messages.filter(isBefore(before)), missing: isWhole ? undefined : 'later' };
     let messages: ThreadMessage[] = [];
     for (let [to, seconds] = [before, FIRST_WINDOW_S]; ; seconds *= WINDOW_GROWTH) {
@@ -178,7 +178,7 @@ export class MessageHistory {
       ...(oldest !== undefined && { oldest, inclusive: true }),
       ...(latest !== undefined && { latest, inclusive: true }),
       ...(cursor !== undefined && { cursor }),
-      limit: this.#isDistributed ? DISTRIBUTED_PAGE_SIZE : PAGE_SIZE,
+      limit: this.isDistributed ? DISTRIBUTED_PAGE_SIZE : PAGE_SIZE,
       include_all_metadata: true,
     };
     return [method, args, { schema: pageSchema, guard, signal, priority }] as const;

@@ -45,6 +45,7 @@ const methods: Readonly<Record<string, readonly string[]>> = {
   'reactions.add': ['reactions:write'],
   'reactions.remove': ['reactions:write'],
   'users.info': ['users:read'],
+  'users.list': ['users:read'],
   'views.open': [],
   'views.publish': [],
   'views.update': [],

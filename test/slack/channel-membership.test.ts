@@ -59,3 +59,23 @@ describe('the standing of a person in a channel', () => {
     expect(await membership.statusOf('C1', 'U1')).toBe('member');
   });
 });
+
+describe('whether all members of a channel are among some people', () => {
+  const some = new Set(['U1', 'U2']);
+
+  test('is found out page by page', async () => {
+    pages(['U1'], ['U2']);
+    expect(await membership.areAllAmong('C1', some)).toBe(true);
+    pages(['U1'], ['U3'], ['U2']);
+    expect(await membership.areAllAmong('C1', some)).toBe(false);
+    expect(scene.slack.callsOf('conversations.members')).toHaveLength(4);
+  });
+
+  test('is taken for no where Slack does not list them, or too many', async () => {
+    scene.slack.on('conversations.members', { body: { ok: false, error: 'missing_scope' } });
+    expect(await membership.areAllAmong('C1', some)).toBe(false);
+    pages(...Array.from({ length: 11 }, () => ['U1']));
+    expect(await membership.areAllAmong('C1', some)).toBe(false);
+    expect(scene.slack.callsOf('conversations.members')).toHaveLength(11);
+  });
+});

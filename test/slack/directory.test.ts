@@ -158,3 +158,38 @@ describe('a user group', () => {
     expect(await people.groupName('S1')).toBe('S1');
   });
 });
+
+describe('the insiders of a workspace', () => {
+  /** Slack lists these people, one to a page. */
+  function list(...people: Record<string, unknown>[]): void {
+    let at = 0;
+    scene.slack.on('users.list', () => {
+      const person = people[at];
+      at += 1;
+      const next_cursor = at < people.length ? `p${at}` : '';
+      return { body: { ok: true, members: [{ ...member, ...person }], response_metadata: { next_cursor } } };
+    });
+  }
+
+  test('are its full members, bots and former people, and never whose record does not say so', async () => {
+    list(
+      { id: 'U1' },
+      { id: 'U2', is_restricted: true },
+      { id: 'U3', is_bot: true },
+      { id: 'U4', team_id: 'T2' },
+      { id: 'U5', deleted: true },
+      { id: 'U6', is_ultra_restricted: undefined },
+      { id: 'U7', is_stranger: 'perhaps' },
+    );
+    const { botUser } = scene.client.installation;
+    expect(await people.insiders()).toEqual(new Set([botUser, 'U1', 'U3', 'U5']));
+    await people.insiders();
+    expect(scene.slack.calls).toHaveLength(7);
+  });
+
+  test('are read from ten pages at most', async () => {
+    list(...Array.from({ length: 12 }, (_, at) => ({ id: `U${at}` })));
+    expect((await people.insiders()).size).toBe(11);
+    expect(scene.slack.calls).toHaveLength(10);
+  });
+});

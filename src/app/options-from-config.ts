@@ -20,6 +20,7 @@ const RELAY_LIMITS: RelayLimits = {
   refusalMs: 60_000,
   badThingMs: 9.5 * 60_000,
   lookAgainMs: 60_000,
+  linkMs: 20_000,
 };
 const MEBIBYTE = 1024 * 1024;
 /** Stands for all workspaces in the lease of an app that many have installed. */

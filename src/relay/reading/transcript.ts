@@ -16,6 +16,21 @@ export interface TranscriptOptions {
   readonly maxMessages: number;
   /** The longest transcript, in UTF-16 units, including its heading. */
   readonly maxCharacters: number;
+  /** Its heading, from the words for which messages are quoted. */
+  readonly heading?: ((what: string) => string) | undefined;
+}
+
+/** A message that the question links to, with the replies to it. */
+export interface LinkedMessage {
+  readonly url: string;
+  /** Where it is, if that has a name and is not where the question is. */
+  readonly channelName: string | undefined;
+  readonly message: ParsedMessage;
+  readonly replies: readonly ParsedMessage[];
+  /** Which of the replies were not read. */
+  readonly missing: TranscriptOptions['missing'];
+  /** How many replies there are of which none was read. */
+  readonly unreadReplies: number;
 }
 
 /**
@@ -28,7 +43,9 @@ export function buildTranscript(options: TranscriptOptions): string {
     .sort((one, other) => compareTs(other.ts ?? '', one.ts ?? ''))
     .filter((message) => hasContent(message, options));
   const kept: string[] = [];
-  const quoted = (entries: readonly string[]) => withHeading(entries, newestFirst.length, options.missing);
+  const { heading = earlierInThread, missing } = options;
+  const quoted = (entries: readonly string[]) =>
+    `${heading(quotedPart(entries.length, newestFirst.length - entries.length, missing))}\n\n${entries.join('\n>\n')}`;
   for (const message of newestFirst.slice(0, Math.max(0, options.maxMessages))) {
     kept.unshift(transcriptEntry(message, options));
     if (quoted(kept).length <= options.maxCharacters) continue;
@@ -42,6 +59,27 @@ export function buildTranscript(options: TranscriptOptions): string {
     break;
   }
   return kept.length === 0 ? '' : quoted(kept);
+}
+
+/** A linked message and the newest of its replies as Markdown quotations, each under a heading that says what it is. */
+export function quoteLinkedMessage(
+  { url, channelName, message, replies, missing, unreadReplies }: LinkedMessage,
+  options: Omit<TranscriptOptions, 'messages' | 'missing' | 'heading'>,
+): string {
+  const place = channelName === undefined ? '' : ` in #${toSingleLine(channelName)}`;
+  const unread = unreadReplies === 0 ? '' : `; replies that were not read: ${unreadReplies}`;
+  const heading = `The Slack message${place} at <${url}> (quoted${unread}; times in UTC):`;
+  const quoted = buildTranscript({ ...options, messages: [message], maxMessages: 1, heading: () => heading });
+  const said = quoted === '' ? `${heading}\n\n> (no text that fits here)` : quoted;
+  const thread = buildTranscript({
+    ...options,
+    messages: replies,
+    missing,
+    maxMessages: options.maxMessages - 1,
+    maxCharacters: options.maxCharacters - said.length,
+    heading: (what) => `The replies to it (quoted: ${what}; times in UTC):`,
+  });
+  return thread === '' ? said : `${said}\n\n${thread}`;
 }
 
 /** The message for the agent: the transcript, then the question under a heading of its own. */
@@ -59,9 +97,8 @@ function shortenedTo(maxCharacters: number, text: string): string {
 /** A shorter excerpt of a message is not worth sending (UTF-16 units). */
 const MIN_ENTRY_CHARACTERS = 60;
 
-function withHeading(entries: readonly string[], all: number, missing: TranscriptOptions['missing']): string {
-  const what = quotedPart(entries.length, all - entries.length, missing);
-  return `Earlier in this Slack thread (quoted: ${what}; times in UTC):\n\n${entries.join('\n>\n')}`;
+function earlierInThread(what: string): string {
+  return `Earlier in this Slack thread (quoted: ${what}; times in UTC):`;
 }
 
 function quotedPart(count: number, left: number, missing: TranscriptOptions['missing']): string {

@@ -50,6 +50,8 @@ export interface RelayLimits {
   badThingMs: number;
   /** How long after a waiting message was not found in Slack it is looked for again, before it counts as deleted. */
   lookAgainMs: number;
+  /** How long reading one linked message may take, and as long again its thread, before it is left out. */
+  linkMs: number;
 }
 
 /** The relay's settings; times in ms. */

@@ -9,11 +9,12 @@ import { parseFlags } from '../reading/message-flags.ts';
 import { fileNamesOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
 import { readableText, withLeadIn } from '../reading/readable-text.ts';
 import { taskTitle } from '../reading/task-title.ts';
-import { buildTranscript, withTranscript } from '../reading/transcript.ts';
+import { buildTranscript, quoteLinkedMessage, withTranscript } from '../reading/transcript.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { isNoteResent } from './file-notes.ts';
+import { NO_LINKS, readLinkedMessages } from './linked-messages.ts';
 
 /** A person's message as the agent gets it. */
 export interface OutgoingMessage {
@@ -23,6 +24,8 @@ export interface OutgoingMessage {
   title: string;
   /** The unsent messages that it quotes. */
   quoted: readonly SlackTs[];
+  /** Whose words it quotes, by id. */
+  quotedIds: readonly string[];
   /** The choices made in a form, or with flags at the beginning of the text. */
   choices: TaskChoices;
 }
@@ -52,18 +55,25 @@ export async function readOutgoingMessage(
     ? { quoted: [], messages: [about], missing: undefined }
     : await readEarlierMessages(work, thread, message);
   const botUserId = workspace.bot.userId;
-  const names = await lookUpNames(workspace, parsed, ...before);
+  const isResent = (await findResentMessage(deps.store, message)) !== undefined;
+  const { read: linked } = isResent ? NO_LINKS : await readLinkedMessages(work, message);
+  const others = [...before, ...linked.flatMap((one) => [one.message, ...one.replies])];
+  const names = await lookUpNames(workspace, parsed, ...others);
   const flagged = parseFlags(readableText(parsed, names, botUserId), deps.settings.supportedTaskOptions);
   const choices = content.choices ?? flagged.choices;
   const isBare = about !== undefined && flagged.text === '';
   const said = isBare ? readableText(about, names, botUserId) : flagged.text;
   const text = content.isCorrection === true ? withLeadIn(strings.correctionPrefix, said) : said;
   const title = choices.title ?? taskTitle(text, fileNamesOf(parsed));
-  if (before.length === 0 || isBare) return { text, title, choices, quoted };
+  const quotedIds = [...new Set(others.flatMap(({ user }) => user ?? []))];
+  if (others.length === 0 || isBare) return { text, title, choices, quoted, quotedIds };
   const { maxTranscriptMessages: maxMessages, maxTranscriptCharacters: maxCharacters } = deps.settings;
-  const limits = { maxMessages, maxCharacters };
-  const transcript = buildTranscript({ messages: before, missing, names, botUserId, ...limits });
-  return { text: withTranscript(transcript, text), title, choices, quoted };
+  const options = { names, botUserId, maxMessages };
+  const transcript = buildTranscript({ messages: before, missing, maxCharacters, ...options });
+  const share = Math.floor(maxCharacters / Math.max(1, linked.length));
+  const links = linked.map((one) => quoteLinkedMessage(one, { ...options, maxCharacters: share }));
+  const quotation = [transcript, ...links].filter((part) => part !== '').join('\n\n');
+  return { text: withTranscript(quotation, text), title, choices, quoted, quotedIds };
 }
 
 /**
@@ -153,6 +163,7 @@ interface ResentMessage {
   attached_file_ids: string[];
   notes: FileNote[];
   skill: string | null;
+  quoted_ids: string[];
   /** The task that it was for. */
   taskId: string | null;
 }
@@ -166,12 +177,13 @@ export async function findResentMessage(
   const turn: Turn | undefined = await turns.get(workspace, resends_turn_id);
   // A turn that ended before its message was frozen has nothing to resend: the message is sent like any other.
   if (turn === undefined || turn.prompt === null) return undefined;
-  const { prompt, attached_file_ids, file_notes: notes, skill, task_id: taskId } = turn;
+  const { prompt, attached_file_ids, file_notes: notes, skill, quoted_ids, task_id: taskId } = turn;
   return {
     content: prompt,
     attached_file_ids: attached_file_ids ?? [],
     notes: (notes ?? []).filter(isNoteResent),
     skill,
+    quoted_ids,
     taskId,
   };
 }

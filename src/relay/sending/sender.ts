@@ -6,7 +6,7 @@ import {
 } from '../../agent/errors.ts';
 import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { FileNote, Message, TaskChoices, Thread, Turn } from '../../store/schema.ts';
+import type { FileNote, Message, MessageContent, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
 import { choicesIn } from '../reading/message-flags.ts';
@@ -17,6 +17,7 @@ import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce, lastMessageId } from './delivery.ts';
+import { readLinkedMessages } from './linked-messages.ts';
 import {
   filesOfQuotedMessages,
   findResentMessage,
@@ -221,11 +222,23 @@ export class Sender {
     // A resent message goes with the files that are at the service already.
     if ((await findResentMessage(this.#work.deps.store, message)) !== undefined) return NO_ATTACHMENTS;
     const quoted = await this.#beforeSending((thread) => filesOfQuotedMessages(this.#work, thread, message));
-    const content = { ...message.content, files: [...(message.content.files ?? []), ...quoted] };
-    if (content.files.length === 0) return NO_ATTACHMENTS;
+    const linked = await readLinkedMessages(this.#work, message);
+    const files = [...(message.content.files ?? []), ...quoted, ...linked.files];
+    if (files.length === 0 && linked.notes.length === 0) return NO_ATTACHMENTS;
+    const uploaded = files.length === 0 ? NO_ATTACHMENTS : await this.#upload({ ...message.content, files });
+    const attachments = { ...uploaded, notes: [...uploaded.notes, ...linked.notes] };
+    this.#options.onFileNotes(attachments.notes);
+    this.#turn = await this.#work.deps.store.turns.record(this.#turn, {
+      file_notes: attachments.notes,
+      uploaded_bytes: attachments.uploadedBytes,
+    });
+    return attachments;
+  }
+
+  async #upload(content: MessageContent): Promise<Attachments> {
     await this.#recordTask();
     this.#options.onStep('uploading');
-    const attachments = await this.#beforeSending(async (thread) => {
+    return this.#beforeSending(async (thread) => {
       const projectId = await ensureThreadProject(this.#work, thread, this.#turn.id);
       return uploadAttachments({
         ...this.#work,
@@ -238,12 +251,6 @@ export class Sender {
         onProgress: this.#options.onUploadProgress,
       });
     });
-    this.#options.onFileNotes(attachments.notes);
-    this.#turn = await this.#work.deps.store.turns.record(this.#turn, {
-      file_notes: attachments.notes,
-      uploaded_bytes: attachments.uploadedBytes,
-    });
-    return attachments;
   }
 
   async #deliver(taskId: string): Promise<DeliveredMessage> {

@@ -10,7 +10,7 @@ import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
-import { fileLinkLines, isNoteResent, keptFileNotes } from './file-notes.ts';
+import { fileLinkLines, isNoteResent, keptFileNotes, unreadLinkLines } from './file-notes.ts';
 import { findResentMessage, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { lockedIfForwarded, unlessStopped } from './stop-check.ts';
 
@@ -92,11 +92,12 @@ async function contentToSend(
   const { turn, message, outgoing, attachments } = sent;
   const resent = await findResentMessage(store, message);
   if (resent !== undefined) {
-    const { content, attached_file_ids, skill, notes } = resent;
+    const { content, attached_file_ids, skill, quoted_ids, notes } = resent;
     return {
       prompt: content,
       attached_file_ids,
       skill,
+      quoted_ids,
       ...(notes.length === 0 ? {} : { file_notes: notes }),
     };
   }
@@ -106,13 +107,16 @@ async function contentToSend(
   const keptNotes = keptTurns.flatMap(keptFileNotes);
   const ownText = outgoing.text === '' ? strings.filesOnly(attached.length) : outgoing.text;
   const links = fileLinkLines([...keptNotes, ...attachments.notes]);
-  const text = [ownText, links].filter((part) => part !== '').join('\n\n');
+  const text = [ownText, links, unreadLinkLines(attachments.notes)]
+    .filter((part) => part !== '')
+    .join('\n\n');
   const notes = [...keptNotes.filter(isNoteResent), ...attachments.notes];
   const isOnlyWriter = participant_ids.every((writer) => writer === message.user_id);
   return {
     prompt: isOnlyWriter ? text : withWriterName(text, await workspace.people.personName(message.user_id)),
     attached_file_ids: attached,
     skill: outgoing.choices.skill ?? null,
+    quoted_ids: [...outgoing.quotedIds],
     ...(notes.length === 0 ? {} : { file_notes: notes }),
   };
 }

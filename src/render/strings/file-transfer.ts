@@ -45,6 +45,15 @@ const FILE_REASONS = {
   skipped: "the agent service couldn't read it and continued without it.",
   left_behind:
     'it was shared before this workspace or channel changed its account or project. Share it again.',
+  link_hidden: "I can't see that conversation. Add me there, or forward the message.",
+  link_outsider: "as far as Slack tells me, you're not in that conversation. Forward the message.",
+  link_private:
+    "it's in a private conversation, and others can read my answer here. Forward it, or ask me in a direct message.",
+  link_shared:
+    'guests or people from another organisation may read along. Forward it, or ask me in a direct message.',
+  link_gone: 'the message no longer exists.',
+  link_late: "Slack didn't let me read it in time. Forward it, or send your message again in a minute.",
+  link_too_many: 'I follow at most three links in one message.',
 } as const;
 
 /** One line about a file that the agent does not have. An unknown reason reads as a failed download. */

@@ -17,3 +17,6 @@ export function filesOnly(count: number): string {
 export function linkedFiles(count: number): string {
   return count === 1 ? 'A file that was shared as a link:' : 'Files that were shared as links:';
 }
+
+/** The heading over the linked Slack messages that the agent does not get. */
+export const unreadLinks = 'Slack messages that the question links to, but that are not quoted here:';

@@ -48,7 +48,8 @@ export class Erasure extends Queries {
           and ${person} in (user_id, content -> 'about' ->> 'user')
         union all select from threads where workspace = ${workspace}
           and (started_by = ${person} or ${person} = any(participant_ids))
-        union all select from turns where workspace = ${workspace} and ${person} in (asked_by, stop_requested_by)
+        union all select from turns where workspace = ${workspace}
+          and (${person} in (asked_by, stop_requested_by) or ${person} = any(quoted_ids))
         union all select from task_starts where workspace = ${workspace} and user_id = ${person}
         union all select from jobs where workspace = ${workspace} and person = ${person}
         union all select from feedback where workspace = ${workspace} and user_id = ${person}
@@ -88,7 +89,7 @@ export class Erasure extends Queries {
         update task_starts set content = content #- '{step,person}'
         where workspace = ${workspace} and content -> 'step' ->> 'person' = ${person}`.execute(trx);
       await sql`
-        update turns set prompt = null, file_notes = null, asked_by = '',
+        update turns set prompt = null, quoted_ids = '{}', file_notes = null, asked_by = '',
           skill = case when user_message_id is not null then skill end
         where workspace = ${workspace} and asked_by = ${person}`.execute(trx);
       for (const [table, column] of PERSON_COLUMNS)
@@ -182,33 +183,21 @@ export class Erasure extends Queries {
 }
 
 /**
- * Erases what others sent that quotes the person: a message that they asked about, and a prompt that began with the
- * earlier messages of a thread in which the person wrote (who wrote which of those is unknown).
+ * Erases what others sent that quotes the person: a message that they asked about or linked to, and the earlier messages
+ * of a thread.
  */
 async function eraseQuotes(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
   await sql`
     with about as (
       select channel, thread_ts, ts from messages
       where workspace = ${workspace} and content -> 'about' ->> 'user' = ${person}
-    ), titles as (
-      update threads set task_title = null from about
-      where threads.workspace = ${workspace} and threads.channel = about.channel and threads.thread_ts = about.thread_ts
-        and threads.adopted_ts = about.ts and (task_id is not null or task_intended_at is null)
     )
-    update turns set prompt = null from about
-    where turns.workspace = ${workspace} and turns.channel = about.channel and turns.message_ts = about.ts`.execute(
-    trx,
-  );
+    update threads set task_title = null from about
+    where threads.workspace = ${workspace} and threads.channel = about.channel and threads.thread_ts = about.thread_ts
+      and threads.adopted_ts = about.ts and (task_id is not null or task_intended_at is null)`.execute(trx);
   await sql`
-    update turns set prompt = null from threads
-    where threads.workspace = ${workspace} and ${person} = any(threads.participant_ids)
-      and threads.adopted_ts <> threads.thread_ts and turns.workspace = threads.workspace
-      and turns.channel = threads.channel and turns.thread_ts = threads.thread_ts
-      and turns.message_ts = threads.adopted_ts`.execute(trx);
-  await sql`
-    update turns set prompt = null from messages
-    where messages.workspace = ${workspace} and messages.user_id = ${person} and turns.workspace = messages.workspace
-      and turns.channel = messages.channel and turns.message_ts = messages.quoted_with_ts`.execute(trx);
+    update turns set prompt = null, quoted_ids = '{}', file_notes = null
+    where workspace = ${workspace} and ${person} = any(quoted_ids)`.execute(trx);
 }
 
 /** Erases a person's text where others sent it again, and deletes the forms in which they were about to. */

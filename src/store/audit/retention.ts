@@ -143,7 +143,7 @@ function contentErasures(then: RawBuilder<Date>) {
       update messages set content = null
       where ${nextRows('messages', sql`content is not null and ${isDone} and received_at < ${then}`, 'received_at')}`,
     sql`
-      update turns set prompt = null, file_notes = case when ${isKeptFile} then ${notesWithoutNames} end,
+      update turns set prompt = null, quoted_ids = '{}', file_notes = case when ${isKeptFile} then ${notesWithoutNames} end,
         skill = case when user_message_id is not null then skill end, has_text = ${isKeptFile}
       where ${nextRows('turns', hasText, 'finished_at')}`,
     sql`

@@ -144,6 +144,8 @@ export interface Turn extends ThreadKey {
   forwarded_by_turn_id: string | null;
   /** The prompt, frozen with the message; a retry sends the same. */
   prompt: string | null;
+  /** Whose words the prompt quotes, beside the asker's: erasing one of them erases it. */
+  quoted_ids: string[];
   /** The service's ids of the attached files. */
   attached_file_ids: string[] | null;
   file_notes: FileNote[] | null;

@@ -94,6 +94,7 @@ export const THREAD_TABLES = `
     asked_by text not null,
     forwarded_by_turn_id uuid,
     prompt text,
+    quoted_ids text[] not null default '{}',
     attached_file_ids jsonb,
     file_notes jsonb,
     has_text boolean not null default true,

@@ -1,0 +1,39 @@
+import type { ChannelMembership } from '../../slack/channel-membership.ts';
+import type { SlackDirectory } from '../../slack/directory.ts';
+import type { ChannelActor } from '../runtime/actors.ts';
+import { isDirectChannel } from '../runtime/incoming-message.ts';
+
+/** Why a linked message must not be read; a key of the strings. */
+export type LinkDenial = 'link_hidden' | 'link_outsider' | 'link_private' | 'link_shared';
+
+/** Who knows who is where. */
+interface Witnesses {
+  people: Pick<SlackDirectory, 'currentChannel' | 'requirePerson' | 'insiders'>;
+  membership: Pick<ChannelMembership, 'statusOf' | 'areAllAmong'>;
+}
+
+/**
+ * Why a message that somebody links to must not be read; undefined where it may be. Nobody gets to read more than they may
+ * open themselves: it is read in the conversation that it is from, in the asker's own direct message for a member of that
+ * conversation, and elsewhere only from a public channel, if neither place is shared with another organisation and
+ * everybody in the asking one is a full member. Unknown means no. Throws a SlackError if Slack is unavailable.
+ */
+export async function linkDenialFor(
+  { people, membership }: Witnesses,
+  asked: ChannelActor,
+  linked: string,
+): Promise<LinkDenial | undefined> {
+  if (linked === asked.channel) return undefined;
+  const isDirect = isDirectChannel(asked.channel);
+  if (isDirect && (await membership.statusOf(linked, asked.person)) === 'member') return undefined;
+  const { kind, isExtShared } = await people.currentChannel(linked);
+  if (kind === 'unknown') return 'link_hidden';
+  if (kind !== 'public') return isDirect ? 'link_outsider' : 'link_private';
+  if (isExtShared !== false) return 'link_shared';
+  if (isDirect)
+    return (await people.requirePerson(asked.person)).kind === 'member' ? undefined : 'link_outsider';
+  const asking = await people.currentChannel(asked.channel);
+  const hasOnlyMembers =
+    asking.isExtShared === false && (await membership.areAllAmong(asked.channel, await people.insiders()));
+  return hasOnlyMembers ? undefined : 'link_shared';
+}

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { anySignal } from '../../agent/any-signal.ts';
+import type { FileReason } from '../../render/strings/index.ts';
+import { retryCall } from '../../slack/call-retry.ts';
+import { ChannelGoneError, isLastingRefusal, MessageGoneError, SlackError } from '../../slack/errors.ts';
+import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
+import type { FileNote, Message } from '../../store/schema.ts';
+import { linkDenialFor } from '../access/link-access.ts';
+import { type MessageLink, messageLinksIn } from '../reading/message-links.ts';
+import { parseMessage } from '../reading/message-parser.ts';
+import type { LinkedMessage } from '../reading/transcript.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
+import type { Lease } from '../runtime/lease.ts';
+
+/** How many links of one message are followed. */
+const MAX_LINKS = 3;
+
+/** What the links of a message lead to. Nothing of it is stored but what goes into the prompt. */
+export interface LinkedMessages {
+  read: readonly LinkedMessage[];
+  /** The files of those messages, as Slack describes them. */
+  files: readonly unknown[];
+  /** A note for each link that was not followed, with the reason. */
+  notes: readonly FileNote[];
+}
+
+export const NO_LINKS: LinkedMessages = { read: [], files: [], notes: [] };
+
+/** What the holder of a lease has read: the steps of one turn share it. */
+const knownLinks = new WeakMap<Lease, Map<string, LinkedMessages>>();
+
+/**
+ * The Slack messages that a waiting message links to, each with its thread if it begins one, read once. Only the words of
+ * the person count: not what a form, a quotation or the agent says. Throws no SlackError: what cannot be read in time gets
+ * a note.
+ */
+export async function readLinkedMessages(work: ThreadWork, message: Message): Promise<LinkedMessages> {
+  if (message.content === null) return NO_LINKS;
+  const links = messageLinksIn(parseMessage(message.content));
+  if (links.length === 0) return NO_LINKS;
+  const known = knownLinks.get(work.lease) ?? new Map<string, LinkedMessages>();
+  knownLinks.set(work.lease, known);
+  const key = `${message.ts} ${message.edited_ts}`;
+  const linked = known.get(key) ?? (await followLinks(work, message, links));
+  known.set(key, linked);
+  return linked;
+}
+
+async function followLinks(
+  work: ThreadWork,
+  message: Message,
+  links: readonly MessageLink[],
+): Promise<LinkedMessages> {
+  const outcomes = await Promise.all(
+    links.map(async (link, index) => (index < MAX_LINKS ? followLink(work, message, link) : 'link_too_many')),
+  );
+  const found = outcomes.flatMap((outcome) => (typeof outcome === 'string' ? [] : [outcome]));
+  return {
+    read: found.map(({ linked }) => linked),
+    files: found.flatMap(({ files }) => files),
+    notes: outcomes.flatMap((outcome, index) =>
+      typeof outcome === 'string' ? [{ name: links[index]?.url ?? '', reason: outcome }] : [],
+    ),
+  };
+}
+
+/** A linked message and its files, or why it was not read. */
+async function followLink(
+  work: ThreadWork,
+  message: Message,
+  link: MessageLink,
+): Promise<{ linked: LinkedMessage; files: readonly unknown[] } | FileReason> {
+  const { workspace, deps, lease } = work;
+  const { linkMs } = deps.settings;
+  const asked = { ...message, person: message.user_id };
+  try {
+    const outcome = await withinMs(linkMs, lease, (signal) =>
+      retryCall(
+        async () =>
+          (await linkDenialFor(workspace, asked, link.channel)) ?? (await readMessage(work, link, signal)),
+      ),
+    );
+    if (outcome === undefined || typeof outcome === 'string') return outcome ?? 'link_late';
+    const thread = await withinMs(linkMs, lease, (signal) =>
+      readReplies(work, message, link, outcome, signal),
+    ).catch((error: unknown) => {
+      deps.log.info({ err: error, channel: link.channel }, 'the thread of a linked message was not read');
+      return undefined;
+    });
+    lease.signal.throwIfAborted();
+    const replies = thread?.messages.filter(({ ts }) => ts !== link.ts) ?? [];
+    const isElsewhere = link.channel !== message.channel;
+    const channelName = isElsewhere ? (await workspace.people.channel(link.channel)).name : undefined;
+    const linked: LinkedMessage = {
+      url: link.url,
+      channelName,
+      message: parseMessage(outcome),
+      replies: replies.map(parseMessage),
+      missing: thread?.missing,
+      unreadReplies: thread === undefined ? (outcome.reply_count ?? 0) : 0,
+    };
+    return { linked, files: [outcome, ...replies].flatMap(({ files }) => files ?? []) };
+  } catch (error) {
+    lease.signal.throwIfAborted();
+    if (!(error instanceof SlackError)) throw error;
+    deps.log.info(
+      { workspace: workspace.id, channel: link.channel, err: error },
+      'a linked message was not read',
+    );
+    if (error instanceof MessageGoneError) return 'link_gone';
+    return error instanceof ChannelGoneError || isLastingRefusal(error) ? 'link_hidden' : 'link_late';
+  }
+}
+
+/** The message itself, in one call; for an app that may make one a minute, only if that is soon. */
+async function readMessage(
+  { workspace: { readBack }, deps }: ThreadWork,
+  { channel, ts, threadTs }: MessageLink,
+  signal: AbortSignal,
+): Promise<ThreadMessage | 'link_late' | 'link_gone'> {
+  const request = { channel, threadTs, oldest: ts, latest: ts, cursor: undefined, signal };
+  const page = await readBack.tryPage(request, deps.settings.linkMs);
+  if (page === undefined) return 'link_late';
+  return page.messages.find((one) => one.ts === ts && one.subtype !== 'tombstone') ?? 'link_gone';
+}
+
+/** The newest replies to a linked message before the question; undefined where they are not read. */
+async function readReplies(
+  { workspace: { readBack }, deps: { settings } }: ThreadWork,
+  question: Message,
+  { channel, ts }: MessageLink,
+  { reply_count: count = 0 }: ThreadMessage,
+  signal: AbortSignal,
+): Promise<NewestMessages | undefined> {
+  if (count === 0 || readBack.isDistributed || settings.maxTranscriptMessages === 0) return undefined;
+  return await readBack.newestBefore({
+    channel,
+    threadTs: ts,
+    oldest: ts,
+    before: question.ts,
+    count: settings.maxTranscriptMessages,
+    isWanted: () => true,
+    signal,
+  });
+}
+
+/** What `read` returns within this time (ms); undefined if it takes longer. */
+async function withinMs<T>(
+  ms: number,
+  lease: Lease,
+  read: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const late = AbortSignal.timeout(ms);
+  try {
+    return await Promise.race([read(anySignal([lease.signal, late])), sleep(ms, undefined, { ref: false })]);
+  } catch (error) {
+    if (late.aborted) return undefined;
+    throw error;
+  }
+}

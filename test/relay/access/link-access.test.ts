@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { linkDenialFor } from '../../../src/relay/access/link-access.ts';
+import type { MembershipStatus } from '../../../src/slack/channel-membership.ts';
+import type { Channel, PersonKind } from '../../../src/slack/directory.ts';
+
+type Known = Partial<Pick<Channel, 'kind' | 'isExtShared'>>;
+
+/** What Slack says: by default everything that is needed to read a public channel from another one. */
+interface Answers {
+  linked?: Known;
+  asking?: Known;
+  status?: MembershipStatus;
+  person?: PersonKind;
+  areAllInsiders?: boolean;
+}
+
+async function denial(asked: string, { linked, asking, status, person, areAllInsiders }: Answers) {
+  const channel = (id: string, known: Known): Channel => ({
+    ...{ id, name: id, purpose: '', kind: 'public', isExtShared: false, ...known },
+  });
+  const slack = {
+    people: {
+      currentChannel: async (id: string) => channel(id, (id === 'C-LINKED' ? linked : asking) ?? {}),
+      requirePerson: async (id: string) => ({ id, name: id, kind: person ?? 'member', isAdmin: false }),
+      insiders: async () => new Set<string>(),
+    },
+    membership: {
+      statusOf: async () => status ?? 'outsider',
+      areAllAmong: async () => areAllInsiders ?? true,
+    },
+  };
+  return linkDenialFor(slack, { workspace: 'T1', channel: asked, person: 'U1' }, 'C-LINKED');
+}
+
+test.each<[string, string, Answers]>([
+  [
+    'the same conversation, whatever it is',
+    'C-LINKED',
+    { linked: { kind: 'unknown' }, areAllInsiders: false },
+  ],
+  ['a public channel, among full members', 'C1', {}],
+  ['a public channel, among full members of a private one', 'C1', { asking: { kind: 'private' } }],
+  ['a public channel, for a full member alone', 'D1', {}],
+  [
+    'whatever the asker is in, alone',
+    'D1',
+    { status: 'member', linked: { kind: 'private', isExtShared: true } },
+  ],
+])('a linked message may be read from %s', async (_, asked, answers) => {
+  expect(await denial(asked, answers)).toBeUndefined();
+});
+
+test.each<[string, string, Answers]>([
+  ['its channel is unknown', 'C1', { linked: { kind: 'unknown' } }],
+  ['its channel is private', 'C1', { linked: { kind: 'private' } }],
+  [
+    'its channel is private, although the asker is in it',
+    'C1',
+    { linked: { kind: 'private' }, status: 'member' },
+  ],
+  ['it is a group conversation', 'C1', { linked: { kind: 'group_dm' } }],
+  ["it is somebody's direct message", 'C1', { linked: { kind: 'dm' } }],
+  ['its channel is shared', 'C1', { linked: { isExtShared: true } }],
+  ['its channel may be shared', 'C1', { linked: { isExtShared: undefined } }],
+  ['the asking channel is shared', 'C1', { asking: { isExtShared: true } }],
+  ['the asking channel may be shared', 'C1', { asking: { isExtShared: undefined } }],
+  ['not everybody who asks is known as a full member', 'C1', { areAllInsiders: false }],
+  ['the asker is not in its private channel', 'D1', { linked: { kind: 'private' } }],
+  [
+    'it is unknown whether the asker is in its private channel',
+    'D1',
+    { linked: { kind: 'private' }, status: 'unknown' },
+  ],
+  [
+    'it is unknown whether the asker is in its shared channel',
+    'D1',
+    { linked: { isExtShared: true }, status: 'unknown' },
+  ],
+  ...(['guest', 'stranger', 'unknown', 'deactivated', 'bot'] as const).map(
+    (person): [string, string, Answers] => [`the asker is alone and ${person}`, 'D1', { person }],
+  ),
+])('a linked message is not read if %s', async (_, asked, answers) => {
+  expect(await denial(asked, answers)).toMatch(/^link_/);
+});

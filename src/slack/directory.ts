@@ -81,6 +81,7 @@ const INSIDER_KINDS: ReadonlySet<PersonKind> = new Set(['member', 'bot', 'deacti
 
 /** Short, because access depends on it. */
 const CACHE_TTL_MS = 5 * 60_000;
+const MAX_CURRENT_AGE_MS = 30_000;
 
 /** The people, channels and user groups of one workspace, cached for five minutes. */
 export class SlackDirectory {
@@ -153,9 +154,9 @@ export class SlackDirectory {
     }
   }
 
-  /** Like `requireChannel`, but never from the cache: for access, which a conversion or a share changes. */
+  /** Like `requireChannel`, but no more than half a minute old: for access, which a conversion or a share changes. */
   async currentChannel(id: string): Promise<Channel> {
-    this.#channels.delete(id);
+    if (this.#channels.getRemainingTTL(id) < CACHE_TTL_MS - MAX_CURRENT_AGE_MS) this.#channels.delete(id);
     return await this.requireChannel(id);
   }
 

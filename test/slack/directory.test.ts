@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SlackDirectory } from '../../src/slack/directory.ts';
+import { RateLimitedClient } from '../../src/slack/rate-limited-client.ts';
+import { RateLimiter } from '../../src/slack/rate-limiter.ts';
+import { rateLimitTable } from '../../src/slack/rate-limits.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';
 
@@ -160,6 +163,17 @@ describe('a user group', () => {
 });
 
 describe('the insiders of a workspace', () => {
+  beforeEach(() => {
+    const { slackClient, installation } = scene.client;
+    const rateLimiter = new RateLimiter({
+      workspace: installation.workspace,
+      store: { take: async () => 0, pause: async () => undefined },
+      rateLimits: rateLimitTable(),
+      log: silentLog,
+    });
+    people = new SlackDirectory(new RateLimitedClient(slackClient, rateLimiter), silentLog);
+  });
+
   /** Slack lists these people, one to a page. */
   function list(...people: Record<string, unknown>[]): void {
     let at = 0;

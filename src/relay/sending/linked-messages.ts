@@ -9,8 +9,9 @@ import { linkDenialFor } from '../access/link-access.ts';
 import { type MessageLink, messageLinksIn } from '../reading/message-links.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { LinkedMessage } from '../reading/transcript.ts';
-import type { ThreadWork } from '../runtime/deps.ts';
+import type { ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
+import { throwIfInterrupted } from '../runtime/retry.ts';
 
 /** How many links of one message are followed. */
 const MAX_LINKS = 3;
@@ -31,17 +32,21 @@ const knownLinks = new WeakMap<Lease, Map<string, LinkedMessages>>();
 
 /**
  * The Slack messages that a waiting message links to, each with its thread if it begins one, read once. Only the words of
- * the person count: not what a form, a quotation or the agent says. Throws no SlackError: what cannot be read in time gets
- * a note.
+ * the person count: not what a quotation or the agent says. Throws no SlackError: what cannot be read in time gets a note.
+ * Throws the reason of `stopSignal`, and what interrupts the turn.
  */
-export async function readLinkedMessages(work: ThreadWork, message: Message): Promise<LinkedMessages> {
+export async function readLinkedMessages(
+  work: ThreadWork,
+  message: Message,
+  stopSignal?: AbortSignal,
+): Promise<LinkedMessages> {
   if (message.content === null) return NO_LINKS;
   const links = messageLinksIn(parseMessage(message.content));
   if (links.length === 0) return NO_LINKS;
   const known = knownLinks.get(work.lease) ?? new Map<string, LinkedMessages>();
   knownLinks.set(work.lease, known);
   const key = `${message.ts} ${message.edited_ts}`;
-  const linked = known.get(key) ?? (await followLinks(work, message, links));
+  const linked = known.get(key) ?? (await followLinks(work, message, links, stopSignal));
   known.set(key, linked);
   return linked;
 }
@@ -50,10 +55,14 @@ async function followLinks(
   work: ThreadWork,
   message: Message,
   links: readonly MessageLink[],
+  stopSignal: AbortSignal | undefined,
 ): Promise<LinkedMessages> {
+  const interrupt = anySignal([work.lease.signal, work.lease.draining, stopSignal]);
   const outcomes = await Promise.all(
-    links.map(async (link, index) => (index < MAX_LINKS ? followLink(work, message, link) : 'link_too_many')),
-  );
+    links.map(async (link, index) =>
+      index < MAX_LINKS ? followLink(work, message, link, interrupt) : 'link_too_many',
+    ),
+  ).finally(() => throwIfInterrupted(work.lease));
   const found = outcomes.flatMap((outcome) => (typeof outcome === 'string' ? [] : [outcome]));
   return {
     read: found.map(({ linked }) => linked),
@@ -69,26 +78,30 @@ async function followLink(
   work: ThreadWork,
   message: Message,
   link: MessageLink,
+  interrupt: AbortSignal,
 ): Promise<{ linked: LinkedMessage; files: readonly unknown[] } | FileReason> {
-  const { workspace, deps, lease } = work;
+  const { workspace, deps } = work;
   const { linkMs } = deps.settings;
   const asked = { ...message, person: message.user_id };
   try {
-    const outcome = await withinMs(linkMs, lease, (signal) =>
+    const outcome = await withinMs(linkMs, interrupt, (signal) =>
       retryCall(
         async () =>
-          (await linkDenialFor(workspace, asked, link.channel)) ?? (await readMessage(work, link, signal)),
+          (await linkDenialFor(workspace, asked, link.channel)) ??
+          (await readMessage(workspace, link, signal)),
       ),
     );
     if (outcome === undefined || typeof outcome === 'string') return outcome ?? 'link_late';
-    const thread = await withinMs(linkMs, lease, (signal) =>
+    const thread = await withinMs(linkMs, interrupt, (signal) =>
       readReplies(work, message, link, outcome, signal),
     ).catch((error: unknown) => {
       deps.log.info({ err: error, channel: link.channel }, 'the thread of a linked message was not read');
       return undefined;
     });
-    lease.signal.throwIfAborted();
+    interrupt.throwIfAborted();
     const replies = thread?.messages.filter(({ ts }) => ts !== link.ts) ?? [];
+    const quotedCount = Math.max(0, deps.settings.maxTranscriptMessages - 1);
+    const quoted = [outcome, ...replies.slice(Math.max(0, replies.length - quotedCount))];
     const isElsewhere = link.channel !== message.channel;
     const channelName = isElsewhere ? (await workspace.people.channel(link.channel)).name : undefined;
     const linked: LinkedMessage = {
@@ -99,9 +112,9 @@ async function followLink(
       missing: thread?.missing,
       unreadReplies: thread === undefined ? (outcome.reply_count ?? 0) : 0,
     };
-    return { linked, files: [outcome, ...replies].flatMap(({ files }) => files ?? []) };
+    return { linked, files: quoted.flatMap(({ files }) => files ?? []) };
   } catch (error) {
-    lease.signal.throwIfAborted();
+    interrupt.throwIfAborted();
     if (!(error instanceof SlackError)) throw error;
     deps.log.info(
       { workspace: workspace.id, channel: link.channel, err: error },
@@ -112,16 +125,15 @@ async function followLink(
   }
 }
 
-/** The message itself, in one call; for an app that may make one a minute, only if that is soon. */
+/** The message itself, in one call. */
 async function readMessage(
-  { workspace: { readBack }, deps }: ThreadWork,
+  { readBack }: WorkspaceClient,
   { channel, ts, threadTs }: MessageLink,
   signal: AbortSignal,
-): Promise<ThreadMessage | 'link_late' | 'link_gone'> {
-  const request = { channel, threadTs, oldest: ts, latest: ts, cursor: undefined, signal };
-  const page = await readBack.tryPage(request, deps.settings.linkMs);
-  if (page === undefined) return 'link_late';
-  return page.messages.find((one) => one.ts === ts && one.subtype !== 'tombstone') ?? 'link_gone';
+): Promise<ThreadMessage | 'link_gone'> {
+  for await (const read of readBack.messages({ channel, threadTs, oldest: ts, latest: ts, signal }))
+    if (read.ts === ts && read.subtype !== 'tombstone') return read;
+  return 'link_gone';
 }
 
 /** The newest replies to a linked message before the question; undefined where they are not read. */
@@ -147,12 +159,15 @@ async function readReplies(
 /** What `read` returns within this time (ms); undefined if it takes longer. */
 async function withinMs<T>(
   ms: number,
-  lease: Lease,
+  interrupt: AbortSignal,
   read: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
   const late = AbortSignal.timeout(ms);
   try {
-    return await Promise.race([read(anySignal([lease.signal, late])), sleep(ms, undefined, { ref: false })]);
+    return await Promise.race([
+      read(anySignal([interrupt, late])),
+      sleep(ms, undefined, { ref: false, signal: interrupt }),
+    ]);
   } catch (error) {
     if (late.aborted) return undefined;
     throw error;

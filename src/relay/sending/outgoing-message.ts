@@ -42,6 +42,7 @@ export async function readOutgoingMessage(
   work: ThreadWork,
   thread: Thread,
   message: Message,
+  stopSignal?: AbortSignal,
 ): Promise<OutgoingMessage> {
   const { deps, workspace } = work;
   const content = message.content ?? { text: '' };
@@ -56,7 +57,7 @@ export async function readOutgoingMessage(
     : await readEarlierMessages(work, thread, message);
   const botUserId = workspace.bot.userId;
   const isResent = (await findResentMessage(deps.store, message)) !== undefined;
-  const { read: linked } = isResent ? NO_LINKS : await readLinkedMessages(work, message);
+  const { read: linked } = isResent ? NO_LINKS : await readLinkedMessages(work, message, stopSignal);
   const others = [...before, ...linked.flatMap((one) => [one.message, ...one.replies])];
   const names = await lookUpNames(workspace, parsed, ...others);
   const flagged = parseFlags(readableText(parsed, names, botUserId), deps.settings.supportedTaskOptions);

@@ -156,7 +156,8 @@ export class Sender {
   async #ensureTask(thread: Thread, projectId: string): Promise<string> {
     if (thread.task_id !== null) return thread.task_id;
     if (thread.project_id !== null && thread.project_id !== projectId) throw new RestartSending();
-    const outgoing = await readOutgoingMessage(this.#work, thread, await this.#currentMessage());
+    const message = await this.#currentMessage();
+    const outgoing = await readOutgoingMessage(this.#work, thread, message, this.#options.stopSignal);
     const taskOptions = this.#newTaskOptions(outgoing);
     try {
       const record = async (intent: TaskIntent) => {
@@ -222,7 +223,7 @@ export class Sender {
     // A resent message goes with the files that are at the service already.
     if ((await findResentMessage(this.#work.deps.store, message)) !== undefined) return NO_ATTACHMENTS;
     const quoted = await this.#beforeSending((thread) => filesOfQuotedMessages(this.#work, thread, message));
-    const linked = await readLinkedMessages(this.#work, message);
+    const linked = await readLinkedMessages(this.#work, message, this.#options.stopSignal);
     const files = [...(message.content.files ?? []), ...quoted, ...linked.files];
     if (files.length === 0 && linked.notes.length === 0) return NO_ATTACHMENTS;
     const uploaded = files.length === 0 ? NO_ATTACHMENTS : await this.#upload({ ...message.content, files });

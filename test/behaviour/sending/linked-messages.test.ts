@@ -46,6 +46,7 @@ interface Case {
   direct?: boolean;
 }
 
+const lab = place('lab');
 let questions = 0;
 
 describe.concurrent('a link to a message', () => {
@@ -74,8 +75,12 @@ describe.concurrent('a link to a message', () => {
 
   test('brings of a long thread the message and its newest replies, and says how many are missing', async () => {
     const channel = place('gamma');
-    const root = thread(channel, 'the gamma plates', 6);
-    const { prompt } = await askAbout(channel, 'about a long thread', root);
+    const root = thread(channel, 'the gamma plates', 0);
+    for (let count = 1; count <= 6; count += 1) {
+      const files = count === 1 ? [{ name: 'early.csv', mime: 'text/csv', bytes: 'well\nB2\n' }] : [];
+      scene.reply(channel, root, `the gamma plates, reply ${count}`, { person: grace, files });
+    }
+    const { prompt, files } = await askAbout(channel, 'about a long thread', root);
     expect(prompt.match(/the gamma plates, reply \d/g)?.map((words) => words.at(-1))).toEqual([
       '4',
       '5',
@@ -83,6 +88,7 @@ describe.concurrent('a link to a message', () => {
     ]);
     expect(prompt).toContain('(quoted: the newest 3 messages, 3 older messages left out; times in UTC)');
     expect(prompt).toMatch(/> the gamma plates\n/);
+    expect(files).toBe(1);
   });
 
   test("in one's own direct message is read in every conversation that one is in", async () => {
@@ -130,24 +136,21 @@ describe.concurrent('a link to a message', () => {
       { linked: { shared: true, members: [grace] }, direct: true },
       'another organisation may read along',
     ],
-  ])(
-    'is named and never read if it is %s',
-    async (what, { linked = {}, asking = {}, direct = false }, why) => {
-      const hidden = place(`hidden-${what}`, linked);
-      const root = thread(hidden, `the secret plates ${what}`);
-      const channel = direct ? slack.openDm(ada) : place(`asking-${what}`, asking);
-      questions += 1;
-      const title = `what about number ${questions} of these`;
-      const { prompt, files, shown } = await askAbout(channel, title, root);
-      expect(prompt).toContain(title);
-      expect(prompt).not.toContain('the secret plates');
-      expect(prompt).toContain('that are not quoted here:\n- “https://');
-      expect(prompt).toContain(why);
-      expect(files).toBe(0);
-      expect(shown.split(why)).toHaveLength(2);
-      expect(shown).toContain('I sent your message without it.');
-    },
-  );
+  ])('is named and never read if it is %s', async (what, { linked = {}, asking, direct = false }, why) => {
+    const hidden = place(`hidden-${what}`, linked);
+    const root = thread(hidden, `the secret plates ${what}`);
+    const channel = direct ? slack.openDm(ada) : asking === undefined ? lab : place(`asking-${what}`, asking);
+    questions += 1;
+    const title = `what about number ${questions} of these`;
+    const { prompt, files, shown } = await askAbout(channel, title, root);
+    expect(prompt).toContain(title);
+    expect(prompt).not.toContain('the secret plates');
+    expect(prompt).toContain('that are not quoted here:\n- “https://');
+    expect(prompt).toContain(why);
+    expect(files).toBe(0);
+    expect(shown.split(why)).toHaveLength(2);
+    expect(shown).toContain('I sent your message without it.');
+  });
 
   test('is left out from the fourth on, and one that is gone is named', async () => {
     const channel = place('zeta');
@@ -220,6 +223,22 @@ describe.concurrent('a link to a message', () => {
     expect(await kept()).toEqual(new Set());
     expect(await erasure.knowsPerson(slack.team.id, other.user)).toBe(false);
   });
+});
+
+test('a question that waits for a linked message is stopped at once', async ({ onTestFinished }) => {
+  const own = await openAppScene({ limits: { linkMs: 600_000 } }, onTestFinished);
+  const channel = own.channel();
+  const linked = own.slack.say({ person: own.grace, channel, text: 'the linked words' });
+  const fault = { kind: 'status', status: 429, headers: { 'retry-after': '300' } } as const;
+  own.slack.faults.add({ call: /^(?:users\.list|conversations\.history)$/, fault });
+  for (const place of [channel, own.channel()]) {
+    const question = own.ask(place, `stop this ${own.slack.permalink(linked)}`);
+    const reply = await own.messageWithButton(place, question, 'stop');
+    await own.slack.click({ person: own.ada, channel: place, ts: reply.ts, actionId: 'stop' });
+    await own.finished(place, question);
+    expect(own.shown(place, question)).toContain('Stopped by');
+  }
+  expect(own.agent.tasks).toEqual([]);
 });
 
 test('a question does not wait for a linked message, or its replies, that Slack does not deliver', async ({

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
-import { buildTranscript, withTranscript } from '../../../src/relay/reading/transcript.ts';
+import {
+  buildTranscript,
+  quoteLinkedMessage,
+  withTranscript,
+} from '../../../src/relay/reading/transcript.ts';
 import { bot, names } from '../../support/message-builders.ts';
 
 const at = (minute: number) => `${1767258000 + minute * 60}.000100`;
@@ -100,5 +104,49 @@ describe('the transcript of an earlier conversation', () => {
         expect(quote(messages.toReversed(), { maxMessages, maxCharacters })).toBe(text);
       }),
     );
+  });
+});
+
+describe('the quotation of a linked message', () => {
+  const linked = {
+    url: 'https://lab.slack.com/archives/C1/p1',
+    channelName: 'plates',
+    message: said(0, 'U0ADA', 'Which batch?'),
+    replies: [said(1, 'U0GRACE', 'The first.'), said(2, 'U0ADA', 'Thanks.')],
+    missing: undefined,
+    unreadReplies: 0,
+  };
+  const quoted = (change: Partial<typeof linked> = {}, more: Partial<typeof limits> = {}) =>
+    quoteLinkedMessage({ ...linked, ...change }, { names, botUserId: bot, ...limits, ...more });
+
+  it('says where it is, and ends with the newest replies', () => {
+    expect(quoted({}, { maxMessages: 2 })).toBe(
+      [
+        'The Slack message in #plates at <https://lab.slack.com/archives/C1/p1> (quoted; times in UTC):',
+        '',
+        '> **Ada Lovelace**, 2026-01-01 09:00:',
+        '> Which batch?',
+        '',
+        'The replies to it (quoted: the newest message, 1 older message left out; times in UTC):',
+        '',
+        '> **Ada Lovelace**, 2026-01-01 09:02:',
+        '> Thanks.',
+      ].join('\n'),
+    );
+  });
+
+  it('names replies that were not read, and a message without text', () => {
+    const said = quoted({ message: parseMessage({ ts: at(0), text: '' }), replies: [], unreadReplies: 3 });
+    expect(said).toMatch(
+      /\(quoted; replies that were not read: 3; times in UTC\):\n\n> \(no text that fits here\)$/,
+    );
+  });
+
+  it('keeps the message alone where nothing else has room, or nobody wants more', () => {
+    for (const more of [{ maxMessages: 0 }, { maxMessages: 1 }, { maxCharacters: 230 }])
+      expect(quoted({}, more)).toMatch(/> Which batch\?$/);
+    const long = quoted({ message: said(0, 'U0ADA', 'a word '.repeat(100)) }, { maxCharacters: 300 });
+    expect(long).toHaveLength(300);
+    expect(long).toMatch(/… \(cut\)$/);
   });
 });

@@ -149,7 +149,8 @@ class DiskStorage implements Storage {
     }
     const grant: SignedLink = JSON.parse(Buffer.from(text, 'base64url').toString());
     if (grant.method !== method) throw new ServiceRefusal(403, `The link is for ${grant.method}`);
-    if (this.#options.now() >= grant.expires) throw new ServiceRefusal(403, 'The link has expired');
+    if (this.#options.now() >= grant.expires)
+      throw new ServiceRefusal(this.#options.behaviour.expiredLinkStatus, 'The link has expired');
     for (const [name, value] of Object.entries(grant.headers ?? {})) {
       if (request.get(name) !== value) throw new ServiceRefusal(403, `Header ${name} is missing or wrong`);
     }

@@ -45,6 +45,8 @@ export interface ServiceBehaviour {
   uploadLinkMs: number;
   /** Lifetime of download links, ms. */
   downloadLinkMs: number;
+  /** Response to an expired link (disk storage only). */
+  expiredLinkStatus: 400 | 401 | 403 | 410;
   /** Minimum characters of a download link (disk storage only). */
   downloadLinkLength: number;
   /** The response to GET /experimental/files/{id}/content. */
@@ -116,6 +118,7 @@ export const DEFAULT_BEHAVIOUR: Readonly<ServiceBehaviour> = {
   refusedTypeStatus: 415,
   uploadLinkMs: 15 * 60_000,
   downloadLinkMs: 15 * 60_000,
+  expiredLinkStatus: 403,
   downloadLinkLength: 0,
   contentDownload: 'bytes',
   projectParameter: 'project_id',

@@ -91,7 +91,7 @@ export class AgentClient {
     const retry = { ...transport.retry, maxAttempts: 1 };
     this.presence = new ServicePresence(
       this.#http,
-      new ServiceHttp({ ...http, retry, apiKey: () => WRONG_KEY }),
+      new ServiceHttp({ ...http, retry, apiKey: () => WRONG_KEY, isTrial: true }),
     );
     this.links = new SignedLinks({ ...transport, allowedHosts, log: options.log });
   }
@@ -292,8 +292,7 @@ export class AgentClient {
     options: AgentCallOptions = {},
   ): Promise<{ readonly body: Readable }> {
     const details = { ids: { file_id: fileId }, signal: options.signal };
-    const response = await this.#http.openStream(`${FILE_PATH}/content`, details);
-    return await openContent(response, {
+    return await openContent(() => this.#http.openStream(`${FILE_PATH}/content`, details), {
       serviceOptions: this.serviceOptions,
       links: this.links,
       serviceUrl: this.#http.baseUrl,

@@ -6,6 +6,8 @@ import {
   AgentError,
   type AgentErrorCode,
   type AgentErrorDetails,
+  AgentExpiredLinkError,
+  AgentForbiddenError,
   AgentNotFoundError,
   AgentRejectedError,
   AgentResponseSizeError,
@@ -22,6 +24,8 @@ export interface CallContext {
   readonly name: string;
   readonly target: 'service' | 'link';
   readonly serviceOptions: ServiceOptions;
+  /** The call only tries the key, so its 403 is about the key. */
+  readonly isTrial?: boolean | undefined;
   /** Removes the key from a text from outside. */
   readonly redact: (text: string) => string;
 }
@@ -41,6 +45,7 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
     sentence: `${serverName(target)} ${sentence}${said}`,
     retryAfterMs: mayPass ? parseRetryAfter(response.header('retry-after')) : undefined,
   });
+  const reason = context.redact(errorText(text, serviceOptions.errorWords));
   const fail = (code: AgentErrorCode, sentence: string) => new AgentError(code, details(sentence));
 
   if (status < 400) {
@@ -48,6 +53,8 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
     return fail('not_understood', sentence);
   }
   if (target === 'service') {
+    if (status === 403 && context.isTrial !== true)
+      return new AgentForbiddenError({ ...details(`refused this call ${about}.`), reason });
     if (serviceOptions.badKeyStatuses.includes(status))
       return fail(
         'bad_key',
@@ -60,8 +67,10 @@ export async function errorForResponse(context: CallContext, response: HttpRespo
   }
   if (status === 429) return fail('rate_limited', `received too many calls ${about}. Try again later.`);
   if (isTransient(status)) return fail('unavailable', `has a problem ${about}. Try again later.`);
-  const reason = context.redact(errorText(text, serviceOptions.errorWords));
-  return new AgentRejectedError({ ...details(`${rejectionSentence(status)} ${about}.`), reason });
+  const rejection = { ...details(`${rejectionSentence(status)} ${about}.`), reason };
+  if (target === 'link' && serviceOptions.expiredLinkStatuses.includes(status))
+    return new AgentExpiredLinkError(rejection);
+  return new AgentRejectedError(rejection);
 }
 
 /** The error for a call without a readable response. An AgentError and an error of the body stay as they are. */

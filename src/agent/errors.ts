@@ -7,7 +7,7 @@
 export type AgentCallOutcome = 'not_sent' | 'refused' | 'unknown';
 
 export type AgentErrorCode =
-  /** 401 or 403: an admin must replace the key. */
+  /** 401, or 403 whatever is called: an admin must replace the key. */
   | 'bad_key'
   | 'not_found'
   | 'busy'
@@ -100,6 +100,12 @@ export class AgentRejectedError extends AgentError {
     return this.#reason;
   }
 }
+
+/** A signed link of the service has expired: another one can be asked for. */
+export class AgentExpiredLinkError extends AgentRejectedError {}
+
+/** 403, although the key is valid: it may not use what the call asked for. */
+export class AgentForbiddenError extends AgentRejectedError {}
 
 /** A response above the limits of response-limits.ts. A list can be read in smaller pages. */
 export class AgentResponseSizeError extends AgentError {

@@ -17,8 +17,18 @@ interface ContentContext {
   readonly sizeBytes: () => Promise<number | null>;
 }
 
-/** Opens contents: bytes, a redirect to them, or JSON with a link. The caller reads or destroys the `body`. */
+/**
+ * Opens contents: bytes, a redirect to them, or JSON with a link. `ask` asks the service for them, again if a link has
+ * expired. The caller reads or destroys the `body`.
+ */
 export async function openContent(
+  ask: () => Promise<HttpResponse>,
+  context: ContentContext,
+): Promise<{ readonly body: Readable }> {
+  return await context.links.renewingOnce(async () => await contentIn(await ask(), context));
+}
+
+async function contentIn(
   response: HttpResponse,
   { serviceOptions, links, serviceUrl, signal, sizeBytes }: ContentContext,
 ): Promise<{ readonly body: Readable }> {

@@ -114,11 +114,9 @@ export class MultipartUpload {
   async #sendPart(number: number, url: string, buffer: PartBuffer): Promise<void> {
     let etag: string | undefined;
     try {
-      etag = await this.#putPart(number, url, buffer.bytes).catch(async (error: unknown) => {
-        if (!this.#isExpired(error)) throw error;
-        this.#urls.delete(number);
-        const fresh = await this.#requestUrls([number]);
-        return await this.#putPart(number, this.#requireUrl(fresh, number), buffer.bytes);
+      etag = await this.#client.links.renewingOnce(async (isExpired) => {
+        const fresh = isExpired ? this.#requireUrl(await this.#requestUrls([number]), number) : url;
+        return await this.#putPart(number, fresh, buffer.bytes);
       });
     } finally {
       buffer.release(etag !== undefined);
@@ -174,13 +172,6 @@ export class MultipartUpload {
       sentence: `The agent service returned no upload link for part ${number}. Upload the file again.`,
       outcome: 'refused',
     });
-  }
-
-  #isExpired(error: unknown): boolean {
-    const statuses = this.#client.serviceOptions.expiredLinkStatuses;
-    return (
-      error instanceof AgentRejectedError && error.status !== undefined && statuses.includes(error.status)
-    );
   }
 
   #reportProgress(): void {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { anySignal } from './any-signal.ts';
 import { type RetryPolicy, retryCall } from './call-retry.ts';
 import type {
@@ -18,9 +18,10 @@ import {
   responseSizeError,
   unreadableResponseError,
 } from './error-mapping.ts';
-import { AgentError } from './errors.ts';
+import { AgentError, AgentForbiddenError } from './errors.ts';
 import { BrokenRequestError, type HttpResponse, sendRequest } from './http-request.ts';
 import { parseJson } from './json-path.ts';
+import { KeyCheck, NO_TASK_ID } from './key-check.ts';
 import { nextCursor } from './request-bodies.ts';
 import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';
 import type { ServiceOptions } from './service-options.ts';
@@ -53,7 +54,12 @@ export interface ServiceHttpOptions
   readonly retry: RetryPolicy;
   readonly responseReader: ResponseReader;
   readonly dispatcher: Dispatcher;
+  /** The calls only try the key, so their 403 is about the key. */
+  readonly isTrial?: boolean;
 }
+
+/** How long it may take to try the key (ms). */
+const TRIAL_TIMEOUT_MS = 10_000;
 
 type ReadResponse<T> = (response: HttpResponse, context: CallContext) => Promise<T>;
 
@@ -71,6 +77,7 @@ interface Attempt<T> extends CallDetails {
 /** Calls the service with its key. Follows no redirect. */
 export class ServiceHttp {
   readonly #options: ServiceHttpOptions;
+  readonly #keyCheck: KeyCheck;
   /** When a call last got the response that it asked for (`performance.now()`). */
   lastSuccessAt = Number.NEGATIVE_INFINITY;
   /** The calls whose left out items were logged: a reply is read again and again. */
@@ -82,6 +89,8 @@ export class ServiceHttp {
 
   constructor(options: ServiceHttpOptions) {
     this.#options = options;
+    const lastSuccessAt = () => this.lastSuccessAt;
+    this.#keyCheck = new KeyCheck({ tryKey: () => this.#tryKey(), lastSuccessAt, gate: options.gate });
   }
 
   /** Calls an endpoint and reads its JSON response by `schema`. `path` is also the call's name in errors and logs. */
@@ -153,15 +162,21 @@ export class ServiceHttp {
     read: ReadResponse<T>,
     idleMs = 0,
   ): Promise<T> {
-    const { apiKey, serviceOptions, retry } = this.#options;
+    const { apiKey, serviceOptions, retry, isTrial } = this.#options;
     const redact = (text: string) => text.replaceAll(apiKey(), '[key]');
-    const context = { name: `${method} ${path}`, target: 'service', serviceOptions, redact } as const;
+    const name = `${method} ${path}`;
+    const context = { name, target: 'service', serviceOptions, redact, isTrial } as const;
     const url = this.#url(path, details, context);
     const { mayRepeat = method !== 'POST', signal, guard } = details;
     const outerSignal = anySignal([signal, guard?.signal]);
     const once = async (attempt: number): Promise<T> => {
       if (method === 'GET') await this.#waitToRead(context, outerSignal);
-      return await this.#attempt({ ...details, context, method, url, attempt, outerSignal, read, idleMs });
+      const call = { ...details, context, method, url, attempt, outerSignal, read, idleMs };
+      return await this.#attempt(call).catch(async (error: unknown) => {
+        const isDoubtful =
+          error instanceof AgentForbiddenError && serviceOptions.badKeyStatuses.includes(403);
+        throw isDoubtful ? await this.#keyCheck.explain(error, outerSignal) : error;
+      });
     };
     return await retryCall(once, mayRepeat ? retry : { ...retry, maxAttempts: 1 }, outerSignal);
   }
@@ -201,7 +216,7 @@ export class ServiceHttp {
       const endedBy = (['lease', 'caller', 'timeout'] as const).find((end) => ends[end]?.aborted);
       const failure = errorForBrokenRequest(context, error, endedBy);
       if (failure instanceof AgentError && failure.code === 'bad_key') gate?.refused(failure);
-      else if (status !== undefined && status < 500) gate?.accepted();
+      else if (status !== undefined && status < 500 && status !== 403) gate?.accepted();
       if (
         failure instanceof AgentError &&
         failure.code === 'rate_limited' &&
@@ -216,6 +231,14 @@ export class ServiceHttp {
       log?.debug(made, 'called the agent service');
       onAttempt?.(made);
     }
+  }
+
+  /** Asks for a task that does not exist. */
+  async #tryKey(): Promise<unknown> {
+    const { gate: _gate, beforeRead: _beforeRead, retry, ...options } = this.#options;
+    const once = new ServiceHttp({ ...options, retry: { ...retry, maxAttempts: 1 }, isTrial: true });
+    const details = { ids: { task_id: NO_TASK_ID }, timeoutMs: TRIAL_TIMEOUT_MS };
+    return await once.call('GET', '/experimental/tasks/{task_id}', z.looseObject({}), details);
   }
 
   /** Waits for the caller's read rate and the limit on bytes per second. Rethrows the caller's own errors. */

@@ -42,7 +42,7 @@ export const serviceOptionsSchema = z.strictObject({
     .int()
     .min(1)
     .default(5 * MEBIBYTE),
-  expiredLinkStatuses: statusesSchema.default([403]),
+  expiredLinkStatuses: statusesSchema.default([400, 401, 403, 410]),
   finalizeUploadIdField: nameSchema.default('upload_id'),
   finalizePartsField: nameSchema.default('parts'),
   finalizePartNumberField: nameSchema.default('part_number'),

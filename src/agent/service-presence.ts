@@ -1,9 +1,8 @@
 import { AgentError } from './errors.ts';
+import { NO_TASK_ID } from './key-check.ts';
 import type { ServiceHttp } from './service-http.ts';
 import { taskSchema } from './service-schema.ts';
 
-/** No task has this id, so asking for it changes nothing. */
-export const NO_TASK_ID = '00000000-0000-0000-0000-000000000000';
 export const WRONG_KEY = 'a-key-that-nobody-has';
 
 /** How often the service is asked (ms), however many want to know. */

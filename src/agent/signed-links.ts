@@ -9,7 +9,7 @@ import {
   errorForResponse,
   RequestBodyError,
 } from './error-mapping.ts';
-import { AgentError, AgentRejectedError } from './errors.ts';
+import { AgentError, AgentExpiredLinkError, AgentRejectedError } from './errors.ts';
 import { type HttpRequest, type HttpResponse, readText, sendRequest } from './http-request.ts';
 import { hostNameOf, isPrivateAddress } from './network-address.ts';
 import type { ServiceOptions } from './service-options.ts';
@@ -79,6 +79,16 @@ export class SignedLinks {
       return await retryCall(once, this.#retry, upload.signal);
     } catch (error) {
       throw error instanceof RequestBodyError ? error.cause : error;
+    }
+  }
+
+  /** Runs `use`, and once more with `isExpired` if its link has expired: then it asks for another one. */
+  async renewingOnce<T>(use: (isExpired: boolean) => Promise<T>): Promise<T> {
+    try {
+      return await use(false);
+    } catch (error) {
+      if (!(error instanceof AgentExpiredLinkError)) throw error;
+      return await use(true);
     }
   }
 

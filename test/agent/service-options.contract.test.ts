@@ -113,6 +113,22 @@ describe("a file's content", () => {
     expect(await both.client.getFile(file.id)).toMatchObject({ sizeBytes: 1_000_000 });
   });
 
+  const expired = [400, 401, 403, 410] as const;
+  it.each(expired)('is requested once more where its link answers %d', async (expiredLinkStatus) => {
+    for (const contentDownload of ['redirect', 'json'] as const) {
+      const both = await pair({ contentDownload, expiredLinkStatus, downloadLinkMs: 0 });
+      const file = await upload(both, 'hello');
+      await expect(both.client.openFileContent(file.id)).rejects.toMatchObject({ status: expiredLinkStatus });
+      const asked = () => both.service.calls.filter(({ name }) => name.endsWith('/content'));
+      expect(asked()).toHaveLength(2);
+      const fault = { kind: 'status', status: expiredLinkStatus } as const;
+      both.service.faults.add({ call: 'GET download', fault, times: 1 });
+      both.service.behaviour.downloadLinkMs = 60_000;
+      expect(await textOf(await both.client.openFileContent(file.id))).toBe('hello');
+      expect(asked()).toHaveLength(4);
+    }
+  });
+
   it('is not followed if it only looks like a link', async () => {
     const both = await pair({ contentDownload: 'bytes' });
     const text = '{"download_url":"http://169.254.169.254/secret"}';

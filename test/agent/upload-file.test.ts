@@ -216,10 +216,10 @@ describe('an upload in parts', () => {
     expect(stored.server.requests.filter(({ method }) => method === 'PUT')).toHaveLength(6);
   });
 
-  it('requests the expired link of a part once more', async () => {
+  it.each([400, 401, 403, 410])('requests the link of a part once more after a %d', async (status) => {
     await using stored = await storage({
       partBytes: 30,
-      put: (part, n) => (part === 2 && n < 2 ? 403 : 200),
+      put: (part, n) => (part === 2 && n < 2 ? status : 200),
     });
     await uploadFile(stored.client, again);
     expect(whole(stored).equals(bytes)).toBe(true);

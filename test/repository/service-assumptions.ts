@@ -81,7 +81,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     settings: ['firstPartNumber', 'partBytes', 'mostParts', 'leastPartBytes'],
   },
   {
-    point: 'an expired part URL',
+    point: 'an expired part URL or download link',
     assumedAs: 'requested again, once',
     confidence: 'medium',
     settings: ['expiredLinkStatuses'],
@@ -118,7 +118,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     point: 'status of a bad key',
-    assumedAs: 'not retried',
+    assumedAs: 'not retried; 403 only if a task that cannot exist is refused, too',
     confidence: 'medium',
     settings: ['badKeyStatuses'],
   },

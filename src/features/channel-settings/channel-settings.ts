@@ -163,6 +163,7 @@ export class ChannelSettingsModal {
       if (Object.keys(texts).length > 0) await agent.updateProject(target, texts, { signal });
       return undefined;
     } catch (error) {
+      if (project !== undefined && isForbidden(error)) return unknown;
       signal.throwIfAborted();
       if (error instanceof AgentNotFoundError)
         return project === undefined
@@ -183,6 +184,11 @@ export class ChannelSettingsModal {
   #projectKey({ workspace, channel }: ChannelActor) {
     return { workspace, channel, account_id: this.#deps.accountOf(workspace) };
   }
+}
+
+/** Whether the service refused the project, as far as was found out in time. */
+function isForbidden(error: unknown): boolean {
+  return error instanceof AgentError && error.status === 403 && error.code !== 'bad_key';
 }
 
 /** For the audit trail: which texts changed, not what they say. */

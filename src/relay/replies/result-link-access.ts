@@ -121,8 +121,7 @@ export async function resolveResult(
     const taskId = thread && taskIdOf(turn, thread);
     if (!taskId) return { kind: 'expired' };
     const agent = deps.agent(thread.account_id);
-    const results = await agent.allResults(taskId, { reconcile: false, signal });
-    const url = results.find(({ id }) => id === target.resultId)?.downloadUrl;
+    const url = await freshLink(agent, taskId, target.resultId, signal);
     if (!url) return { kind: 'expired' };
     return { kind: 'found', url: new URL(url).href, isOwnService: thread.account_id !== SETTINGS_ACCOUNT };
   } catch (error) {
@@ -131,4 +130,15 @@ export async function resolveResult(
     deps.log.warn({ err: error }, 'could not resolve a link to a result');
     return { kind: 'unavailable' };
   }
+}
+
+/** A new link of the service to a result; null or undefined without one. Throws an AgentError. */
+export async function freshLink(
+  agent: AgentClient,
+  taskId: string,
+  resultId: string,
+  signal: AbortSignal,
+): Promise<string | null | undefined> {
+  const results = await agent.allResults(taskId, { reconcile: false, signal });
+  return results.find(({ id }) => id === resultId)?.downloadUrl;
 }

@@ -11,6 +11,7 @@ import type { SettledTurnContext } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
+import { freshLink } from './result-link-access.ts';
 import { type FileToShare, ThreadFiles } from './thread-files.ts';
 
 /** The group of the results that a turn's task made after the turn. */
@@ -250,11 +251,14 @@ function toFileToShare(context: SettledTurnContext, result: SizedResult): FileTo
 
 /** The result's bytes; the download starts with the first chunk that is taken. */
 async function* resultBytes(
-  { agent, lease }: SettledTurnContext,
+  { agent, taskId, lease }: SettledTurnContext,
   { id, name, sizeBytes, downloadUrl }: SizedResult,
 ): AsyncGenerator<Uint8Array> {
-  if (!downloadUrl) throw new Error(`The result ${id} has no link.`);
   const signal = anySignal([lease.signal, AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS)]);
-  const { body } = await agent.links.get(downloadUrl, signal);
+  const { body } = await agent.links.renewingOnce(async (isExpired) => {
+    const link = isExpired ? await freshLink(agent, taskId, id, signal) : downloadUrl;
+    if (!link) throw new Error(`The result ${id} has no link.`);
+    return await agent.links.get(link, signal);
+  });
   yield* withExactSize(body, sizeBytes, name);
 }

@@ -1,5 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { AgentError, AgentForbiddenError, AgentNotFoundError } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Thread } from '../../store/schema.ts';
 import { AccountGone } from '../installations/account-check.ts';
@@ -55,6 +55,8 @@ async function ensureChannelProject(
       const wasNotCreated = error instanceof AgentError && error.outcome !== 'unknown';
       // Without the lease the claim may belong to the process that has the turn now.
       if (lease.remainingMs() > 0) await store.projects.release(key, turnId, wasNotCreated);
+      if (error instanceof AgentForbiddenError)
+        throw new TurnEnded('refused', strings.newProjectForbidden, error);
       throw error;
     }
   }

@@ -1,5 +1,6 @@
 import {
   AgentBusyError,
+  AgentForbiddenError,
   AgentNotFoundError,
   AgentRejectedError,
   undefinedIfNotFound,
@@ -172,6 +173,8 @@ export class Sender {
       this.#thread = { ...thread, project_id: projectId, task_id, task_intended_at: null };
       return task_id;
     } catch (error) {
+      if (error instanceof AgentForbiddenError)
+        throw new TurnEnded('refused', strings.projectForbidden(projectId), error);
       if (
         error instanceof AgentRejectedError &&
         error.status === HTTP_UNPROCESSABLE &&

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import {
   AgentError,
+  AgentForbiddenError,
   AgentNotFoundError,
   AgentRejectedError,
   AgentResponseSizeError,
@@ -153,6 +154,7 @@ export function outcomeOfError(
 /** The error's own sentence is for operators, who find it in the log. */
 function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
+  if (error instanceof AgentForbiddenError && atService.task) return strings.taskForbidden;
   if (error.code === 'not_understood' && atService.task && !atService.message)
     return strings.retriesExhausted;
   const serviceMessage = error instanceof AgentRejectedError ? error.reason : undefined;

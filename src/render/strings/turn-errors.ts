@@ -10,6 +10,19 @@ export const accountChanged =
   "This workspace now uses another agent account, so this conversation can't continue. Mention me in a new thread to start again.";
 export const projectNotFound =
   "This channel's project no longer exists at the agent service, so I didn't send your message. Choose another one in the channel's settings (`/agent settings`), then press Try again.";
+/** The service answered 403 for a channel's project, although it accepts the key. */
+export function projectForbidden(id: string): string {
+  return `The agent service doesn't let this app use this channel's project (${shorten(id, 100)}), so I didn't send your message. Choose another project in the channel's settings (\`/agent settings\`), then press Try again.`;
+}
+
+/** The service answered 403 when a project was to be created, although it accepts the key. */
+export const newProjectForbidden =
+  "The agent service doesn't let this app create a project for this channel, so I didn't send your message. Tell your app admin, or choose another project in the channel's settings (`/agent settings`).";
+
+/** The service answered 403 for a thread's task, although it accepts the key. */
+export const taskForbidden =
+  "The agent service doesn't let this app use this conversation. Mention me in a new thread to start again; if that doesn't help, tell your app admin.";
+
 export const noAccount =
   'This workspace has no account at the agent service yet. A workspace admin can set one: open this app under "Apps" and go to its Home tab.';
 export const taskClosed =

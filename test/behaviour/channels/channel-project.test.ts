@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { Faults } from '../../../sandbox/faults.ts';
+import { projectForbidden } from '../../../src/render/strings/turn-errors.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import {
   auditRows,
@@ -107,5 +108,29 @@ describe('the project of a channel', () => {
     const shown = await openChannelSettings(strict, strict.grace, channel);
     expect(shown.shown).toContain('to keep it unchanged');
     expect(await shown.save({ channel_model: 'fast' })).toBeUndefined();
+  });
+
+  test.concurrent('may be forbidden by the service, which is not taken for a refused key', async ({
+    onTestFinished,
+  }) => {
+    const faults = new Faults();
+    const strict = await openAppScene({ agent: { faults, script } }, onTestFinished);
+    const [channel, elsewhere] = [strict.channel(), strict.channel()];
+    const [foreign, closed] = [await newProject(strict, 'Foreign'), await newProject(strict, 'Closed later')];
+    const refuse = (about: string) =>
+      faults.add({ call: /^(PUT|POST|GET) /, about, fault: { kind: 'status', status: 403 } });
+    refuse(foreign);
+    const modal = await openChannelSettings(strict, strict.ada, channel);
+    const errors = { channel_project: expect.stringContaining("or you can't use it here") };
+    expect(await modal.save({ channel_project: foreign })).toEqual({ response_action: 'errors', errors });
+    await strict.finished(elsewhere, strict.ask(elsewhere, 'beside it'));
+
+    await saveChannelSettings(strict, channel, { channel_project: closed });
+    refuse(closed);
+    const root = strict.ask(channel, 'in a closed project');
+    await strict.finished(channel, root);
+    expect(strict.shown(channel, root)).toContain(projectForbidden(closed));
+    await strict.finished(elsewhere, strict.ask(elsewhere, 'and after it'));
+    expect(taskOf(strict, 'and after it')?.project.title).toBe(elsewhere.name);
   });
 });

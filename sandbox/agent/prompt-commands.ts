@@ -1,4 +1,4 @@
-import type { AgentTurn } from './agent-script.ts';
+import { type AgentTurn, TurnCancelled } from './agent-script.ts';
 import { writeLikeModel } from './sample-prose.ts';
 import { sampleReport } from './sample-report.ts';
 
@@ -43,6 +43,7 @@ const COMMANDS: Record<string, Command> = {
     turn.background(async () => {
       await turn.sleep(seconds * 1000);
       if (argument.endsWith('fail')) throw new Error('The background work broke down');
+      if (argument.endsWith('cancel')) throw new TurnCancelled();
       await turn.result('background.txt', 'text/plain', `Written after ${seconds} s of background work.\n`);
     });
     await writeLikeModel(turn, `My answer is final. I keep working in the background for ${seconds} s. `);

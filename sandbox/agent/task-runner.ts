@@ -104,11 +104,13 @@ export class TaskRunner {
     let status: SettledStatus = STATUS_OF[turn.reply.status === 'cancelling' ? 'cancelled' : end.reason];
     this.#settle(turn.reply, status, end);
     if (status === 'completed') {
-      const errors = await Promise.all(turn.backgroundWork.map((work) => this.#inBackground(work)));
+      const ends = await Promise.all(turn.backgroundWork.map((work) => this.#inBackground(work)));
       if (this.#turn !== turn) return;
-      const error = errors.find((one) => one !== undefined);
-      if (error !== undefined) status = 'failed';
-      if (this.#context.behaviour.backgroundError === 'on-the-reply') turn.reply.error = error ?? null;
+      const failed = ends.find((one) => one?.reason === 'error');
+      const ended = failed ?? ends.find((one) => one !== undefined);
+      if (ended !== undefined) status = STATUS_OF[ended.reason];
+      if (this.#context.behaviour.backgroundError === 'on-the-reply')
+        turn.reply.error = failed?.message ?? null;
     }
     this.#turn = undefined;
     if (this.#queue.length > 0) return this.#next();
@@ -116,13 +118,13 @@ export class TaskRunner {
     for (const plan of turn.reviews) void runReview(this.#context, this.task, plan, this.#abandoned.signal);
   }
 
-  /** The error of work that fails. */
-  async #inBackground(work: () => Promise<void>): Promise<string | undefined> {
+  /** The end of work that fails or is cancelled. */
+  async #inBackground(work: () => Promise<void>): Promise<TurnEnd | undefined> {
     try {
       await work();
       return undefined;
     } catch (error) {
-      return error instanceof TurnCancelled ? undefined : endOf(error).message;
+      return endOf(error);
     }
   }
 

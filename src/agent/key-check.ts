@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiKeyGate } from './client-options.ts';
-import { AgentError, AgentForbiddenError } from './errors.ts';
+import { AgentError, type AgentForbiddenError } from './errors.ts';
 
 /** No task has this id, so asking for it changes nothing. */
 export const NO_TASK_ID = '00000000-0000-0000-0000-000000000000';

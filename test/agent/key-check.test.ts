@@ -3,7 +3,8 @@ import { AgentError, AgentForbiddenError } from '../../src/agent/errors.ts';
 import { KeyCheck } from '../../src/agent/key-check.ts';
 
 const lasting = new AbortController().signal;
-const forbidden = () => new AgentForbiddenError({ sentence: 'No.', outcome: 'refused', status: 403, reason: '' });
+const forbidden = () =>
+  new AgentForbiddenError({ sentence: 'No.', outcome: 'refused', status: 403, reason: '' });
 const refused = new AgentError('bad_key', { sentence: 'No key.', outcome: 'refused', status: 401 });
 const down = new AgentError('unavailable', { sentence: 'Down.', outcome: 'unknown' });
 
@@ -11,7 +12,11 @@ function setUp() {
   let now = 1_000_000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   const tryKey = vi.fn<() => Promise<unknown>>(async () => undefined);
-  const gate = { enter: vi.fn(), refused: vi.fn(), accepted: vi.fn() };
+  const gate = {
+    enter: vi.fn<() => void>(),
+    refused: vi.fn<(error: AgentError) => void>(),
+    accepted: vi.fn<() => void>(),
+  };
   let lastSuccessAt = 0;
   return {
     check: new KeyCheck({ tryKey, lastSuccessAt: () => lastSuccessAt, gate }),

@@ -2,6 +2,7 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import { anySignal } from '../../agent/any-signal.ts';
 import { AgentBusyError, AgentError, AgentNotFoundError } from '../../agent/errors.ts';
 import type { Turn } from '../../store/schema.ts';
+import { BACKGROUND_PART, FOLLOW_UP_JOB } from '../../store/tasks/follow-up-schedule.ts';
 import type { StopRequestResult } from '../../store/threads/stops.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
@@ -63,8 +64,8 @@ export class StopControl {
 
   /**
    * Stops a turn: gracefully at first, and at once if asked again 10 s later or more. A turn whose message has not been
-   * sent never sends it; a turn that is over stays as it is. Stopping a message that a running turn has forwarded stops
-   * that turn.
+   * sent never sends it. Of a turn that is over, it stops what the task does in the background. Stopping a message that a
+   * running turn has forwarded stops that turn.
    */
   async requestStop(request: StopRequest): Promise<ControlOutcome> {
     const { store } = this.#deps;
@@ -72,13 +73,16 @@ export class StopControl {
     const named = request.turn ?? (await turnOf(store, request));
     if (named === undefined) return 'unknown';
     const known = await this.#runningTurnFor(named);
-    if (known.settled_at !== null || known.finished_at !== null) return 'over';
+    const isBackground = known.settled_at !== null || known.finished_at !== null;
+    if (isBackground && (await store.posts.ofTurn(known)).get(BACKGROUND_PART)?.state !== 'posted')
+      return 'over';
     if (!(await mayUseControl(this.#deps, useOnTurn(known, person, control)))) return 'refused';
-    const recorded = await this.#recordRequest(known, request);
+    const recorded = await this.#recordRequest(known, request, isBackground);
     if (recorded === undefined) return 'over';
     const { kind, turn } = recorded;
     if (kind === 'waits') return 'stopping';
-    this.#deps.log.info({ turn: turn.id, person, kind, control }, 'stop requested');
+    this.#deps.log.info({ turn: turn.id, person, kind, control, isBackground }, 'stop requested');
+    if (isBackground) return 'done';
     this.#onStopRequested(turn);
     this.#sendInBackground(turn);
     return 'done';
@@ -112,15 +116,21 @@ export class StopControl {
       : running;
   }
 
-  async #recordRequest(known: Turn, { person, ts }: StopRequest): Promise<StopRequestResult | undefined> {
+  async #recordRequest(
+    known: Turn,
+    { person, ts }: StopRequest,
+    isBackground: boolean,
+  ): Promise<StopRequestResult | undefined> {
     const { workspace, id, channel, thread_ts } = known;
     return this.#deps.store.transaction(async (store) => {
       await store.threads.lock(known);
       const recorded = await store.stopRequests.record(
         { workspace, turn_id: id, user_id: person, ts },
         FORCE_STOP_AFTER_SECONDS,
+        isBackground,
       );
-      if (recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
+      if (isBackground) await store.jobs.wake({ workspace, kind: FOLLOW_UP_JOB, channel, thread_ts });
+      else if (recorded?.kind === 'asked') await store.pausedThreads.pause(recorded.turn);
       if (recorded?.kind === 'forced') {
         const row = { workspace, channel, thread_ts, user_id: person, turn_id: id };
         await store.audit.add({ ...row, kind: 'stop', details: { forced: true } });
@@ -141,20 +151,28 @@ export class StopControl {
     if (this.#pendingCalls.has(turn.id)) return;
     const signal = anySignal([this.#poller.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]);
     const call = sendStop(this.#deps, turn, signal)
-      .catch((error: unknown) => this.#failed(turn, error, signal))
+      .catch((error: unknown) => acceptRefusal(this.#deps, turn, error, signal))
       .catch((error: unknown) => this.#deps.log.debug({ err: error }, 'retrying the stop request'))
       .finally(() => this.#pendingCalls.delete(turn.id));
     this.#pendingCalls.set(turn.id, call);
   }
+}
 
-  /** A temporary failure is retried; a refusal by the service is final. */
-  async #failed(turn: Turn, error: unknown, signal: AbortSignal): Promise<void> {
-    if (!(error instanceof AgentError) || transientFailure(error) !== undefined || signal.aborted)
-      throw error;
-    this.#deps.log.warn({ err: error, turn: turn.id }, 'the service refused to stop a turn');
-    const { store } = this.#deps;
-    await store.stopRequests.markSent(turn, isForced(turn) ? 'forced' : 'graceful');
-  }
+/** Throws a temporary failure of a stop, which is retried; a refusal by the service is final. */
+async function acceptRefusal(
+  { log, store }: Pick<RelayDeps, 'log' | 'store'>,
+  turn: Turn,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!(error instanceof AgentError) || transientFailure(error) !== undefined || signal.aborted) throw error;
+  log.warn({ err: error, turn: turn.id }, 'the service refused to stop a turn');
+  await store.stopRequests.markSent(turn, isForced(turn) ? 'forced' : 'graceful');
+}
+
+/** Sends a recorded stop of a turn's background work, if it is still open. Throws an AgentError that may pass. */
+export async function sendBackgroundStop(deps: RelayDeps, turn: Turn, signal: AbortSignal): Promise<void> {
+  await sendStop(deps, turn, signal).catch((error: unknown) => acceptRefusal(deps, turn, error, signal));
 }
 
 /** Whether the turn needs a forced stop that the service has not received. */

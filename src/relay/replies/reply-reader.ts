@@ -229,6 +229,6 @@ export class ReplyReader {
 }
 
 /** Whether a task no longer works. */
-export function isTaskSettled(status: string): boolean {
+export function isTaskSettled(status: string): status is 'completed' | 'cancelled' | 'failed' {
   return status === 'completed' || status === 'cancelled' || status === 'failed';
 }

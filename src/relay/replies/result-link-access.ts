@@ -4,6 +4,7 @@ import { taskIdOf } from '../../store/threads/turns.ts';
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';
 import type { ResultLinks } from './result-links.ts';
+import { freshLink } from './result-posts.ts';
 
 /** Where a link of ours leads now; `isOwnService` if a workspace's admin chose the service. */
 export type ResultLinkDestination =
@@ -130,15 +131,4 @@ export async function resolveResult(
     deps.log.warn({ err: error }, 'could not resolve a link to a result');
     return { kind: 'unavailable' };
   }
-}
-
-/** A new link of the service to a result; null or undefined without one. Throws an AgentError. */
-export async function freshLink(
-  agent: AgentClient,
-  taskId: string,
-  resultId: string,
-  signal: AbortSignal,
-): Promise<string | null | undefined> {
-  const results = await agent.allResults(taskId, { reconcile: false, signal });
-  return results.find(({ id }) => id === resultId)?.downloadUrl;
 }

@@ -1,3 +1,4 @@
+import type { AgentClient } from '../../agent/agent-client.ts';
 import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
@@ -11,7 +12,6 @@ import type { SettledTurnContext } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
-import { freshLink } from './result-link-access.ts';
 import { type FileToShare, ThreadFiles } from './thread-files.ts';
 
 /** The group of the results that a turn's task made after the turn. */
@@ -261,4 +261,15 @@ async function* resultBytes(
     return await agent.links.get(link, signal);
   });
   yield* withExactSize(body, sizeBytes, name);
+}
+
+/** A new link of the service to a result; null or undefined without one. Throws an AgentError. */
+export async function freshLink(
+  agent: AgentClient,
+  taskId: string,
+  resultId: string,
+  signal: AbortSignal,
+): Promise<string | null | undefined> {
+  const results = await agent.allResults(taskId, { reconcile: false, signal });
+  return results.find(({ id }) => id === resultId)?.downloadUrl;
 }

@@ -1,8 +1,14 @@
 import { z } from 'zod';
+import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentNotFoundError } from '../../agent/errors.ts';
+import type { BackgroundState } from '../../render/messages/button-notes.ts';
 import type { Job } from '../../store/schema.ts';
 import { FOLLOW_UP_JOB } from '../../store/tasks/follow-up-schedule.ts';
-import type { RelayDeps, SettledTurnContext } from '../runtime/deps.ts';
+import type { CheckedTurn } from '../../store/tasks/task-records.ts';
+import { sendBackgroundStop } from '../controls/stop-delivery.ts';
+import { isOpen, updateBackgroundNotice } from '../replies/background-notice.ts';
+import { isTaskSettled } from '../replies/reply-reader.ts';
+import type { RelayDeps, SettledTurnContext, ThreadWork } from '../runtime/deps.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
@@ -33,12 +39,18 @@ export function nextCheck(
   return leftMs <= 0 ? 'done' : { inMs: Math.min(leftMs, followUpPauseMs(checks + 1, firstMs)) };
 }
 
+/** While a task works in the background, it is checked after so many first pauses each: every 30 s by default. */
+const BACKGROUND_PAUSES = 3;
+
 /** Posts what a task made after its turn. It is repeated, and posts each thing once. */
 export type FollowUpCheck = (context: SettledTurnContext) => Promise<void>;
 
+/** What a check has found: nothing more can come, the task works in the background, or neither. */
+type Finding = 'over' | 'background' | 'quiet';
+
 /**
- * Jobs that check tasks for a time after their turns, without holding their threads. `readRateFor`: the read rate of a
- * service account, which follow-ups share with live replies.
+ * Jobs that check tasks for a time after their turns, without holding their threads: what they made, and how the work in
+ * the background goes on. `readRateFor`: the read rate of a service account, which follow-ups share with live replies.
  */
 export function followUpJobs(
   deps: RelayDeps,
@@ -53,34 +65,82 @@ export function followUpJobs(
     giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {
       const followUp = followUpSchema.parse(job.payload);
-      if (followUpMs === 0 || (await isOver(job, followUp.turn_id, lease))) return 'done';
-      const next = nextCheck(followUp, followUpIntervalMs, Date.now());
-      return next === 'done' ? next : { ...next, payload: { ...job.payload, checks: followUp.checks + 1 } };
+      const next = followUpMs === 0 ? 'done' : nextCheck(followUp, followUpIntervalMs, Date.now());
+      const found = followUpMs === 0 ? 'over' : await check(job, followUp.turn_id, lease);
+      if (found === 'over' || next === 'done') {
+        await stopWatching(job, lease);
+        return 'done';
+      }
+      if (found === 'background')
+        return { inMs: Math.min(next.inMs, BACKGROUND_PAUSES * followUpIntervalMs) };
+      return { ...next, payload: { ...job.payload, checks: followUp.checks + 1 } };
     },
+    onGivenUp: stopWatching,
   };
 
-  /** Checks a task once; true if nothing more can come. */
-  async function isOver(job: Job, turnId: string, lease: Lease): Promise<boolean> {
+  /** Checks a task once. */
+  async function check(job: Job, turnId: string, lease: Lease): Promise<Finding> {
     const workspace = deps.workspace(job.workspace);
     const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);
-    if (turn === undefined || turn.thread_task_id === null) return true;
-    if (workspace === undefined || turn.is_busy) return false;
+    if (turn === undefined || turn.thread_task_id === null) return 'over';
+    if (workspace === undefined) return 'quiet';
     const { account_id, thread_task_id: taskId } = turn;
     // The thread's next turn may run meanwhile.
     const holder = { workspace: turn.workspace, id: `follow-up of ${turn.id}` };
     const memory = deps.replyMemory.of(holder, account_id);
     try {
       const agent = deps.agent(account_id);
-      for (const check of checks) {
+      const isWorking = await checkBackground({ deps, workspace, lease }, turn, agent);
+      // The thread's next turn posts what there is by then.
+      for (const one of turn.is_busy ? [] : checks) {
         await readRateFor(account_id).acquire(lease.signal);
-        await check({ deps, workspace, agent, turn, taskId, lease, memory });
+        await one({ deps, workspace, agent, turn, taskId, lease, memory });
       }
-      return false;
+      return isWorking ? 'background' : 'quiet';
     } catch (error) {
-      if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return true;
+      // The channel may get another id, and one "not found" need not be the truth.
+      if (error instanceof AgentNotFoundError || isThreadUnreachable(error)) return 'quiet';
       throw error;
     } finally {
       memory.release();
+    }
+  }
+
+  /** Says how the work in the background stands, if the thread has said that there is some; true while it goes on. */
+  async function checkBackground(work: ThreadWork, turn: CheckedTurn, agent: AgentClient): Promise<boolean> {
+    let isWorking = false;
+    for (const id of turn.background_turn_ids) {
+      const isLast = id === turn.id && !turn.has_later_message;
+      const state = isLast ? await backgroundState(work, turn, agent) : 'superseded';
+      await updateBackgroundNotice(work, { ...turn, id }, state);
+      isWorking ||= isOpen(state);
+    }
+    return isWorking;
+  }
+
+  async function backgroundState(
+    { lease: { signal } }: ThreadWork,
+    turn: CheckedTurn,
+    agent: AgentClient,
+  ): Promise<BackgroundState> {
+    await readRateFor(turn.account_id).acquire(signal);
+    await sendBackgroundStop(deps, turn, signal);
+    const { status } = await agent.getTask(turn.thread_task_id ?? '', { signal });
+    if (isTaskSettled(status)) return status;
+    return turn.stop_requested_at === null ? 'working' : 'stopping';
+  }
+
+  /** The thread says that nobody watches the work in the background any more. */
+  async function stopWatching(job: Job, lease: Lease): Promise<void> {
+    const workspace = deps.workspace(job.workspace);
+    const { turn_id: turnId } = followUpSchema.parse(job.payload);
+    const turn = await deps.store.tasks.checkedTurn(job.workspace, turnId);
+    if (workspace === undefined || turn === undefined) return;
+    try {
+      for (const id of turn.background_turn_ids)
+        await updateBackgroundNotice({ deps, workspace, lease }, { ...turn, id }, 'unwatched');
+    } catch (error) {
+      if (!isThreadUnreachable(error)) throw error;
     }
   }
 }

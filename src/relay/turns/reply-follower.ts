@@ -16,10 +16,10 @@ import { countTools, outcomeOfReply } from './turn-end.ts';
 
 /**
  * Follows a turn's reply until it has settled, and forwards the thread's waiting messages to a run that pauses; no forwarding
- * outlasts it. Then shows the reply's final state and records its outcome. Throws TurnEnded where the task settles
- * without a reply.
+ * outlasts it. Then shows the reply's final state and records its outcome. Returns whether the task goes on working.
+ * Throws TurnEnded where the task settles without a reply.
  */
-export async function followReply(context: TurnContext): Promise<void> {
+export async function followReply(context: TurnContext): Promise<boolean> {
   const { deps, state, reply, stopSignal } = context;
   if (await mayAskApproval(context)) state.offerApproval();
   const forwarding = new MidRunForwarding(context, turnLocationOf(context.turn), {
@@ -54,7 +54,7 @@ export async function followReply(context: TurnContext): Promise<void> {
   try {
     const settled = await readToEnd();
     await forwarding.stop();
-    await showSettledReply(context, { ...settled, hasForwarded: forwarding.forwardedCount > 0 });
+    return await showSettledReply(context, { ...settled, hasForwarded: forwarding.forwardedCount > 0 });
   } finally {
     await forwarding.stop();
   }
@@ -69,7 +69,7 @@ async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
   return !Object.values(strings.planAnswers).some((answer) => answer === text);
 }
 
-const ANSWERED_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
+const ANSWERED_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length']);
 
 interface SettledReply {
   reply: ReadReply;
@@ -80,8 +80,8 @@ interface SettledReply {
   readAgain(): Promise<ReadReply>;
 }
 
-/** Waits for the task of a settled reply, shows the reply's final state and records its outcome. */
-async function showSettledReply(context: TurnContext, settled: SettledReply): Promise<void> {
+/** Waits for the task of a settled reply, shows the reply's final state and records its outcome. Returns whether the task goes on working. */
+async function showSettledReply(context: TurnContext, settled: SettledReply): Promise<boolean> {
   const { state, turn } = context;
   const { hasForwarded, endedWithTask } = settled;
   let { reply } = settled;
@@ -97,13 +97,14 @@ async function showSettledReply(context: TurnContext, settled: SettledReply): Pr
   const stoppedBy = isCancelled ? await context.stopRequester() : '';
   const replyOutcome = outcomeOfReply(reply, taskState === 'cancelled' && stoppedBy !== '');
   const outcome = taskState === 'failed' && replyOutcome === 'completed' ? 'failed' : replyOutcome;
-  const phase = outcome === 'completed' ? (taskState === 'working' ? 'background' : 'done') : outcome;
+  const phase = outcome === 'completed' ? 'done' : outcome;
   const notes = [...(await endNotes(context, phase)), ...system];
   if (endedWithTask && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   if (turn.settled_at === null)
     context.recordSoon({ settled_at: new Date(), outcome, tool_counts: countTools(reply) });
+  return taskState === 'working' && ANSWERED_PHASES.has(phase);
 }
 
 /** Characters of all notes below the answer: more than a message shows. */

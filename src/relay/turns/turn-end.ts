@@ -13,6 +13,7 @@ import type { Store } from '../../store/store.ts';
 import type { FollowUpTimes } from '../../store/tasks/follow-up-schedule.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
 import { AccountGone } from '../installations/account-check.ts';
+import { postBackgroundNotice } from '../replies/background-notice.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
@@ -25,14 +26,18 @@ import type { TurnContext } from './turn-context.ts';
 /** A turn that took longer than this (ms) ends with a post that mentions the asker: edits notify nobody. */
 const LONG_TURN_MS = 120_000;
 
-/** Ends a turn whose reply has settled: posts its results, and brings its reply into its final form. */
-export async function endSettledTurn(context: TurnContext): Promise<void> {
+/**
+ * Ends a turn whose reply has settled: posts its results, brings its reply into its final form, and says so if the task
+ * goes on working.
+ */
+export async function endSettledTurn(context: TurnContext, isTaskWorking: boolean): Promise<void> {
   if (context.turn.results_posted_at === null) {
     await postResultsOrEndLine(context);
     context.recordSoon({ results_posted_at: new Date() });
   }
   await context.reply.finalize();
   const { followUpMs: forMs, followUpIntervalMs: firstMs } = context.deps.settings.results;
+  if (isTaskWorking) await context.withRetry(() => postBackgroundNotice(context, context.turn, forMs > 0));
   await closeTurn(context, 'completed', forMs > 0 ? { firstMs, forMs } : undefined);
 }
 

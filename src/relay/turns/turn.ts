@@ -89,8 +89,8 @@ async function takeSteps(context: TurnContext): Promise<void> {
   }
   state.setFileNotes(context.turn.file_notes ?? []);
   state.setStep('working');
-  await followReply(context);
-  await endSettledTurn(context);
+  const isTaskWorking = await followReply(context);
+  await endSettledTurn(context, isTaskWorking);
 }
 
 /** Whether the message was forwarded by the turn before, and answered in that turn's reply. */

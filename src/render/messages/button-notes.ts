@@ -33,6 +33,17 @@ export function pausedNotice(turnId: string, count: number, who: string): Render
   return noteWithButtons(strings.messagesPaused(count, who), buttons, turnId);
 }
 
+/** How work that goes on after a turn's answer stands. */
+export type BackgroundState = keyof typeof strings.backgroundNotices;
+
+/** Says how the work after a turn's answer stands, and offers to stop it (`stop`; the value is the turn's id). */
+export function backgroundNotice(turnId: string, state: BackgroundState): RenderedMessage {
+  const text = strings.backgroundNotices[state];
+  if (state === 'working') return noteWithButtons(text, { stop: strings.buttons.stop }, turnId);
+  if (state === 'stopping') return noteWithButtons(text, { stop: strings.buttons.stopNow }, turnId);
+  return { text, blocks: [sectionBlock(text)] };
+}
+
 /** Offers to pass a waiting message on to the run at work (`send_now`; the value is the message's ts). */
 export function sendNowNote(ts: string): RenderedMessage {
   return noteWithButtons(strings.messageQueued, { send_now: strings.buttons.sendNow }, ts);

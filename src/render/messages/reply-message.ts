@@ -53,8 +53,8 @@ const MAX_SENTENCE_LENGTH = 2_000;
 /** UTF-8 bytes of the line for a plan in its message's text. */
 const MAX_PLAN_TEXT = 800;
 
-const ENDED_PHASES = new Set<ReplyPhase>(['done', 'cancelled', 'failed', 'length', 'background']);
-const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length', 'background']);
+const ENDED_PHASES = new Set<ReplyPhase>(['done', 'cancelled', 'failed', 'length']);
+const FEEDBACK_PHASES: ReadonlySet<ReplyPhase> = new Set(['done', 'length']);
 /** The sentence of each phase, unless there is a better one. */
 const DEFAULT_SENTENCES = {
   starting: strings.starting,
@@ -66,7 +66,6 @@ const DEFAULT_SENTENCES = {
   cancelled: strings.stopped(''),
   failed: strings.agentFailed(''),
   length: strings.lengthReached,
-  background: strings.backgroundWork,
   delayed: strings.serviceBusy,
 };
 
@@ -288,7 +287,7 @@ type ReplyAction = 'go_ahead' | 'stop_here' | 'stop' | 'continue' | 'retry' | 'c
 
 function actionButtons(state: DisplayedReply, hasAnswer: boolean): ActionsBlock | undefined {
   const actions: ReplyAction[] = [];
-  const isAnswered = state.phase === 'working' || state.phase === 'done' || state.phase === 'background';
+  const isAnswered = state.phase === 'working' || state.phase === 'done';
   if (state.asksApproval === true && isAnswered && hasAnswer) actions.push('go_ahead', 'stop_here');
   if (state.phase === 'length') actions.push('continue');
   if (state.phase === 'failed' || state.phase === 'cancelled')

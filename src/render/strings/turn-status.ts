@@ -20,6 +20,18 @@ export function stopped(who: string): string {
 }
 
 export const backgroundWork = "Here's the answer; the agent is still working on something in the background.";
+/** What a thread says of work that goes on after the answer, from the end of the turn until the work has ended. */
+export const backgroundNotices = {
+  working:
+    'The agent is still working on something in the background. New files and reviews follow in this thread, and this line changes when the work ends.',
+  stopping: 'Stopping the work in the background…',
+  completed: 'The agent has finished its work in the background.',
+  failed: "The agent's work in the background failed. Write to it here to find out what is missing.",
+  cancelled: 'The work in the background was stopped.',
+  superseded: 'The agent went on to a later message, so I no longer watch its work in the background.',
+  unwatched:
+    'The agent was still working in the background when I last checked, and I no longer watch it. Write to it here to find out how it went.',
+} as const;
 export const emptyAnswer = 'The agent finished without writing anything.';
 export const answerNeverEnded =
   'The agent service has ended the task, but not this answer. It may be incomplete.';

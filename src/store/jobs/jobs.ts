@@ -48,6 +48,11 @@ export class Jobs extends Queries {
       with added as (${jobInsert(job, inMs, holdMs)} on conflict do nothing returning *) select * from added`);
   }
 
+  /** Makes a waiting job due now. */
+  async wake(job: Omit<JobKey, 'key'>): Promise<void> {
+    await this.changes(jobWake(job));
+  }
+
   /** A job that waits or runs, or was done and is remembered. */
   async get({ workspace, kind, channel, thread_ts, key }: JobKey): Promise<Job | undefined> {
     return this.first(sql<Job>`

@@ -6,6 +6,10 @@ import { fromNow } from '../sql-expressions.ts';
 /** The kind of jobs that check a thread's task after its turn has ended. */
 export const FOLLOW_UP_JOB = 'follow_up';
 
+/** The part that says of a turn that its task still works; it gets the other name once the work has ended. */
+export const BACKGROUND_PART = 'background';
+export const ENDED_BACKGROUND_PART = 'background:ended';
+
 /** When an ended turn's thread is checked (ms from now). */
 export interface FollowUpTimes {
   firstMs: number;

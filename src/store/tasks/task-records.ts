@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { Queries } from '../queries.ts';
 import type { Thread, ThreadKey, Turn, TurnOutcome } from '../schema.ts';
 import { inThread } from '../sql-expressions.ts';
+import { BACKGROUND_PART } from './follow-up-schedule.ts';
 
 /** A thread's task, as lists and details show it. */
 export interface TaskRow extends Thread {
@@ -20,6 +21,10 @@ export interface CheckedTurn extends Turn {
   thread_task_id: string | null;
   /** A turn of the thread is under way. */
   is_busy: boolean;
+  /** A later message of the thread was sent to the task. */
+  has_later_message: boolean;
+  /** The thread's turns of which it says that their task still works. */
+  background_turn_ids: string[];
 }
 
 /** A page of tasks, newest first. */
@@ -135,7 +140,15 @@ export class TaskRecords extends Queries {
     return this.first(sql<CheckedTurn>`
       select turns.*, threads.account_id, threads.task_id as thread_task_id, exists (
         select from turns as others where others.workspace = threads.workspace and others.channel = threads.channel
-          and others.thread_ts = threads.thread_ts and others.finished_at is null) as is_busy
+          and others.thread_ts = threads.thread_ts and others.finished_at is null) as is_busy, exists (
+        select from turns as others where others.workspace = threads.workspace and others.channel = threads.channel
+          and others.thread_ts = threads.thread_ts and others.id > turns.id
+          and others.user_message_id is not null) as has_later_message, array(
+        select posts.turn_id::text from turns as others
+        join posts on (posts.workspace, posts.turn_id) = (others.workspace, others.id)
+        where others.workspace = threads.workspace and others.channel = threads.channel
+          and others.thread_ts = threads.thread_ts and posts.part = ${BACKGROUND_PART} and posts.state = 'posted'
+        order by others.id) as background_turn_ids
       from turns join threads using (workspace, channel, thread_ts)
       where workspace = ${workspace} and turns.id = ${turnId}`);
   }

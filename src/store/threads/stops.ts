@@ -22,15 +22,18 @@ export interface StopRequestResult {
 export class StopRequests extends Queries {
   /**
    * Records a request, in a transaction; undefined if the turn is over. The first person who asked stays recorded.
-   * Another request forces the stop from `forceAfterSeconds` after the first.
+   * Another request forces the stop from `forceAfterSeconds` after the first. `isBackground`: it is about what the task
+   * still does after the turn.
    */
   async record(
     { workspace, turn_id: id, user_id, ts }: StopRequest,
     forceAfterSeconds: number,
+    isBackground = false,
   ): Promise<StopRequestResult | undefined> {
     const turn = await this.first(sql<Turn>`
       select * from turns
-      where ${isTurn({ workspace, id })} and settled_at is null and finished_at is null for update`);
+      where ${isTurn({ workspace, id })}
+        and (${isBackground} or (settled_at is null and finished_at is null)) for update`);
     if (turn === undefined) return undefined;
     if (turn.stop_requested_at === null) {
       const set = { stop_requested_by: user_id, stop_requested_at: new Date(), stop_requested_ts: ts };

@@ -117,16 +117,15 @@ describe('the project of a channel', () => {
     const strict = await openAppScene({ agent: { faults, script } }, onTestFinished);
     const [channel, elsewhere] = [strict.channel(), strict.channel()];
     const [foreign, closed] = [await newProject(strict, 'Foreign'), await newProject(strict, 'Closed later')];
-    const refuse = (about: string) =>
-      faults.add({ call: /^(PUT|POST|GET) /, about, fault: { kind: 'status', status: 403 } });
-    refuse(foreign);
+    const fault = { kind: 'status', status: 403 } as const;
+    faults.add({ call: /projects|tasks/, about: foreign, fault });
     const modal = await openChannelSettings(strict, strict.ada, channel);
     const errors = { channel_project: expect.stringContaining("or you can't use it here") };
     expect(await modal.save({ channel_project: foreign })).toEqual({ response_action: 'errors', errors });
     await strict.finished(elsewhere, strict.ask(elsewhere, 'beside it'));
 
     await saveChannelSettings(strict, channel, { channel_project: closed });
-    refuse(closed);
+    faults.add({ call: 'POST /experimental/tasks', fault, times: 1 });
     const root = strict.ask(channel, 'in a closed project');
     await strict.finished(channel, root);
     expect(strict.shown(channel, root)).toContain(projectForbidden(closed));

@@ -94,7 +94,8 @@ describe.concurrent('the results of a turn', () => {
     await scene.until('the first one is there', () => scene.shown(channel, root).includes('note-1.txt'));
     laterFiles.resolve();
     await scene.until('the later ones are there', () => scene.shown(channel, root).includes('later-2.png'));
-    expect(scene.replies(channel, root)).toHaveLength(3);
+    // The third says that the task works on.
+    expect(scene.replies(channel, root)).toHaveLength(4);
     const id = scene.agent.tasks.find(({ title }) => title.startsWith('notes 1, later 2'))?.id ?? '';
     const looks = (links: string | undefined) =>
       scene.agent.calls.filter(

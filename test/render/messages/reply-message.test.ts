@@ -29,7 +29,6 @@ const phases: ReplyPhase[] = [
   'cancelled',
   'failed',
   'length',
-  'background',
   'delayed',
 ];
 
@@ -85,7 +84,7 @@ describe('a reply', () => {
     expect(buttons(state({ phase: 'starting' }))).toEqual(['stop']);
     expect(buttons(state({ phase: 'working', blocks: tools }))).toEqual(['stop']);
     expect(buttons(state({ phase: 'delayed' }))).toEqual(['stop']);
-    for (const phase of ['done', 'background'] as const) expect(buttons(state({ phase }))).toEqual([]);
+    expect(buttons(state({ phase: 'done' }))).toEqual([]);
     expect(buttons(state({ phase: 'stopping' }))).toEqual(['stop']);
     expect(buttons(state({ phase: 'cancelled' }))).toEqual(['retry']);
     expect(buttons(state({ phase: 'length' }))).toEqual(['continue']);
@@ -93,9 +92,7 @@ describe('a reply', () => {
   });
 
   test('with tool calls has a Steps button once it has ended', () => {
-    for (const phase of ['done', 'background'] as const) {
-      expect(buttons(state({ phase, blocks: tools }))).toEqual(['steps']);
-    }
+    expect(buttons(state({ phase: 'done', blocks: tools }))).toEqual(['steps']);
     for (const phase of ['failed', 'cancelled'] as const)
       expect(buttons(state({ phase, blocks: tools }))).toEqual(['retry', 'steps']);
     expect(buttons(state({ phase: 'working', blocks: tools }))).toEqual(['stop']);

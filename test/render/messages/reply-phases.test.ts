@@ -35,7 +35,6 @@ describe('a reply', () => {
     ['cancelled', 'Stopped.'],
     ['failed', 'The agent ran into a problem and stopped. It has your message'],
     ['length', 'Press Continue'],
-    ['background', 'is still working on something in the background'],
     ['delayed', 'The agent service is very busy right now.'],
   ] satisfies [ReplyPhase, string][])(
     'in the phase %s says so below what there is of the answer',

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { type AgentScript, TurnCancelled } from '../../../sandbox/agent/agent-script.ts';
+import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { backgroundNotices } from '../../../src/render/strings/index.ts';
+import { type AppScene, openAppScene } from '../../support/app-scene.ts';
+
+type End = 'completed' | 'failed' | 'cancelled';
+
+/** Ends the background work of the message with this text. */
+const ends = new Map<string, (end: End) => void>();
+const script: AgentScript = async (turn) => {
+  const { promise, resolve } = Promise.withResolvers<End>();
+  const { text } = turn;
+  ends.set(text, resolve);
+  if (text.startsWith('work'))
+    turn.background(async () => {
+      const end = await promise;
+      if (end === 'failed') throw new Error('It broke down');
+      if (end === 'cancelled') throw new TurnCancelled();
+      await turn.result(`${text}.txt`, 'text/plain', 'made later');
+    });
+  turn.write('My answer is final.');
+};
+const settings = { BACKGROUND_WAIT_SECONDS: '0', WATCH_SECONDS: '0.2' };
+const agent = { script, behaviour: { messageToRunning: 'accepted' } } as const;
+const scene = await openAppScene({ agent, settings });
+
+/** Asks, and waits for the notice below the answer. */
+async function noticed(on: AppScene, channel: Channel, text: string): Promise<[Message, Message]> {
+  const root = on.ask(channel, text);
+  await on.finished(channel, root);
+  return [root, await on.messageWithButton(channel, root, 'stop')];
+}
+
+const shows = (on: AppScene, notice: Message, state: keyof typeof backgroundNotices) =>
+  on.until(`the notice says ${state}`, () => on.slack.visibleText(notice) === backgroundNotices[state]);
+const taskOf = (on: AppScene, title: string) => on.agent.tasks.find((task) => task.title === title);
+
+describe.concurrent('work in the background that takes longer than the wait', () => {
+  test.each<End>(['completed', 'failed', 'cancelled'])('is %s in the line below the answer', async (end) => {
+    const channel = scene.channel();
+    const [root, notice] = await noticed(scene, channel, `work until ${end}`);
+    expect(scene.slack.visibleText(notice)).toContain(backgroundNotices.working);
+    expect(scene.shown(channel, root)).toContain('My answer is final.');
+    const versions = notice.versions.length;
+    ends.get(`work until ${end}`)?.(end);
+    await shows(scene, notice, end);
+    expect(notice.versions).toHaveLength(versions + 1);
+    if (end === 'completed')
+      await scene.until('its file is there', () => scene.shown(channel, root).includes('completed.txt'));
+  });
+
+  test('is stopped by the button, which then goes', async () => {
+    const channel = scene.channel();
+    const [root, { ts }] = await noticed(scene, channel, 'work to stop');
+    await scene.slack.click({ person: scene.ada, channel, ts, actionId: 'stop' });
+    await scene.until('the notice says so', () =>
+      scene.shown(channel, root).includes(backgroundNotices.cancelled),
+    );
+    expect(taskOf(scene, 'work to stop')?.status).toBe('cancelled');
+    expect(scene.shown(channel, root)).not.toContain('Stop');
+    expect(scene.shown(channel, root)).toContain('My answer is final.');
+  });
+
+  test('is not stopped once the task has a later message, whose turn ends the watch', async () => {
+    const channel = scene.channel();
+    const [root, notice] = await noticed(scene, channel, 'work and go on');
+    const later = scene.reply(channel, root, 'the next one');
+    await scene.until('the task has the next message', () =>
+      scene.sentToAgent('work and go on').texts.includes('the next one'),
+    );
+    await scene.slack.click({ person: scene.ada, channel, ts: notice.ts, actionId: 'stop' });
+    await shows(scene, notice, 'superseded');
+    ends.get('work and go on')?.('completed');
+    await scene.finished(channel, later);
+    expect(taskOf(scene, 'work and go on')?.status).toBe('completed');
+    expect(scene.shown(channel, root).match(/My answer is final\./g)).toHaveLength(2);
+  });
+
+  test('is watched across a restart, in a channel that moves and after forgetting who asked', async ({
+    onTestFinished,
+  }) => {
+    const own = await openAppScene({ agent, settings }, onTestFinished);
+    const channel = own.channel();
+    const [, notice] = await noticed(own, channel, 'work on the move');
+    own.slack.changeId(channel)();
+    await own.sandbox.restartBot();
+    await own.sandbox.bot.store.erasure.eraseUser(own.slack.team.id, own.ada.id);
+    ends.get('work on the move')?.('completed');
+    await shows(own, notice, 'completed');
+    expect(own.slack.thread(channel.id, notice.threadTs ?? '')).toContain(notice);
+  });
+
+  test('is no longer watched after WATCH_MINUTES, and the line says so', async ({ onTestFinished }) => {
+    const short = { ...settings, WATCH_MINUTES: '0.02' };
+    const own = await openAppScene({ agent, settings: short }, onTestFinished);
+    const channel = own.channel();
+    const [, notice] = await noticed(own, channel, 'work without end');
+    await shows(own, notice, 'unwatched');
+    expect(taskOf(own, 'work without end')?.status).toBe('running');
+  });
+
+  test('has no button where nobody watches it', async ({ onTestFinished }) => {
+    const none = { ...settings, WATCH_MINUTES: '0' };
+    const own = await openAppScene({ agent, settings: none }, onTestFinished);
+    const channel = own.channel();
+    const root = own.ask(channel, 'work unwatched');
+    await own.finished(channel, root);
+    expect(own.shown(channel, root)).toContain(backgroundNotices.unwatched);
+    expect(own.shown(channel, root)).not.toContain('Stop');
+  });
+});

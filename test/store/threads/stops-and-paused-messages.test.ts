@@ -227,7 +227,7 @@ test("a person's text that others quoted is erased with that person", async () =
   const place = { workspace: 'T1', channel: 'C7', thread_ts: '1600000000.000000' };
   const key = { workspace: 'T1', channel: 'C7', ts: '1600000010.000000' };
   /** Somebody begins a thread in the middle of a conversation, by such a message. */
-  const quoting = async (channel: string, words: MessageContent) => {
+  const quoting = async (channel: string, words: MessageContent, quoted: string) => {
     const thread = { ...place, channel };
     await store.threads.adopt(thread, { account_id: 'a', user_id: 'U8', ts: key.ts });
     await store.threads.intendTask(thread, { projectId: 'prj', title: 'their words' });
@@ -243,20 +243,15 @@ test("a person's text that others quoted is erased with that person", async () =
     const message = await store.messages.get({ ...key, channel });
     if (message === undefined) throw new Error('It is not there.');
     const turn = await store.turns.begin(crypto.randomUUID(), message);
-    await store.turns.record(turn, { prompt: 'their words' });
+    await store.turns.record(turn, { prompt: 'their words', quoted_ids: [quoted] });
     return async () => ({
       content: (await store.turns.get('T1', turn.id))?.prompt,
       title: (await store.threads.getOrThrow(turn)).task_title,
     });
   };
-  const about = await quoting('C7', { text: '', about: { user: 'U9', text: 'their words' } });
-  const readBack = await quoting('C8', { text: 'sum it up' });
-  await store.db
-    .updateTable('threads')
-    .set({ participant_ids: ['U9'] })
-    .where('channel', '=', 'C8')
-    .execute();
-  const others = await quoting('C9', { text: 'hm', about: { user: 'U7', text: 'of others' } });
+  const about = await quoting('C7', { text: '', about: { user: 'U9', text: 'their words' } }, 'U9');
+  const readBack = await quoting('C8', { text: 'sum it up' }, 'U9');
+  const others = await quoting('C9', { text: 'hm', about: { user: 'U7', text: 'of others' } }, 'U7');
   await store.erasure.eraseUser('T1', 'U9');
   expect(await about()).toEqual({ content: null, title: null });
   expect(await readBack()).toEqual({ content: null, title: 'their words' });

@@ -22,6 +22,7 @@ const LONGEST_FIRST = [
   'behaviour/accounts/account-form',
   'behaviour/workflow-step',
   'behaviour/files/attachments',
+  'behaviour/sending/linked-messages',
   'sandbox/chaos/broken-bots',
   'sandbox/chaos/poison-run',
   'behaviour/tasks/task-details',

@@ -56,6 +56,8 @@ export interface MessageModel {
   thread?: string;
   subtype?: string;
   edited: boolean;
+  /** What **Copy link** gives; absent for a message that only one person sees. */
+  permalink?: string;
   /** Whether it is a deleted root that still has replies. */
   deleted: boolean;
   /** Whether only this person sees it. */

@@ -67,6 +67,7 @@ export function messageModel(
     files: deleted ? [] : message.fileIds.map((id) => fileModel(slack.file(id))),
     ...(message.threadTs === undefined ? {} : { thread: message.threadTs }),
     ...(message.subtype === undefined ? {} : { subtype: message.subtype }),
+    permalink: slack.permalink(message),
     edited: message.edited !== undefined,
     deleted,
     ephemeral: false,

@@ -58,12 +58,17 @@ function otherActions(message: MessageModel, article: HTMLElement): MenuItem[] {
     choose: () =>
       void warnOnFailure(performAction({ kind: 'shortcut', person: state.me, callbackId: id, channel, ts })),
   }));
-  const copy = { label: 'Copy text', choose: () => void navigator.clipboard.writeText(article.innerText) };
-  if (message.user !== state.me) return [...shortcuts, copy];
+  const copying = (label: string, text: string): MenuItem => ({
+    label,
+    choose: () => void navigator.clipboard.writeText(text),
+  });
+  const copies = [copying('Copy text', article.innerText)];
+  if (message.permalink !== undefined) copies.push(copying('Copy link', message.permalink));
+  if (message.user !== state.me) return [...shortcuts, ...copies];
   return [
     ...shortcuts,
     { label: 'Edit message', choose: () => editBox(message, article) },
-    copy,
+    ...copies,
     { label: 'Delete message', danger: true, choose: () => void remove(message) },
   ];
 }

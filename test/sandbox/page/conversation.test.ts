@@ -71,6 +71,13 @@ describeInBrowser('a conversation on the page', () => {
     await page.getByRole('menuitem', { name: 'tada' }).click();
     await message.getByRole('button', { name: /tada, 1: Ada/ }).click();
     await message.locator('.reaction').waitFor({ state: 'detached' });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await message.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Copy link' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
+      /^https:\/\/[\w-]+\.slack\.com\/archives\/C\w+\/p\d{16}$/,
+    );
+    await message.hover();
     await message.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Edit message' }).click();
     const box = message.getByRole('textbox', { name: 'Edit your message' });

@@ -119,7 +119,7 @@ const settingsSchema = z.object({
     what: 'Newer blocks of Slack that answers use: plan shows the steps of a run above its text, data_table lets people sort long tables. none for neither. Where Slack refuses one, the app sends the same without it.',
   }),
   TRANSCRIPT_MESSAGES: setting('TRANSCRIPT_MESSAGES', values.nonNegativeInteger.default(20), {
-    what: 'When someone asks in the middle of a human thread, or links to a message that begins a thread: the most recent messages to send along with the question.',
+    what: 'When someone asks in the middle of a human thread, links to a message that begins a thread, or a new task takes the place of a closed one: the most recent messages to send along with the question.',
   }),
   TRANSCRIPT_CHARACTERS: setting('TRANSCRIPT_CHARACTERS', values.nonNegativeInteger.default(20_000), {
     what: 'Most characters of those earlier messages, and of all linked messages together.',

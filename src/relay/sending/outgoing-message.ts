@@ -81,7 +81,7 @@ export async function readOutgoingMessage(
  * When a message was first written: one that is resent or asked again stands for the message that it repeats. A
  * correction stands for itself, because the service has the message that it corrects.
  */
-async function originalTs({ store }: RelayDeps, message: Message): Promise<string> {
+export async function originalTs({ store }: RelayDeps, message: Message): Promise<string> {
   for (let current = message; ; ) {
     const repeatedTurn = current.resends_turn_id ?? current.revises_turn_id;
     const turn = repeatedTurn === null ? undefined : await store.turns.get(message.workspace, repeatedTurn);
@@ -169,7 +169,10 @@ interface ResentMessage {
   taskId: string | null;
 }
 
-/** What a message resends, word for word and with the same files. Undefined for a message with its own text. */
+/**
+ * What a message resends, word for word and with the same files, without what was quoted of former tasks. Undefined
+ * for a message with its own text.
+ */
 export async function findResentMessage(
   { turns }: Pick<Store, 'turns'>,
   { workspace, resends_turn_id }: Pick<Message, 'workspace' | 'resends_turn_id'>,
@@ -180,7 +183,7 @@ export async function findResentMessage(
   if (turn === undefined || turn.prompt === null) return undefined;
   const { prompt, attached_file_ids, file_notes: notes, skill, quoted_ids, task_id: taskId } = turn;
   return {
-    content: prompt,
+    content: prompt.slice(turn.quotation_length),
     attached_file_ids: attached_file_ids ?? [],
     notes: (notes ?? []).filter(isNoteResent),
     skill,

@@ -9,6 +9,7 @@ import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Message, MessageContent, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
+import { messageKeyOf } from '../../store/threads/turns.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
 import { choicesIn } from '../reading/message-flags.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
@@ -137,6 +138,7 @@ export class Sender {
       attachments,
       known: this.#message,
       lastMessageId: this.#startedTaskId === null ? await read() : '',
+      taskId,
       startedTaskId: this.#startedTaskId,
     });
     if (this.#turn.prompt === null) return this.#forget();
@@ -310,13 +312,21 @@ export class Sender {
     });
   }
 
-  /** Leaves the thread's task where a person retries a message: the message starts another task, once. */
+  /**
+   * Leaves the thread's task where a person retries a message: the message starts another task, once, and is frozen anew,
+   * because what was said in this one goes with it.
+   */
   async #leaveTask(taskId: string): Promise<boolean> {
+    const { store, log } = this.#work.deps;
     const { resends_turn_id } = await messageOfTurn(this.#work.deps, this.#turn);
     if (resends_turn_id === null || this.#hasLeftTask) return false;
-    await this.#work.deps.store.threads.leaveTask(this.#turn, taskId);
+    this.#turn = await store.transaction(async ({ threads, messages, turns }) => {
+      await threads.leaveTask(this.#turn, taskId);
+      await messages.leaveUnsent(messageKeyOf(this.#turn), 'waiting');
+      return turns.record(this.#turn, { prompt: null, quotation_length: 0, send_intended_at: null });
+    });
     this.#hasLeftTask = true;
-    this.#work.deps.log.info({ turn: this.#turn.id, left: taskId }, 'the thread continues in another task');
+    log.info({ turn: this.#turn.id, left: taskId }, 'the thread continues in another task');
     return true;
   }
 

@@ -11,6 +11,7 @@ import { sleepWithLease } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
 import { fileLinkLines, isNoteResent, keptFileNotes, unreadLinkLines } from './file-notes.ts';
+import { withFormerTasks } from './former-tasks.ts';
 import { findResentMessage, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { lockedIfForwarded, unlessStopped } from './stop-check.ts';
 
@@ -21,7 +22,9 @@ export interface Freeze {
   known: Message | undefined;
   /** The task's last message, if the message is sent at once. */
   lastMessageId: string | undefined;
-  /** The thread's task, if that is not recorded yet. */
+  /** The task that it is sent to. */
+  taskId: string;
+  /** The same, if the thread's row does not have it yet. */
   startedTaskId: string | null;
 }
 
@@ -35,7 +38,7 @@ export async function recordSentContent(
   work: ThreadWork,
   thread: Thread,
   turn: Turn,
-  { attachments, known, lastMessageId, startedTaskId }: Freeze,
+  { attachments, known, lastMessageId, taskId, startedTaskId }: Freeze,
 ): Promise<Turn> {
   const { store, settings } = work.deps;
   let isFirst = true;
@@ -51,7 +54,8 @@ export async function recordSentContent(
       const reassigned = await store.turns.reassign(turn, earlier);
       if (reassigned !== undefined) return reassigned;
     }
-    const content = await contentToSend(work, thread, { turn, message, outgoing, attachments });
+    const own = await contentToSend(work, thread, { turn, message, outgoing, attachments });
+    const content = { ...own, ...(await withFormerTasks(work, thread, { taskId, message, ...own })) };
     const skill = content.skill ?? settings.skill ?? null;
     const intent = lastMessageId !== undefined && {
       skill,
@@ -88,7 +92,7 @@ async function contentToSend(
     outgoing: OutgoingMessage;
     attachments: Pick<Attachments, 'attached_file_ids' | 'notes'>;
   },
-): Promise<TurnUpdate> {
+): Promise<TurnUpdate & Pick<Turn, 'quoted_ids'> & { prompt: string }> {
   const { turn, message, outgoing, attachments } = sent;
   const resent = await findResentMessage(store, message);
   if (resent !== undefined) {

@@ -144,7 +144,7 @@ async function endNotes(context: TurnContext, phase: ReplyPhase): Promise<string
   const showsIntroduction =
     ANSWERED_PHASES.has(phase) && (await store.oneTimeNotices.claimForTurn(turn, 'introduction'));
   return [
-    ...(isMoved ? [strings.newConversation] : []),
+    ...(turn.quotation_length > 0 ? [strings.conversationQuoted] : isMoved ? [strings.newConversation] : []),
     ...(showsIntroduction ? [strings.automatedNotice] : []),
   ];
 }

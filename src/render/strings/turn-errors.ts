@@ -29,6 +29,9 @@ export const taskClosed =
   "This conversation was stopped or failed and can't continue, so I didn't send your message. Press Try again to start a new conversation with it.";
 export const newConversation =
   "The agent started a new conversation for this message, so it doesn't know what was said earlier in this thread.";
+/** The same, where what was said went along. */
+export const conversationQuoted =
+  'The agent started a new conversation for this message. I quoted what was said earlier in this thread, as far as there was room.';
 export const retriesExhausted =
   'I tried several times and gave up. Your message may or may not have reached the agent; please send it again.';
 

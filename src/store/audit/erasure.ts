@@ -184,7 +184,7 @@ export class Erasure extends Queries {
 
 /**
  * Erases what others sent that quotes the person: a message that they asked about or linked to, and the earlier messages
- * of a thread.
+ * of a thread or of its former tasks.
  */
 async function eraseQuotes(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
   await sql`

@@ -26,6 +26,8 @@ export interface Thread extends ThreadKey {
   permalink: string | null;
   /** Earlier tasks of the thread, which accept no more messages. */
   former_task_ids: string[];
+  /** Those whose conversation goes with the first message to the next one: not a deleted one, nor another account's. */
+  quotable_task_ids: string[];
   /** The stopped turn that paused the thread's waiting messages, until somebody resumes them. */
   paused_by_turn_id: string | null;
   /** The mention led to no task (only help was shown): replies need a mention again. */
@@ -146,6 +148,8 @@ export interface Turn extends ThreadKey {
   prompt: string | null;
   /** Whose words the prompt quotes, beside the asker's: erasing one of them erases it. */
   quoted_ids: string[];
+  /** How many characters of the prompt's beginning quote the thread's former tasks: a retry leaves them out. */
+  quotation_length: number;
   /** The service's ids of the attached files. */
   attached_file_ids: string[] | null;
   file_notes: FileNote[] | null;

@@ -27,7 +27,7 @@ export class TaskDeletions extends Queries {
       if (is_busy) return 'busy';
       await sql`
         update threads set task_id = null, task_title = null, task_started_at = null, task_state = null,
-          task_state_read_at = null, project_id = null, participant_ids = '{}'
+          task_state_read_at = null, project_id = null, participant_ids = '{}', quotable_task_ids = '{}'
         where ${inThread(thread)}`.execute(trx);
       await sql`delete from jobs where ${inThread(thread)} and kind = ${FOLLOW_UP_JOB}`.execute(trx);
       const { workspace, channel, thread_ts } = thread;

@@ -1,12 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
 import { Queries, toPostgresJson } from '../queries.ts';
-import type { Message, MessageContent, MessageKey, SlackTs, ThreadKey, Turn } from '../schema.ts';
+import type { Message, MessageContent, MessageKey, SlackTs, Thread, ThreadKey, Turn } from '../schema.ts';
 import { isHeldForBackfill } from '../slack/backfills.ts';
 import { hasTurn, inThread, isUnsent, isWaiting, maySend, ofMessage } from '../sql-expressions.ts';
 
 /** A new message; of an unsent one, only the ids are kept. */
 export type NewMessage = Pick<Message, 'thread_ts' | 'user_id' | 'state' | 'content' | 'edited_ts'> &
   Partial<Pick<Message, 'resends_turn_id' | 'revises_turn_id'>>;
+
+/** A message in Slack that the agent had, and whose words it shows; null: the agent's reply. */
+export interface SaidMessage {
+  ts: SlackTs;
+  person: string | null;
+  /** Whose words the same turn quoted. */
+  quoted_ids: string[];
+}
 
 /** The next message of a thread, how many wait there with it, and whether they are held until they are looked for in Slack. */
 export type WaitingMessage = Message & { waiting_count: number; is_held: boolean };
@@ -103,6 +111,37 @@ export class Messages extends Queries {
     await this.changes(sql`
       update messages set quoted_with_ts = ${ts}
       where workspace = ${workspace} and channel = ${channel} and ts = any(${[...quoted]}::numeric[])`);
+  }
+
+  /**
+   * What was said in the thread's former tasks, if `taskId` has no message yet: the messages that were sent, and the
+   * replies to them. Nothing of a turn that sent words of an erased person, its own or quoted ones (whose prompt is gone).
+   */
+  async saidInFormerTasks(thread: Thread, taskId: string): Promise<SaidMessage[]> {
+    const { workspace, channel, quotable_task_ids: former } = thread;
+    if (former.length === 0) return [];
+    const message = sql`messages.ts, messages.user_id, messages.resends_turn_id, messages.revises_turn_id`;
+    const ofTheirTurn = sql`
+      join messages on messages.workspace = ${workspace} and messages.channel = ${channel} and messages.ts = sent.message_ts`;
+    return this.rows(sql<SaidMessage>`
+      with recursive sent as (
+        select * from turns where ${inThread(thread)}
+      ), words as (
+        select sent.id, sent.quoted_ids, ${message}, true as is_verbatim from sent ${ofTheirTurn}
+        where sent.user_message_id is not null and sent.task_id = any(${former}::text[])
+          and not (sent.prompt is null and sent.has_text)
+          and not exists (select from sent where task_id = ${taskId} and user_message_id is not null)
+        union all
+        select words.id, words.quoted_ids, ${message}, words.is_verbatim and words.resends_turn_id is not null from words
+        join sent on sent.id in (words.resends_turn_id, words.revises_turn_id) ${ofTheirTurn}
+      ), kept as (
+        select * from words where not exists (
+          select from words as erased where erased.id = words.id and erased.user_id = '')
+      )
+      select ts, user_id as person, quoted_ids from kept where is_verbatim
+      union
+      select posts.ts, null, kept.quoted_ids from posts join kept on kept.id = posts.turn_id
+      where posts.workspace = ${workspace} and posts.part like 'reply:%' and posts.state = 'posted'`);
   }
 
   /** Asks to pass a waiting message on to the run at work; false if it no longer waits. */

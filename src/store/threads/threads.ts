@@ -156,13 +156,14 @@ export class Threads extends Queries {
 
   /** Moves a thread to another account; false if it was moved before, or has a task by now. */
   async moveToAccount(thread: ThreadKey & Pick<Thread, 'account_id'>, account: string): Promise<boolean> {
-    const change = sql`account_id = ${account}, project_id = null`;
+    const change = sql`account_id = ${account}, project_id = null, quotable_task_ids = '{}'`;
     return this.#update(thread, change, sql`account_id = ${thread.account_id} and ${hasNoTask}`);
   }
 
-  /** Removes a thread from its project; false if it has a task, or may have one. */
+  /** Removes a thread from a project that its account lacks, perhaps another one; false if it has a task, or may have one. */
   async leaveProject(key: ThreadKey, projectId: string): Promise<boolean> {
-    return this.#update(key, sql`project_id = null`, sql`project_id = ${projectId} and ${hasNoTask}`);
+    const change = sql`project_id = null, quotable_task_ids = '{}'`;
+    return this.#update(key, change, sql`project_id = ${projectId} and ${hasNoTask}`);
   }
 
   /** Records, before the call, that a task is about to be created. */
@@ -185,7 +186,7 @@ export class Threads extends Queries {
   /** The thread's task accepts no more messages: the next message starts another one. */
   async leaveTask(key: ThreadKey, taskId: string): Promise<void> {
     const change = sql`task_id = null, task_intended_at = null, former_task_ids = former_task_ids || ${taskId}::text,
-      task_started_at = null, task_state = null, task_state_read_at = null`;
+      quotable_task_ids = quotable_task_ids || ${taskId}::text, task_started_at = null, task_state = null, task_state_read_at = null`;
     await this.#update(key, change, sql`task_id = ${taskId}`);
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { textOf } from '../../../sandbox/agent/records.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
@@ -71,13 +72,14 @@ describe.concurrent('Try again', () => {
     const { root, reply } = await stopped(strict, channel, '/slow 500 takes no more');
     await strict.slack.click({ person: strict.ada, channel, ts: reply.ts, actionId: 'retry' });
     await strict.until('the answer of the new task is there', () =>
-      strict.shown(channel, root).includes(strings.newConversation),
+      strict.shown(channel, root).includes(strings.conversationQuoted),
     );
     expect(sentTo(strict, '/slow 500 takes no more')).toEqual([1, 1]);
     const [first, second] = strict.agent.tasks.filter(({ title }) =>
       title.startsWith('/slow 500 takes no more'),
     );
-    expect(second?.messages[0]?.content).toEqual(first?.messages[0]?.content);
+    const [sent, again] = [first, second].map((task) => textOf(task?.messages[0]?.content ?? []));
+    expect(again?.endsWith(`The question:\n\n${sent}`)).toBe(true);
     const next = strict.reply(channel, root, 'and on in the new one');
     await strict.finished(channel, next);
     expect(sentTo(strict, '/slow 500 takes no more')).toEqual([1, 2]);

@@ -161,6 +161,30 @@ test('a former task of a thread still counts among those of its person', async (
   );
 });
 
+test('what was said in a former task is kept from another account, from a missing project and after a deletion', async () => {
+  const thread = async (turn: Turn) => store.threads.getOrThrow(turn);
+  for (const leave of [
+    async (turn: Turn) => store.threads.moveToAccount(await thread(turn), 'another'),
+    async (turn: Turn) => store.threads.leaveProject(turn, 'prj'),
+    async (turn: Turn) => {
+      await store.turns.finish(turn, 'completed');
+      await store.threads.bindTask(turn, `${turn.id} again`);
+      await store.taskDeletions.request(turn, `${turn.id} again`, 'U1', 0);
+    },
+  ]) {
+    const turn = await begun(1);
+    await store.threads.bindProject(turn, 'prj');
+    await store.threads.bindTask(turn, turn.id);
+    await store.turns.record(turn, { prompt: 'the words' });
+    await store.turns.recordSent(turn, { user_message_id: 'msg', task_id: turn.id });
+    await store.threads.leaveTask(turn, turn.id);
+    const said = async () => store.messages.saidInFormerTasks(await thread(turn), 'next');
+    expect(await said()).toMatchObject([{ ts: turn.message_ts, person: 'U1' }]);
+    await leave(turn);
+    expect(await said()).toEqual([]);
+  }
+});
+
 test("a person's text that others sent again is erased with that person", async () => {
   const first = await begun(1);
   await store.turns.finish(first, 'refused');

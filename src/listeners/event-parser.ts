@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isPersonsMessage } from '../relay/reading/message-parser.ts';
+import { isPersonsMessage, parseMessage as readMessage } from '../relay/reading/message-parser.ts';
+import { isSameAsWritten } from '../relay/reading/readable-text.ts';
 import { type InboxEvent, type IncomingMessage, messageContent } from '../relay/runtime/incoming-message.ts';
 import { optional, slackId, slackTs } from '../slack/field-schemas.ts';
 import { messageSchema, type ThreadMessage } from '../slack/message-history.ts';
@@ -138,7 +139,7 @@ function parseMessage(
   };
 }
 
-/** Unfurls and our own edits are `message_changed` too: only new text with a new `edited` is a person's edit. */
+/** Unfurls and our own edits are `message_changed` too: only new text or tables with a new `edited` are a person's edit. */
 function parseEdit(
   location: MessageLocation,
   bot: BotIdentity,
@@ -151,7 +152,7 @@ function parseEdit(
     const { workspace, channel } = location;
     return { kind: 'deletion', workspace, channel, ts: now.ts, thread_ts: now.ts, person: before?.user };
   }
-  const unchanged = before !== undefined && before.text === now.text;
+  const unchanged = before !== undefined && isSameAsWritten(readMessage(before), readMessage(now));
   if (now.edited === undefined || now.edited.ts === before?.edited?.ts || unchanged) {
     return { kind: 'silence', why: 'a change that no person made' };
   }

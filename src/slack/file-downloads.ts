@@ -84,7 +84,7 @@ export class FileDownloads {
         options.onWait?.();
         await sleep(POLL_INTERVAL_MS, undefined, { signal });
       }
-      const found = await this.#fileInfo(file.id, signal);
+      const found = await this.lookUp(file.id, signal);
       if (typeof found === 'string') return { file: known, decision: { do: 'refuse', reason: found } };
       known = found;
       isLookedUp = true;
@@ -180,7 +180,8 @@ export class FileDownloads {
   }
 
   /** The current file object, or why Slack does not give it. */
-  async #fileInfo(id: string, signal?: AbortSignal): Promise<SlackFile | 'deleted' | 'access_denied'> {
+  /** What Slack knows of a file now, or why the bot has no access to it. Throws a SlackError if Slack fails. */
+  async lookUp(id: string, signal?: AbortSignal): Promise<SlackFile | 'deleted' | 'access_denied'> {
     try {
       const options = { schema: fileInfoSchema, signal };
       return (await this.#options.client.call('files.info', { file: id }, options)).file;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { listOf, nextPageSchema, optional, slackId, slackTs } from './field-schemas.ts';
 import type { LeaseGuard } from './lease-guard.ts';
+import { attachmentsSchema } from './message-attachment.ts';
 import type { Priority } from './permit-queue.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { METADATA_TYPE } from './slack-message.ts';
@@ -23,6 +24,7 @@ export const messageSchema = z.looseObject({
   text: z.string().catch(''),
   blocks: itemsSchema,
   files: itemsSchema,
+  attachments: optional(attachmentsSchema),
   thread_ts: optional(slackTs),
   edited: optional(z.looseObject({ ts: slackTs })),
   reply_count: optional(z.number()),

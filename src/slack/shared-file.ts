@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SlackError, SlackUnavailableError } from './errors.ts';
-import { optional } from './field-schemas.ts';
+import { listOf, optional, slackId } from './field-schemas.ts';
 
 /** The fields of Slack's file object that we read. https://docs.slack.dev/reference/objects/file-object */
 export const slackFileSchema = z.looseObject({
@@ -18,6 +18,11 @@ export const slackFileSchema = z.looseObject({
   url_private: optional(z.string()),
   url_private_download: optional(z.string()),
   permalink: optional(z.string()),
+  /** Who uploaded it, and the conversations that it is shared in, as far as the bot sees them: files.info says. */
+  user: optional(slackId),
+  channels: optional(listOf(slackId)),
+  groups: optional(listOf(slackId)),
+  ims: optional(listOf(slackId)),
 });
 export type SlackFile = z.infer<typeof slackFileSchema>;
 

@@ -1,4 +1,5 @@
 import { type ContentSource, readAll } from '../file-content.ts';
+import { forwardedMessage, pastedTable } from '../message-attachments.ts';
 import type { Block, Channel, Ephemeral, Fields, Message, SlackFile, Team } from '../model.ts';
 import { compose } from '../rich-text-composer.ts';
 import { permalinkOf } from '../slack-objects.ts';
@@ -22,6 +23,12 @@ export interface MessageInput {
   /** Ids of files that are in Slack already. */
   existingFileIds?: string[];
   subtype?: string;
+  /** A table that is pasted into it: rows of cells. */
+  table?: readonly (readonly string[])[];
+  /** Another message that it forwards. */
+  forwards?: { channel: ChannelRef; ts: string };
+  /** What apps attach, in Slack's form. */
+  attachments?: Fields[];
   /** Replaces the rich_text block that Slack's client creates. */
   blocks?: Block[];
   clientMsgId?: string;
@@ -52,6 +59,7 @@ export class MessageActions extends AdminActions {
       appId: person.botId === undefined ? undefined : `A${person.botId.slice(1)}`,
       text: typed.text,
       blocks: input.blocks ?? (withBlocks && input.text !== '' ? typed.blocks : undefined),
+      attachments: this.attachmentsOf(input),
       threadTs: input.thread,
       broadcast: input.broadcast,
       subtype: input.subtype ?? (fileIds === undefined ? undefined : 'file_share'),
@@ -74,12 +82,13 @@ export class MessageActions extends AdminActions {
     return added;
   }
 
-  /** A person edits a message. */
-  edit(channelRef: ChannelRef, ts: string, text: string): void {
+  /** A person edits a message, and may paste another table into it. */
+  edit(channelRef: ChannelRef, ts: string, text: string, more: Pick<MessageInput, 'table'> = {}): void {
     const channel = this.channel(channelRef);
     const message = this.message(channel, ts);
     const typed = this.composed(this.deps.world.team(channel.teamId), text);
-    this.deps.messages.edit(channel, message, { ...typed, editedBy: message.user });
+    const attachments = more.table && [pastedTable(more.table)];
+    this.deps.messages.edit(channel, message, { ...typed, attachments, editedBy: message.user });
   }
 
   /** Deletes a message. */
@@ -92,9 +101,8 @@ export class MessageActions extends AdminActions {
   unfurl(channelRef: ChannelRef, ts: string): void {
     const channel = this.channel(channelRef);
     const message = this.message(channel, ts);
-    const attachments: Fields[] = [
-      { id: 1, from_url: 'https://example.com/', title: 'Example', fallback: 'Example' },
-    ];
+    const preview = { id: 1, from_url: 'https://example.com/', title: 'Example', fallback: 'Example' };
+    const attachments = [...(message.attachments ?? []), preview];
     this.deps.messages.edit(channel, message, { text: message.text, blocks: message.blocks, attachments });
   }
 
@@ -175,6 +183,15 @@ export class MessageActions extends AdminActions {
           ? { size, ...(make === undefined ? {} : { make }) }
           : { bytes: bytes ?? 'A few words.\n' };
     return this.deps.world.addFile(team, user, shared, source);
+  }
+
+  private attachmentsOf({ table, forwards, attachments = [] }: MessageInput): Fields[] | undefined {
+    const made = [...attachments, ...(table === undefined ? [] : [pastedTable(table)])];
+    if (forwards !== undefined) {
+      const channel = this.channel(forwards.channel);
+      made.push(forwardedMessage(this.deps.world, channel, this.message(channel, forwards.ts)));
+    }
+    return made.length === 0 ? undefined : made;
   }
 
   private composed(team: Team, typed: string): { text: string; blocks: Block[] } {

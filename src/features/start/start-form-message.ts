@@ -25,7 +25,7 @@ export function messageOfForm(
 ): MessageContent {
   const typed = parseFlags(values.question ?? '', supportedFlags);
   const isQuestionShown = values.question !== undefined || source === null || source.about !== undefined;
-  const files = filesOf({ text: '', files: [...(source?.files ?? []), ...values.files] });
+  const files = filesOf({ files: [...(source?.files ?? []), ...values.files] });
   const ownContent = isQuestionShown ? verbatimContent(typed.text) : (source ?? { text: '' });
   const about = source?.about;
   return {

@@ -4,6 +4,7 @@ import type { Store } from '../../store/store.ts';
 import type { EarlyEdit } from '../../store/threads/early-arrivals.ts';
 import { type Addressee, addresseeOf, isReplyForBot } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
+import { isSameAsWritten } from '../reading/readable-text.ts';
 import { isStopWord } from '../reading/stop-word.ts';
 import type { StopOutcome } from '../runtime/control-types.ts';
 import {
@@ -134,7 +135,8 @@ export class Inbox {
     const { workspace, channel, thread_ts, ts } = message;
     const key = { workspace, channel, ts };
     const edit = { is_deletion: false, content: message.content, edited_ts: editedTs };
-    const addressee = addresseeOf(message, parseMessage(message.content), bot.userId);
+    const edited = parseMessage(message.content);
+    const addressee = addresseeOf(message, edited, bot.userId);
     // A mention's copy does not say what was there before the edit; the other copy does.
     const addsMention =
       addressee === 'bot' && before !== undefined && !isAddressedBy(message, before, bot.userId);
@@ -162,7 +164,8 @@ export class Inbox {
       const isOld = known.edited_ts !== null && !isEarlierTs(known.edited_ts, editedTs);
       const isKept = kept?.edited_ts != null && !isEarlierTs(kept.edited_ts, editedTs);
       // An edit comes twice, as a mention and as a change; as a mention even if its text did not change.
-      const isUnchanged = kept === undefined && known.content?.text === message.content.text;
+      const isSame = known.content !== null && isSameAsWritten(parseMessage(known.content), edited);
+      const isUnchanged = kept === undefined && isSame;
       if (isOld || isKept || isUnchanged) return { kind: 'known' };
       // Kept for the button that sends the correction.
       await store.earlyEdits.record(key, edit, message.person);

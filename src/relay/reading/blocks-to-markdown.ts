@@ -1,5 +1,13 @@
 import type { DisplayNames } from './display-names.ts';
-import type { ParsedBlock, ParsedInline, ParsedList, SlackReference, TextStyle } from './parsed-blocks.ts';
+import {
+  isTooLarge,
+  type ParsedBlock,
+  type ParsedInline,
+  type ParsedList,
+  type ParsedTable,
+  type SlackReference,
+  type TextStyle,
+} from './parsed-blocks.ts';
 
 /** Parsed blocks as Markdown. Text is not escaped: the agent reads it as people do. */
 export function toMarkdown(blocks: readonly ParsedBlock[], names: DisplayNames): string {
@@ -28,6 +36,8 @@ function blockToMarkdown(block: Exclude<ParsedBlock, ParsedList>, names: Display
       return blockquote(toMarkdown(block.blocks, names));
     case 'code':
       return codeFence(block.text, block.language);
+    case 'table':
+      return tableToMarkdown(block, names);
   }
 }
 
@@ -42,6 +52,36 @@ function codeFence(code: string, language: string): string {
   const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map((run) => run[0].length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}${language.replace(/[\s`]/g, '')}\n${code.replace(/\n$/, '')}\n${fence}`;
+}
+
+/** A table that has more rows than its first ones is named by its file, if it goes as one. */
+function tableToMarkdown(table: ParsedTable, names: DisplayNames): string {
+  const { rows, columns, firstRows, file } = table;
+  const more = rows.length - firstRows.length;
+  if (more > 0 && file !== undefined && !isTooLarge(table))
+    return `[Table of ${rows.length} rows and ${columns} columns: see the file ${file}]`;
+  const lines = firstRows.map((row) => {
+    const cells = Array.from({ length: columns }, (_, column) => cellToMarkdown(row[column] ?? [], names));
+    return `| ${cells.join(' | ')} |`;
+  });
+  lines.splice(1, 0, `|${' --- |'.repeat(columns)}`);
+  return `${lines.join('\n')}${more > 0 ? `\n\n[The table has ${more} more rows]` : ''}`;
+}
+
+function cellToMarkdown(content: readonly ParsedInline[], names: DisplayNames): string {
+  const text = inlinesToMarkdown(content, names).trim();
+  return text.replaceAll('|', '\\|').replace(/\s*[\n\r\v\f\u0085\u2028\u2029]\s*/g, '<br>');
+}
+
+/** Inline elements as plain text, such as a cell of a file. */
+export function inlinesToText(content: readonly ParsedInline[], names: DisplayNames): string {
+  const texts = content.map((inline) => {
+    if (inline.kind === 'text') return inline.text;
+    if (inline.kind !== 'link') return displayName(inline, names);
+    const { url, label } = inline;
+    return label.trim() === '' || isSameAddress(label, url) ? linkToMarkdown(inline) : `${label} (${url})`;
+  });
+  return texts.join('');
 }
 
 /** `markers` holds the marker widths of the items that this list is nested under. Updates it for the next list. */
@@ -126,10 +166,15 @@ function codeSpan(code: string): string {
   return `${ticks}${pad}${code}${pad}${ticks}`;
 }
 
-function linkToMarkdown({ url, label, style }: Extract<ParsedInline, { kind: 'link' }>): string {
+/** Whether a link shows its own address, which Slack writes without `https://` or `mailto:`. */
+function isSameAddress(label: string, url: string): boolean {
   const bare = (address: string) => address.replace(/^(?:https?:\/\/|mailto:|tel:)/, '').replace(/\/$/, '');
+  return bare(label) === bare(url);
+}
+
+function linkToMarkdown({ url, label, style }: Extract<ParsedInline, { kind: 'link' }>): string {
   if (label.trim() === '' || label === url) return url;
-  if (bare(label) === bare(url)) return /^(?:mailto|tel):/.test(url) ? label : url;
+  if (isSameAddress(label, url)) return /^(?:mailto|tel):/.test(url) ? label : url;
   const linkText = label.replace(/\s+/g, ' ').replace(/[[\]]/g, '\\$&');
   const target = url.replace(/[<>\s]/g, (character) => encodeURIComponent(character));
   return `[${style.code ? codeSpan(linkText) : linkText}](${/[()]/.test(target) ? `<${target}>` : target})`;

@@ -2,7 +2,7 @@ import type { SlackDirectory } from '../../slack/directory.ts';
 import type { WorkspaceActor } from '../runtime/actors.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
-import { inlinesOf, type SlackReference } from './parsed-blocks.ts';
+import { inlinesOf, type ParsedInline, type SlackReference } from './parsed-blocks.ts';
 
 /** The names of people, channels and usergroups, by id; without those that were not found. */
 export type DisplayNames = ReadonlyMap<string, string>;
@@ -24,12 +24,20 @@ export async function lookUpNames(
   { people }: { people: Pick<SlackDirectory, 'personName' | 'channel' | 'groupName'> },
   ...messages: readonly ParsedMessage[]
 ): Promise<DisplayNames> {
+  const writers = messages.flatMap(({ user }): ParsedInline[] =>
+    user === undefined ? [] : [{ kind: 'person', id: user, style: {} }],
+  );
+  return lookUpReferences({ people }, [...writers, ...messages.flatMap((one) => inlinesOf(blocksOf(one)))]);
+}
+
+/** Looks up the names of the people, channels and usergroups among inline elements: each once. */
+export async function lookUpReferences(
+  { people }: { people: Pick<SlackDirectory, 'personName' | 'channel' | 'groupName'> },
+  inlines: readonly ParsedInline[],
+): Promise<DisplayNames> {
   const kinds = new Map<string, SlackReference['kind']>();
-  for (const message of messages) {
-    if (message.user !== undefined) kinds.set(message.user, 'person');
-    for (const piece of inlinesOf(blocksOf(message)))
-      if (piece.kind !== 'text' && piece.kind !== 'link') kinds.set(piece.id, piece.kind);
-  }
+  for (const piece of inlines)
+    if (piece.kind !== 'text' && piece.kind !== 'link') kinds.set(piece.id, piece.kind);
   const nameOf = {
     person: (id: string) => people.personName(id),
     channel: async (id: string) => (await people.channel(id)).name,

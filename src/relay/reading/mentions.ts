@@ -6,13 +6,13 @@ export interface Mentions {
   readonly mentionsBot: boolean;
   /** It starts with a mention of somebody else, and does not mention the bot. */
   readonly startsWithOtherPerson: boolean;
-  /** Its text is only mentions of the bot. It may have files. */
+  /** Its text is only mentions of the bot. It may have files and tables. */
   readonly isEmptyAfterMention: boolean;
 }
 
-/** Whom a message mentions. Mentions in forwarded messages do not count. */
+/** Whom a message mentions. Mentions in tables and forwarded messages do not count. */
 export function readMentions(message: ParsedMessage, botUserId: string): Mentions {
-  const inlines = inlinesOf(authoredBlocksOf(message));
+  const inlines = inlinesOf(authoredBlocksOf(message).filter(({ kind }) => kind !== 'table'));
   const mentionsBot = inlines.some((piece) => isMentionOf(piece, botUserId));
   const first = inlines.find((piece) => !isBlank(piece));
   return {
@@ -50,6 +50,7 @@ export function withoutLeadingMention(content: readonly ParsedBlock[], botUserId
 }
 
 function isBlockEmpty(block: ParsedBlock, botUserId: string): boolean {
+  if (block.kind === 'table') return true;
   if (block.kind === 'code') return block.text.trim() === '';
   if (block.kind === 'quoted') return block.blocks.every((inner) => isBlockEmpty(inner, botUserId));
   return inlinesOf([block]).every(

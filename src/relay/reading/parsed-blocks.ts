@@ -31,18 +31,56 @@ export interface ParsedList {
   readonly items: readonly (readonly ParsedInline[])[];
 }
 
-/** A paragraph, quotation, list or code block. Paragraphs keep their line breaks. */
+/** A table. Only the cells of its first rows are parsed, because it may have very many. */
+export interface ParsedTable {
+  readonly kind: 'table';
+  readonly rows: readonly (readonly unknown[])[];
+  readonly columns: number;
+  readonly firstRows: readonly (readonly (readonly ParsedInline[])[])[];
+  /** The name of the file that holds all of it, if it goes to the agent as one, too. */
+  readonly file?: string;
+}
+
+/** A paragraph, quotation, list, table or code block. Paragraphs keep their line breaks. */
 export type ParsedBlock =
   | { readonly kind: 'paragraph' | 'quote'; readonly content: readonly ParsedInline[] }
   | { readonly kind: 'code'; readonly text: string; readonly language: string }
   | ParsedList
+  | ParsedTable
   | { readonly kind: 'quoted'; readonly blocks: readonly ParsedBlock[] };
 
-/** All inline elements of the blocks, in reading order; code blocks have none. */
+/** All inline elements of the blocks, in reading order: of a table those of its first rows. Code blocks have none. */
 export function inlinesOf(blocks: readonly ParsedBlock[]): ParsedInline[] {
   return blocks.flatMap((block): readonly ParsedInline[] => {
     if (block.kind === 'paragraph' || block.kind === 'quote') return block.content;
     if (block.kind === 'list') return block.items.flat();
+    if (block.kind === 'table') return block.firstRows.flat(2);
     return block.kind === 'quoted' ? inlinesOf(block.blocks) : [];
   });
+}
+
+/** Larger tables do not go to the agent as files. */
+export const MAX_TABLE_CELLS = 50_000;
+
+/** Whether a table is too large to go to the agent as a file. */
+export function isTooLarge({ rows, columns }: ParsedTable): boolean {
+  return rows.length * columns > MAX_TABLE_CELLS;
+}
+
+/** The tables among the blocks, in reading order. */
+export function tablesAmong(blocks: readonly ParsedBlock[]): ParsedTable[] {
+  return blocks.flatMap((block) => {
+    if (block.kind === 'table') return [block];
+    return block.kind === 'quoted' ? tablesAmong(block.blocks) : [];
+  });
+}
+
+/** The blocks with a file name for each table: `table-1.csv` for the one with the number 1. */
+export function withTableFiles(blocks: readonly ParsedBlock[], first: number): ParsedBlock[] {
+  let number = first;
+  const named = (block: ParsedBlock): ParsedBlock => {
+    if (block.kind === 'quoted') return { ...block, blocks: block.blocks.map(named) };
+    return block.kind === 'table' ? { ...block, file: `table-${number++}.csv` } : block;
+  };
+  return blocks.map(named);
 }

@@ -1,12 +1,19 @@
 import { toMarkdown } from './blocks-to-markdown.ts';
-import type { DisplayNames } from './display-names.ts';
+import { type DisplayNames, NO_NAMES } from './display-names.ts';
 import { withoutLeadingMention } from './mentions.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
+import { tablesAmong } from './parsed-blocks.ts';
 
 /** The message as people read it, in Markdown, without mentions of the bot at its beginning; '' without other text. */
 export function readableText(message: ParsedMessage, names: DisplayNames, botUserId: string): string {
   const content = withoutLeadingMention(blocksOf(message), botUserId);
   return toMarkdown(content, new Map([[botUserId, 'agent'], ...names]));
+}
+
+/** Whether two versions of a message have the same text and tables. What Slack adds later, such as previews, does not count. */
+export function isSameAsWritten(one: ParsedMessage, other: ParsedMessage): boolean {
+  const tables = (message: ParsedMessage) => toMarkdown(tablesAmong(blocksOf(message)), NO_NAMES);
+  return one.text === other.text && tables(one) === tables(other);
 }
 
 /** Text as one line without control characters: a name, a title or a flag's value. */

@@ -4,6 +4,7 @@ import type { ParsedBlock, ParsedInline } from './parsed-blocks.ts';
 
 /** The names that the message's `text` gives for ids, by id. */
 export type Labels = ReadonlyMap<string, string>;
+export const NO_LABELS: Labels = new Map();
 
 const styleSchema = z
   .looseObject({
@@ -120,7 +121,8 @@ function quotedIfBordered(width: number | undefined, inner: ParsedBlock): Parsed
   return width !== undefined && width > 0 ? { kind: 'quoted', blocks: [inner] } : inner;
 }
 
-function parseInline(raw: unknown, labels: Labels): ParsedInline[] {
+/** Parses an inline element; one of an unknown type by what it shows. Never throws. */
+export function parseInline(raw: unknown, labels: Labels): ParsedInline[] {
   const parsed = inlineSchema.safeParse(raw);
   if (!parsed.success) return parseUnknownElement(raw, labels);
   const data = parsed.data;
@@ -193,4 +195,10 @@ function emojiFromCodePoints(unicode: string | undefined): string | undefined {
 export function isoTime(seconds: number): string {
   const date = new Date(seconds * 1000);
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().replace('.000Z', 'Z');
+}
+
+/** A Slack ts as `2026-11-21 09:14` in UTC; empty where it is not a time. */
+export function timeOfTs(ts: string): string {
+  const date = new Date(Number(ts) * 1000);
+  return ts === '' || Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 16).replace('T', ' ');
 }

@@ -4,6 +4,7 @@ import { blockquote } from './blocks-to-markdown.ts';
 import type { DisplayNames } from './display-names.ts';
 import { fileNamesOf, type ParsedMessage } from './message-parser.ts';
 import { readableText, toSingleLine } from './readable-text.ts';
+import { timeOfTs } from './rich-text-parser.ts';
 
 export interface TranscriptOptions {
   /** The thread's messages before the question, in any order. */
@@ -116,7 +117,7 @@ function hasContent(message: ParsedMessage, { names, botUserId }: TranscriptOpti
 function transcriptEntry(message: ParsedMessage, options: TranscriptOptions): string {
   const text = readableText(message, options.names, options.botUserId);
   const files = fileNamesOf(message).map(toSingleLine).join(', ');
-  const heading = [`**${writerName(message, options)}**`, timeOf(message.ts ?? '')]
+  const heading = [`**${writerName(message, options)}**`, timeOfTs(message.ts ?? '')]
     .filter((part) => part !== '')
     .join(', ');
   const parts = [`${heading}:`, text, files === '' ? '' : `[files: ${files}]`];
@@ -128,10 +129,4 @@ function writerName(message: ParsedMessage, { names, botUserId }: TranscriptOpti
   const name = known ?? message.bot_profile?.name ?? message.username ?? message.user ?? 'Somebody';
   if (message.user === botUserId) return `${toSingleLine(known ?? 'agent')} (you)`;
   return message.bot_id === undefined ? toSingleLine(name) : `${toSingleLine(name)} (app)`;
-}
-
-/** A Slack ts as `2026-11-21 09:14` in UTC; empty where it is not a time. */
-function timeOf(ts: string): string {
-  const date = new Date(Number(ts) * 1000);
-  return ts === '' || Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 16).replace('T', ' ');
 }

@@ -1,3 +1,4 @@
+import { keptAttachments } from '../../slack/message-attachment.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { MessageContent, SlackTs } from '../../store/schema.ts';
@@ -91,6 +92,12 @@ export function messageContent({
   text,
   blocks,
   files,
-}: Pick<ThreadMessage, 'text' | 'blocks' | 'files'>): MessageContent {
-  return { text, ...(blocks && { blocks }), ...(files && { files }) };
+  attachments,
+}: Pick<ThreadMessage, 'text' | 'blocks' | 'files' | 'attachments'>): MessageContent {
+  return {
+    text,
+    ...(blocks && { blocks }),
+    ...(files && { files }),
+    ...(attachments && { attachments: keptAttachments(attachments) }),
+  };
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
@@ -9,9 +10,9 @@ import {
   type SlackFile,
   slackFileName,
 } from '../../slack/shared-file.ts';
-import type { FileNote, MessageContent, Thread, Turn } from '../../store/schema.ts';
+import type { FileNote, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { filesOf } from '../reading/message-parser.ts';
+import { maySeeFile } from '../access/file-access.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { FailingTime } from '../runtime/failing-time.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
@@ -19,14 +20,15 @@ import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { serviceFileName } from './file-name.ts';
 import { UNNAMED_FILE } from './file-notes.ts';
 import { isTypeAllowed } from './file-types.ts';
-import { uploadSlackFile } from './file-upload.ts';
+import { type UploadSource, uploadSharedFile } from './file-upload.ts';
+import type { SharedItem } from './shared-items.ts';
 
 /** How many files of one message are uploaded at a time. */
 const MAX_CONCURRENT_UPLOADS = 3;
 /** How often an upload checks whether its message was deleted or its turn stopped (ms). */
 const WANTED_CHECK_INTERVAL_MS = 1_000;
 
-/** The outcome for a message's files. */
+/** The outcome for a message's files and tables. */
 export interface Attachments {
   /** The service's ids of the files that are sent with the message. */
   attached_file_ids: string[];
@@ -43,7 +45,7 @@ export interface AttachmentsUploadRequest extends ThreadWork {
   thread: Thread;
   turn: Turn;
   projectId: string;
-  content: MessageContent;
+  items: readonly SharedItem[];
   /** How long each file could not be fetched, by id, over the attempts of one run. */
   failing: Map<string, FailingTime>;
   /** Ends the upload. Its reason is thrown. */
@@ -86,7 +88,7 @@ async function throwIfUnwanted({ deps, turn }: AttachmentsUploadRequest): Promis
 }
 
 interface AttachmentItem {
-  file: SlackFile;
+  shared: SharedItem;
   progress: FileProgress;
   fileId?: string;
   note?: FileNote;
@@ -106,9 +108,9 @@ class AttachmentBatch {
     this.#request = request;
     this.#limits = request.deps.settings.fileLimits;
     this.#signal = signal;
-    this.#items = filesOf(request.content).map((file) => ({
-      file,
-      progress: { state: 'waiting', name: displayName(file), ...declaredSize(file) },
+    this.#items = request.items.map((shared) => ({
+      shared,
+      progress: { state: 'waiting', name: displayName(shared), ...declaredSize(shared) },
     }));
   }
 
@@ -142,56 +144,81 @@ class AttachmentBatch {
     } catch (error) {
       const reason = omissionReason(error) ?? (await this.#reasonToGiveUp(item, error));
       if (reason === undefined) throw error;
-      const link = reason.reason === 'external' ? externalLink(item.file) : undefined;
+      const { shared } = item;
+      const link =
+        reason.reason === 'external' && shared.kind === 'file' ? externalLink(shared.file) : undefined;
       this.#omit(item, { ...reason, ...(link === undefined ? {} : { link }) });
     }
   }
 
   /** Leaves out a file that cannot be fetched for a long time while Slack's other calls succeed. */
   async #reasonToGiveUp(
-    { file }: AttachmentItem,
+    { shared }: AttachmentItem,
     error: unknown,
   ): Promise<{ reason: FileReason } | undefined> {
-    if (!(error instanceof FileUnavailableError)) return undefined;
+    if (!(error instanceof FileUnavailableError) || shared.kind !== 'file') return undefined;
     const { failing, workspace, deps } = this.#request;
-    const time = failing.get(file.id) ?? new FailingTime();
-    failing.set(file.id, time);
+    const time = failing.get(shared.file.id) ?? new FailingTime();
+    failing.set(shared.file.id, time);
     const failedMs = await time.count((at) => workspace.wasThereAfter(at));
     return failedMs < deps.settings.badThingMs ? undefined : { reason: 'broken_off' };
   }
 
   async #upload(item: AttachmentItem): Promise<void> {
-    const { workspace, turn, thread, projectId } = this.#request;
-    const { file, decision } = await workspace.downloads.resolve(item.file, {
-      signal: this.#signal,
-      onWait: () => this.#setProgress(item, { state: 'processing', name: displayName(item.file) }),
-    });
-    item.file = file;
-    if (decision.do === 'refuse') throw new FileRefusedError(file.id, decision.reason);
-    const mime = decision.mime ?? '';
-    const name = serviceFileName(slackFileName(file), file.id);
-    if (!isTypeAllowed({ name, mime }, this.#limits)) return this.#omit(item, { reason: 'type_refused' });
-    const sizeBytes = decision.sizeBytes ?? (await this.#probeSize(file));
+    const { turn, thread, projectId } = this.#request;
+    const source = await this.#sourceOf(item);
+    if (typeof source === 'string') return this.#omit(item, { reason: source });
+    if (!isTypeAllowed(source, this.#limits)) return this.#omit(item, { reason: 'type_refused' });
+    const { sizeBytes } = source;
     if (this.#promisedBytes + sizeBytes > this.#limits.maxMessageBytes)
       return this.#omit(item, { reason: 'message_full' });
     this.#promisedBytes += sizeBytes;
-    const { fileId, sentBytes } = await uploadSlackFile(this.#request, {
+    const name = displayName(item.shared);
+    const { fileId, sentBytes } = await uploadSharedFile(this.#request, {
       account_id: thread.account_id,
       turn,
       projectId,
-      file,
-      name,
-      mime,
-      sizeBytes,
+      source,
       signal: this.#signal,
-      onUploadedElsewhere: () =>
-        this.#setProgress(item, { state: 'elsewhere', name: displayName(file), sizeBytes }),
-      onProgress: (sentBytes) =>
-        this.#setProgress(item, { state: 'moving', name: displayName(file), sizeBytes, sentBytes }),
+      onUploadedElsewhere: () => this.#setProgress(item, { state: 'elsewhere', name, sizeBytes }),
+      onProgress: (sentBytes) => this.#setProgress(item, { state: 'moving', name, sizeBytes, sentBytes }),
     });
     item.fileId = fileId;
     this.#uploadedBytes += sentBytes;
-    this.#finish(item, { name: displayName(file), reason: null, sizeBytes });
+    this.#finish(item, { name, reason: null, sizeBytes });
+  }
+
+  /** An item's bytes, or why it is not sent. */
+  async #sourceOf(item: AttachmentItem): Promise<UploadSource | FileReason> {
+    const { shared } = item;
+    if (shared.kind === 'left_out') return 'too_long';
+    if (shared.kind === 'table') {
+      const { id, name, csv } = shared;
+      if (csv === undefined) return 'too_many_cells';
+      const open = async (offset: number) => Readable.from([csv.subarray(offset)]);
+      return { id, name, mime: 'text/csv', sizeBytes: csv.byteLength, open };
+    }
+    const { workspace, turn } = this.#request;
+    if (shared.isForwarded) {
+      const found = await workspace.downloads.lookUp(shared.file.id, this.#signal);
+      if (typeof found === 'string') return found;
+      if (!(await maySeeFile(workspace, turn.asked_by, found))) return 'not_visible';
+      shared.file = found;
+    }
+    const { file, decision } = await workspace.downloads.resolve(shared.file, {
+      signal: this.#signal,
+      onWait: () => this.#setProgress(item, { state: 'processing', name: displayName(shared) }),
+    });
+    item.shared = { ...shared, file };
+    if (decision.do === 'refuse') throw new FileRefusedError(file.id, decision.reason);
+    return {
+      // A snippet can be edited without a new id or another size, so each message uploads it anew.
+      id: file.mode === 'snippet' ? `${file.id}/${turn.message_ts}` : file.id,
+      name: serviceFileName(slackFileName(file), file.id),
+      mime: decision.mime ?? '',
+      sizeBytes: decision.sizeBytes ?? (await this.#probeSize(file)),
+      open: async (offset, signal) => (await workspace.downloads.read(file, { offset, signal })).stream,
+    };
   }
 
   /** The size of a file whose Slack record has none: from the response to a download. */
@@ -204,8 +231,10 @@ class AttachmentBatch {
 
   #omit(item: AttachmentItem, outcome: { reason: FileReason; detail?: string; link?: string }): void {
     const { turn, deps } = this.#request;
-    deps.log.info({ turn: turn.id, file: item.file.id, reason: outcome.reason }, 'file omitted');
-    this.#finish(item, { name: displayName(item.file), ...outcome, ...declaredSize(item.file) });
+    const { shared } = item;
+    const file = shared.kind === 'file' ? shared.file.id : shared.kind;
+    deps.log.info({ turn: turn.id, file, reason: outcome.reason }, 'file omitted');
+    this.#finish(item, { name: displayName(shared), ...outcome, ...declaredSize(shared) });
   }
 
   #finish(item: AttachmentItem, note: FileNote): void {
@@ -233,10 +262,11 @@ function omissionReason(error: unknown): { reason: FileReason; detail?: string }
   return undefined;
 }
 
-function displayName(file: SlackFile): string {
-  return slackFileName(file) ?? UNNAMED_FILE;
+function displayName(shared: SharedItem): string {
+  return (shared.kind === 'file' ? slackFileName(shared.file) : shared.name) ?? UNNAMED_FILE;
 }
 
-function declaredSize(file: SlackFile): { sizeBytes?: number } {
-  return typeof file.size === 'number' ? { sizeBytes: file.size } : {};
+function declaredSize(shared: SharedItem): { sizeBytes?: number } {
+  const sizeBytes = shared.kind === 'file' ? shared.file.size : undefined;
+  return typeof sizeBytes === 'number' ? { sizeBytes } : {};
 }

@@ -1,7 +1,6 @@
 import { anySignal } from '../../agent/any-signal.ts';
 import { uploadFile } from '../../agent/upload-file.ts';
 import type { ResumableUpload } from '../../agent/upload-request.ts';
-import type { SlackFile } from '../../slack/shared-file.ts';
 import type { Turn, UploadKey, UploadRow } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
@@ -12,15 +11,23 @@ const CLAIM_RENEW_INTERVAL_MS = 5_000;
 /** How often a thread checks for a file that another thread uploads (ms). */
 const CLAIM_RETRY_DELAY_MS = 500;
 
+/** A file for the service. */
+export interface UploadSource {
+  /** Identifies its contents: they are uploaded once into each project. */
+  id: string;
+  name: string;
+  mime: string;
+  sizeBytes: number;
+  /** The bytes from `offset` on. */
+  open: (offset: number, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
+}
+
 /** What to upload, and for whom. */
 export interface FileUploadRequest {
   account_id: string;
   turn: Turn;
   projectId: string;
-  file: SlackFile;
-  name: string;
-  mime: string;
-  sizeBytes: number;
+  source: UploadSource;
   /** Ends the upload. The uploaded parts are kept for the next attempt. */
   signal: AbortSignal;
   /** Called while another thread uploads the same file. */
@@ -34,16 +41,14 @@ export interface UploadedFile {
   sentBytes: number;
 }
 
-/** Uploads a Slack file into a project: once for all threads that need it, and resumed after a crash. */
-export async function uploadSlackFile(work: ThreadWork, request: FileUploadRequest): Promise<UploadedFile> {
-  const { turn, projectId, file, signal, sizeBytes } = request;
+/** Uploads a file into a project: once for all threads that need it, and resumed after a crash. */
+export async function uploadSharedFile(work: ThreadWork, request: FileUploadRequest): Promise<UploadedFile> {
+  const { turn, projectId, source, signal } = request;
   const { uploads } = work.deps.store;
-  // A snippet can be edited without a new id or another size, so each message uploads it anew.
-  const slack_file_id = file.mode === 'snippet' ? `${file.id}/${turn.message_ts}` : file.id;
-  const key = { workspace: turn.workspace, slack_file_id, project_id: projectId };
+  const key = { workspace: turn.workspace, slack_file_id: source.id, project_id: projectId };
   for (;;) {
     signal.throwIfAborted();
-    const claim = await uploads.claim(key, turn.id, CLAIM_MS, sizeBytes);
+    const claim = await uploads.claim(key, turn.id, CLAIM_MS, source.sizeBytes);
     if (claim.kind === 'done') return { fileId: claim.fileId, sentBytes: 0 };
     if (claim.kind === 'ours') {
       const done = await uploadWhileClaimed(work, request, key, claim.row);
@@ -85,12 +90,13 @@ async function uploadWhileClaimed(
 }
 
 async function upload(
-  { deps, workspace }: ThreadWork,
-  { account_id, projectId, file, name, mime, sizeBytes, signal, onProgress }: FileUploadRequest,
+  { deps }: ThreadWork,
+  { account_id, projectId, source, signal, onProgress }: FileUploadRequest,
   key: UploadKey,
   row: UploadRow,
 ): Promise<UploadedFile> {
   const { uploads } = deps.store;
+  const { name, mime, sizeBytes } = source;
   // An earlier upload is resumed if it was of the same size.
   const resume = row.size_bytes === sizeBytes ? resumableUpload(row) : undefined;
   const before = resume?.uploadId == null ? 0 : resume.parts.length * (resume.partBytes ?? 0);
@@ -100,7 +106,7 @@ async function upload(
     filename: name,
     sizeBytes,
     mimeType: /^[\w.+-]+\/[\w.+-]+/.exec(mime)?.[0] ?? 'application/octet-stream',
-    open: async (offset) => (await workspace.downloads.read(file, { offset, signal })).stream,
+    open: (offset) => source.open(offset, signal),
     resume,
     signal,
     onStart: ({ fileId, uploadId, partBytes, headers }) =>

@@ -19,13 +19,11 @@ const MAX_LINKS = 3;
 /** What the links of a message lead to. Nothing of it is stored but what goes into the prompt. */
 export interface LinkedMessages {
   read: readonly LinkedMessage[];
-  /** The files of those messages, as Slack describes them. */
-  files: readonly unknown[];
   /** A note for each link that was not followed, with the reason. */
   notes: readonly FileNote[];
 }
 
-export const NO_LINKS: LinkedMessages = { read: [], files: [], notes: [] };
+export const NO_LINKS: LinkedMessages = { read: [], notes: [] };
 
 /** What the holder of a lease has read: the steps of one turn share it. */
 const knownLinks = new WeakMap<Lease, Map<string, LinkedMessages>>();
@@ -65,21 +63,20 @@ async function followLinks(
   ).finally(() => throwIfInterrupted(work.lease));
   const found = outcomes.flatMap((outcome) => (typeof outcome === 'string' ? [] : [outcome]));
   return {
-    read: found.map(({ linked }) => linked),
-    files: found.flatMap(({ files }) => files),
+    read: found,
     notes: outcomes.flatMap((outcome, index) =>
       typeof outcome === 'string' ? [{ name: links[index]?.url ?? '', reason: outcome }] : [],
     ),
   };
 }
 
-/** A linked message and its files, or why it was not read. */
+/** A linked message, or why it was not read. */
 async function followLink(
   work: ThreadWork,
   message: Message,
   link: MessageLink,
   interrupt: AbortSignal,
-): Promise<{ linked: LinkedMessage; files: readonly unknown[] } | FileReason> {
+): Promise<LinkedMessage | FileReason> {
   const { workspace, deps } = work;
   const { linkMs } = deps.settings;
   const asked = { ...message, person: message.user_id };
@@ -100,11 +97,9 @@ async function followLink(
     });
     interrupt.throwIfAborted();
     const replies = thread?.messages.filter(({ ts }) => ts !== link.ts) ?? [];
-    const quotedCount = Math.max(0, deps.settings.maxTranscriptMessages - 1);
-    const quoted = [outcome, ...replies.slice(Math.max(0, replies.length - quotedCount))];
     const isElsewhere = link.channel !== message.channel;
     const channelName = isElsewhere ? (await workspace.people.channel(link.channel)).name : undefined;
-    const linked: LinkedMessage = {
+    return {
       url: link.url,
       channelName,
       message: parseMessage(outcome),
@@ -112,7 +107,6 @@ async function followLink(
       missing: thread?.missing,
       unreadReplies: thread === undefined ? (outcome.reply_count ?? 0) : 0,
     };
-    return { linked, files: quoted.flatMap(({ files }) => files ?? []) };
   } catch (error) {
     interrupt.throwIfAborted();
     if (!(error instanceof SlackError)) throw error;

@@ -6,15 +6,28 @@ import { messageKeyOf } from '../../store/threads/turns.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { lookUpNames } from '../reading/display-names.ts';
 import { parseFlags } from '../reading/message-flags.ts';
-import { fileNamesOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
+import {
+  blocksOf,
+  fileNamesOf,
+  type ParsedMessage,
+  parseMessage,
+  writersOf,
+} from '../reading/message-parser.ts';
+import { tablesAmong } from '../reading/parsed-blocks.ts';
 import { readableText, withLeadIn } from '../reading/readable-text.ts';
 import { taskTitle } from '../reading/task-title.ts';
-import { buildTranscript, quoteLinkedMessage, withTranscript } from '../reading/transcript.ts';
+import {
+  buildTranscript,
+  type LinkedMessage,
+  quoteLinkedMessage,
+  withTranscript,
+} from '../reading/transcript.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { isNoteResent } from './file-notes.ts';
 import { NO_LINKS, readLinkedMessages } from './linked-messages.ts';
+import { type SharedItem, sharedItemsOf } from './shared-items.ts';
 
 /** A person's message as the agent gets it. */
 export interface OutgoingMessage {
@@ -46,27 +59,23 @@ export async function readOutgoingMessage(
 ): Promise<OutgoingMessage> {
   const { deps, workspace } = work;
   const content = message.content ?? { text: '' };
-  const parsed = parseMessage(content);
-  const about = content.about === undefined ? undefined : parseMessage(content.about);
-  const {
-    quoted,
-    messages: before,
-    missing,
-  } = about
-    ? { quoted: [], messages: [about], missing: undefined }
-    : await readEarlierMessages(work, thread, message);
+  const { own, before, linked, missing, quoted } = await readPointedMessages(
+    work,
+    thread,
+    message,
+    stopSignal,
+  );
+  const about = content.about === undefined ? undefined : before[0];
   const botUserId = workspace.bot.userId;
-  const isResent = (await findResentMessage(deps.store, message)) !== undefined;
-  const { read: linked } = isResent ? NO_LINKS : await readLinkedMessages(work, message, stopSignal);
   const others = [...before, ...linked.flatMap((one) => [one.message, ...one.replies])];
-  const names = await lookUpNames(workspace, parsed, ...others);
-  const flagged = parseFlags(readableText(parsed, names, botUserId), deps.settings.supportedTaskOptions);
+  const names = await lookUpNames(workspace, own, ...others);
+  const flagged = parseFlags(readableText(own, names, botUserId), deps.settings.supportedTaskOptions);
   const choices = content.choices ?? flagged.choices;
   const isBare = about !== undefined && flagged.text === '';
   const said = isBare ? readableText(about, names, botUserId) : flagged.text;
   const text = content.isCorrection === true ? withLeadIn(strings.correctionPrefix, said) : said;
-  const title = choices.title ?? taskTitle(text, fileNamesOf(parsed));
-  const quotedIds = [...new Set(others.flatMap(({ user }) => user ?? []))];
+  const title = choices.title ?? taskTitle(text, fileNamesOf(own));
+  const quotedIds = [...new Set([own, ...others].flatMap(writersOf))];
   if (others.length === 0 || isBare) return { text, title, choices, quoted, quotedIds };
   const { maxTranscriptMessages: maxMessages, maxTranscriptCharacters: maxCharacters } = deps.settings;
   const options = { names, botUserId, maxMessages };
@@ -145,17 +154,72 @@ async function readEarlierMessages(
   return earlier;
 }
 
-/** The files of the unsent messages that a message quotes, as far as its transcript reaches. */
-export async function filesOfQuotedMessages(
+/** A message with those that it quotes: the one that it is about, or earlier ones of its thread; and those it links to. */
+interface PointedMessages extends Omit<EarlierMessages, 'messages'> {
+  own: ParsedMessage;
+  before: readonly ParsedMessage[];
+  linked: readonly LinkedMessage[];
+  /** The links that were not followed, with the reasons. */
+  notes: readonly FileNote[];
+  /** The messages among these whose files and tables go with it. */
+  withFiles: readonly ParsedMessage[];
+}
+
+async function readPointedMessages(
   work: ThreadWork,
   thread: Thread,
   message: Message,
-): Promise<unknown[]> {
-  const { messages, quoted } = await readEarlierMessages(work, thread, message);
+  stopSignal: AbortSignal | undefined,
+): Promise<PointedMessages> {
   const { maxTranscriptMessages } = work.deps.settings;
-  return quoted.length === 0 || maxTranscriptMessages === 0
-    ? []
-    : messages.slice(-maxTranscriptMessages).flatMap(({ files }) => files);
+  const { about, ...content } = message.content ?? { text: '' };
+  const { messages, ...earlier } =
+    about === undefined
+      ? await readEarlierMessages(work, thread, message)
+      : { messages: [parseMessage(about)], missing: undefined, quoted: [] };
+  const isResent = (await findResentMessage(work.deps.store, message)) !== undefined;
+  const links = isResent ? NO_LINKS : await readLinkedMessages(work, message, stopSignal);
+  const withFiles: ParsedMessage[] = [];
+  let firstTable = 1;
+  const keepFiles = (one: ParsedMessage): ParsedMessage => {
+    const numbered = { ...one, firstTable };
+    firstTable += tablesAmong(blocksOf(one)).length;
+    withFiles.push(numbered);
+    return numbered;
+  };
+  const keepNewest = (some: readonly ParsedMessage[], max: number): ParsedMessage[] => {
+    const start = Math.max(0, some.length - Math.max(0, max));
+    return some.map((one, index) => (index < start ? one : keepFiles(one)));
+  };
+  const own = keepFiles(parseMessage(content));
+  // The files of a thread between people are only named.
+  const isNamedOnly = about === undefined && earlier.quoted.length === 0;
+  const before = isNamedOnly ? messages : keepNewest(messages, maxTranscriptMessages);
+  const linked = links.read.map((one) => ({
+    ...one,
+    message: keepFiles(one.message),
+    replies: keepNewest(one.replies, maxTranscriptMessages - 1),
+  }));
+  return { own, before, linked, notes: links.notes, withFiles, ...earlier };
+}
+
+/** What goes with a message beside its text. */
+interface SharedWithMessage {
+  /** Its own files and tables, and those of the messages that it quotes or links to. */
+  items: SharedItem[];
+  /** The links that were not followed, with the reasons. */
+  notes: readonly FileNote[];
+}
+
+/** The files, tables and unread links of a message. Throws as `readOutgoingMessage` does. */
+export async function sharedWith(
+  work: ThreadWork,
+  thread: Thread,
+  message: Message,
+  stopSignal: AbortSignal,
+): Promise<SharedWithMessage> {
+  const { withFiles, notes } = await readPointedMessages(work, thread, message, stopSignal);
+  return { items: await sharedItemsOf(work.workspace, withFiles), notes };
 }
 
 /** What a turn sent to the agent, to be sent again. */

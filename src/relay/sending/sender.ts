@@ -7,7 +7,7 @@ import {
 } from '../../agent/errors.ts';
 import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { FileNote, Message, MessageContent, TaskChoices, Thread, Turn } from '../../store/schema.ts';
+import type { FileNote, Message, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
@@ -19,14 +19,9 @@ import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce, lastMessageId } from './delivery.ts';
-import { readLinkedMessages } from './linked-messages.ts';
-import {
-  filesOfQuotedMessages,
-  findResentMessage,
-  messageOfTurn,
-  readOutgoingMessage,
-} from './outgoing-message.ts';
+import { findResentMessage, messageOfTurn, readOutgoingMessage, sharedWith } from './outgoing-message.ts';
 import { recordSentContent } from './sent-content.ts';
+import type { SharedItem } from './shared-items.ts';
 import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
 
 /** The service's status for a value that it does not know. */
@@ -227,12 +222,12 @@ export class Sender {
     if (message.content === null) return NO_ATTACHMENTS;
     // A resent message goes with the files that are at the service already.
     if ((await findResentMessage(this.#work.deps.store, message)) !== undefined) return NO_ATTACHMENTS;
-    const quoted = await this.#beforeSending((thread) => filesOfQuotedMessages(this.#work, thread, message));
-    const linked = await readLinkedMessages(this.#work, message, this.#options.stopSignal);
-    const files = [...(message.content.files ?? []), ...quoted, ...linked.files];
-    if (files.length === 0 && linked.notes.length === 0) return NO_ATTACHMENTS;
-    const uploaded = files.length === 0 ? NO_ATTACHMENTS : await this.#upload({ ...message.content, files });
-    const attachments = { ...uploaded, notes: [...uploaded.notes, ...linked.notes] };
+    const { items, notes: unread } = await this.#beforeSending((thread) =>
+      sharedWith(this.#work, thread, message, this.#options.stopSignal),
+    );
+    if (items.length === 0 && unread.length === 0) return NO_ATTACHMENTS;
+    const uploaded = items.length === 0 ? NO_ATTACHMENTS : await this.#upload(items);
+    const attachments = { ...uploaded, notes: [...uploaded.notes, ...unread] };
     this.#options.onFileNotes(attachments.notes);
     this.#turn = await this.#work.deps.store.turns.record(this.#turn, {
       file_notes: attachments.notes,
@@ -241,7 +236,7 @@ export class Sender {
     return attachments;
   }
 
-  async #upload(content: MessageContent): Promise<Attachments> {
+  async #upload(items: readonly SharedItem[]): Promise<Attachments> {
     await this.#recordTask();
     this.#options.onStep('uploading');
     return this.#beforeSending(async (thread) => {
@@ -251,7 +246,7 @@ export class Sender {
         thread,
         turn: this.#turn,
         projectId,
-        content,
+        items,
         failing: this.#failingFiles,
         stopSignal: this.#options.stopSignal,
         onProgress: this.#options.onUploadProgress,

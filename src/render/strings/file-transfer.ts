@@ -43,6 +43,10 @@ const FILE_REASONS = {
   download_failed: "I couldn't download it. Share it again.",
   service_refused: 'the agent service rejected it.',
   skipped: "the agent service couldn't read it and continued without it.",
+  too_many_cells: 'it has more than 50,000 cells. Share it as a file.',
+  too_long:
+    "what's forwarded or linked in one message is too long together. Copy it into a file and share that.",
+  not_visible: "I couldn't confirm that you may see it. Share it in this thread.",
   left_behind:
     'it was shared before this workspace or channel changed its account or project. Share it again.',
   link_hidden: "I can't see that conversation. Add me there, or forward the message.",

@@ -10,6 +10,13 @@ export function csvLine(values: readonly unknown[]): string {
   return values.map((value) => `"${literal(String(value)).replaceAll('"', '""')}"`).join(',');
 }
 
+/** Values as a line of CSV for programs, as they are: in quotes only where they must be; without the end of the line. */
+export function plainCsvLine(values: readonly string[]): string {
+  return values
+    .map((value) => (/[",\r\n]|^\s|\s$/.test(value) ? `"${value.replaceAll('"', '""')}"` : value))
+    .join(',');
+}
+
 function literal(text: string): string {
   return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
 }

@@ -273,7 +273,7 @@ describe('a message without rich text', () => {
   it('adds forwarded messages as quotations', () => {
     const attachments = [{ is_share: true, author_name: 'Grace Hopper', text: 'see *this*' }];
     expect(read({ text: `<@${bot}> what is it?`, attachments })).toBe(
-      'what is it?\n\n> Forwarded from Grace Hopper:\n>\n> see **this**',
+      'what is it?\n\n> Forwarded message from Grace Hopper:\n>\n> see **this**',
     );
   });
 

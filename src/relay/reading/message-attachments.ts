@@ -1,0 +1,99 @@
+import { shorten } from '../../render/text/graphemes.ts';
+import { capitalise, toOneLine } from '../../render/text/one-line.ts';
+import type { MessageAttachment } from '../../slack/message-attachment.ts';
+import { parseEveryBlock } from './block-content.ts';
+import { parseMrkdwn } from './mrkdwn-parser.ts';
+import { inlinesOf, type ParsedBlock, type ParsedInline } from './parsed-blocks.ts';
+import { timeOfTs } from './rich-text-parser.ts';
+
+/** Longer previews of links are cut (UTF-16 units). */
+const MAX_PREVIEW_CHARACTERS = 500;
+/** What Slack writes for an attachment that has no text, such as a table. */
+const NO_FALLBACK = '[no preview available]';
+
+/** What a message's attachments say, each by its kind: messages are quoted, and previews are marked as Slack's. */
+export function attachmentBlocks(attachments: readonly MessageAttachment[]): ParsedBlock[] {
+  return attachments.flatMap((attachment) => {
+    if (attachment.is_left_out === true) return [line(`[Left out: ${attachmentName(attachment)}]`)];
+    if (isQuotedMessage(attachment)) return [quotedMessage(attachment)];
+    const address = attachment.from_url ?? attachment.original_url;
+    return address === undefined ? appBlocks(attachment) : [line(preview(attachment, address))];
+  });
+}
+
+/** What an attachment is, in a few words, such as “forwarded message from Ada”. */
+export function attachmentName(attachment: MessageAttachment): string {
+  const { author_name: author, from_url: address, title } = attachment;
+  const writer = author === undefined || author === '' ? '' : ` from ${toOneLine(author)}`;
+  if (isQuotedMessage(attachment)) return `${quoteKind(attachment)}${writer}`;
+  if (address !== undefined) return `preview of ${toOneLine(address)}`;
+  return title === undefined ? `attachment${writer}` : `attachment “${toOneLine(title)}”`;
+}
+
+function isQuotedMessage({ is_share, is_msg_unfurl }: MessageAttachment): boolean {
+  return is_share === true || is_msg_unfurl === true;
+}
+
+function quoteKind({ is_share }: MessageAttachment): string {
+  return is_share === true ? 'forwarded message' : 'linked message';
+}
+
+/** Another message, with its writer, channel and time as far as Slack gives them. */
+function quotedMessage(attachment: MessageAttachment): ParsedBlock {
+  const { author_id, author_name: author, channel_id: channel, channel_name, ts, files = [] } = attachment;
+  const heading: ParsedInline[] = [text(capitalise(quoteKind(attachment)))];
+  if (author_id !== undefined)
+    heading.push(text(' from '), { kind: 'person', id: author_id, label: author, style: {} });
+  else if (author) heading.push(text(` from ${author}`));
+  if (channel?.startsWith('D') === true) heading.push(text(' in a direct message'));
+  else if (channel !== undefined)
+    heading.push(text(' in '), { kind: 'channel', id: channel, label: channel_name || undefined, style: {} });
+  if (ts !== undefined) heading.push(text(`, ${timeOfTs(ts)} UTC`));
+  const blocks = attachment.message_blocks?.flatMap(({ message }) => message?.blocks ?? []);
+  const said = parseEveryBlock(blocks ?? []);
+  const names = files.map(({ name, title }) => toOneLine(name || title || 'a file'));
+  return {
+    kind: 'quoted',
+    blocks: [
+      { kind: 'paragraph', content: [...heading, text(':')] },
+      ...(said.length > 0 ? said : parseMrkdwn(attachment.text || fallbackOf(attachment))),
+      ...(names.length === 0 ? [] : [line(`[files: ${names.join(', ')}]`)]),
+    ],
+  };
+}
+
+/** What an app attached to its message: an alert, a form. */
+function appBlocks(attachment: MessageAttachment): ParsedBlock[] {
+  const { pretext, title, title_link: link, text: words, fields = [], blocks = [] } = attachment;
+  const heading = title && link ? `*<${link}|${title}>*` : title && `*${title}*`;
+  const values = fields.map(({ title: name, value }) =>
+    [name && `*${name}*`, value].filter(Boolean).join(': '),
+  );
+  const said = [
+    ...parseMrkdwn([pretext, heading, words, values.join('\n')].filter(Boolean).join('\n\n')),
+    ...parseEveryBlock(blocks),
+  ];
+  return said.length > 0 ? said : parseMrkdwn(fallbackOf(attachment));
+}
+
+function preview({ title, text: words, blocks = [], fallback }: MessageAttachment, address: string): string {
+  const texts = [title, words].filter(Boolean).join(' – ');
+  const said = [...parseMrkdwn(texts), ...parseEveryBlock(blocks)];
+  const plain = inlinesOf(said.length > 0 ? said : parseMrkdwn(fallback ?? '')).map((piece) =>
+    piece.kind === 'text' ? piece.text : (piece.label ?? ''),
+  );
+  const shown = shorten(toOneLine(plain.join('')), MAX_PREVIEW_CHARACTERS);
+  return `[Slack's preview of ${toOneLine(address)}${shown === '' ? '' : `: ${shown}`}]`;
+}
+
+function fallbackOf({ fallback }: MessageAttachment): string {
+  return fallback === undefined || fallback === NO_FALLBACK ? '' : fallback;
+}
+
+function line(words: string): ParsedBlock {
+  return { kind: 'paragraph', content: [text(words)] };
+}
+
+function text(words: string): ParsedInline {
+  return { kind: 'text', text: words, style: {} };
+}

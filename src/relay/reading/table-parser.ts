@@ -1,0 +1,62 @@
+import { setImmediate } from 'node:timers/promises';
+import { z } from 'zod';
+import { listOf, optional } from '../../slack/field-schemas.ts';
+import type { ParsedBlock, ParsedInline, ParsedTable } from './parsed-blocks.ts';
+import { NO_LABELS, parseInline, parseRichText } from './rich-text-parser.ts';
+
+/** Tables with more rows go to the agent as a file only. */
+const MAX_ROWS_IN_TEXT = 50;
+/** Rows of a file that are parsed at once. */
+const ROWS_AT_ONCE = 200;
+
+const tableSchema = z.looseObject({
+  type: z.enum(['table', 'data_table']),
+  rows: listOf(z.array(z.unknown())),
+});
+const numberCellSchema = z.looseObject({
+  type: z.literal('raw_number'),
+  value: z.number(),
+  text: optional(z.string().min(1)),
+});
+
+/** Parses a block that is a table; undefined for any other. Never throws. */
+export function parseTable(raw: unknown): ParsedTable | undefined {
+  const rows = tableSchema.safeParse(raw).data?.rows.filter((row) => row.length > 0) ?? [];
+  if (rows.length === 0) return undefined;
+  return {
+    kind: 'table',
+    rows,
+    columns: rows.reduce((most, row) => Math.max(most, row.length), 0),
+    firstRows: rows.slice(0, MAX_ROWS_IN_TEXT).map((row) => row.map(parseCell)),
+  };
+}
+
+/** The cells of all rows. Lets others work meanwhile. */
+export async function cellsOf({ rows, columns }: ParsedTable): Promise<ParsedInline[][][]> {
+  const cells: ParsedInline[][][] = [];
+  for (const row of rows) {
+    if (cells.length % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await setImmediate();
+    cells.push(Array.from({ length: columns }, (_, column) => parseCell(row[column])));
+  }
+  return cells;
+}
+
+/** A cell's content, of plain or of rich text; a number as it is written. */
+function parseCell(raw: unknown): ParsedInline[] {
+  const number = numberCellSchema.safeParse(raw).data;
+  if (number !== undefined) return [piece(number.text ?? String(number.value))];
+  const lines = parseRichText([raw], NO_LABELS)?.flatMap(linesOf);
+  if (lines === undefined) return parseInline(raw, NO_LABELS);
+  return lines.flatMap((line, index) => (index === 0 ? line : [piece('\n'), ...line]));
+}
+
+function linesOf(block: ParsedBlock): (readonly ParsedInline[])[] {
+  if (block.kind === 'paragraph' || block.kind === 'quote') return [block.content];
+  if (block.kind === 'list') return [...block.items];
+  if (block.kind === 'quoted') return block.blocks.flatMap(linesOf);
+  return block.kind === 'code' ? [[piece(block.text)]] : [];
+}
+
+function piece(text: string): ParsedInline {
+  return { kind: 'text', text, style: {} };
+}

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { plainCsvLine } from '../../render/text/csv-line.ts';
+import { capitalise } from '../../render/text/one-line.ts';
+import type { SlackFile } from '../../slack/shared-file.ts';
+import { inlinesToText } from '../reading/blocks-to-markdown.ts';
+import { lookUpReferences } from '../reading/display-names.ts';
+import { attachmentName } from '../reading/message-attachments.ts';
+import { blocksOf, filesOf, type ParsedMessage } from '../reading/message-parser.ts';
+import { isTooLarge, type ParsedTable, tablesAmong } from '../reading/parsed-blocks.ts';
+import { cellsOf } from '../reading/table-parser.ts';
+import type { WorkspaceClient } from '../runtime/deps.ts';
+
+/** What people shared with a message, beside its text. */
+export type SharedItem =
+  /** `isForwarded`: with a message of another place, so the asker may not be allowed to see it. */
+  | { kind: 'file'; file: SlackFile; isForwarded: boolean }
+  /** `csv` is undefined for a table that is too large. */
+  | { kind: 'table'; id: string; name: string; csv: Buffer | undefined }
+  /** An attachment that was too long to keep. */
+  | { kind: 'left_out'; id: string; name: string };
+
+/** The files and tables of messages, each file once, and what was too long to keep. */
+export async function sharedItemsOf(
+  workspace: Pick<WorkspaceClient, 'people'>,
+  messages: readonly ParsedMessage[],
+): Promise<SharedItem[]> {
+  const attachments = messages.flatMap((message) => message.attachments);
+  const forwarded = attachments.flatMap(({ is_share, files = [] }) => (is_share === true ? files : []));
+  const own = filesOf({ files: messages.flatMap(({ files }) => files) });
+  const ownIds = new Set(own.map(({ id }) => id));
+  const others = filesOf({ files: forwarded }).filter(({ id }) => !ownIds.has(id));
+  const items: SharedItem[] = [
+    ...own.map((file) => ({ kind: 'file' as const, file, isForwarded: false })),
+    ...others.map((file) => ({ kind: 'file' as const, file, isForwarded: true })),
+  ];
+  for (const table of tablesAmong(messages.flatMap(blocksOf))) items.push(await tableItem(workspace, table));
+  const leftOut = attachments.filter(({ is_left_out }) => is_left_out === true);
+  for (const attachment of leftOut) {
+    const name = capitalise(attachmentName(attachment));
+    items.push({ kind: 'left_out', id: name, name });
+  }
+  return items;
+}
+
+async function tableItem(
+  workspace: Pick<WorkspaceClient, 'people'>,
+  table: ParsedTable,
+): Promise<SharedItem> {
+  const name = table.file ?? '';
+  if (isTooLarge(table)) return { kind: 'table', id: name, name, csv: undefined };
+  const cells = await cellsOf(table);
+  const names = await lookUpReferences(workspace, cells.flat(2));
+  const lines = cells.map((row) => plainCsvLine(row.map((cell) => inlinesToText(cell, names))));
+  const csv = Buffer.from(`${lines.join('\n')}\n`);
+  // The same table is uploaded once. After an edit it is another one.
+  return { kind: 'table', id: `${name}/${createHash('sha256').update(csv).digest('hex')}`, name, csv };
+}

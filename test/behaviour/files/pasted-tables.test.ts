@@ -1,0 +1,144 @@
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { openAppScene } from '../../support/app-scene.ts';
+
+const scene = await openAppScene({ settings: { INLINE_LIMIT_MIB: '0' } });
+const { agent, slack } = scene;
+
+const rowsOf = (count: number, first: readonly string[] = ['gene', 'p']) => [
+  first,
+  ...Array.from({ length: count - 1 }, (_, row) => [`G${row + 1}`, `${row}.50`]),
+];
+
+/** The contents of the files that went with a message of this task. */
+async function filesSent(title: string, at = 0): Promise<{ name: string; text: string }[]> {
+  const ids = scene.sentToAgent(title).fileIds[at] ?? [];
+  const files = ids.map((id) => agent.files.find((file) => file.id === id));
+  return Promise.all(
+    files.map(async (file) => ({ name: file?.name ?? '', text: file ? await text(await file.open()) : '' })),
+  );
+}
+
+describe.concurrent('a pasted table', () => {
+  test('is in its place in the text, and goes whole as a CSV file', async () => {
+    const channel = scene.channel();
+    const table = [
+      ['gene', 'p | q', 'note'],
+      ['BRCA1', '0.0130', '=1+1'],
+      ['TP53', '1e-5', 'two, "quoted"\nlines'],
+    ];
+    const root = scene.ask(channel, 'which of these is significant?', { table });
+    await scene.finished(channel, root);
+    expect(scene.sentToAgent('which of these').texts).toEqual([
+      'which of these is significant?\n\n' +
+        '| gene | p \\| q | note |\n| --- | --- | --- |\n' +
+        '| BRCA1 | 0.0130 | =1+1 |\n| TP53 | 1e-5 | two, "quoted"<br>lines |',
+    ]);
+    expect(await filesSent('which of these')).toEqual([
+      {
+        name: 'table-1.csv',
+        text: 'gene,p | q,note\nBRCA1,0.0130,=1+1\nTP53,1e-5,"two, ""quoted""\nlines"\n',
+      },
+    ]);
+  });
+
+  test('keeps what apps write in their cells, between the words around it', async () => {
+    const channel = scene.channel();
+    const link = { type: 'link', url: 'https://example.org/run', text: 'run 7' };
+    const words = (...elements: object[]) => ({
+      type: 'rich_text',
+      elements: [{ type: 'rich_text_section', elements }],
+    });
+    const blocks = [
+      words({ type: 'user', user_id: slack.bot.userId }, { type: 'text', text: ' before' }),
+      {
+        type: 'table',
+        rows: [
+          [
+            { type: 'raw_text', text: 'who' },
+            { type: 'raw_text', text: 'p' },
+          ],
+          [
+            words({ type: 'user', user_id: scene.grace.id }),
+            { type: 'raw_number', value: 0.1, text: '0.10' },
+          ],
+          [words(link), { type: 'raw_number', value: 2.5 }, null],
+        ],
+      },
+      words({ type: 'text', text: 'after' }),
+    ];
+    const root = scene.ask(channel, 'before, after', { blocks });
+    await scene.finished(channel, root);
+    expect(scene.sentToAgent('before').texts).toEqual([
+      'before\n\n| who | p |  |\n| --- | --- | --- |\n| @grace | 0.10 |  |\n' +
+        '| [run 7](https://example.org/run) | 2.5 |  |\n\nafter',
+    ]);
+    const [file] = await filesSent('before');
+    expect(file?.text).toBe('who,p,\n@grace,0.10,\nrun 7 (https://example.org/run),2.5,\n');
+  });
+
+  test('of more than 50 rows goes as a file only, which the text names', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'how many rows?', { table: rowsOf(51) });
+    await scene.finished(channel, root);
+    expect(scene.sentToAgent('how many rows?').texts).toEqual([
+      'how many rows?\n\n[Table of 51 rows and 2 columns: see the file table-1.csv]',
+    ]);
+    const [file] = await filesSent('how many rows?');
+    expect(file?.text.split('\n')).toHaveLength(52);
+    expect(file?.text).toContain('G50,49.50');
+  });
+
+  test('of more than 50,000 cells is named as left out, and its beginning is in the text', async () => {
+    const channel = scene.channel();
+    const wide = Array.from({ length: 1_001 }, (_, index) => `c${index}`);
+    const table = [wide, ...Array.from({ length: 50 }, () => ['1'])];
+    const root = scene.ask(channel, 'is this too large?', { table });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain(
+      '“table-1.csv” was left out: it has more than 50,000 cells.',
+    );
+    const { texts, fileIds } = scene.sentToAgent('is this too large?');
+    expect(texts[0]).toContain('[The table has 1 more rows]');
+    expect(fileIds).toEqual([[]]);
+  });
+
+  test('without words waits for the next message like a file', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '', { table: rowsOf(3) });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('I have “table-1.csv”. Write what the agent should do, and');
+    await scene.finished(channel, scene.reply(channel, root, 'now sum it up'));
+    expect((await filesSent('now sum it up')).map(({ name }) => name)).toEqual(['table-1.csv']);
+  });
+
+  test('in a message that is asked about goes with the question', async () => {
+    const channel = scene.channel();
+    const said = slack.say({ person: scene.grace, channel, text: 'our results', table: rowsOf(60) });
+    const person = slack.createPerson({ name: 'asker' });
+    slack.invite(channel, person);
+    await slack.shortcut({ person, callbackId: 'ask_about', channel, ts: said.ts });
+    await scene.until('the form is open', () => slack.modal(person)?.callbackId === 'start');
+    await scene.until('it is taken', async () => {
+      await slack.submitView(person, { question: 'what is odd here?' });
+      return slack.modal(person) === undefined;
+    });
+    await scene.until('it is asked', () => scene.sentToAgent('what is odd here?').texts.length > 0);
+    expect(scene.sentToAgent('what is odd here?').texts[0]).toContain('see the file table-1.csv');
+    expect((await filesSent('what is odd here?')).map(({ name }) => name)).toEqual(['table-1.csv']);
+  });
+
+  test('that an edit changes is a correction, even where the words stay; a preview that Slack adds is none', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'compare the rows', { table: rowsOf(3) });
+    await scene.finished(channel, root);
+    slack.unfurl(channel, root.ts);
+    slack.edit(channel, root.ts, `${scene.mention} compare the rows`, { table: rowsOf(4) });
+    const note = await scene.until('the note is there', () => slack.ephemerals(scene.ada, channel)[0]);
+    await slack.click({ person: scene.ada.id, channel: channel.id, ts: note.ts, actionId: 'correct' });
+    await scene.until('it is sent', () => scene.sentToAgent('compare the rows').texts.length === 2);
+    expect(scene.sentToAgent('compare the rows').texts[1]).toContain('| G3 | 2.50 |');
+    expect((await filesSent('compare the rows', 1))[0]?.text).toContain('G3,2.50');
+    expect(slack.ephemerals(scene.ada, channel)).toHaveLength(1);
+  });
+});

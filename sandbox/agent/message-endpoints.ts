@@ -36,10 +36,7 @@ export function messageEndpoints(context: EndpointContext): Endpoint[] {
         const message = state.message(task, call.params.message_id ?? '');
         const { force } = readBody(cancellation, call.body ?? {}, behaviour);
         if (message.role !== 'assistant') throw new ServiceRefusal(409, 'Only a reply can be cancelled');
-        const open = ['pending', 'streaming', 'cancelling'].includes(message.status ?? '');
-        if (open || behaviour.cancelReply === 'the-task') cancelTask(context, task, force ?? false);
-        else if (behaviour.cancelSettled === 409)
-          throw new ServiceRefusal(409, `The reply is ${message.status}`);
+        cancelTask(context, task, force ?? false);
         return { status: 200, body: { type: 'message_status', id: message.id, status: message.status } };
       },
     },

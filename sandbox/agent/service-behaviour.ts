@@ -85,8 +85,6 @@ export interface ServiceBehaviour {
   backgroundError: 'on-the-reply' | 'only-the-task';
   /** Whether replies settle with their runs; otherwise only the task does, as if the worker had died. */
   repliesSettle: boolean;
-  /** Whether the cancel of a settled reply stops nothing, or whatever its task works on by then. */
-  cancelReply: 'the-reply' | 'the-task';
   /** Response to a cancel when nothing is running. */
   cancelSettled: 'accepted' | 409;
   /** Whether List messages includes the messages with a review's findings. */
@@ -130,14 +128,13 @@ export const DEFAULT_BEHAVIOUR: Readonly<ServiceBehaviour> = {
   startLagMs: 0,
   messageToRunning: 409,
   messageToStopped: 'accepted',
-  skillOnTask: 'runs',
+  skillOnTask: 'ignored',
   growth: 'in-place',
   afterAsk: 'same-reply',
   input: 'full',
   gracefulCancel: 'at-once',
   backgroundError: 'on-the-reply',
   repliesSettle: true,
-  cancelReply: 'the-reply',
   cancelSettled: 'accepted',
   reviewsInList: false,
   reviewsKept: false,

@@ -24,7 +24,7 @@ export const startForm = {
   model: 'Model',
   defaultModel: ['As usual', "The channel's model, or else the agent service's choice"],
   skill: 'Skill',
-  skillHint: 'The name or id of a skill; it works on your question.',
+  skillHint: 'The name or id of a skill. The agent service decides whether it uses it.',
   usedSkill: 'Skill used before',
   files: 'Files',
   filesHint: 'Slack takes at most 10 MB for each file here. Share larger files in the thread.',

@@ -117,7 +117,10 @@ describe.concurrent('a quota', () => {
       turn.write(`Skill: ${turn.skill ?? 'none'}.`);
     };
     const starting = await openStartFormScene(
-      { agent: { script }, settings: { TURNS_AT_ONCE_PERSON: '1' } },
+      {
+        agent: { script, behaviour: { skillOnTask: 'runs' } },
+        settings: { TURNS_AT_ONCE_PERSON: '1' },
+      },
       onTestFinished,
     );
     const { scene } = starting;

@@ -271,7 +271,7 @@ test.concurrent('a stop that does not reach the service is sent again', async ({
 });
 
 test.concurrent('a stop whose answer is lost never stops the next run', async ({ onTestFinished }) => {
-  const own = await openAppScene({ agent: { behaviour: { cancelReply: 'the-task' } } }, onTestFinished);
+  const own = await openAppScene({}, onTestFinished);
   const channel = own.channel();
   const root = own.ask(channel, '/slow 1000 stopped once');
   const reply = await growing(channel, root, own);

@@ -4,7 +4,10 @@ import * as strings from '../../../src/render/strings/index.ts';
 import { openStartFormScene } from '../../support/start-form-scene.ts';
 
 const dialect = { noFallbackField: 'disable_fallback', autoModeField: 'auto_mode' };
-const starting = await openStartFormScene({ settings: { AGENT_DIALECT: JSON.stringify(dialect) } });
+const starting = await openStartFormScene({
+  agent: { behaviour: { skillOnTask: 'runs' } },
+  settings: { AGENT_DIALECT: JSON.stringify(dialect) },
+});
 const { scene } = starting;
 const { slack, agent } = scene;
 

@@ -20,7 +20,13 @@ describe.concurrent('a choice of skill or model that the service does not know',
     expect(starting.modalText(person)).toContain('sumary');
     await starting.send(person, { ...starting.filled(person), skill: 'summary' });
     expect(slack.modal(person)).toBeUndefined();
-    await scene.until('it goes on', () => scene.shown(channel, root).includes('Skill: skl_summary.'));
+    await scene.until('it goes on, although the service ignores the skill', () =>
+      scene.shown(channel, root).includes('Skill: none.'),
+    );
+    const sent = agent.calls.filter(({ body }) =>
+      JSON.stringify(body ?? '').includes('what does skill mean?'),
+    );
+    expect(sent.at(-1)?.body).toMatchObject({ skill: 'summary' });
     expect(scene.sentToAgent('what does skill mean?').texts).toEqual(['what does skill mean?']);
     expect(starting.startedTasks('what does skill mean?')).toHaveLength(1);
   });

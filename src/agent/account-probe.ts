@@ -50,7 +50,7 @@ async function tryKey(
   try {
     await ('task' in resource
       ? agent.getTask(resource.task, { signal })
-      : agent.readProject(resource.project, signal));
+      : agent.requireProject(resource.project, signal));
     return 'found';
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;

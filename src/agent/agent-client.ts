@@ -13,7 +13,7 @@ import {
   type NewTask,
   type UploadedPart,
 } from './client-options.ts';
-import { AgentNotFoundError, AgentRejectedError } from './errors.ts';
+import { AgentNotFoundError } from './errors.ts';
 import { openContent } from './file-content.ts';
 import {
   allReadable,
@@ -114,7 +114,7 @@ export class AgentClient {
     });
   }
 
-  /** Changes only the given fields; '' clears one. */
+  /** Changes only the given fields; '' clears one. Without fields, it reads the project, but for its time of change. */
   async updateProject(
     projectId: string,
     {
@@ -127,15 +127,9 @@ export class AgentClient {
     return await this.#http.call('PUT', `${PROJECTS_PATH}/{project_id}`, schemas.projectSchema, details);
   }
 
-  /** Reads a project by an update that changes nothing. Undefined if the service rejects that, but lists its tasks. */
-  async readProject(projectId: string, signal?: AbortSignal): Promise<schemas.Project | undefined> {
-    try {
-      return await this.updateProject(projectId, {}, { signal });
-    } catch (error) {
-      if (!(error instanceof AgentRejectedError)) throw error;
-      await this.listTasks(projectId, { limit: 1, signal });
-      return undefined;
-    }
+  /** Throws AgentNotFoundError if the service does not know the project. No call reads one, so its tasks are listed. */
+  async requireProject(projectId: string, signal?: AbortSignal): Promise<void> {
+    await this.listTasks(projectId, { limit: 1, signal });
   }
 
   /** Starts a task. Never retried: after outcome `unknown`, look for the task in the project's list. */

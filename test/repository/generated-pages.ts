@@ -71,8 +71,9 @@ function assumptionsPage(): string {
     "- A review's findings can be read once its status is no longer `running`.",
     '- The service refuses a wrong key for every call. Where nothing else succeeds, this shows that the service itself answers,',
     '  not a gateway in front of it.',
-    "- A change of a project that changes nothing returns the project. If the service refuses it, Taskthread lists the project's",
-    '  tasks instead.',
+    '- The list of the tasks of a project that does not exist is refused with 404.',
+    '- A change of a project without fields returns the project: no documented call reads one. Only the form with its title',
+    '  and description uses it; it may refresh `updated_at`.',
     '',
   ].join('\n');
 }

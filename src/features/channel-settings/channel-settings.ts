@@ -104,7 +104,8 @@ export class ChannelSettingsModal {
   /** A project as the service has it now; undefined if it cannot be read. */
   async #readProject(workspace: string, id: string): Promise<Project | undefined> {
     try {
-      return await this.#agentClient(workspace).readProject(id, AbortSignal.timeout(SAVE_TIMEOUT_MS));
+      const signal = AbortSignal.timeout(SAVE_TIMEOUT_MS);
+      return await this.#agentClient(workspace).updateProject(id, {}, { signal });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       this.#deps.log.info({ err: error, project: id }, 'could not read a project');
@@ -158,7 +159,7 @@ export class ChannelSettingsModal {
       const agent = this.#agentClient(actor.workspace);
       if (project !== undefined) {
         if (!(await mayUseProject(this.#deps, actor, project))) return unknown;
-        await agent.readProject(project, signal);
+        await agent.requireProject(project, signal);
       }
       if (Object.keys(texts).length > 0) await agent.updateProject(target, texts, { signal });
       return undefined;

@@ -103,7 +103,7 @@ export async function forgetMissingProject(
 
 async function projectExists(agent: AgentClient, projectId: string): Promise<boolean> {
   try {
-    await agent.readProject(projectId);
+    await agent.requireProject(projectId);
     return true;
   } catch (error) {
     if (error instanceof AgentNotFoundError && !(error instanceof AccountGone)) return false;

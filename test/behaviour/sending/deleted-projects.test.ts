@@ -105,12 +105,16 @@ test('a project that still exists is kept when the service fails to start a task
   expect(scene.shown(channel, root)).toContain(strings.serviceFailed);
   mend();
   expect(made(scene, channel)).toHaveLength(1);
+  // A change without fields would touch the project.
+  const path = `/projects/${made(scene, channel)[0]?.id}`;
+  const changes = scene.agent.calls.filter((call) => call.name.startsWith('PUT') && call.path.endsWith(path));
+  expect(changes).toEqual([]);
 });
 
 test('a project that the service forgets at once is created again only once for each message', async () => {
   const channel = scene.channel();
   const gone = { kind: 'status', status: 404 } as const;
-  const mends = [startTask, 'PUT /projects/{project_id}'].map((call) =>
+  const mends = [startTask, 'GET /experimental/tasks'].map((call) =>
     scene.agent.faults.add({ call, fault: gone }),
   );
   const root = scene.ask(channel, 'nowhere');

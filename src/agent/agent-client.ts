@@ -24,6 +24,7 @@ import {
   messagesBackward,
   messagesForward,
   type ResultCursor,
+  type ResultList,
   withSmallerPages,
 } from './list-pages.ts';
 import { lookupWithAllowed, parseServiceUrl, publicLookup } from './network-address.ts';
@@ -198,14 +199,18 @@ export class AgentClient {
     });
   }
 
-  /** All results of a task, each once, whether the service's cursor is inclusive or exclusive; with allowed links only. */
+  /** All results of a task that the service's cursor reaches, inclusive or exclusive; with allowed links only. */
   async allResults(
     taskId: string,
     options: AgentCallOptions & { readonly reconcile?: boolean; readonly withUrls?: boolean } = {},
-  ): Promise<schemas.ResultFile[]> {
+  ): Promise<ResultList> {
     const list = (cursor: ResultCursor) => this.listResults(taskId, { ...options, ...cursor });
     const all = await allResults(this.#responseReader.withListLimit(list), options.reconcile);
-    return all.map((result) => ({ ...result, downloadUrl: this.links.allowed(result.downloadUrl) }));
+    const withAllowedLink = (result: schemas.ResultFile) => ({
+      ...result,
+      downloadUrl: this.links.allowed(result.downloadUrl),
+    });
+    return { ...all, results: all.results.map(withAllowedLink) };
   }
 
   /** Sends a message; the call may stay open until the reply is complete. Never retried: after `unknown`, look. */

@@ -128,13 +128,21 @@ async function* pagesFrom(
   throw endlessListError();
 }
 
-/** All results, each once. Only the first page asks the service to look for files written just now. */
+/** A task's results, each once. */
+export interface ResultList {
+  readonly results: ResultFile[];
+  /** False: the service has more, but its cursor leads to no others. */
+  readonly isComplete: boolean;
+}
+
+/** All results. Only the first page asks the service to look for files written just now. */
 export async function allResults(
   list: (cursor: ResultCursor) => Promise<CursorPage<ResultFile>>,
   reconcile: boolean | undefined,
-): Promise<ResultFile[]> {
+): Promise<ResultList> {
   const found = new Map<string, ResultFile>();
   let after: string | undefined;
+  let isComplete = false;
   for (let page = 0; page < MAX_RESULT_PAGES; page += 1) {
     const isReconciled = page === 0 ? reconcile : false;
     const {
@@ -144,10 +152,11 @@ export async function allResults(
     } = await list({ limit: MAX_RESULTS, after, reconcile: isReconciled });
     const before = found.size;
     for (const item of items) if (!found.has(item.id)) found.set(item.id, item);
-    if (!hasMore || next === null || found.size === before) break;
+    isComplete = !hasMore;
+    if (isComplete || next === null || found.size === before) break;
     after = next;
   }
-  return [...found.values()];
+  return { results: [...found.values()], isComplete };
 }
 
 function endlessListError(): AgentError {

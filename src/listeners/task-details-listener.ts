@@ -3,6 +3,7 @@ import type { TaskDeleter } from '../features/tasks/task-deletion.ts';
 import type { TaskFileDelivery } from '../features/tasks/task-file-delivery.ts';
 import type { TaskModal, TaskModalRequest } from '../features/tasks/task-modal.ts';
 import { parseFilesPage, parseTaskMetadata } from '../features/tasks/task-view.ts';
+import * as strings from '../render/strings/index.ts';
 import { type ButtonPress, type ListenerContext, onPress } from './press.ts';
 
 interface TaskPress {
@@ -13,15 +14,22 @@ interface TaskPress {
   value: string;
 }
 
+/** The buttons that lead to a page of files, and what the modal then says. */
+const FILE_PAGES = {
+  task_files_back: undefined,
+  task_files_more: undefined,
+  task_files_look: strings.tasks.filesLookedFor,
+};
+
 /** Handles the buttons in a task's details. Each press is acknowledged at once, and the modal shows the outcome. */
 export function registerTaskDetailsListeners(
   context: ListenerContext,
   taskModal: TaskModal,
   { taskFiles, taskDeleter, home }: { taskFiles: TaskFileDelivery; taskDeleter: TaskDeleter; home: HomeTab },
 ): void {
-  for (const id of ['task_files_back', 'task_files_more']) {
+  for (const [id, note] of Object.entries(FILE_PAGES)) {
     onAction(id, async ({ viewId, request, value }) => {
-      await taskModal.update(viewId, { ...request, page: parseFilesPage(value) ?? request.page });
+      await taskModal.update(viewId, { ...request, page: parseFilesPage(value) ?? request.page, note });
     });
   }
 

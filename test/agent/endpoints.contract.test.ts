@@ -201,7 +201,8 @@ describe('files and results', () => {
     const page = await client.listResults(task.id, { limit: 2 });
     expect(page.items.map(({ name }) => name)).toEqual(['a.txt', 'b.txt']);
     expect(page).toMatchObject({ hasMore: true, cursor: page.items[1]?.id });
-    const all = await client.allResults(task.id);
+    const { results: all, isComplete } = await client.allResults(task.id);
+    expect(isComplete).toBe(true);
     expect(all.map(({ name }) => name)).toEqual(['a.txt', 'b.txt', 'c.txt']);
     expect(await textOf(await client.links.get(all[2]?.downloadUrl ?? ''))).toBe('of c.txt');
     const bare = await client.listResults(task.id, { withUrls: false, reconcile: false });

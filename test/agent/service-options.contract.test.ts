@@ -146,7 +146,7 @@ describe('lists', () => {
     const task = await client.startTask({ projectId, title: 'T' });
     await client.sendMessage(task.id, { content: 'x' });
     await expect.poll(async () => (await client.getTask(task.id)).status, { interval: 5 }).toBe('completed');
-    expect((await client.allResults(task.id)).map(({ name }) => name)).toHaveLength(5);
+    expect((await client.allResults(task.id)).results.map(({ name }) => name)).toHaveLength(5);
   });
 
   it.each(['forward', 'backward'] as const)(

@@ -60,8 +60,11 @@ export class TaskModal {
       savedPermalink(this.#deps, row),
     ]);
     const task = { ...taskSummary(row), url, ...(state !== undefined && !row.has_open_turn && { state }) };
-    const files = page ?? { files: undefined, page: request.page, count: 0 };
-    return taskView({ task, id: row.task_id, reviews, ...files, home, note, now: Date.now() });
+    const files = page ?? { files: undefined, page: request.page, count: 0, isComplete: true };
+    const now = Date.now();
+    const watchedMs = this.#deps.settings.results.followUpMs;
+    const offersLook = row.finished_at !== null && now - row.finished_at.getTime() > watchedMs;
+    return taskView({ task, id: row.task_id, reviews, ...files, home, note, now, offersLook });
   }
 }
 
@@ -69,7 +72,7 @@ export class TaskModal {
 const SERVICE_TIMEOUT_MS = 15_000;
 
 /** A page of a task's files; `count` is the number on all pages. */
-type TaskFileList = { files: TaskFile[] } & Pick<TaskDetails, 'page' | 'count'>;
+type TaskFileList = { files: TaskFile[] } & Pick<TaskDetails, 'page' | 'count' | 'isComplete'>;
 
 /** A task's state and reviews at the service, and a page of its files; undefined if the service does not say. */
 async function readTaskDetails(
@@ -105,10 +108,12 @@ async function readFiles(
   signal: AbortSignal,
 ): Promise<TaskFileList> {
   const inputs = await deps.store.tasks.attachedFileIds(row);
-  const outputs = isGone
-    ? []
-    : ((await undefinedIfNotFound(() => agent().allResults(row.task_id, { reconcile: false, signal }))) ??
-      []);
+  const { results: outputs, isComplete } = isGone
+    ? { results: [], isComplete: true }
+    : ((await undefinedIfNotFound(() =>
+        // The first page is opened, or asked for, to see what is new.
+        agent().allResults(row.task_id, { reconcile: page === 0, signal }),
+      )) ?? { results: [], isComplete: true });
   const count = inputs.length + outputs.length;
   const shown = Math.min(page, Math.max(0, Math.ceil(count / FILES_PER_PAGE) - 1));
   const [from, to] = [shown * FILES_PER_PAGE, (shown + 1) * FILES_PER_PAGE];
@@ -123,5 +128,5 @@ async function readFiles(
   for (const { name, sizeBytes, downloadUrl } of made) {
     files.push({ kind: 'output', name, sizeBytes, url: downloadUrl });
   }
-  return { files, page: shown, count };
+  return { files, page: shown, count, isComplete };
 }

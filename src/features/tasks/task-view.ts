@@ -53,6 +53,10 @@ export interface TaskDetails {
   home: HomeTabState;
   /** The number of files on all pages. */
   count: number;
+  /** False: the service may have more files. */
+  isComplete: boolean;
+  /** The thread no longer learns of new files by itself. */
+  offersLook: boolean;
   /** A sentence about what was just done. */
   note?: string | undefined;
   now: number;
@@ -98,7 +102,7 @@ export function taskView(details: TaskDetails): Modal {
       elements: [{ type: 'mrkdwn', text: facts.filter((fact) => fact !== '').join(' · ') }],
     },
     ...details.reviews.slice(-MAX_REVIEWS).map(reviewBlock),
-    actionsBlock([...openButton(task.url), deleteButton(details.id)]),
+    actionsBlock([...openButton(task.url), ...lookButton(details), deleteButton(details.id)]),
     { type: 'divider' },
     ...(files === undefined ? [plainSection(strings.tasks.filesUnavailable)] : fileBlocks(details, files)),
   ];
@@ -110,11 +114,12 @@ export function parseFilesPage(value: string): number | undefined {
   return /^\d{1,4}$/.test(value) ? Number(value) : undefined;
 }
 
-function fileBlocks({ page, count }: TaskDetails, files: readonly TaskFile[]): ViewBlock[] {
+function fileBlocks({ page, count, isComplete }: TaskDetails, files: readonly TaskFile[]): ViewBlock[] {
   if (files.length === 0 && page === 0) return [plainSection(strings.tasks.noFiles)];
   const from = page * FILES_PER_PAGE;
   const blocks = files.slice(0, FILES_PER_PAGE).map(fileBlock);
   if (files.some(({ kind }) => kind === 'output')) blocks.push(contextLineBlock(strings.tasks.linkHint));
+  if (!isComplete) blocks.push(contextLineBlock(strings.resultsIncomplete));
   if (count <= FILES_PER_PAGE) return blocks;
   if (files.length > 0)
     blocks.push(contextLineBlock(strings.pageShown(from + 1, from + files.length, count)));
@@ -147,6 +152,10 @@ function reviewBlock(review: Review): ViewBlock {
 
 function openButton(url: string | null): ButtonElement[] {
   return url === null ? [] : [linkButton('open_thread', strings.buttons.openThread, url)];
+}
+
+function lookButton({ offersLook }: TaskDetails): ButtonElement[] {
+  return offersLook ? [buttonElement('task_files_look', strings.buttons.lookForFiles, '0')] : [];
 }
 
 function deleteButton(id: string): ButtonElement {

@@ -72,7 +72,7 @@ export async function sendFreshLinks(deps: RelayDeps, request: ControlRequest): 
   if (taskId === null) return 'unknown';
   const claimed = await store.results.ofThread(turn);
   try {
-    const all = await deps.agent(thread.account_id).allResults(taskId);
+    const { results: all } = await deps.agent(thread.account_id).allResults(taskId);
     const results = all.filter((result) => claimed.get(result.id)?.turn_id === id);
     if (results.length === 0) return 'gone';
     for (const message of resultPages(results.map((result) => toListedResult(result))))

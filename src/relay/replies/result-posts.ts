@@ -1,6 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError } from '../../agent/errors.ts';
+import type { ResultList } from '../../agent/list-pages.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
 import { type ListedResult, resultList, withoutLinks } from '../../render/messages/result-list.ts';
 import { showWholeTable, TableFinder } from '../../render/messages/shown-tables.ts';
@@ -42,35 +43,39 @@ export async function postResults(context: SettledTurnContext, answer: string): 
   }
 }
 
-/** All results of the task, which count in the turn's memory. */
+/** The results of the task, which count in the turn's memory. */
 async function listResults(
-  { agent, taskId, lease, memory }: SettledTurnContext,
+  { deps, agent, taskId, lease, memory }: SettledTurnContext,
   options: { withUrls?: boolean } = {},
-): Promise<ResultFile[]> {
+): Promise<ResultList> {
   const list = () => agent.allResults(taskId, { signal: lease.signal, ...options });
-  const sizeOf = (results: readonly ResultFile[]) => {
+  const sizeOf = ({ results }: ResultList) => {
     const bytes = results.map(({ id, name, downloadUrl }) => 2 * (id + name + downloadUrl).length);
     return { bytes: bytes.reduce((sum, one) => sum + one + RESULT_BYTES, 0), isSettled: true };
   };
-  return memory.read('results', list, sizeOf, { lease });
+  const listed = await memory.read('results', list, sizeOf, { lease });
+  if (!listed.isComplete)
+    deps.log.warn(
+      { task: taskId, listed: listed.results.length, code: 'incomplete_results' },
+      'the agent service has more results, but its cursor leads to no others; see cursorParam in AGENT_DIALECT',
+    );
+  return listed;
 }
 
-async function postListed(
-  context: SettledTurnContext,
-  answer: string,
-  all: readonly ResultFile[],
-): Promise<number> {
-  if (all.length === 0) return 0;
-  const claims = await claimNew(context, '', idsOf(all));
-  const results = claimedResults(claims, context.turn, '', all);
+async function postListed(context: SettledTurnContext, answer: string, all: ResultList): Promise<number> {
+  if (all.results.length === 0) return 0;
+  const claims = await claimNew(context, '', idsOf(all.results));
+  const list = claimedResults(claims, context.turn, '', all);
+  const { results } = list;
+  if (results.length === 0 && !all.isComplete) await putList(context, '', list, new Map());
   if (results.length > 0) {
     const { shown, notes } = await chooseShown(context, results, answer);
-    await putList(context, '', results, notes);
+    await putList(context, '', list, notes);
     const files = shown.map((result) => toFileToShare(context, result));
     const shared = await new ThreadFiles(context, context.turn).share(files);
     const failed = shown.filter(({ id }) => !shared.has(partOf(id)));
     for (const { id } of failed) notes.set(id, strings.resultNotShown);
-    if (failed.length > 0) await putList(context, '', results, notes);
+    if (failed.length > 0) await putList(context, '', list, notes);
   }
   await context.deps.store.results.markPosted(context.turn, '');
   return results.length;
@@ -79,8 +84,8 @@ async function postListed(
 /** Lists the results that the task made after its last turn, in one message that grows. A follow-up check. */
 export async function postLaterResults(context: SettledTurnContext): Promise<void> {
   const listed = await listResults(context, { withUrls: false });
-  if (listed.length === 0) return;
-  const claims = await claimNew(context, LATER, idsOf(listed));
+  if (listed.results.length === 0) return;
+  const claims = await claimNew(context, LATER, idsOf(listed.results));
   const waiting = [...claims.values()].filter(({ batch, shown }) => batch === LATER && !shown);
   if (waiting.length === 0) return;
   const all = await listResults(context);
@@ -88,8 +93,8 @@ export async function postLaterResults(context: SettledTurnContext): Promise<voi
     const poster = await postingTurn(context, owner);
     if (poster === undefined || !isOfTask(poster, context.taskId)) continue;
     const work = { ...context, turn: poster };
-    const results = claimedResults(claims, poster, LATER, all);
-    if (results.length > 0) await putList(work, LATER, results, new Map());
+    const list = claimedResults(claims, poster, LATER, all);
+    if (list.results.length > 0) await putList(work, LATER, list, new Map());
     await context.deps.store.results.markPosted(poster, LATER);
   }
 }
@@ -128,19 +133,20 @@ function claimedResults(
   claims: ReadonlyMap<string, ClaimedResult>,
   turn: Turn,
   batch: string,
-  all: readonly ResultFile[],
-): ResultFile[] {
-  return all.filter(({ id }) => {
+  { results, isComplete }: ResultList,
+): ResultList {
+  const isTheirs = ({ id }: ResultFile) => {
     const claim = claims.get(id);
     return claim?.turn_id === turn.id && claim.batch === batch;
-  });
+  };
+  return { results: results.filter(isTheirs), isComplete };
 }
 
 /** Posts the list of a batch, or brings it up to date; `notes` say by id why a result is only linked. */
 async function putList(
   context: SettledTurnContext,
   batch: string,
-  results: readonly ResultFile[],
+  { results, isComplete }: ResultList,
   notes: ReadonlyMap<string, string>,
 ): Promise<void> {
   const { deps, turn } = context;
@@ -150,7 +156,7 @@ async function putList(
       ? undefined
       : (resultId: string) => stableLink({ workspace: turn.workspace, turnId: turn.id, resultId });
   const listed = results.map((result) => ({ ...toListedResult(result, link), note: notes.get(result.id) }));
-  const message = resultList(listed, { turnId: turn.id, isLater: batch !== '' });
+  const message = resultList(listed, { turnId: turn.id, isLater: batch !== '', isComplete });
   const part = `results:${batch === '' ? '0' : batch}`;
   await new IdempotentPosts(context, turn).put(part, message, 'result', RESULT_FORMS);
 }
@@ -270,6 +276,6 @@ export async function freshLink(
   resultId: string,
   signal: AbortSignal,
 ): Promise<string | null | undefined> {
-  const results = await agent.allResults(taskId, { reconcile: false, signal });
+  const { results } = await agent.allResults(taskId, { reconcile: false, signal });
   return results.find(({ id }) => id === resultId)?.downloadUrl;
 }

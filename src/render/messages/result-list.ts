@@ -35,17 +35,21 @@ const MAX_TEXT_LENGTH = 9_500;
 const MAX_NAME_LENGTH = 300;
 
 /**
- * One message that lists results with their links, with a button for fresh ones of this turn (`fresh_links`). It names
- * how many do not fit.
+ * One message that lists results with their links, with a button for fresh ones of this turn (`fresh_links`). It says
+ * where some do not fit, or the service may have more.
  */
 export function resultList(
   results: readonly ListedResult[],
-  { turnId, isLater = false }: { turnId: string; isLater?: boolean },
+  { turnId, isLater = false, isComplete = true }: { turnId: string; isLater?: boolean; isComplete?: boolean },
 ): RenderedMessage {
+  const incomplete = isComplete ? [] : [strings.resultsIncomplete];
+  if (results.length === 0)
+    return { text: incomplete.join(''), blocks: incomplete.map((sentence) => sectionBlock(sentence)) };
   const [first = { text: '', blocks: [] }, ...more] = resultPages(results, isLater);
   const hint = more.length === 0 ? strings.freshLinksHint : strings.moreResultsHint;
   const button = buttonElement('fresh_links', strings.buttons.freshLinks, turnId);
-  return { ...first, blocks: [...first.blocks, contextLineBlock(hint), actionsBlock([button])] };
+  const hints = contextLineBlock([...incomplete, hint].join('\n'));
+  return { ...first, blocks: [...first.blocks, hints, actionsBlock([button])] };
 }
 
 /** All results with their links, in as many messages as they need. */

@@ -36,6 +36,7 @@ export const buttons = {
   keepTask: 'Keep it',
   back: 'Back',
   more: 'More',
+  lookForFiles: 'Look for new files',
 } as const;
 
 export const thumbsUpLabel = 'Good answer';

@@ -28,6 +28,8 @@ export function unsupportedBlock(type: string): string {
 
 export const freshLinksHint = 'Links expire after a while; press the button for new ones.';
 export const moreResultsHint = 'The other files do not fit here; press the button for links to all of them.';
+export const resultsIncomplete =
+  'The agent service listed only some of its files, so this may not be all of them. Ask the agent for a single archive of the files, or tell your app admin.';
 export const resultTooLarge = 'too large to show here';
 export const resultInAnswer = 'shown in the answer';
 export const resultNotShown = "couldn't be shown here";

@@ -23,6 +23,7 @@ export const tasks = {
   noFiles: 'This task has no files.',
   filesUnavailable:
     "I can't reach the agent service right now, so I can't show the files. Try again in a moment.",
+  filesLookedFor: 'I just asked the agent service for new files.',
   input: 'sent to the agent',
   output: 'made by the agent',
   fileNotFound: 'A file that the agent service no longer has',

@@ -171,6 +171,19 @@ describe.concurrent('results that cannot be listed or shown', () => {
     await own.until('they are posted', () => own.shown(channel, root).includes('note-1.txt'));
   });
 
+  test('may not be all of them where the service ignores the cursor, and the thread says so', async ({
+    onTestFinished,
+  }) => {
+    const agent = { script: maker, behaviour: { listCursors: false } };
+    const own = await openAppScene({ agent, settings }, onTestFinished);
+    const { channel, root } = await asked(own, 'notes 150');
+    const told = () => own.shown(channel, root).split(strings.resultsIncomplete).length - 1;
+    await own.until('the list says so', () => told() > 0);
+    await own.finished(channel, own.reply(channel, root, 'notes 1'));
+    await own.until('the next list says so, too', () => told() > 1);
+    expect(told()).toBe(2);
+  });
+
   test('are named where Slack does not take their links', async ({ onTestFinished }) => {
     const faults = new Faults();
     const ends = Promise.withResolvers<void>();

@@ -4,7 +4,7 @@ import * as strings from '../../../src/render/strings/index.ts';
 import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
-const scene = await openAppScene({ settings: { INLINE_LIMIT_MIB: '0' } });
+const scene = await openAppScene({ settings: { INLINE_LIMIT_MIB: '0', WATCH_MINUTES: '0' } });
 const { slack } = scene;
 const table = { name: 'sheep.csv', mime: 'text/csv', bytes: 'name,legs\nDolly,4\n' };
 
@@ -219,6 +219,12 @@ describe("a task's details", () => {
     await modalShows('16 to 20 of 20');
     await press('task_files_back');
     await modalShows('1 to 15 of 20');
+    // The thread no longer watches for new ones.
+    await press('task_files_look');
+    await modalShows(strings.tasks.filesLookedFor);
+    const task = taskOf('/files 20');
+    const lists = scene.agent.calls.filter(({ path }) => path.endsWith(`/${task?.id}/results`));
+    expect(lists.slice(-4).map(({ query }) => query.reconcile)).toEqual(['true', 'false', 'true', 'true']);
     expect(refusals()).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { FILES_PER_PAGE, type TaskFile, taskView } from '../../../src/features/t
 import { LONGEST_TITLE, now, taskSummary } from '../../support/task-summary.ts';
 
 describe('the details of a task', () => {
-  const home = { page: 0, channelPage: 0 };
+  const shared = { isComplete: true, offersLook: false, home: { page: 0, channelPage: 0 }, now };
   const files = (count: number): TaskFile[] =>
     Array.from({ length: count }, (_, index) =>
       index % 3 === 0
@@ -28,8 +28,7 @@ describe('the details of a task', () => {
       files: shown,
       page: 0,
       count,
-      home,
-      now,
+      ...shared,
     };
     const view = taskView({ ...details, note: 'x'.repeat(5_000) });
     expect(() => checkBlocks(view.blocks, 'modal')).not.toThrow();
@@ -45,7 +44,7 @@ describe('the details of a task', () => {
       of('completed', 'No <time>'),
       of('failed', null),
     ];
-    const details = { task: taskSummary(), id: 'tsk_1', reviews, files: [], page: 0, count: 0, home, now };
+    const details = { task: taskSummary(), id: 'tsk_1', reviews, files: [], page: 0, count: 0, ...shared };
     const lines = JSON.stringify(taskView(details).blocks).match(/(?<=")Review: [^"]+/g);
     expect(lines).toEqual([
       'Review: done',
@@ -63,8 +62,7 @@ describe('the details of a task', () => {
       files: undefined,
       page: 0,
       count: 0,
-      home,
-      now,
+      ...shared,
     };
     const [deletion] =
       JSON.stringify(taskView(details).blocks).match(/"action_id":"task_delete".*?"confirm":\{.*?\}\}/) ?? [];

@@ -99,6 +99,6 @@ test('a result whose link may not be passed on has none', async () => {
     ...{ created_at: '2026-11-23T00:00:00Z', download_url: link },
   }));
   await using server = await localServer((_, response) => response.end(JSON.stringify({ data })));
-  const found = await clientOf(server.origin).allResults('t');
-  expect(found.map(({ downloadUrl }) => downloadUrl)).toEqual([links[0], null, null]);
+  const { results } = await clientOf(server.origin).allResults('t');
+  expect(results.map(({ downloadUrl }) => downloadUrl)).toEqual([links[0], null, null]);
 });

@@ -56,7 +56,10 @@ describe('another account of the operator', () => {
     expect(scene.shown(talked, old)).toContain(strings.taskNotFound);
     await retry(talked, scene.replies(talked, old).at(-1));
     await scene.until('a new task starts', () => scene.sentToAgent('and on with this').fileIds.length === 1);
-    expect(scene.sentToAgent('and on with this').fileIds).toEqual([[expect.any(String)]]);
+    const sent = scene.sentToAgent('and on with this');
+    expect(sent.fileIds).toEqual([[expect.any(String)]]);
+    // What was said under the other account is not quoted.
+    expect(sent.texts).toEqual(['and on with this']);
 
     await retry(talked, scene.replies(talked, failed)[0]);
     await scene.until('the thread says which file is missing', () =>

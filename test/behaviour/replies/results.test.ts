@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import pino from 'pino';
 import { describe, expect, test, vi } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { Faults } from '../../../sandbox/faults.ts';
@@ -175,13 +176,16 @@ describe.concurrent('results that cannot be listed or shown', () => {
     onTestFinished,
   }) => {
     const agent = { script: maker, behaviour: { listCursors: false } };
-    const own = await openAppScene({ agent, settings }, onTestFinished);
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (text) => void lines.push(text) });
+    const own = await openAppScene({ agent, settings, log }, onTestFinished);
     const { channel, root } = await asked(own, 'notes 150');
     const told = () => own.shown(channel, root).split(strings.resultsIncomplete).length - 1;
     await own.until('the list says so', () => told() > 0);
     await own.finished(channel, own.reply(channel, root, 'notes 1'));
     await own.until('the next list says so, too', () => told() > 1);
     expect(told()).toBe(2);
+    expect(lines.join('')).toMatch(/"listed":100,"code":"incomplete_results"/);
   });
 
   test('are named where Slack does not take their links', async ({ onTestFinished }) => {

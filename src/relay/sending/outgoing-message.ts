@@ -1,3 +1,4 @@
+import type { FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
@@ -5,6 +6,7 @@ import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { lookUpNames } from '../reading/display-names.ts';
+import { readMentions } from '../reading/mentions.ts';
 import { parseFlags } from '../reading/message-flags.ts';
 import {
   blocksOf,
@@ -108,14 +110,17 @@ interface EarlierMessages {
   missing: NewestMessages['missing'];
   /** Those of them that were not sent because people spoke to each other. */
   quoted: readonly SlackTs[];
+  /** They are what people said before the agent got its first message. */
+  isBeginning: boolean;
 }
 
 /** What the holder of a lease has read: the steps of one turn share it. */
 const earlierMessages = new WeakMap<Lease, Map<SlackTs, EarlierMessages>>();
 
 /**
- * The newest messages of a thread between people that come before one for the agent, read from Slack once: those before
- * the message that brought the bot in; then those that were not sent since, unless they are addressed to somebody else.
+ * The newest messages of a thread between people that come before one for the agent, read from Slack once: all before the
+ * first that is sent, but for what the bot posted and mentions without a question; then those that were not sent since,
+ * unless they are addressed to somebody else.
  */
 async function readEarlierMessages(
   { deps, workspace, lease }: ThreadWork,
@@ -127,18 +132,25 @@ async function readEarlierMessages(
   const ts = await originalTs(deps, message);
   const read = known.get(ts);
   if (read !== undefined) return read;
-  const isFirst = ts === thread.adopted_ts && ts !== message.thread_ts;
-  const quotes = !isFirst && message.resends_turn_id === null;
-  const quoted = quotes ? await deps.store.messages.unquoted(message) : [];
-  const oldest = isFirst ? message.thread_ts : quoted[0];
-  let earlier: EarlierMessages = { messages: [], missing: undefined, quoted };
+  const isBeginning =
+    thread.adopted_ts !== thread.thread_ts &&
+    (ts === thread.adopted_ts || !(await deps.store.messages.isAnotherSent({ ...message, ts })));
+  const quoted = message.resends_turn_id === null ? await deps.store.messages.unquoted(message) : [];
+  const oldest = isBeginning ? message.thread_ts : quoted[0];
+  let earlier: EarlierMessages = { messages: [], missing: undefined, quoted, isBeginning };
   if (oldest !== undefined) {
     const unsent = new Set(quoted);
     const isTold = (read: ThreadMessage) => {
       const place = { ...message, ts: read.ts, person: read.user ?? '' };
       return unsent.has(read.ts) && addresseeOf(place, parseMessage(read), workspace.bot.userId) !== 'others';
     };
-    const isWanted = isFirst ? () => true : isTold;
+    const isSaid = (read: ThreadMessage) => {
+      const parsed = parseMessage(read);
+      const { mentionsBot, isEmptyAfterMention } = readMentions(parsed, workspace.bot.userId);
+      const isBare = mentionsBot && isEmptyAfterMention && parsed.files.length === 0;
+      return read.user !== workspace.bot.userId && !isBare;
+    };
+    const isWanted = isBeginning ? isSaid : isTold;
     const { messages, missing } = await workspace.readBack.newestBefore({
       channel: message.channel,
       threadTs: message.thread_ts,
@@ -148,18 +160,21 @@ async function readEarlierMessages(
       isWanted,
       signal: lease.signal,
     });
-    earlier = { messages: messages.filter(isWanted).map(parseMessage), missing, quoted };
+    earlier = { messages: messages.filter(isWanted).map(parseMessage), missing, quoted, isBeginning };
   }
   known.set(ts, earlier);
   return earlier;
 }
+
+/** Most files from before the first message that go along with it. */
+const MAX_EARLIER_FILES = 5;
 
 /** A message with those that it quotes: the one that it is about, or earlier ones of its thread; and those it links to. */
 interface PointedMessages extends Omit<EarlierMessages, 'messages'> {
   own: ParsedMessage;
   before: readonly ParsedMessage[];
   linked: readonly LinkedMessage[];
-  /** The links that were not followed, with the reasons. */
+  /** The links that were not followed and the files left out, with the reasons. */
   notes: readonly FileNote[];
   /** The messages among these whose files and tables go with it. */
   withFiles: readonly ParsedMessage[];
@@ -176,38 +191,49 @@ async function readPointedMessages(
   const { messages, ...earlier } =
     about === undefined
       ? await readEarlierMessages(work, thread, message)
-      : { messages: [parseMessage(about)], missing: undefined, quoted: [] };
+      : { messages: [parseMessage(about)], missing: undefined, quoted: [], isBeginning: false };
   const isResent = (await findResentMessage(work.deps.store, message)) !== undefined;
   const links = isResent ? NO_LINKS : await readLinkedMessages(work, message, stopSignal);
   const withFiles: ParsedMessage[] = [];
   let firstTable = 1;
-  const keepFiles = (one: ParsedMessage): ParsedMessage => {
+  const keepFiles = (one: ParsedMessage, files = one.files): ParsedMessage => {
     const numbered = { ...one, firstTable };
     firstTable += tablesAmong(blocksOf(one)).length;
-    withFiles.push(numbered);
+    withFiles.push({ ...numbered, files });
     return numbered;
   };
-  const keepNewest = (some: readonly ParsedMessage[], max: number): ParsedMessage[] => {
+  const keepNewest = (
+    some: readonly ParsedMessage[],
+    max: number,
+    filesOfOne = ({ files }: ParsedMessage) => files,
+  ): ParsedMessage[] => {
     const start = Math.max(0, some.length - Math.max(0, max));
-    return some.map((one, index) => (index < start ? one : keepFiles(one)));
+    return some.map((one, index) => (index < start ? one : keepFiles(one, filesOfOne(one))));
   };
   const own = keepFiles(parseMessage(content));
-  // The files of a thread between people are only named.
-  const isNamedOnly = about === undefined && earlier.quoted.length === 0;
-  const before = isNamedOnly ? messages : keepNewest(messages, maxTranscriptMessages);
+  const isLimited = earlier.isBeginning && maxTranscriptMessages > 0;
+  const earlierFiles = isLimited ? messages.slice(-maxTranscriptMessages).flatMap(fileNamesOf) : [];
+  const leftOut = earlierFiles.slice(0, -MAX_EARLIER_FILES);
+  let leftToDrop = leftOut.length;
+  const before = keepNewest(messages, maxTranscriptMessages, ({ files }) => {
+    const dropped = Math.min(leftToDrop, files.length);
+    leftToDrop -= dropped;
+    return files.slice(dropped);
+  });
   const linked = links.read.map((one) => ({
     ...one,
     message: keepFiles(one.message),
     replies: keepNewest(one.replies, maxTranscriptMessages - 1),
   }));
-  return { own, before, linked, notes: links.notes, withFiles, ...earlier };
+  const leftOutNotes = leftOut.map((name) => ({ name, reason: 'earlier' satisfies FileReason }));
+  return { own, before, linked, notes: [...leftOutNotes, ...links.notes], withFiles, ...earlier };
 }
 
 /** What goes with a message beside its text. */
 interface SharedWithMessage {
   /** Its own files and tables, and those of the messages that it quotes or links to. */
   items: SharedItem[];
-  /** The links that were not followed, with the reasons. */
+  /** The links that were not followed and the files left out, with the reasons. */
   notes: readonly FileNote[];
 }
 

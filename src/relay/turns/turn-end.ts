@@ -61,7 +61,6 @@ export async function endEarly(context: TurnContext, error: unknown): Promise<vo
     const read = await closeIfUnchanged(deps, turn, error.messageAsRead);
     if (read !== 'closed') return retractNotice(context, read);
   } else await closeMessage(deps, turn);
-  if (end.outcome === 'helped' && task_id === null) await deps.store.threads.makeDormant(turn);
   await closeTurn(context, end.outcome);
 }
 

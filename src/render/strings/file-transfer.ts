@@ -39,6 +39,7 @@ const FILE_REASONS = {
   other_host: "it isn't stored at Slack. Share the file itself.",
   type_refused: "I don't send files of this type here.",
   too_many: 'there are too many files in one message.',
+  earlier: 'only the five newest files from before your question go along. Share it again.',
   message_full: 'the files in this message are too large together.',
   download_failed: "I couldn't download it. Share it again.",
   service_refused: 'the agent service rejected it.',

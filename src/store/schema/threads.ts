@@ -30,7 +30,7 @@ export interface Thread extends ThreadKey {
   quotable_task_ids: string[];
   /** The stopped turn that paused the thread's waiting messages, until somebody resumes them. */
   paused_by_turn_id: string | null;
-  /** The mention led to no task (only help was shown): replies need a mention again. */
+  /** Who mentioned the bot was refused: replies need a mention again. */
   is_dormant: boolean;
   /** People asked the agent to read every reply in a thread that people began. */
   listens_to_all: boolean;

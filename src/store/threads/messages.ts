@@ -95,6 +95,13 @@ export class Messages extends Queries {
     return this.#update(key, sql`state = 'waiting'`, isTheirs);
   }
 
+  /** Whether another message of the thread has been sent. */
+  async isAnotherSent({ workspace, channel, thread_ts, ts }: Message): Promise<boolean> {
+    const sent = sql`
+      select from messages where ${inThread({ workspace, channel, thread_ts })} and state = 'sent' and ts <> ${ts} limit 1`;
+    return (await this.rows(sent)).length > 0;
+  }
+
   /** The unsent messages of a thread before a message that no other message has quoted, oldest first. */
   async unquoted({ workspace, channel, thread_ts, ts }: Message): Promise<SlackTs[]> {
     if (ts === thread_ts) return [];

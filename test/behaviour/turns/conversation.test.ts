@@ -88,7 +88,9 @@ describe.concurrent('a conversation', () => {
     slack.unfurl(channel.id, root.ts);
     await slack.settled();
     await pause(300);
-    expect(scene.sentToAgent('forgot to mention you').texts).toEqual(['forgot to mention you']);
+    expect(scene.sentToAgent('forgot to mention you').texts).toEqual([
+      expect.stringMatching(/^forgot to mention you/),
+    ]);
   });
 
   test('brings the earlier messages of a human thread along', async () => {
@@ -104,6 +106,21 @@ describe.concurrent('a conversation', () => {
     expect(text?.endsWith('what may be wrong with the gel?')).toBe(true);
   });
 
+  test('begins after an empty mention in the middle, with the newest files from before it', async () => {
+    const channel = scene.channel();
+    const file = (n: number) => ({ name: `lane-${n}.csv`, mime: 'text/csv', bytes: `a\n${n}\n` });
+    const root = slack.say({ person: scene.ada, channel, text: 'Six lanes.', files: [file(1), file(2)] });
+    scene.reply(channel, root, 'Four more.', { person: scene.grace, files: [3, 4, 5, 6].map(file) });
+    await scene.finished(channel, scene.ask(channel, '', { thread: root.ts }));
+    await scene.finished(channel, scene.reply(channel, root, 'what is the mean of all lanes?'));
+    const { texts, fileIds } = scene.sentToAgent('what is the mean of all');
+    expect(texts[0]).toContain('> Six lanes.');
+    expect(texts[0]).toContain('> Four more.');
+    expect(texts[0]).not.toContain('Mention me with a question');
+    expect(fileIds.map((ids) => ids.length)).toEqual([5]);
+    expect(scene.shown(channel, root)).toMatch(/lane-1\.csv.* was left out: only the five newest/);
+  });
+
   test('does not start with an empty mention, which is answered with help', async () => {
     const channel = scene.channel();
     const before = agent.tasks.length;
@@ -111,6 +128,9 @@ describe.concurrent('a conversation', () => {
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('Mention me with a question');
     expect(agent.tasks.slice(before).some(({ title }) => title === 'New question')).toBe(false);
+    const question = scene.reply(channel, root, 'a question below an empty mention');
+    await scene.finished(channel, question);
+    expect(scene.sentToAgent('a question below').texts).toEqual(['a question below an empty mention']);
   });
 
   test('goes on after an empty mention, which is asked for the next message', async () => {

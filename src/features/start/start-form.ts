@@ -11,6 +11,7 @@ import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
+import { keptAttachments } from '../../slack/message-attachment.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
@@ -57,7 +58,9 @@ export class StartForm {
       const key = { workspace: workspace.id, channel, thread_ts };
       const thread = await this.#deps.store.threads.get(key);
       const isTaken = thread !== undefined && thread.task_id !== null;
-      const source: MessageContent = { text: '', about: message, files: rawFilesOf(message) };
+      const read = parseMessage(message);
+      const kept = { ...read, attachments: keptAttachments(read.attachments) };
+      const source: MessageContent = { text: '', about: kept, files: read.files };
       const id = randomUUID();
       const isElsewhere = await isForeign(workspace, channel, request.person);
       const root = isTaken || isElsewhere ? null : thread_ts;
@@ -165,8 +168,4 @@ async function readableMessage(
   const message = parseMessage(raw);
   const names = await lookUpNames(workspace, message);
   return { text: readableText(message, names, workspace.bot.userId), files: fileNamesOf(message) };
-}
-
-function rawFilesOf({ files }: Record<string, unknown>): unknown[] {
-  return Array.isArray(files) ? files : [];
 }

@@ -65,7 +65,7 @@ function quotedMessage(attachment: MessageAttachment): ParsedBlock {
 /** What an app attached to its message: an alert, a form. */
 function appBlocks(attachment: MessageAttachment): ParsedBlock[] {
   const { pretext, title, title_link: link, text: words, fields = [], blocks = [] } = attachment;
-  const heading = title && link ? `*<${link}|${title}>*` : title && `*${title}*`;
+  const heading = title && link ? `<${link}|${title}>` : title && `*${title}*`;
   const values = fields.map(({ title: name, value }) =>
     [name && `*${name}*`, value].filter(Boolean).join(': '),
   );

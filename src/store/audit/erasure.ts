@@ -45,12 +45,14 @@ export class Erasure extends Queries {
     const row = await this.first(sql<{ found: boolean }>`
       select exists (
         select from messages where workspace = ${workspace}
-          and ${person} in (user_id, content -> 'about' ->> 'user')
+          and (user_id = ${person} or ${quotes('content', person)})
+        union all select from early_edits where workspace = ${workspace} and ${quotes('content', person)}
         union all select from threads where workspace = ${workspace}
           and (started_by = ${person} or ${person} = any(participant_ids))
         union all select from turns where workspace = ${workspace}
           and (${person} in (asked_by, stop_requested_by) or ${person} = any(quoted_ids))
-        union all select from task_starts where workspace = ${workspace} and user_id = ${person}
+        union all select from task_starts where workspace = ${workspace}
+          and (user_id = ${person} or ${quotes('source_content', person)} or ${quotes('content', person)})
         union all select from jobs where workspace = ${workspace} and person = ${person}
         union all select from feedback where workspace = ${workspace} and user_id = ${person}
         union all select from accounts where workspace = ${workspace} and set_by = ${person}
@@ -77,14 +79,13 @@ export class Erasure extends Queries {
         update messages set content = null, user_id = ''
         where workspace = ${workspace} and user_id = ${person}`;
       const erased = await countChanges(trx, theirs);
-      await sql`
-        update messages set content = content - 'about'
-        where workspace = ${workspace} and content -> 'about' ->> 'user' = ${person}`.execute(trx);
+      for (const table of ['messages', 'early_edits'])
+        await sql`
+          update ${sql.table(table)} set content = ${contentWithoutQuotes(person)}
+          where workspace = ${workspace} and ${quotes('content', person)}`.execute(trx);
       await sql`
         delete from task_starts where workspace = ${workspace} and (user_id = ${person}
-          or source_content -> 'about' ->> 'user' = ${person} or content -> 'about' ->> 'user' = ${person})`.execute(
-        trx,
-      );
+          or ${quotes('source_content', person)} or ${quotes('content', person)})`.execute(trx);
       await sql`
         update task_starts set content = content #- '{step,person}'
         where workspace = ${workspace} and content -> 'step' ->> 'person' = ${person}`.execute(trx);
@@ -182,15 +183,37 @@ export class Erasure extends Queries {
   }
 }
 
+/** Whether stored content quotes a person: it is about a message of theirs, or a message of theirs is attached. */
+function quotes(column: string, person: string): RawBuilder<boolean> {
+  return sql`jsonb_path_exists(${sql.ref(column)}, '$ ? (@.about.user == $person
+    || @.attachments[*].author_id == $person || @.about.attachments[*].author_id == $person)', ${only(person)})`;
+}
+
+/** Stored content without what it quotes of a person. */
+function contentWithoutQuotes(person: string): RawBuilder<unknown> {
+  const isAboutThem = sql`content -> 'about' ->> 'user' is not distinct from ${person}`;
+  return sql`
+    jsonb_set(jsonb_set(
+      case when ${isAboutThem} then content - 'about' else content end,
+      '{attachments}', jsonb_path_query_array(
+        content, '$.attachments[*] ? (!(@.author_id == $person))', ${only(person)}), false),
+      '{about,attachments}', jsonb_path_query_array(
+        content, '$.about.attachments[*] ? (!(@.author_id == $person))', ${only(person)}), false)`;
+}
+
+function only(person: string): RawBuilder<unknown> {
+  return sql`jsonb_build_object('person', ${person}::text)`;
+}
+
 /**
- * Erases what others sent that quotes the person: a message that they asked about or linked to, and the earlier messages
- * of a thread or of its former tasks.
+ * Erases what others sent that quotes the person: a message that they asked about, linked to or forwarded, and the
+ * earlier messages of a thread or of its former tasks.
  */
 async function eraseQuotes(trx: Transaction<Tables>, workspace: string, person: string): Promise<void> {
   await sql`
     with about as (
       select channel, thread_ts, ts from messages
-      where workspace = ${workspace} and content -> 'about' ->> 'user' = ${person}
+      where workspace = ${workspace} and ${quotes('content', person)}
     )
     update threads set task_title = null from about
     where threads.workspace = ${workspace} and threads.channel = about.channel and threads.thread_ts = about.thread_ts

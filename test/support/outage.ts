@@ -11,7 +11,7 @@ export async function stopBotFor(scene: AppScene, minutes: number, meanwhile: ()
   const database = new pg.Client({ connectionString: scene.sandbox.config.DATABASE_URL });
   await database.connect();
   await database.query(
-    `update workspaces set last_receiving_at = last_receiving_at - $1::int * interval '1 minute'`,
+    `update workspaces set last_receiving_at = last_receiving_at - $1::float * interval '1 minute'`,
     [minutes],
   );
   await database.end();

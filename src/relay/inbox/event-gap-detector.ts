@@ -6,8 +6,12 @@ import { type EchoCounts, judgeEchoes } from './echo-verdict.ts';
 
 /** How often a heartbeat is recorded while events can arrive (ms): far below any gap that needs a backfill. */
 const HEARTBEAT_INTERVAL_MS = 15_000;
-/** Threads that were active this long before a gap (ms) are read. */
+/** After a start, and after the last connection was lost, a shorter time without a heartbeat (ms) is a gap, too. */
+const SHORT_GAP_MS = 3_000;
+/** Threads and channels that were active this long before a gap (ms) are read. */
 const BACKFILL_WINDOW_MS = 24 * 60 * 60_000;
+/** Threads that were active this long before a short gap (ms) are read; Slack redelivers what the others miss. */
+const SHORT_GAP_WINDOW_MS = 60 * 60_000;
 /** Slack redelivers an event for a little over five minutes, so events from before the gap may be missing, too (ms). */
 const REDELIVERY_MARGIN_MS = 10 * 60_000;
 /** How often the connections are rebuilt for a workspace that stays deaf (ms): all workspaces share them. */
@@ -23,7 +27,7 @@ export interface EventGapDetectorDeps {
   workspaces(): readonly string[];
   /** Whether events can reach this process at the moment. */
   canReceiveEvents(): boolean;
-  /** How long without a heartbeat is a gap (ms). */
+  /** How long without a heartbeat is a gap that Slack does not fill by redelivery (ms). */
   minGapMs: number;
   /** Replaces this process's connections to Slack, which bring no events although they are open. */
   rebuildConnections(): Promise<void>;
@@ -41,13 +45,15 @@ interface WorkspaceNews extends EchoCounts {
 
 /**
  * Detects that no process received events for a while: no process was connected to Slack or served Slack's requests, or
- * nothing came back of what the app posted. A quiet workspace is not a gap.
+ * nothing came back of what the app posted. A quiet workspace is not a gap. A short gap is filled for the threads in use,
+ * because people wait there, and Slack redelivers only after a minute.
  */
 export class EventGapDetector {
   readonly #deps: EventGapDetectorDeps;
   readonly #news = new Map<string, WorkspaceNews>();
-  /** Workspaces to look at one by one, and whether their events can be received. */
-  readonly #closerLooks = new Map<string, boolean>();
+  /** Workspaces to look at one by one, whether their events can be received, and how long is a gap (ms). */
+  readonly #closerLooks = new Map<string, { isReceiving: boolean; gapMs: number }>();
+  #wasConnected = false;
   readonly #poller: Poller;
   readonly #looks: Poller;
   /** When the database last took a heartbeat (`performance.now()`). */
@@ -115,11 +121,13 @@ export class EventGapDetector {
     const all = this.#deps.workspaces().map((id) => ({ id, news: this.#newsOf(id) }));
     const isConnected = this.#deps.canReceiveEvents();
     const receiving = new Set(all.flatMap(({ id, news }) => (isConnected || news.hasEvents ? [id] : [])));
-    const notable = new Set(await store.workspaces.recordAllReceiving([...receiving], minGapMs));
+    const gapMs = isConnected && !this.#wasConnected ? Math.min(SHORT_GAP_MS, minGapMs) : minGapMs;
+    const notable = new Set(await store.workspaces.recordAllReceiving([...receiving], gapMs));
+    this.#wasConnected = isConnected;
     this.lastHeartbeatAt = performance.now();
     for (const { id, news } of all) {
       if (notable.has(id) || news.judgedDeafAt !== null || news.posts > 0 || news.echoes > 0)
-        this.#closerLooks.set(id, receiving.has(id));
+        this.#closerLooks.set(id, { isReceiving: receiving.has(id), gapMs });
       news.hasEvents = false;
     }
     if (this.#closerLooks.size > 0) this.#looks.pollNow();
@@ -127,10 +135,10 @@ export class EventGapDetector {
 
   async #lookCloser(): Promise<void> {
     const rebuiltFor: string[] = [];
-    for (const [workspace, isReceiving] of this.#closerLooks) {
+    for (const [workspace, { isReceiving, gapMs }] of this.#closerLooks) {
       const news = this.#newsOf(workspace);
       const counted = { ...news };
-      const judgedAt = await this.#look(workspace, isReceiving, counted);
+      const judgedAt = await this.#look(workspace, isReceiving, gapMs, counted);
       news.posts -= counted.posts;
       news.echoes -= counted.echoes;
       if (judgedAt === null) news.rebuiltAt = NEVER;
@@ -148,10 +156,15 @@ export class EventGapDetector {
   }
 
   /** Judges a workspace and records its gap, if there is one; returns when it was judged deaf (Unix ms), if it is. */
-  async #look(workspace: string, isReceiving: boolean, news: EchoCounts): Promise<number | null> {
+  async #look(
+    workspace: string,
+    isReceiving: boolean,
+    gapMs: number,
+    news: EchoCounts,
+  ): Promise<number | null> {
     const { store, minGapMs, log } = this.#deps;
     const { gap, judgedAt } = await store.transaction(async (trxStore) => {
-      const found = await trxStore.workspaces.recordReceiving(workspace, minGapMs, isReceiving);
+      const found = await trxStore.workspaces.recordReceiving(workspace, gapMs, isReceiving);
       if (found === undefined) return { judgedAt: null };
       const { now, gap_since, ...before } = found;
       const { after, missedSince } = judgeEchoes(before, news, now);
@@ -159,17 +172,21 @@ export class EventGapDetector {
       const judgedAt = after.judged_deaf_at?.getTime() ?? null;
       const since = missedSince ?? gap_since;
       if (since === null) return { judgedAt };
-      const places = await trxStore.backfills.addGap(
-        workspace,
+      const ms = now.getTime() - since.getTime();
+      const isShort = missedSince === null && ms < minGapMs;
+      const places = await trxStore.backfills.addGap(workspace, {
         since,
-        BACKFILL_WINDOW_MS,
-        REDELIVERY_MARGIN_MS,
-      );
-      await trxStore.projects.wantNames(workspace);
-      const minutes = Math.round((now.getTime() - since.getTime()) / 60_000);
-      return { judgedAt, gap: { since, minutes, places, isDeaf: judgedAt !== null } };
+        threadsUsedMs: isShort ? SHORT_GAP_WINDOW_MS : BACKFILL_WINDOW_MS,
+        channelsUsedMs: BACKFILL_WINDOW_MS,
+        marginMs: REDELIVERY_MARGIN_MS,
+        looksForWaiting: !isShort,
+      });
+      if (!isShort) await trxStore.projects.wantNames(workspace);
+      const seconds = Math.round(ms / 1_000);
+      return { judgedAt, gap: { since, seconds, places, isShort, isDeaf: judgedAt !== null } };
     });
-    if (gap !== undefined) log.warn({ workspace, ...gap }, gap.isDeaf ? DEAF : NOT_RECEIVED);
+    if (gap?.isShort === true) log.debug({ workspace, ...gap }, 'reading back a short time without events');
+    else if (gap !== undefined) log.warn({ workspace, ...gap }, gap.isDeaf ? DEAF : NOT_RECEIVED);
     return judgedAt;
   }
 }

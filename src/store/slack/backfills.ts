@@ -23,22 +23,33 @@ const isInSlack = sql<boolean>`messages.resends_turn_id is null and messages.rev
   select from turns where turns.workspace = messages.workspace and turns.channel = messages.channel
     and turns.thread_ts = messages.thread_ts and turns.button_message_ts = messages.ts)`;
 
+/** A gap in receiving, and what is read back after it. Times in ms. */
+export interface Gap {
+  since: Date;
+  /** Threads that were used so long before the gap are read. */
+  threadsUsedMs: number;
+  /** The top level of channels that were used so long before it is read. */
+  channelsUsedMs: number;
+  /** Messages from so long before it may be missing, too: Slack may have retried a delivery from then during the gap. */
+  marginMs: number;
+  /** Messages that wait are looked for first, and held meanwhile, in whatever thread: they may have been edited or deleted. */
+  looksForWaiting: boolean;
+}
+
 /** What to read back after gaps in receiving. */
 export class Backfills extends Queries {
-  /**
-   * Asks for the threads used in the `usedMs` before a gap that began at `since`, the newest first, and their channels.
-   * Threads in which messages wait come first, whenever they were used. Also covers the `marginMs` before the gap: Slack may have retried a delivery from then during the gap. Returns how
-   * many threads and channels.
-   */
-  async addGap(workspace: string, since: Date, usedMs: number, marginMs: number): Promise<number> {
+  /** Asks for the threads and channels of a gap, the newest first. Returns how many. */
+  async addGap(workspace: string, gap: Gap): Promise<number> {
+    const { since, threadsUsedMs, channelsUsedMs, marginMs, looksForWaiting } = gap;
     const from = sql`${(since.getTime() - marginMs) / 1_000}::numeric(16,6)`;
-    const wereUsed = sql`workspace = ${workspace} and last_used_at > ${since}::timestamptz - ${millis(usedMs)}`;
+    const wereUsed = (ms: number) =>
+      sql`workspace = ${workspace} and last_used_at > ${since}::timestamptz - ${millis(ms)}`;
     const heldUntil = sql`extract(epoch from ${fromNow(FIRST_LOOK_MS)})`;
     const queued = sql`
       with waiting as (
         select channel, thread_ts, jsonb_build_object('oldest_ts', min(ts)::text, 'unseen', jsonb_agg(ts::text order by ts),
           'held_until', ${heldUntil}) as waiting
-        from messages where workspace = ${workspace} and ${isWaiting} and ${isInSlack} group by channel, thread_ts)
+        from messages where ${looksForWaiting} and workspace = ${workspace} and ${isWaiting} and ${isInSlack} group by channel, thread_ts)
       insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
       select workspace, ${BACKFILL_JOB}, channel, thread_ts, '', '',
         jsonb_strip_nulls(jsonb_build_object('since_ts', since_ts::text, 'waiting', waiting)),
@@ -47,14 +58,15 @@ export class Backfills extends Queries {
       from (
         select workspace, channel, thread_ts, greatest(adopted_ts, ${from}) as since_ts, last_used_at, waiting
         from threads left join waiting using (channel, thread_ts)
-        where workspace = ${workspace} and not is_dormant and (${wereUsed} or waiting is not null)
+        where workspace = ${workspace} and not is_dormant and (${wereUsed(threadsUsedMs)} or waiting is not null)
         union all
         select workspace, channel, ${CHANNEL_LEVEL}::numeric, ${from}, max(last_used_at), null from threads
-        where ${wereUsed} group by workspace, channel
+        where ${wereUsed(channelsUsedMs)} group by workspace, channel
       ) as places
       on conflict (workspace, kind, channel, thread_ts, key) do update
         set version = jobs.version + 1, due_at = excluded.due_at, tried_since = null,
-          payload = excluded.payload || jsonb_build_object('since_ts', least(
+          payload = jsonb_strip_nulls(jsonb_build_object('waiting', jobs.payload -> 'waiting')) || excluded.payload
+            || jsonb_build_object('since_ts', least(
             (jobs.payload ->> 'since_ts')::numeric, (excluded.payload ->> 'since_ts')::numeric)::text)`;
     return countChanges(this.db, queued);
   }

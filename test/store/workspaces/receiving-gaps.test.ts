@@ -72,12 +72,27 @@ describe('a gap in receiving', () => {
     expect(await round()).toEqual([quiet]);
   });
 
+  const gap = (since: Date) => ({
+    since,
+    threadsUsedMs: day,
+    channelsUsedMs: day,
+    marginMs: minute,
+    looksForWaiting: true,
+  });
+
+  test('queues only the threads used shortly before a short gap, and the channels of the day', async () => {
+    await thread('C1', '1700000001.000100', minute);
+    await thread('C2', '1700000002.000100', 120 * minute);
+    const short = { ...gap(new Date()), threadsUsedMs: 60 * minute, looksForWaiting: false };
+    expect(await store.backfills.addGap(workspace, short)).toBe(3);
+  });
+
   test('queues the threads of the day before, the newest first, and each channel', async () => {
     const since = new Date();
     await thread('C1', '1700000001.000100', 3 * minute);
     await thread('C2', '1700000002.000100', 2 * minute);
     await thread('C1', '1700000003.000100', 2 * day);
-    expect(await store.backfills.addGap(workspace, since, day, minute)).toBe(4);
+    expect(await store.backfills.addGap(workspace, gap(since))).toBe(4);
     const read: string[] = [];
     for (;;) {
       const place = await claim();
@@ -91,10 +106,10 @@ describe('a gap in receiving', () => {
   test('a gap during the reading of an earlier one is not lost, and reads from the earlier one on', async () => {
     await thread('C1', '1700000001.000100', minute);
     const since = new Date();
-    await store.backfills.addGap(workspace, since, day, minute);
+    await store.backfills.addGap(workspace, gap(since));
     const place = await claim();
     if (place === undefined) throw new Error('there is one to read');
-    await store.backfills.addGap(workspace, new Date(since.getTime() + minute), day, minute);
+    await store.backfills.addGap(workspace, gap(new Date(since.getTime() + minute)));
     await store.jobs.done(place, false);
     expect(await claim()).toMatchObject({ thread_ts: place.thread_ts, payload: place.payload });
   });

@@ -13,6 +13,7 @@ export const eventSchema = z.discriminatedUnion('type', [
   channelRenameSchema.extend({ type: z.literal('channel_rename') }),
   channelRenameSchema.extend({ type: z.literal('group_rename') }),
   z.looseObject({ type: z.literal('channel_id_changed'), old_channel_id: slackId, new_channel_id: slackId }),
+  z.looseObject({ type: z.literal('member_joined_channel'), user: slackId, channel: slackId }),
   messageSchema.extend({ type: z.literal('app_mention'), channel: slackId }),
   messageSchema.extend({
     type: z.literal('message'),
@@ -75,6 +76,10 @@ export function toInboxEvent(
     return { kind: 'move', workspace: envelope.workspace, from, channel };
   }
   const location = { workspace: envelope.workspace, channel: event.channel };
+  if (event.type === 'member_joined_channel')
+    return event.user === bot.userId
+      ? { kind: 'joining', ...location }
+      : { kind: 'silence', why: 'somebody else joined' };
   if (event.type === 'message' && event.subtype === 'message_changed') {
     return parseEdit(location, bot, event.message, event.previous_message);
   }

@@ -13,7 +13,7 @@ export const metricHelp = {
   build_info: 'Always 1; version: the release that runs',
   events_total:
     `Events from Slack; ${EVENT_KIND}; outcome: admitted, known (seen before), stray and unsent (between people), ` +
-    'stop_said, reworded, withdrawn, too_late (already sent), renamed, moved, ignored, silence (not for the bot), ' +
+    'stop_said, reworded, withdrawn, too_late (already sent), renamed, moved, joined, ignored, silence (not for the bot), ' +
     'stranger (not installed there), departure (uninstalled), failed (not recorded); outcome of a sign: done, stopping, ' +
     'over, running, refused, away, gone, unknown, nothing, withdrawn, ignored',
   event_seconds: `Time from the arrival of an event until it may be acknowledged; ${EVENT_KIND}`,

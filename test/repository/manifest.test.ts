@@ -18,6 +18,7 @@ const events: Readonly<Record<string, readonly string[]>> = {
   channel_id_changed: [],
   channel_rename: ['channels:read'],
   group_rename: ['groups:read'],
+  member_joined_channel: ['channels:read', 'groups:read'],
   reaction_added: ['reactions:read'],
 };
 

@@ -4,7 +4,8 @@ import type { HistoryPage, ThreadMessage } from '../../slack/message-history.ts'
 import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import { BACKFILL_JOB } from '../../store/slack/backfills.ts';
-import { isPersonsMessage } from '../reading/message-parser.ts';
+import { readMentions } from '../reading/mentions.ts';
+import { isPersonsMessage, parseMessage } from '../reading/message-parser.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import {
@@ -39,10 +40,11 @@ const waitingSchema = z.object({
 });
 type Waiting = z.infer<typeof waitingSchema>;
 
-/** Nothing before `since_ts` is missing; `cursor`: the next page. */
+/** Nothing before `since_ts` is missing; `cursor`: the next page; `mentions_only`: other messages are not for the bot. */
 const placeSchema = z.object({
   since_ts: z.string(),
   cursor: z.string().optional(),
+  mentions_only: z.boolean().optional(),
   waiting: waitingSchema.optional(),
 });
 type Place = z.infer<typeof placeSchema>;
@@ -204,12 +206,13 @@ async function takeIn(
 function peoplesMessages(
   workspace: WorkspaceClient,
   { channel, thread_ts }: Job,
-  { since_ts }: Place,
+  { since_ts, mentions_only: onlyMentions = false }: Place,
   { messages }: HistoryPage,
 ): { message: IncomingMessage; hasReplies: boolean }[] {
   const isChannel = thread_ts === CHANNEL_LEVEL;
   const found = messages.flatMap((read) => {
     const message = isEarlierTs(read.ts, since_ts) ? undefined : toIncomingMessage(workspace, channel, read);
+    if (onlyMentions && !readMentions(parseMessage(read), workspace.bot.userId).mentionsBot) return [];
     return message === undefined ? [] : [{ message, hasReplies: isChannel && (read.reply_count ?? 0) > 0 }];
   });
   return isChannel ? found.reverse() : found;

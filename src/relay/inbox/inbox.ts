@@ -16,6 +16,9 @@ import {
 } from '../runtime/incoming-message.ts';
 import { moveChannel } from './channel-move.ts';
 
+/** A mention from so long before the bot joined its channel (ms) is answered. */
+const MENTIONED_BEFORE_MS = 10 * 60_000;
+
 export interface InboxDeps {
   store: Store;
   /** Which replies in threads that people began are for the agent, where no workspace or channel says so. */
@@ -62,6 +65,11 @@ export class Inbox {
       case 'move':
         await moveChannel(this.#deps.store, event);
         return { kind: 'moved' };
+      case 'joining': {
+        const since = ((Date.now() - MENTIONED_BEFORE_MS) / 1_000).toFixed(6);
+        await this.#deps.store.backfills.addMentions(event, since);
+        return { kind: 'joined' };
+      }
     }
   }
 

@@ -34,6 +34,8 @@ export type InboxEvent =
   | { kind: 'renaming'; workspace: string; channel: string }
   /** Slack has given a channel another id. */
   | { kind: 'move'; workspace: string; from: string; channel: string }
+  /** The bot has joined a channel. */
+  | { kind: 'joining'; workspace: string; channel: string }
   /** Nothing for the inbox; `why` is for the log. */
   | { kind: 'silence'; why: string };
 
@@ -57,6 +59,8 @@ export type InboxOutcome =
   | { kind: 'renamed' }
   /** What is stored of a channel has its new id. */
   | { kind: 'moved' }
+  /** The channel is read for mentions from just before the bot joined. */
+  | { kind: 'joined' }
   | { kind: 'ignored'; why: string };
 
 /** Whether a channel is a direct message: Slack's ids of those begin with D. */

@@ -77,6 +77,15 @@ export class Backfills extends Queries {
     return row?.held === true;
   }
 
+  /** Asks for a channel's mentions of the bot. */
+  async addMentions(
+    { workspace, channel }: { workspace: string; channel: string },
+    since_ts: SlackTs,
+  ): Promise<void> {
+    const job = { workspace, kind: BACKFILL_JOB, channel, thread_ts: CHANNEL_LEVEL, key: '' };
+    await new Jobs(this.db).add({ ...job, payload: { since_ts, mentions_only: true } });
+  }
+
   /** Asks for one thread, unless it is to be read already. */
   async addThread({ workspace, channel, thread_ts }: ThreadKey, since_ts: SlackTs): Promise<void> {
     const job = { workspace, kind: BACKFILL_JOB, channel, thread_ts, key: '' };

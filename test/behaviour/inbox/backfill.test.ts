@@ -141,6 +141,25 @@ describe.concurrent('a gap in receiving events', () => {
     expect(toldTo(scene)).toEqual(['still there', 'said in the gap']);
   });
 
+  test('does not count where the bot has just joined: a mention from before is answered, and nothing else', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    const channel = scene.channel();
+    await scene.sandbox.bot.store.settings.set(scene.slack.team.id, channel.id, scene.ada.id, {
+      listen_mode: 'everything',
+    });
+    scene.slack.kick(channel);
+    await scene.slack.settled();
+    scene.slack.say({ person: scene.ada, channel, text: 'whom shall we ask?' });
+    const mention = scene.ask(channel, 'who is there?');
+    await scene.slack.settled();
+    expect(scene.agent.tasks).toHaveLength(0);
+    scene.slack.invite(channel);
+    await scene.finished(channel, mention);
+    expect(toldTo(scene)).toEqual(['who is there?']);
+  });
+
   test('of less than a minute is filled at the start, where people wait', async ({ onTestFinished }) => {
     const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
     const channel = scene.channel();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { type AgentService, startAgentService } from '../../sandbox/agent/agent-service.ts';
 import { AgentClient } from '../../src/agent/agent-client.ts';
 import type { Message, Project, Task } from '../../src/agent/service-schema.ts';
@@ -15,6 +15,10 @@ beforeAll(async () => {
       if (turn.text === 'long') {
         turn.write('I begin. ');
         await turn.sleep(600_000);
+      }
+      if (turn.text === 'many') {
+        for (let at = 0; at < 150; at += 1) await turn.result(`${at}.txt`, 'text/plain', 'x');
+        return;
       }
       const attached = turn.files.map(({ name }) => name).join(',');
       await turn.tool('look', { at: attached }, () => 'seen');
@@ -106,7 +110,9 @@ describe('messages', () => {
   it('are sent, receive a reply block by block and can be read', async () => {
     const task = await newTask();
     const sent = await client.sendMessage(task.id, { content: 'hello' });
-    expect(sent.userMessage).toMatchObject({ role: 'user', status: null });
+    const content = [{ type: 'text', text: 'hello' }];
+    expect(sent.userMessage).toMatchObject({ role: 'user', content, status: null, input: null });
+    expect(await client.getMessage(task.id, sent.userMessage?.id ?? '')).toEqual(sent.userMessage);
     await settled(task);
     const reply = await client.getMessage(task.id, sent.assistantMessage?.id ?? '');
     expect(reply).toMatchObject({
@@ -162,8 +168,8 @@ describe('messages', () => {
     const task = await newTask();
     const { assistantMessage } = await client.sendMessage(task.id, { content: 'long' });
     const id = assistantMessage?.id ?? '';
-    const { status } = await client.cancelMessage(task.id, id);
-    expect(['cancelling', 'cancelled']).toContain(status);
+    await expect.poll(async () => (await client.getMessage(task.id, id)).content).not.toEqual([]);
+    expect(await client.cancelMessage(task.id, id)).toEqual({ status: 'cancelling' });
     expect(await settled(task)).toMatchObject({ status: 'cancelled' });
   });
 
@@ -208,6 +214,19 @@ describe('files and results', () => {
     const bare = await client.listResults(task.id, { withUrls: false, reconcile: false });
     expect(bare.items[0]).toMatchObject({ name: 'a.txt', downloadUrl: null });
   });
+});
+
+test.for([
+  { what: 'all, where pages have a cursor', listCursors: true, read: 150 },
+  { what: 'the first page once, where the service knows no cursor', listCursors: false, read: 100 },
+])('of over a hundred results $what is read', async ({ listCursors, read }) => {
+  const task = await newTask();
+  await said(task, 'many');
+  service.behaviour.listCursors = listCursors;
+  const { results, isComplete } = await client.allResults(task.id);
+  service.behaviour.listCursors = true;
+  expect(isComplete).toBe(listCursors);
+  expect(results.map(({ name }) => name)).toEqual(Array.from({ length: read }, (_, at) => `${at}.txt`));
 });
 
 async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {

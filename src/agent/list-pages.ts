@@ -131,7 +131,7 @@ async function* pagesFrom(
 /** A task's results, each once. */
 export interface ResultList {
   readonly results: ResultFile[];
-  /** False: the service has more, but its cursor leads to no others. */
+  /** False: the service has more, but its cursor leads to no others, or some cannot be read or share an id. */
   readonly isComplete: boolean;
 }
 
@@ -143,20 +143,23 @@ export async function allResults(
   const found = new Map<string, ResultFile>();
   let after: string | undefined;
   let isComplete = false;
+  let isUnread = false;
   for (let page = 0; page < MAX_RESULT_PAGES; page += 1) {
     const isReconciled = page === 0 ? reconcile : false;
     const {
       items,
       hasMore,
       cursor: next,
+      leftOut,
     } = await list({ limit: MAX_RESULTS, after, reconcile: isReconciled });
+    isUnread ||= leftOut > 0 || new Set(items.map(({ id }) => id)).size < items.length;
     const before = found.size;
     for (const item of items) if (!found.has(item.id)) found.set(item.id, item);
     isComplete = !hasMore;
     if (isComplete || next === null || found.size === before) break;
     after = next;
   }
-  return { results: [...found.values()], isComplete };
+  return { results: [...found.values()], isComplete: isComplete && !isUnread };
 }
 
 function endlessListError(): AgentError {

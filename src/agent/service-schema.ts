@@ -6,9 +6,19 @@ import { truncatedCopy } from './truncated-copy.ts';
 
 /*
  * The service's responses, read tolerantly: only the fields that the app uses are read, enums are strings (comments list
- * the known values), and ids are opaque. Only an object's id, a message's role and content, a list's data and the part
- * links refuse a response if they cannot be read; any other field is unknown then.
+ * the known values), and ids are opaque. A field that cannot be read is unknown, unless it is essential.
  */
+
+/** The fields without which a response, or an item of a list, is refused. Any other may be missing or odd. */
+export const ESSENTIAL_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  project: ['id'],
+  task: ['id'],
+  message: ['id', 'role', 'content'],
+  file: ['id'],
+  result: ['result_id'],
+  list: ['data'],
+  'part links': ['part_urls'],
+};
 
 /** Ids are logged with each step: a longer one counts as invalid (characters). */
 export const MAX_ID_LENGTH = 200;

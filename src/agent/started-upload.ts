@@ -26,14 +26,14 @@ export interface StartedUpload {
 export function startedUploadSchema(serviceOptions: ServiceOptions) {
   return z
     .looseObject({
-      upload_type: z.string().nullish(),
-      upload_id: z.string().max(MAX_UPLOAD_ID_LENGTH).nullish(),
+      upload_type: z.unknown().optional(),
+      upload_id: z.string().min(1).max(MAX_UPLOAD_ID_LENGTH).nullable().catch(null),
     })
     .transform((wire, context): StartedUpload => {
       const fileId = firstTextAt(wire, serviceOptions.uploadFileIdFields, MAX_ID_LENGTH);
-      const multipart = wire.upload_type === 'multipart';
       const url = firstTextAt(wire, serviceOptions.uploadUrlFields, MAX_LINK_LENGTH);
-      const uploadId = multipart ? (wire.upload_id ?? null) : null;
+      const multipart = wire.upload_type === 'multipart' || (url === null && wire.upload_id !== null);
+      const uploadId = multipart ? wire.upload_id : null;
       const missing = fileId === null ? 'a file id' : multipart ? 'an upload_id' : 'an upload URL';
       const partBytes = sizeSchema.parse(valueAt(wire, serviceOptions.uploadPartSizeField));
       const headers = headersSchema.parse(valueAt(wire, serviceOptions.uploadHeadersField));

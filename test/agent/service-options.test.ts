@@ -65,6 +65,17 @@ describe('the response to the start of an upload', () => {
     });
   });
 
+  it('is in parts, or in one piece, by what else it has where its type is odd', () => {
+    for (const upload_type of [null, 5, 'new', undefined]) {
+      expect(schema.parse({ id: 'f', upload_type, upload_id: 'u' })).toMatchObject({
+        uploadId: 'u',
+        url: null,
+      });
+      const one = { id: 'f', upload_type, upload_id: 5, upload_url: 'https://s/1' };
+      expect(schema.parse(one)).toMatchObject({ uploadId: null, url: 'https://s/1' });
+    }
+  });
+
   it('has no parts below what storages accept, and no headers above 8 KiB', () => {
     const started = { id: 'f', upload_type: 'multipart', upload_id: 'u', part_size: 7 };
     expect(schema.parse(started).partBytes).toBe(5 * 1024 * 1024);

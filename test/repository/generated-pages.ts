@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createAppLink, manifestVariant, readManifestFile } from '../../setup/manifest-file.ts';
+import { ESSENTIAL_FIELDS } from '../../src/agent/service-schema.ts';
 import { settingRows } from '../../src/config.ts';
 import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
 import { assumptionsTable } from './service-assumptions.ts';
@@ -51,6 +52,9 @@ function settingsPage(): string {
 }
 
 function assumptionsPage(): string {
+  const essential = Object.entries(ESSENTIAL_FIELDS).map(
+    ([name, fields]) => `| ${name} | ${fields.map((field) => `\`${field}\``).join(', ')} |`,
+  );
   return [
     '# Service assumptions',
     '',
@@ -74,6 +78,14 @@ function assumptionsPage(): string {
     '- The list of the tasks of a project that does not exist is refused with 404.',
     '- A change of a project without fields returns the project: no documented call reads one. Only the form with its title',
     '  and description uses it; it may refresh `updated_at`.',
+    '',
+    'A response without one of the following fields is refused, and an item of a list without one is left out. An upload also',
+    'needs the fields of its response above. Without any other field, the answer and its results still arrive;',
+    '`npm run fuzz -- --drift` tries each.',
+    '',
+    '| response or item | fields |',
+    '|---|---|',
+    ...essential,
     '',
   ].join('\n');
 }

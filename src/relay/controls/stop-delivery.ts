@@ -224,7 +224,7 @@ async function cancelAtService(
   { force, signal }: { force: boolean; signal: AbortSignal | undefined },
 ): Promise<void> {
   const reply = replyId === null ? undefined : await agent.getMessage(taskId, replyId, { signal });
-  if (reply === undefined || isReplySettled(reply)) {
+  if (replyId === null || reply === undefined || isReplySettled(reply)) {
     if (reply !== undefined && isTaskSettled((await agent.getTask(taskId, { signal })).status)) return;
     if (await isLastMessage(agent, taskId, messageId, signal))
       await agent.cancelTask(taskId, { force, signal });
@@ -232,7 +232,7 @@ async function cancelAtService(
   }
   if (force) await agent.cancelTask(taskId, { force, signal });
   // A reply that is being cancelled has the stop, though its answer was lost.
-  else if (reply.status !== 'cancelling') await agent.cancelMessage(taskId, reply.id, { signal });
+  else if (reply.status !== 'cancelling') await agent.cancelMessage(taskId, replyId, { signal });
 }
 
 /** Whether the task has no message of a person that is later than this one. */

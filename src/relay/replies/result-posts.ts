@@ -57,13 +57,13 @@ async function listResults(
   if (!listed.isComplete)
     deps.log.warn(
       { task: taskId, listed: listed.results.length, code: 'incomplete_results' },
-      'the agent service has more results, but its cursor leads to no others; see cursorParam in AGENT_DIALECT',
+      'the agent service has more results, but they cannot be read, or its cursor leads to no others; see cursorParam in AGENT_DIALECT',
     );
   return listed;
 }
 
 async function postListed(context: SettledTurnContext, answer: string, all: ResultList): Promise<number> {
-  if (all.results.length === 0) return 0;
+  if (all.results.length === 0 && all.isComplete) return 0;
   const claims = await claimNew(context, '', idsOf(all.results));
   const list = claimedResults(claims, context.turn, '', all);
   const { results } = list;

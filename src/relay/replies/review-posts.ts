@@ -6,6 +6,7 @@ import {
   type DisplayedReview,
   failedReviewMessage,
   reviewMessages,
+  unreadableReviewMessage,
 } from '../../render/messages/review-message.ts';
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -49,8 +50,8 @@ export async function postReviews(context: SettledTurnContext): Promise<void> {
 }
 
 /**
- * The keys of a task's reviews, in their order; undefined for a review that has nothing to show yet. Failed reviews
- * without a message of their own are counted by their error text.
+ * The keys of a task's reviews, in their order; undefined for a review that has nothing to show yet. Reviews without a
+ * message of their own that have failed or completed are counted by their error text.
  */
 function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undefined)[] {
   const counts = new Map<string, number>();
@@ -59,11 +60,12 @@ function reviewKeys(taskId: string, reviews: readonly Review[]): (string | undef
     const isFailed = hasFailed(review);
     if (isFailed && messageId !== null) return `review:failed:${messageId}`;
     // Findings can be read once the review has completed.
-    if (!isFailed) return status === 'running' || messageId === null ? undefined : `review:${messageId}`;
+    if (!isFailed && messageId !== null) return status === 'running' ? undefined : `review:${messageId}`;
+    if (!isFailed && status !== 'completed') return undefined;
     const errorDigest = textDigest(errorMessage ?? '');
     const number = (counts.get(errorDigest) ?? 0) + 1;
     counts.set(errorDigest, number);
-    return `review:failed:${taskId}:${errorDigest}:${number}`;
+    return `review:${isFailed ? 'failed' : 'unreadable'}:${taskId}:${errorDigest}:${number}`;
   });
 }
 
@@ -80,17 +82,20 @@ async function renderReview(
   { agent, taskId, deps, workspace, lease, memory }: SettledTurnContext,
   review: Review,
 ): Promise<ReviewRenderer | undefined> {
-  const { messageId, errorMessage } = review;
+  const { status, messageId, errorMessage } = review;
   if (hasFailed(review)) return () => ({ messages: [failedReviewMessage(errorMessage ?? '')] });
+  if (messageId === null) return () => ({ messages: [unreadableReviewMessage()] });
   const read = () =>
     undefinedIfNotFound(async () =>
-      toReadReply(await agent.getMessage(taskId, messageId ?? '', { signal: lease.signal })),
+      toReadReply(await agent.getMessage(taskId, messageId, { signal: lease.signal })),
     );
   const sizeOf = (reply: ReadReply | undefined) => ({
     bytes: reply === undefined ? 0 : keptSizeOf(reply).bytes,
     isSettled: true,
   });
   const message = await memory.read('reply', read, sizeOf, { lease });
+  if (message === undefined && status === 'completed')
+    return () => ({ messages: [unreadableReviewMessage()] });
   if (message === undefined || UNFINISHED_STATUSES.includes(message.status)) return undefined;
   const { blocks: findings } = message;
   const text = answerText(findings);

@@ -10,7 +10,7 @@ const MAX_PAUSE_MS = 15_000;
 /**
  * Doubts answers that a thing is gone, refused or unreadable: they may be those of a gateway, or of a service that is
  * being replaced. Each is believed after a time of nothing else in which the service itself was there: `refusalMs`, or
- * `badThingMs` where the task of the message still answers.
+ * `badThingMs` where something is gone or refused although the task of the message still answers.
  */
 export class RefusalDoubt {
   readonly #limits: RelayLimits;
@@ -33,7 +33,8 @@ export class RefusalDoubt {
   ): Promise<TransientFailure | undefined> {
     if (!isDoubtful(error, sentTo !== undefined)) return undefined;
     const client = agent();
-    const isTaskThere = sentTo !== undefined && !(await isRefused(() => client.getTask(sentTo)));
+    const isTaskThere =
+      sentTo !== undefined && !isUnreadable(error) && !(await isRefused(() => client.getTask(sentTo)));
     const failedMs = await this.#failing.count((at) => client.presence.wasThereAfter(at));
     if (failedMs >= (isTaskThere ? this.#limits.badThingMs : this.#limits.refusalMs)) return undefined;
     return { cause: 'service_unreachable', maxWaitMs: MAX_PAUSE_MS };
@@ -45,7 +46,11 @@ function isDoubtful(error: unknown, isSent: boolean): boolean {
   if (!(error instanceof AgentError) || error.outcome === 'not_sent') return false;
   if (error instanceof AgentResponseSizeError) return false;
   if (error instanceof AgentRejectedError) return isSent;
-  return error.code === 'not_found' || error.code === 'not_understood';
+  return error.code === 'not_found' || isUnreadable(error);
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof AgentError && error.code === 'not_understood';
 }
 
 async function isRefused(call: () => Promise<unknown>): Promise<boolean> {

@@ -120,7 +120,10 @@ export async function withRetry<T>(
     } catch (error) {
       if (lease.signal.aborted) throw error;
       const wait = await judge(error);
-      if (wait === undefined) throw error;
+      if (wait === undefined) {
+        if (attempt > 1) onWait(undefined);
+        throw error;
+      }
       onWait(wait.cause, error);
       const waitMs = Math.min(wait.maxWaitMs ?? MAX_DELAY_MS, backoffMs(attempt));
       await sleepWithLease(Math.max(wait.waitMs ?? 0, waitMs), lease, wake);

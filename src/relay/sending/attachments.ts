@@ -151,17 +151,28 @@ class AttachmentBatch {
     }
   }
 
-  /** Leaves out a file that cannot be fetched for a long time while Slack's other calls succeed. */
+  /**
+   * Leaves out a file that cannot be fetched for `badThingMs` while Slack's other calls succeed, or whose upload the service
+   * answers unreadably for half of `refusalMs`, after which the message itself would be given up.
+   */
   async #reasonToGiveUp(
     { shared }: AttachmentItem,
     error: unknown,
   ): Promise<{ reason: FileReason } | undefined> {
-    if (!(error instanceof FileUnavailableError) || shared.kind !== 'file') return undefined;
-    const { failing, workspace, deps } = this.#request;
+    const isUnreadable = error instanceof AgentError && error.code === 'not_understood';
+    if (!isUnreadable && !(error instanceof FileUnavailableError)) return undefined;
+    if (shared.kind !== 'file') return undefined;
+    const { failing, workspace, deps, thread } = this.#request;
+    const { refusalMs, badThingMs } = deps.settings;
     const time = failing.get(shared.file.id) ?? new FailingTime();
     failing.set(shared.file.id, time);
+    if (isUnreadable) {
+      const { presence } = deps.agent(thread.account_id);
+      const failedMs = await time.count((at) => presence.wasThereAfter(at));
+      return failedMs < refusalMs / 2 ? undefined : { reason: 'service_failed' };
+    }
     const failedMs = await time.count((at) => workspace.wasThereAfter(at));
-    return failedMs < deps.settings.badThingMs ? undefined : { reason: 'broken_off' };
+    return failedMs < badThingMs ? undefined : { reason: 'broken_off' };
   }
 
   async #upload(item: AttachmentItem): Promise<void> {

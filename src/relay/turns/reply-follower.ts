@@ -100,6 +100,7 @@ async function showSettledReply(context: TurnContext, settled: SettledReply): Pr
   const phase = outcome === 'completed' ? 'done' : outcome;
   const notes = [...(await endNotes(context, phase)), ...system];
   if (endedWithTask && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
+  if (ANSWERED_PHASES.has(phase) && context.stopSignal.aborted) notes.push(strings.finishedUnstopped);
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   if (turn.settled_at === null)

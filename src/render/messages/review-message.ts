@@ -30,6 +30,11 @@ export function failedReviewMessage(reason: string): RenderedMessage {
   return lineMessage(neutralizePings(strings.reviewFailed(reason)));
 }
 
+/** One line about a completed review without findings that can be read. */
+export function unreadableReviewMessage(): RenderedMessage {
+  return lineMessage(strings.reviewUnreadable);
+}
+
 function withHeading([first, ...others]: RenderedMessage[]): RenderedMessage[] {
   if (first === undefined) return [];
   const heading = lineMessage(strings.reviewHeading);

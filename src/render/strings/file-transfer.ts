@@ -43,6 +43,7 @@ const FILE_REASONS = {
   message_full: 'the files in this message are too large together.',
   download_failed: "I couldn't download it. Share it again.",
   service_refused: 'the agent service rejected it.',
+  service_failed: "the agent service couldn't take it in.",
   skipped: "the agent service couldn't read it and continued without it.",
   too_many_cells: 'it has more than 50,000 cells. Share it as a file.',
   too_long:

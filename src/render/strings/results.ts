@@ -43,7 +43,6 @@ export const ownServicePage = (host: string) => ({
 });
 export const linksRefused = "Slack didn't accept the links to these files.";
 export const resultsUnavailable = "I couldn't read which files the agent made for this answer.";
-
 /** The heading over the results `from` to `to` of `count`. */
 export function resultsHeading(count: number, from: number, to: number): string {
   const files = count === 1 ? '1 file' : `${count} files`;
@@ -62,6 +61,8 @@ export function resultsShown(most: number): string {
 
 export const reviewHeading = 'A review of the work in this thread:';
 export const reviewEmpty = 'A review of the work in this thread finished without findings.';
+export const reviewUnreadable =
+  "A review of the work in this thread finished, but I can't read its findings. Ask the agent for them.";
 export const restOfReview = 'The rest of the review';
 export const reviewTooLong = "The review continues, but it's too long to post here.";
 

@@ -33,6 +33,7 @@ export const backgroundNotices = {
     'The agent was still working in the background when I last checked, and I no longer watch it. Write to it here to find out how it went.',
 } as const;
 export const emptyAnswer = 'The agent finished without writing anything.';
+export const finishedUnstopped = 'The agent finished this answer although it was asked to stop.';
 export const answerNeverEnded =
   'The agent service has ended the task, but not this answer. It may be incomplete.';
 export const lengthReached =

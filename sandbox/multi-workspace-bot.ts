@@ -92,7 +92,7 @@ export async function containerMemorySettings() {
 }
 
 /** Installs the app of the bot on this port in a workspace, as a browser does. */
-async function installApp(port: number, team: string): Promise<void> {
+export async function installApp(port: number, team: string): Promise<void> {
   const open = (path: string, cookie?: string) =>
     fetch(`http://127.0.0.1:${port}${path}`, {
       redirect: 'manual',
@@ -108,7 +108,7 @@ async function installApp(port: number, team: string): Promise<void> {
 }
 
 /** Gives a workspace a service of its own. */
-async function setAccount(
+export async function setAccount(
   database: pg.Client,
   workspace: string,
   service: Pick<AgentService, 'url' | 'apiKey'>,

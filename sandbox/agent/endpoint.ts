@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import type { CallSubject } from './misbehaviour.ts';
 import type { TaskRecord } from './records.ts';
 import type { ServiceBehaviour } from './service-behaviour.ts';
 import type { ServiceState } from './service-state.ts';
@@ -22,11 +23,8 @@ export interface EndpointContext {
 }
 
 /** An authorised request. */
-export interface EndpointRequest {
+export interface EndpointRequest extends CallSubject {
   customer: string;
-  params: Readonly<Record<string, string>>;
-  query: Readonly<Record<string, unknown>>;
-  body: unknown;
   response: Response;
 }
 

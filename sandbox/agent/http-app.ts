@@ -58,10 +58,13 @@ async function answer(
     Object.entries(request.params).map(([name, value]) => [name, String(value)]),
   );
   const customer = String(response.locals.customer);
-  const result = await endpoint.handle({ customer, params, query, body, response });
+  const call = { customer, params, query, body, response };
+  const refusal = behaviour.refusal?.(endpoint.name, call);
+  if (refusal !== undefined) throw new ServiceRefusal(refusal, 'Not today');
+  const result = await endpoint.handle(call);
   if (result === undefined) return;
   const right = 'redirect' in result ? undefined : result.body;
-  const wrong = right && behaviour.misbehaviour?.(endpoint.name, right);
+  const wrong = right && behaviour.misbehaviour?.(endpoint.name, right, call);
   if (wrong) return await misbehave(wrong, response, right);
   if ('redirect' in result) response.redirect(302, result.redirect);
   else if (result.body === undefined) response.status(result.status).end();

@@ -1,5 +1,12 @@
 import type { Response } from 'express';
 
+/** What a call is about. */
+export interface CallSubject {
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, unknown>>;
+  body: unknown;
+}
+
 /** A wrong answer to a call that itself takes effect. */
 export type Misbehaviour =
   /** Sends JSON without end. */

@@ -1,4 +1,4 @@
-import type { Misbehaviour } from './misbehaviour.ts';
+import type { CallSubject, Misbehaviour } from './misbehaviour.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -90,7 +90,9 @@ export interface ServiceBehaviour {
   /** Whether List messages includes the messages with a review's findings. */
   reviewsInList: boolean;
   /** How the answer to a call is spoilt, by the call's name and its right body; `null` for a service that behaves. */
-  misbehaviour: ((call: string, body: object) => Misbehaviour | undefined) | null;
+  misbehaviour: ((call: string, body: object, about: CallSubject) => Misbehaviour | undefined) | null;
+  /** The status with which a call is refused before it takes effect; `null` for a service that behaves. */
+  refusal: ((call: string, about: CallSubject) => number | undefined) | null;
   /** Whether a task lists earlier reviews besides the latest. */
   reviewsKept: boolean;
 }
@@ -139,4 +141,5 @@ export const DEFAULT_BEHAVIOUR: Readonly<ServiceBehaviour> = {
   reviewsInList: false,
   reviewsKept: false,
   misbehaviour: null,
+  refusal: null,
 };

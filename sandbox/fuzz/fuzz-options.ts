@@ -20,14 +20,26 @@ export interface ServiceFuzzOptions extends RunOptions {
   answers: number;
 }
 
+/** The options of a run against a service that differs from its document. */
+export interface DriftOptions extends RunOptions {
+  /** How many cases, chosen by the seed; all if left out. */
+  cases?: number | undefined;
+  /** Only the cases whose names begin so: a call, its field, what is wrong with it, with dots between them. */
+  only?: string | undefined;
+}
+
 const schema = z.object({
+  drift: z.boolean().default(false),
+  cases: z.coerce.number().int().positive().optional(),
+  only: z.string().optional(),
   service: z.boolean().default(false),
   answers: z.coerce.number().int().min(50).max(10_000_000).default(5_000),
   events: z.coerce.number().int().min(100).max(10_000_000).default(5_000),
   seed: z.coerce.number().int().nonnegative().default(1),
 });
 
-export const FUZZ_USAGE = 'Usage: npm run fuzz -- [--events N | --service --answers N] --seed S';
+export const FUZZ_USAGE =
+  'Usage: npm run fuzz -- [--events N | --service --answers N | --drift [--cases N] [--only CALL.FIELD]] --seed S';
 
 /** The command line is invalid; `message` names the options at fault and shows the usage. */
 export class FuzzOptionsError extends Error {
@@ -40,18 +52,21 @@ export class FuzzOptionsError extends Error {
 }
 
 /** Parses the arguments after the script's name. @throws FuzzOptionsError */
-export function parseFuzzOptions(args: readonly string[]): FuzzOptions | ServiceFuzzOptions {
+export function parseFuzzOptions(args: readonly string[]): FuzzOptions | ServiceFuzzOptions | DriftOptions {
   const option = { type: 'string' } as const;
   let values: unknown;
   try {
-    const options = { events: option, answers: option, seed: option, service: { type: 'boolean' } } as const;
+    const flag = { type: 'boolean' } as const;
+    const numbers = { events: option, answers: option, cases: option, seed: option, only: option };
+    const options = { ...numbers, service: flag, drift: flag };
     ({ values } = parseArgs({ args: [...args], options }));
   } catch (error) {
     throw new FuzzOptionsError(error instanceof Error ? error.message : String(error));
   }
   const parsed = schema.safeParse(values);
   if (parsed.success) {
-    const { service, answers, events, seed } = parsed.data;
+    const { service, drift, answers, events, seed, cases, only } = parsed.data;
+    if (drift) return { cases, only, seed };
     return service ? { answers, seed } : { events, seed };
   }
   throw new FuzzOptionsError(

@@ -1,5 +1,6 @@
 import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
 import { flattenSuppressedErrors } from '../../src/operate/error-messages.ts';
+import { runDrift } from './drift-run.ts';
 import { FUZZ_USAGE, FuzzOptionsError, parseFuzzOptions } from './fuzz-options.ts';
 import { runFuzz } from './fuzz-run.ts';
 import { runServiceFuzz } from './service-fuzz-run.ts';
@@ -11,8 +12,11 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     const options = parseFuzzOptions(args);
     const onProgress = (line: string) => console.error(`fuzz: ${line}`);
-    const report =
-      'answers' in options ? await runServiceFuzz(options, onProgress) : await runFuzz(options, onProgress);
+    const run = () => {
+      if ('answers' in options) return runServiceFuzz(options, onProgress);
+      return 'events' in options ? runFuzz(options, onProgress) : runDrift(options, onProgress);
+    };
+    const report = await run();
     for (const sentence of report.harm.slice(0, 20)) console.error(`harm: ${sentence}`);
     console.log(JSON.stringify({ ...report, harm: report.harm.length }));
     return report.harm.length === 0 ? 0 : 1;

@@ -56,6 +56,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/postgres': { uses: [] },
   'src/config': { uses: ['src/agent'] },
   setup: { uses: ['src/config', 'src/slack', 'src/agent', 'src/operate', 'src/postgres'] },
+  'sandbox/fuzz': { uses: ['sandbox', 'src/operate', 'src/agent', 'src/render'] },
   sandbox: {
     uses: ['src/config', 'src/app', 'src/operate', 'src/store', 'src/postgres'],
     typesOf: ['src/listeners', 'src/features', ...RELAY, 'src/slack', 'src/agent', 'src/render'],
@@ -117,7 +118,7 @@ const SERVICE_FIELDS = [
   'has_more',
   'mime_type',
 ];
-const SERVICE_FIELD_ROOMS = ['src/agent', 'sandbox'];
+const SERVICE_FIELD_ROOMS = ['src/agent', 'sandbox', 'sandbox/fuzz'];
 
 /** Folders with too many similar files to name each in their README. */
 const SUMMARISED = /^(?:sandbox\/)/;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { runDrift } from '../../../sandbox/fuzz/drift-run.ts';
 import { fuzzCases, SILENT_CHANNEL_PREFIX } from '../../../sandbox/fuzz/fuzz-case.ts';
 import { FuzzOptionsError, parseFuzzOptions } from '../../../sandbox/fuzz/fuzz-options.ts';
 import { runFuzz } from '../../../sandbox/fuzz/fuzz-run.ts';
@@ -40,6 +41,8 @@ describe('the cases', () => {
 test('the command line is checked', () => {
   expect(parseFuzzOptions(['--events', '100000', '--seed', '4'])).toEqual({ events: 100_000, seed: 4 });
   expect(parseFuzzOptions(['--service', '--answers', '200'])).toEqual({ answers: 200, seed: 1 });
+  const only = 'POST /projects.id';
+  expect(parseFuzzOptions(['--drift', '--cases', '9', '--only', only])).toEqual({ cases: 9, only, seed: 1 });
   expect(() => parseFuzzOptions(['--events', 'many'])).toThrow(FuzzOptionsError);
   expect(() => parseFuzzOptions(['--kills', '1'])).toThrow('Usage: npm run fuzz');
 });
@@ -59,6 +62,12 @@ test('a service that answers wrongly in every way does no harm to workspaces of 
   expect(harm).toEqual([]);
   expect(questions).toBeGreaterThan(1);
   expect(answers).toBeGreaterThanOrEqual(15);
+});
+
+test('a service that differs from its document a little costs nobody an answer', async () => {
+  const { harm, cases } = await runDrift({ cases: 16, seed: 3, database: await copyTemplateDatabase() });
+  expect(harm).toEqual([]);
+  expect(cases).toBe(16);
 });
 
 test('three hundred random and mutated events do no harm, and real questions are answered meanwhile', async () => {

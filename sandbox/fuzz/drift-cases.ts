@@ -1,0 +1,116 @@
+import { STATUS_CODES } from 'node:http';
+
+/** A response of the service that differs from its document. */
+export interface DriftCase {
+  /** The call, the field and what is wrong with it, with dots between them. */
+  readonly name: string;
+  readonly call: string;
+  readonly field: string;
+  readonly drift: /** Every response to the call has the field so. */
+    | { readonly kind: 'field'; readonly change: (body: unknown) => unknown }
+    /** The first call is answered so; from 500 on, it takes effect, too. */
+    | { readonly kind: 'answer'; readonly status: number; readonly body: 'refusal' | 'torn' | 'html' };
+}
+
+/** A call that a conversation made, and the JSON of its response, if any. */
+export interface RecordedResponse {
+  readonly call: string;
+  readonly body?: object;
+}
+
+const MISSING = Symbol('missing');
+const LONGER = 1_000;
+const UNKNOWN_WORD = 'something_new';
+
+/** What may become of a field's value. */
+const CHANGES: Readonly<Record<string, (value: unknown) => unknown>> = {
+  missing: () => MISSING,
+  null: () => null,
+  empty: (value) => (Array.isArray(value) ? [] : isRecord(value) ? {} : ''),
+  numberAsText: (value) => (typeof value === 'number' ? String(value) : '5'),
+  textAsNumber: () => 5,
+  object: (value) => ({ value }),
+  list: (value) => [value],
+  unknownWord: () => UNKNOWN_WORD,
+  longer,
+};
+
+/** What a list may hold besides. */
+const ODD_ITEMS: readonly string[] = ['null', 'empty', 'textAsNumber', 'object', 'list', 'unknownWord'];
+
+/** Each field of each response in each form, and each call with each wrong answer: sorted by call and field. */
+export function driftCases(recorded: readonly RecordedResponse[]): DriftCase[] {
+  const responses = Map.groupBy(recorded, ({ call }) => call);
+  return [...responses.keys()].sort().flatMap((call) => {
+    const fields = new Map<string, unknown>();
+    for (const { body } of responses.get(call) ?? []) collectFields(body, '', fields);
+    return [...[...fields].flatMap(([field, value]) => fieldCases(call, field, value)), ...answerCases(call)];
+  });
+}
+
+function fieldCases(call: string, field: string, value: unknown): DriftCase[] {
+  const path = field.split('.');
+  const isItem = path.at(-1) === '[]';
+  const changes = Object.entries(CHANGES).filter(([name]) => !isItem || ODD_ITEMS.includes(name));
+  return changes.flatMap(([name, change]) => {
+    const changed = change(value);
+    if (JSON.stringify(changed) === JSON.stringify(value) && changed !== MISSING) return [];
+    const drift = { kind: 'field', change: (body: unknown) => changeAt(body, path, change) } as const;
+    return [{ name: `${call}.${field}.${name}`, call, field, drift }];
+  });
+}
+
+function answerCases(call: string): DriftCase[] {
+  const answers = [
+    ...Object.keys(STATUS_CODES)
+      .map(Number)
+      .filter((status) => status >= 400)
+      .map((status) => ({ status, body: 'refusal' as const })),
+    { status: 200, body: 'torn' as const },
+    { status: 200, body: 'html' as const },
+  ];
+  return answers.map(({ status, body }) => {
+    const field = body === 'refusal' ? String(status) : body;
+    return { name: `${call}.${field}`, call, field, drift: { kind: 'answer', status, body } };
+  });
+}
+
+/** Adds each field of a body with a value of it, where there is one; `[]` stands for the items of a list. */
+function collectFields(value: unknown, path: string, fields: Map<string, unknown>): void {
+  const entries: [string, unknown][] = Array.isArray(value)
+    ? value.map((item) => ['[]', item])
+    : Object.entries(isRecord(value) ? value : {});
+  for (const [key, item] of entries) {
+    const field = path === '' ? key : `${path}.${key}`;
+    fields.set(field, fields.get(field) ?? item);
+    collectFields(item, field, fields);
+  }
+}
+
+/** A copy of a body in which the values at a path are changed; a list gets another item instead. */
+function changeAt(value: unknown, path: readonly string[], change: (value: unknown) => unknown): unknown {
+  const [key = '', ...rest] = path;
+  const changed = (item: unknown) => (rest.length === 0 ? change(item) : changeAt(item, rest, change));
+  if (key === '[]') {
+    if (!Array.isArray(value)) return value;
+    return rest.length === 0 ? [change(value[0] ?? UNKNOWN_WORD), ...value] : value.map(changed);
+  }
+  if (!isRecord(value) || !(key in value)) return value;
+  const entries = Object.entries(value).map(([name, item]) => [name, name === key ? changed(item) : item]);
+  return Object.fromEntries(entries.filter(([, item]) => item !== MISSING));
+}
+
+function longer(value: unknown): unknown {
+  if (typeof value === 'number') return value * LONGER;
+  if (Array.isArray(value)) return Array.from({ length: LONGER }, () => value).flat();
+  if (isRecord(value)) return { ...value, ...Object.fromEntries(Array.from({ length: LONGER }, named)) };
+  return (typeof value === 'string' ? value : UNKNOWN_WORD).repeat(LONGER);
+}
+
+function named(_: unknown, at: number): [string, string] {
+  return [`field_${at}`, UNKNOWN_WORD];
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -2,6 +2,7 @@ import { listRunningTasks } from '../features/commands/status-command.ts';
 import { listChannelTasks } from '../features/commands/tasks-command.ts';
 import type { TitlesAndPrompts } from '../features/direct-messages/titles-and-prompts.ts';
 import { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
+import { askByCommand } from '../features/start/ask-by-command.ts';
 import { StartForm } from '../features/start/start-form.ts';
 import { showSteps } from '../features/steps/steps-modal.ts';
 import { TaskModal } from '../features/tasks/task-modal.ts';
@@ -70,13 +71,17 @@ export function registerListeners(
     keep_listening: (press) => handlers.unsentReplies.keepListening(press),
     stop_listening: (press) => handlers.unsentReplies.stopListening(press),
   });
-  registerSlashCommandListener(context, {
-    new: ({ channel, ...request }) => startModal.openBlank(request, channel),
-    status: (command) => listRunningTasks(deps, command),
-    stop: (command) => listRunningTasks(deps, command),
-    tasks: ({ workspace, channel }) => listChannelTasks(deps, handlers.taskList, workspace, channel),
-    settings: (command) => channelSettings.open(command),
-  });
+  registerSlashCommandListener(
+    context,
+    {
+      new: ({ channel, ...request }) => startModal.openBlank(request, channel),
+      status: (command) => listRunningTasks(deps, command),
+      stop: (command) => listRunningTasks(deps, command),
+      tasks: ({ workspace, channel }) => listChannelTasks(deps, handlers.taskList, workspace, channel),
+      settings: (command) => channelSettings.open(command),
+    },
+    (command, question) => askByCommand(startFormHandler, command, question),
+  );
   registerStepsListener(context, (press) => showSteps(deps, press));
   registerAccountListeners(context, handlers.workspaceAccount);
   registerWorkspaceAccessListeners(context, handlers.workspaceAccess);

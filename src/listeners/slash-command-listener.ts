@@ -24,15 +24,21 @@ const commandSchema = z.looseObject({
   text: z.string().catch(''),
 });
 
-/** Handles `/agent`. Without a subcommand, and after an unknown one, it shows the help. */
+/** Handles `/agent`. Without a subcommand, and after an unknown one, it shows the help; several words are a question. */
 export function registerSlashCommandListener(
   { app, log }: ListenerContext,
   handlers: Readonly<Record<string, SlashCommandHandler>>,
+  ask: (command: SlashCommand, question: string) => Promise<RenderedMessage>,
 ): void {
   app.command('/agent', async ({ ack, body, respond }) => {
     const parsed = commandSchema.safeParse(body);
     const subcommand = parsed.success ? subcommandOf(parsed.data.text) : '';
-    const handle = Object.hasOwn(handlers, subcommand) ? handlers[subcommand] : undefined;
+    const question = parsed.success ? parsed.data.text.trim() : '';
+    const handle = Object.hasOwn(handlers, subcommand)
+      ? handlers[subcommand]
+      : /\s/.test(question) && subcommand !== 'help'
+        ? (command: SlashCommand) => ask(command, question)
+        : undefined;
     if (!parsed.success || handle === undefined) {
       const isHelp = subcommand === '' || subcommand === 'help';
       const text = isHelp

@@ -44,6 +44,39 @@ export function parseFlags(
   return { choices, text: rest === text ? text : rest.trimStart() };
 }
 
+/**
+ * The flag that the text after all flags begins with if it is nearly one of ours, and which that is. What is less like one
+ * is text for the agent.
+ */
+export function misspeltFlag(
+  text: string,
+  supported: SupportedTaskOptions,
+): { typed: string; meant: string } | undefined {
+  const typed = FLAG_PATTERN.exec(text)?.[1]?.toLowerCase();
+  if (typed === undefined) return undefined;
+  const { noFallback, autoMode, planMode } = supported;
+  const flags = [
+    'model',
+    'skill',
+    'title',
+    noFallback && 'no-fallback',
+    autoMode && 'auto',
+    planMode && 'plan',
+  ];
+  const meant = flags.find((flag) => flag !== false && flag !== typed && isNearly(typed, flag));
+  return meant ? { typed, meant } : undefined;
+}
+
+/** Whether two words differ in one letter: another one, a missing one, or one too many. */
+function isNearly(one: string, other: string): boolean {
+  const without = (word: string, at: number) => word.slice(0, at) + word.slice(at + 1);
+  const places = Array.from({ length: Math.max(one.length, other.length) }, (_, at) => at);
+  return places.some(
+    (at) =>
+      without(one, at) === other || one === without(other, at) || without(one, at) === without(other, at),
+  );
+}
+
 /** The choices of a message, made in a form or with flags. People's names in the text are not looked up. */
 export function choicesIn(
   content: MessageContent,

@@ -35,7 +35,7 @@ function firstSentence(line: string): string {
     const sentence = line.slice(0, end.index + end[0].length);
     if (sentence.length >= MIN_SENTENCE_CHARACTERS) return sentence.replace(/(?<!\.)[.。]$/u, '');
   }
-  return line.replace(/(?<![.\s])[.:。]$/u, '');
+  return line.replace(/(?<![.\s])(?:[.。]|(?<!:[\w+-]+):)$/u, '');
 }
 
 function cutToLength(sentence: string): string {

@@ -1,6 +1,10 @@
 import * as strings from '../../render/strings/index.ts';
 import type { Message, Turn } from '../../store/schema.ts';
+import { NO_NAMES } from '../reading/display-names.ts';
 import { isEmptyMessage, isFilesOnly } from '../reading/empty-message.ts';
+import { misspeltFlag, parseFlags } from '../reading/message-flags.ts';
+import { parseMessage } from '../reading/message-parser.ts';
+import { readableText } from '../reading/readable-text.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
@@ -29,6 +33,21 @@ export async function endTurnIfEmpty(
   const help = isDirectChannel(turn.channel) ? strings.helpInDm : strings.help;
   const { task_id } = await deps.store.threads.getOrThrow(turn);
   throw new EmptyMessage('helped', task_id === null ? help : strings.helpInThread, message);
+}
+
+/** Ends the turn of a message whose first flag is misspelt: throws EmptyMessage. */
+export async function endTurnIfMisspelt(
+  deps: Pick<RelayDeps, 'settings'>,
+  workspace: WorkspaceClient,
+  turn: Turn,
+  message: Message,
+): Promise<void> {
+  const { content } = message;
+  if (turn.prompt !== null || content === null || content.choices !== undefined) return;
+  const supported = deps.settings.supportedTaskOptions;
+  const text = readableText(parseMessage(content), NO_NAMES, workspace.bot.userId);
+  const misspelt = misspeltFlag(parseFlags(text, supported).text, supported);
+  if (misspelt !== undefined) throw new EmptyMessage('helped', strings.unknownFlag(misspelt), message);
 }
 
 /** Ends the turn of a message of files alone, which are kept for the thread's next message: throws EmptyMessage. */

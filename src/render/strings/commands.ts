@@ -22,6 +22,11 @@ export const commandHelp = [
   'You can also choose in a mention: `--model max --skill name --title "A title"` before your question. On any message: “Ask the agent about this”, behind its ⋯.',
 ].join('\n');
 
+/** A message begins with a flag that is nearly one of ours. */
+export function unknownFlag({ typed, meant }: { typed: string; meant: string }): string {
+  return `I don't know “--${typed}”, so I didn't send your message. If you mean “--${meant}”, send it again with that.`;
+}
+
 /** After a subcommand that does not exist; `word` is escaped. */
 export function unknownCommand(word: string): string {
   return `I don't know “/agent ${word}”. ${commandHelp}`;
@@ -29,6 +34,8 @@ export function unknownCommand(word: string): string {
 
 /** What `/agent` answers. */
 export const command = {
+  asked: 'Your question is in this channel; the agent answers in its thread.',
+  otherWords: '`/agent help` lists what else you can write after `/agent`.',
   noneOfYours: "The agent isn't working on anything for you in this channel.",
   othersRunning: (count: number) =>
     count === 1

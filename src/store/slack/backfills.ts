@@ -49,7 +49,12 @@ export class Backfills extends Queries {
       with waiting as (
         select channel, thread_ts, jsonb_build_object('oldest_ts', min(ts)::text, 'unseen', jsonb_agg(ts::text order by ts),
           'held_until', ${heldUntil}) as waiting
-        from messages where ${looksForWaiting} and workspace = ${workspace} and ${isWaiting} and ${isInSlack} group by channel, thread_ts)
+        from messages where ${looksForWaiting} and workspace = ${workspace} and ${isWaiting} and ${isInSlack} group by channel, thread_ts),
+      -- Each by its own index: a workspace may have very many threads.
+      used as (
+        select channel, thread_ts from threads where ${wereUsed(threadsUsedMs)}
+        union
+        select channel, thread_ts from waiting)
       insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
       select workspace, ${BACKFILL_JOB}, channel, thread_ts, '', '',
         jsonb_strip_nulls(jsonb_build_object('since_ts', since_ts::text, 'waiting', waiting)),
@@ -57,8 +62,8 @@ export class Backfills extends Queries {
         now() + row_number() over (order by waiting is null, last_used_at desc, thread_ts desc) * interval '1 microsecond'
       from (
         select workspace, channel, thread_ts, greatest(adopted_ts, ${from}) as since_ts, last_used_at, waiting
-        from threads left join waiting using (channel, thread_ts)
-        where workspace = ${workspace} and not is_dormant and (${wereUsed(threadsUsedMs)} or waiting is not null)
+        from used join threads using (channel, thread_ts) left join waiting using (channel, thread_ts)
+        where workspace = ${workspace} and not is_dormant
         union all
         select workspace, channel, ${CHANNEL_LEVEL}::numeric, ${from}, max(last_used_at), null from threads
         where ${wereUsed(channelsUsedMs)} group by workspace, channel

@@ -39,6 +39,9 @@ async function say(
 
 /** Presses the newest **Try again** of a thread, and waits until the message has gone to its `tasks`th task. */
 async function tryAgain(channel: Channel, root: Message, words: string, tasks: number): Promise<string> {
+  const openTurns = store.db.selectFrom('turns').select('id').where('finished_at', 'is', null);
+  const open = () => openTurns.where('channel', '=', channel.id).execute();
+  await scene.until('no turn is open', async () => (await open()).length === 0);
   const { ts } = await scene.messageWithButton(channel, root, 'retry');
   await slack.click({ person: scene.ada, channel, ts, actionId: 'retry' });
   await scene.until(`a task number ${tasks} has it`, () => firstMessages(words).length === tasks);

@@ -24,6 +24,17 @@ describe.concurrent('/agent', () => {
     expect(unknown).toEqual([undefined, undefined, 'constructor', 'news']);
   });
 
+  test('with a question asks it in the channel', async () => {
+    const { channel, person } = starting.personInChannel();
+    await starting.command(person, channel, 'how many wells are dry?');
+    await scene.until('it is asked', () => starting.startedTasks('how many wells are dry?').length === 1);
+    const texts = await scene.until('the person reads where', () => {
+      const told = starting.ephemeralTexts(person, channel);
+      return told.length > 0 && told;
+    });
+    expect(texts[0]).toContain(strings.command.asked);
+  });
+
   test('works where the bot is not in the channel', async () => {
     const { channel, person } = starting.personInChannel({ bot: false });
     const answers = [
@@ -269,6 +280,16 @@ describe.concurrent('a mention', () => {
     expect(starting.startedTasks('A flagged run')).toMatchObject([{ model: 'max' }]);
     expect(scene.sentToAgent('A flagged run').texts).toEqual(['--verbose what is it?']);
     expect(scene.shown(channel, root)).toContain('Skill: skl_summary.');
+  });
+
+  test('with a misspelt flag asks nothing, and says which is meant', async () => {
+    const { channel, person } = starting.personInChannel();
+    const root = starting.ask(person, channel, '--skill summary --modl max what is misspelt?');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('If you mean “--model”');
+    expect(starting.startedTasks('what is misspelt?')).toEqual([]);
+    await scene.finished(channel, scene.reply(channel, root, '--model max what is spelt well?', { person }));
+    expect(starting.startedTasks('what is spelt well?')).toMatchObject([{ model: 'max' }]);
   });
 
   test('with nothing but flags asks nothing', async () => {

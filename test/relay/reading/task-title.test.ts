@@ -27,6 +27,11 @@ describe("a task's title", () => {
     expect(taskTitle('- [ ] _first_ ~~item~~')).toContain('first item');
   });
 
+  it('keeps both colons of an emoji, and no other at its end', () => {
+    expect(taskTitle('It worked :tada:')).toBe('It worked :tada:');
+    expect(taskTitle('The lanes:')).toBe('The lanes');
+  });
+
   it('is cut at a word', () => {
     const title = taskTitle(
       'Summarise the differences between the four cohorts that we measured during last spring',

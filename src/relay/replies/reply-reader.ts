@@ -108,6 +108,15 @@ export class ReplyReader {
     }
   }
 
+  /** The id of the reply by the task's list, where none was read under another id that the service gave. */
+  async findElsewhere(): Promise<string | undefined> {
+    if (this.#lastFingerprint !== '') return undefined;
+    const found = await this.#findInTask();
+    if (found === undefined || found === this.#replyId) return undefined;
+    this.#replyId = found;
+    return found;
+  }
+
   /** Reads the reply; concurrent callers share one read. */
   async read(): Promise<ReadReply> {
     this.#currentRead ??= this.#read().finally(() => {

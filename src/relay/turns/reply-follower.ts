@@ -1,4 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
+import { undefinedIfNotFound } from '../../agent/errors.ts';
 import { messageText } from '../../agent/service-schema.ts';
 import { truncatedCopy } from '../../agent/truncated-copy.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
@@ -47,7 +48,13 @@ export async function followReply(context: TurnContext): Promise<boolean> {
     if (found === undefined)
       throw new TurnEnded(stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
     if (context.turn.assistant_message_id === null) await context.record({ assistant_message_id: found });
-    const settled = await context.withRetry(() => reader.readToEnd());
+    const settled = await context.withRetry(async () => {
+      const read = await undefinedIfNotFound(() => reader.readToEnd());
+      if (read !== undefined) return read;
+      const elsewhere = await reader.findElsewhere();
+      if (elsewhere !== undefined) await context.record({ assistant_message_id: elsewhere });
+      return reader.readToEnd();
+    });
     if (reader.endedWithTask) deps.log.warn({ turn: context.turn.id }, 'a task settled without its reply');
     return { reply: settled, endedWithTask: reader.endedWithTask, readAgain: () => reader.read() };
   };

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { AgentScript, ReviewPlan } from '../../../sandbox/agent/agent-script.ts';
 import { Faults } from '../../../sandbox/faults.ts';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
 const long = Array.from({ length: 400 }, (_, line) => `Finding ${line}: ${'a'.repeat(80)}.`).join('\n\n');
@@ -112,6 +113,18 @@ describe.concurrent('a review', () => {
     await scene.until('the end is there', () => scene.shown(channel, root).includes('Finding 399:'));
     const shown = scene.shown(channel, root);
     for (let line = 0; line < 400; line += 1) expect(shown.split(`Finding ${line}: `)).toHaveLength(2);
+  });
+
+  test('whose findings cannot be read is reported in one line', async ({ onTestFinished }) => {
+    const own = await openAppScene({ agent: { script: reviewed }, settings }, onTestFinished);
+    own.agent.behaviour.misbehaviour = (_call, body) =>
+      'reviews' in body
+        ? { kind: 'body', body: { ...body, reviews: [{ status: 'completed', message_id: null }] } }
+        : undefined;
+    const { channel, root } = await asked(own, 'one soon');
+    await own.until('the line is there', () => reviews(own, channel, root).length > 0);
+    await pause(500);
+    expect(reviews(own, channel, root)).toEqual([strings.reviewUnreadable]);
   });
 
   test('of each turn is posted', async () => {

@@ -105,6 +105,57 @@ describe.concurrent('half an hour', () => {
   });
 });
 
+test('what stays unreadable is given up after a minute, and the thread says which part is lost', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({ limits: SCALED_LIMITS }, onTestFinished);
+  const odd: Record<string, object> = {
+    'POST /experimental/files': { id: 'file_1', upload_url: 5 },
+    'GET /experimental/tasks/{task_id}/results': { data: 5 },
+  };
+  scene.agent.behaviour.misbehaviour = (call) => {
+    const body = odd[call];
+    return body && { kind: 'body', body };
+  };
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/slow 2 with a file', {
+    files: [{ name: 'a.csv', mime: 'text/csv', bytes: 'a,b' }],
+  });
+  await scene.finished(channel, root);
+  const shown = scene.shown(channel, root);
+  expect(shown).toContain('Second 2 of 2');
+  expect(shown).toContain(strings.fileMissing({ name: 'a.csv', reason: 'service_failed' }));
+  expect(shown).toContain(strings.resultsUnavailable);
+  expect(shown).not.toContain(strings.serviceUnreachable);
+});
+
+test('a stop that the service refuses is said below the answer', async ({ onTestFinished }) => {
+  const scene = await openAppScene({}, onTestFinished);
+  const channel = scene.channel();
+  scene.agent.faults.add({ call: /cancel$/, fault: answer(400) });
+  const root = scene.ask(channel, '/slow 200 unstopped');
+  await scene.until('the reply grows', () => scene.shown(channel, root).includes('Second'));
+  const post = scene.replies(channel, root)[0];
+  await scene.slack.click({ person: scene.ada, channel, ts: post?.ts ?? '', actionId: 'stop' });
+  await scene.finished(channel, root);
+  expect(scene.shown(channel, root)).toContain('Second 200 of 200');
+  expect(scene.shown(channel, root)).toContain(strings.finishedUnstopped);
+});
+
+test('an answer arrives where the response to its message names another reply', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({}, onTestFinished);
+  scene.agent.behaviour.misbehaviour = (call, body) =>
+    call === SEND && 'assistant_message' in body
+      ? { kind: 'body', body: { ...body, assistant_message: { ...Object(body.assistant_message), id: '5' } } }
+      : undefined;
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/slow 2 elsewhere');
+  await scene.finished(channel, root);
+  expect(scene.shown(channel, root)).toContain('Second 2 of 2');
+});
+
 test('a reply whose task is gone ends after a minute, and one that alone is gone after ten', async ({
   onTestFinished,
 }) => {

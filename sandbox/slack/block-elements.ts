@@ -86,8 +86,8 @@ function chosen(element: Fields, values: string[], fileOf?: FileOf): Fields {
   if (type === 'file_input') return { files: values.flatMap((id) => fileOf?.(id) ?? []) };
   const field = VALUE_FIELDS[type] ?? 'value';
   if (type.startsWith('multi_')) return { [field]: values };
-  if (type === 'datetimepicker') return { [field]: value === undefined ? null : Number(value) };
-  return { [field]: value ?? element.initial_value ?? null };
+  if (value === undefined || value === '') return { [field]: null };
+  return { [field]: type === 'datetimepicker' ? Number(value) : value };
 }
 
 function present(fields: Fields): Fields {

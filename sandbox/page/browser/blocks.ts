@@ -116,6 +116,7 @@ function input(block: Fields, blockId: string, surface: Surface): HTMLElement {
       by: label,
       name: plain(block.label),
       describedBy: hint,
+      optional: block.optional === true,
     }),
     hint !== undefined && h('div', { id: hint, class: 'hint' }, plain(block.hint)),
   );

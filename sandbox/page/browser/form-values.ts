@@ -38,8 +38,11 @@ function refill(input: HTMLElement, values: string[], old: HTMLElement): void {
   const isText = input instanceof HTMLInputElement || input instanceof HTMLTextAreaElement;
   if (isText && (old instanceof HTMLInputElement || old instanceof HTMLTextAreaElement))
     input.value = old.value;
-  else if (input instanceof HTMLSelectElement && values[0] !== undefined) {
-    input.value = values[0];
+  else if (
+    input instanceof HTMLSelectElement &&
+    (values[0] !== undefined || input.options[0]?.value === '')
+  ) {
+    input.value = values[0] ?? '';
     input.dispatchEvent(new Event('input'));
   } else for (const tick of input.querySelectorAll('input')) tick.checked = values.includes(tick.value);
 }

@@ -31,12 +31,13 @@ export const INPUT_TYPES: ReadonlySet<string> = new Set([
 /**
  * Creates an input. `key` is its `block_id/action_id`; `changed` receives the values after each change. `labelled` has
  * its label, and the ids of label and hint, if it has its own label: some tools pass over one that is scrolled out of sight.
+ * A select that is `optional` can be emptied again.
  */
 export function choiceInput(
   one: Fields,
   key: string,
   changed: (values: string[]) => void,
-  labelled?: { by: string; name: string; describedBy: string | undefined },
+  labelled?: { by: string; name: string; describedBy: string | undefined; optional: boolean },
 ): HTMLElement {
   const type = text(one.type);
   const common = {
@@ -82,7 +83,8 @@ export function choiceInput(
       onChange,
     );
   }
-  return select(optionsOf(one), initials(one)[0], plain(one.placeholder) || 'Choose', common, onChange);
+  const none = { label: plain(one.placeholder) || 'Choose', selectable: labelled?.optional === true };
+  return select(optionsOf(one), initials(one)[0], none, common, onChange);
 }
 
 type Common = Record<string, string | undefined>;
@@ -127,14 +129,15 @@ function optionList(
 function select(
   options: Option[],
   chosen: string | undefined,
-  placeholder: string,
+  none: { label: string; selectable: boolean },
   common: Common,
   onChange: (event: Event) => void,
 ): HTMLElement {
   const made = h(
     'select',
     { ...common, onchange: onChange },
-    chosen === undefined && h('option', { value: '', disabled: true, selected: true }, placeholder),
+    (none.selectable || chosen === undefined) &&
+      h('option', { value: '', disabled: !none.selectable, selected: chosen === undefined }, none.label),
     options.map(({ value, label }) => h('option', { value, selected: value === chosen }, label)),
   );
   if (options.every(({ description }) => description === undefined)) return made;

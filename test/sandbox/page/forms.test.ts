@@ -199,6 +199,11 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     expect(
       await settings.getByRole('group', { name: 'Other settings' }).getByRole('checkbox').first().isChecked(),
     ).toBe(false);
+    await settings.getByRole('textbox', { name: /description/ }).fill('');
+    await send('Save', taken);
+    await say(page, 'channel', '/agent settings');
+    await model.waitFor();
+    expect(await settings.getByRole('textbox', { name: /description/ }).inputValue()).toBe('');
     await settings.getByRole('button', { name: 'Cancel' }).click();
     await closed();
   });

@@ -174,6 +174,36 @@ describe('modals and the Home tab', () => {
     expect(closed).toEqual(['feedback']);
   });
 
+  test('an input that is left alone brings its initial value, and one that is cleared brings none', async () => {
+    const { slack, ann, channel, app, ts, client } = await pressing();
+    app.action('open', async ({ ack }) => ack());
+    const option = { text: { type: 'plain_text' as const, text: 'Fast' }, value: 'fast' };
+    const elements = [
+      { type: 'plain_text_input' as const, action_id: 'words', initial_value: 'Before' },
+      { type: 'datepicker' as const, action_id: 'day', initial_date: '2026-11-23' },
+      { type: 'static_select' as const, action_id: 'speed', initial_option: option, options: [option] },
+    ];
+    const blocks = elements.map((element, at) => {
+      return { type: 'input' as const, block_id: `in${at}`, label: title, optional: true, element };
+    });
+    const sent: unknown[] = [];
+    app.view('feedback', async ({ ack, view }) => {
+      const { in0, in1, in2 } = view.state.values;
+      sent.push([in0?.words?.value, in1?.day?.selected_date, in2?.speed?.selected_option]);
+      await ack();
+    });
+    for (const values of [{}, { words: [], day: [], speed: [] }, { words: '' }]) {
+      const { triggerId } = await slack.click({ person: ann, channel, ts, actionId: 'open' });
+      await client.views.open({ trigger_id: triggerId, view: { ...modal, blocks } });
+      await slack.submitView(ann, values);
+    }
+    expect(sent).toEqual([
+      ['Before', '2026-11-23', expect.objectContaining({ value: 'fast' })],
+      [null, null, null],
+      [null, '2026-11-23', expect.objectContaining({ value: 'fast' })],
+    ]);
+  });
+
   test('a view is updated only with the hash that is current', async () => {
     const { slack, ann, client } = await pressing();
     const home = (text: string) => ({

@@ -7,22 +7,36 @@ import { type PaneName, state } from './page-state.ts';
 import { performAction, upload } from './server-connection.ts';
 import { Suggestions } from './suggestions.ts';
 
+interface Place {
+  channel: string;
+  thread?: string;
+}
+
+interface Outgoing {
+  person: string;
+  place: Place;
+  text: string;
+  files: File[];
+  broadcast: boolean;
+}
+
 /** The input for messages: text with mentions, files by button, paste or drop; Enter sends. */
 export class Composer {
   readonly element: HTMLElement;
   readonly #field: HTMLTextAreaElement;
   readonly #chips = h('ul', { class: 'chips', 'aria-label': 'Files to send' });
-  readonly #send: HTMLButtonElement;
   readonly #broadcast: HTMLInputElement | undefined;
   readonly #suggestions: Suggestions;
   readonly #unsentFiles = new Map<string, File[]>();
   #files: File[] = [];
-  #place: { channel: string; thread?: string } = { channel: '' };
+  #place: Place = { channel: '' };
+  readonly #uploading = h('span', { class: 'soft', role: 'status', hidden: true }, 'Uploading…');
+  #sending = Promise.resolve();
 
   constructor(pane: PaneName) {
     this.#field = h('textarea', { rows: 1, 'data-key': 'words' });
     this.#suggestions = new Suggestions(this.#field, pane === 'channel');
-    this.#send = h(
+    const send = h(
       'button',
       { type: 'submit', class: 'icon-button send', 'aria-label': 'Send', title: 'Send (Enter)' },
       icon('send'),
@@ -72,7 +86,7 @@ export class Composer {
         class: 'composer',
         onsubmit: (event) => {
           event.preventDefault();
-          void this.#say();
+          this.#say();
         },
       },
       this.#suggestions.element,
@@ -87,7 +101,8 @@ export class Composer {
         this.#broadcast === undefined
           ? undefined
           : h('label', { class: 'soft also' }, this.#broadcast, 'Also send to the channel'),
-        this.#send,
+        this.#uploading,
+        send,
       ),
     );
     this.#field.addEventListener('keydown', (event) => this.#key(event));
@@ -98,7 +113,7 @@ export class Composer {
   }
 
   /** Switches to another channel or thread. Each keeps its own draft; its text survives a reload, its files do not. */
-  at(place: { channel: string; thread?: string }, label: string): void {
+  at(place: Place, label: string): void {
     const [before, now] = [keyOf(this.#place), keyOf(place)];
     this.#field.placeholder = label;
     this.#field.setAttribute('aria-label', label);
@@ -134,42 +149,41 @@ export class Composer {
     if (event.isComposing || this.#suggestions.takeKey(event)) return;
     if (event.key !== 'Enter' || event.shiftKey) return;
     event.preventDefault();
-    void this.#say();
+    this.#say();
   }
 
-  async #say(): Promise<void> {
+  /** Sends what is typed after what is still being sent. The field is free at once; a message that fails comes back. */
+  #say(): void {
     const text = this.#field.value.trim();
     const files = this.#files;
-    if ((text === '' && files.length === 0) || this.#send.disabled) return;
-    const person = state.me;
-    const place = this.#place;
-    const [, command, rest = ''] = /^(\/[a-z][\w-]*)(?:\s+([\s\S]*))?$/.exec(text) ?? [];
-    const known = state.staticInfo?.commands.some(({ id }) => id === command) ?? false;
-    this.#send.disabled = true;
-    const keys = await Promise.all(files.map(upload)).catch((error: unknown) => {
-      warn(error instanceof Error ? error.message : 'The upload failed.');
-      return undefined;
+    if (text === '' && files.length === 0) return;
+    const message = {
+      person: state.me,
+      place: this.#place,
+      text,
+      files,
+      broadcast: this.#broadcast?.checked === true,
+    };
+    this.suggest('');
+    this.#sending = this.#sending.then(async () => {
+      this.#uploading.hidden = files.length === 0;
+      if (!(await deliver(message))) this.#giveBack(message);
+      this.#uploading.hidden = true;
     });
-    if (keys !== undefined) {
-      const done =
-        command !== undefined && known && place.thread === undefined
-          ? await warnOnFailure(
-              performAction({ kind: 'command', person, channel: place.channel, command, text: rest }),
-            )
-          : await warnOnFailure(
-              performAction({
-                kind: 'say',
-                person,
-                ...place,
-                text,
-                files: keys,
-                ...(this.#broadcast?.checked ? { broadcast: true } : {}),
-              }),
-            );
-      if (done && keyOf(place) === keyOf(this.#place)) this.suggest('');
+  }
+
+  /** Puts a message that was not sent in front of the draft of its place. */
+  #giveBack({ place, text, files }: Outgoing): void {
+    const key = keyOf(place);
+    const isHere = key === keyOf(this.#place);
+    const typed = sessionStorage.getItem(key) ?? '';
+    const draft = [text, typed].filter((part) => part !== '').join('\n');
+    const allFiles = [...files, ...(isHere ? this.#files : (this.#unsentFiles.get(key) ?? []))];
+    if (isHere) this.suggest(draft, allFiles);
+    else {
+      sessionStorage.setItem(key, draft);
+      this.#unsentFiles.set(key, allFiles);
     }
-    this.#send.disabled = false;
-    this.#field.focus();
   }
 
   #draw(): void {
@@ -211,7 +225,25 @@ export class Composer {
   }
 }
 
-function keyOf({ channel, thread = '' }: { channel: string; thread?: string }): string {
+/** Sends a message or command, or warns; returns whether it is sent. */
+async function deliver({ person, place, text, files, broadcast }: Outgoing): Promise<boolean> {
+  const keys = await Promise.all(files.map(upload)).catch((error: unknown) => {
+    warn(error instanceof Error ? error.message : 'The upload failed.');
+    return undefined;
+  });
+  if (keys === undefined) return false;
+  const [, command, rest = ''] = /^(\/[a-z][\w-]*)(?:\s+([\s\S]*))?$/.exec(text) ?? [];
+  const known = state.staticInfo?.commands.some(({ id }) => id === command) ?? false;
+  return warnOnFailure(
+    performAction(
+      command !== undefined && known && place.thread === undefined
+        ? { kind: 'command', person, channel: place.channel, command, text: rest }
+        : { kind: 'say', person, ...place, text, files: keys, ...(broadcast ? { broadcast } : {}) },
+    ),
+  );
+}
+
+function keyOf({ channel, thread = '' }: Place): string {
   return `draft ${channel} ${thread}`;
 }
 

@@ -5,7 +5,7 @@ import { fileJson, messageJson } from '../slack-objects.ts';
 import { emptyInputs } from '../view-inputs.ts';
 import { type View, viewJson } from '../views.ts';
 import type { ChannelRef, PersonRef } from './admin-actions.ts';
-import { MessageActions } from './message-actions.ts';
+import { MessageActions, personNamed } from './message-actions.ts';
 
 export interface Click {
   person: PersonRef;
@@ -187,10 +187,9 @@ export class InteractionActions extends MessageActions {
 
   /** Replaces names in a command's text by ids, as Slack does with `should_escape`. */
   private escaped(team: Team, text: string): string {
-    const person = (name: string) => [...team.people.values()].find((one) => one.name === name);
     const channel = (name: string) => [...team.channels.values()].find((one) => one.name === name);
     return text.replaceAll(/([@#])([\w.-]*\w)/g, (typed, mark: string, name: string) => {
-      const id = mark === '@' ? person(name)?.id : channel(name)?.id;
+      const id = mark === '@' ? personNamed(team, name)?.id : channel(name)?.id;
       return id === undefined ? typed : `<${mark}${id}|${name}>`;
     });
   }

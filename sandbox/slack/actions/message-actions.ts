@@ -1,6 +1,6 @@
 import { type ContentSource, readAll } from '../file-content.ts';
 import { forwardedMessage, pastedTable } from '../message-attachments.ts';
-import type { Block, Channel, Ephemeral, Fields, Message, SlackFile, Team } from '../model.ts';
+import type { Block, Channel, Ephemeral, Fields, Message, Person, SlackFile, Team } from '../model.ts';
 import { compose } from '../rich-text-composer.ts';
 import { permalinkOf } from '../slack-objects.ts';
 import { visibleText } from '../visible-text.ts';
@@ -196,10 +196,20 @@ export class MessageActions extends AdminActions {
 
   private composed(team: Team, typed: string): { text: string; blocks: Block[] } {
     const names = {
-      person: (name: string) => [...team.people.values()].find((person) => person.name === name)?.id,
+      person: (name: string) => personNamed(team, name)?.id,
       channel: (name: string) =>
         [...team.channels.values()].find((channel: Channel) => channel.name === name)?.id,
     };
     return compose(typed, names, this.deps.world.ids.letters(5));
   }
+}
+
+/** The person whose name, as it is typed or displayed, is this; upper and lower case are the same. */
+export function personNamed(team: Team, typed: string): Person | undefined {
+  const wanted = typed.toLowerCase();
+  const people = [...team.people.values()];
+  return (
+    people.find(({ name }) => name.toLowerCase() === wanted) ??
+    people.find(({ realName }) => realName.toLowerCase() === wanted)
+  );
 }

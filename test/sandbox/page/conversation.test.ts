@@ -36,7 +36,8 @@ describeInBrowser('a conversation on the page', () => {
   test('a table that is dropped becomes a question whose answer grows and ends with links that work', async () => {
     await drop(page, '#channel', 'genes.csv', table);
     await page.getByText('genes.csv').waitFor();
-    await say(page, 'channel', '@taskthread What is in this table?\n/slow 8');
+    // Named as it is displayed.
+    await say(page, 'channel', '@Taskthread What is in this table?\n/slow 8');
     const thread = threadOf(page);
     const reply = thread.locator('.from-app').first();
     await reply.getByRole('button', { name: 'Stop' }).waitFor();
@@ -119,6 +120,43 @@ describeInBrowser('a conversation on the page', () => {
       await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('ArrowUp');
     expect(await focused()).toContain('message');
+  });
+
+  test('what is typed while a file uploads stays, and a message that fails comes back', async () => {
+    await goTo(page, 'reading-club');
+    const field = page.locator('#channel textarea');
+    const gate = Promise.withResolvers<void>();
+    await page.route('**/uploads?*', async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    await drop(page, '#channel', 'large.csv', table);
+    await say(page, 'channel', 'The large one');
+    await page.locator('#channel').getByText('Uploading').waitFor();
+    await say(page, 'channel', 'The one after it');
+    await field.pressSequentially('Typed at once');
+    gate.resolve();
+    await page.locator('#channel').getByText('The one after it').waitFor();
+    const said = await page.locator('#channel article').allInnerTexts();
+    expect(said.slice(-2)).toEqual([
+      expect.stringMatching(/The large one\s[\s\S]*large\.csv/),
+      expect.stringContaining('The one after it'),
+    ]);
+    expect(await field.inputValue()).toBe('Typed at once');
+    await page.unroute('**/uploads?*');
+    await field.fill('');
+    const typed = Promise.withResolvers<void>();
+    await page.route('**/action', async (route) => {
+      await typed.promise;
+      await route.fulfill({ json: { ok: false, error: 'Not now.' } });
+    });
+    await say(page, 'channel', 'Refused');
+    await field.pressSequentially('and more');
+    typed.resolve();
+    await page.getByText('Not now.').waitFor();
+    await expect.poll(() => field.inputValue()).toBe('Refused\nand more');
+    await page.unroute('**/action');
+    await field.fill('');
   });
 
   test('a draft survives a reload, in the channel and in the thread', async () => {

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import { WorkspaceAccount, type WorkspaceAccountDeps } from '../features/account/workspace-account.ts';
+import { channelNoticeJobs } from '../features/channel-settings/channel-notice.ts';
 import { ChannelSettingsModal } from '../features/channel-settings/channel-settings.ts';
 import { feedbackSection } from '../features/feedback/answer-feedback.ts';
 import { HomeTab } from '../features/home/home-tab.ts';
@@ -59,7 +60,7 @@ export function createFeatures(deps: RelayDeps, config: Config, hooks: FeatureHo
   return {
     /** What works between people's requests. */
     background: [taskFiles],
-    jobKinds: [questionPoster.jobs, workflowStep.jobs, taskDeleter.jobs],
+    jobKinds: [questionPoster.jobs, workflowStep.jobs, taskDeleter.jobs, channelNoticeJobs(deps)],
     channelSettings,
     workspaceAccount,
     workspaceAccess,

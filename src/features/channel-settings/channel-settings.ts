@@ -14,6 +14,7 @@ import {
   type ModalTrigger,
   openAndFillModal,
 } from '../open-modal.ts';
+import { saveSettings } from './channel-notice.ts';
 import { mayUseProject, settingsRefusal } from './channel-settings-permission.ts';
 import {
   type ChannelSettingsChange,
@@ -137,7 +138,7 @@ export class ChannelSettingsModal {
     if (Object.keys(details).length === 0) return {};
     await store.transaction(async (tx) => {
       if (project !== undefined) await tx.projects.assign(key, project);
-      if (Object.keys(settings).length > 0) await tx.settings.set(workspace, channel, person, settings);
+      if (Object.keys(settings).length > 0) await saveSettings(this.#deps, tx, actor, settings);
       await tx.audit.add({ workspace, channel, user_id: person, kind: 'setting', details });
       if (settings.sync_project_name === true || project !== undefined)
         await tx.projects.wantNames(workspace, channel);

@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { AgentNotFoundError } from '../../agent/errors.ts';
 import { controlRefusal } from '../../relay/access/control-permission.ts';
 import { AccountGone } from '../../relay/installations/account-check.ts';
+import { postJobNotice } from '../../relay/replies/job-notice.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import type { JobKind, JobOutcome, JobRunner } from '../../relay/runtime/job-runner.ts';
 import type { Lease } from '../../relay/runtime/lease.ts';
-import { isThreadUnreachable, TakenOverElsewhere } from '../../relay/runtime/turn-interruptions.ts';
-import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../../relay/runtime/unknown-outcome.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import { TASK_DELETION_JOB } from '../../store/jobs/jobs.ts';
@@ -95,28 +94,9 @@ export class TaskDeleter {
     return isTold ? 'done' : 'later';
   }
 
-  /** Posts in the thread, once: after an unknown outcome it reads the thread back first. False where the app is removed. */
+  /** False where the app is removed. */
   async #tellThread(job: Job, text: string, lease: Lease): Promise<boolean> {
-    const { signal } = lease;
-    const { workspace: id, channel, thread_ts: threadTs, intended_at: intendedAt } = job;
-    const workspace = this.#deps.workspace(id);
-    if (workspace === undefined) return false;
-    const { posting, readBack } = workspace;
-    const key = `${job.key}/deleted`;
-    try {
-      if (intendedAt !== null) {
-        await waitUntilCallEnded(intendedAt, SLACK_CALL_LIFETIME_MS, lease);
-        if (await readBack.findOwnPost({ channel, threadTs, key, intendedAt, signal })) return true;
-      }
-      // The rate limit may have held this up so long that another process has taken over.
-      const beforeSend = async () => {
-        if (!(await this.#deps.store.jobs.intend(job))) throw new TakenOverElsewhere();
-      };
-      await posting.post({ channel, threadTs, message: { text }, key, kind: 'notice', signal, beforeSend });
-    } catch (error) {
-      if (!isThreadUnreachable(error)) throw error;
-    }
-    return true;
+    return postJobNotice(this.#deps, job, lease, { key: `${job.key}/deleted`, text });
   }
 
   /** A task that the service no longer has counts as deleted. Throws an AgentError; AccountGone if the key is gone. */

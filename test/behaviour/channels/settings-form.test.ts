@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Faults } from '../../../sandbox/faults.ts';
-import { settingsSaved } from '../../../src/render/strings/index.ts';
+import type { Channel } from '../../../sandbox/slack/slack-workspace.ts';
+import { everyMessageNotice, settingsSaved, workflowStepsNotice } from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import {
   auditRows,
@@ -11,6 +12,11 @@ import {
 
 const scene = await openAppScene();
 const { ada, grace } = scene;
+
+async function noticeJobs({ id }: Channel): Promise<number> {
+  const jobs = scene.sandbox.bot.store.db.selectFrom('jobs').select('key').where('channel', '=', id);
+  return (await jobs.where('kind', '=', 'channel_notice').execute()).length;
+}
 
 describe("the form of a channel's settings", () => {
   test('shows the current settings and saves what a member of the channel changes', async () => {
@@ -58,6 +64,37 @@ describe("the form of a channel's settings", () => {
     expect(again.shown).toContain('"initial_option":{"text":{"type":"plain_text","text":"Max"');
     await again.save({ channel_model: 'usual' });
     expect((await scene.sandbox.bot.store.settings.get(scene.slack.team.id, channel.id)).model).toBeNull();
+  });
+
+  test('tells the channel once whose messages go to the agent from now on, also after a lost answer', async () => {
+    const channel = scene.channel();
+    const notices = () =>
+      [...channel.messages.values()]
+        .map((message) => scene.slack.visibleText(message))
+        .filter((text) => text.includes('asked me') || text.includes('workflow steps'));
+    const forms = [
+      await openChannelSettings(scene, ada, channel),
+      await openChannelSettings(scene, grace, channel),
+    ];
+    const lost = { call: 'chat.postMessage', about: channel.id, fault: { kind: 'lost' }, times: 1 } as const;
+    scene.slack.faults.add(lost);
+    const on = { channel_listens: 'everything', channel_more: ['allows_steps'] };
+    await Promise.all(forms.map((form) => form.save(on)));
+    const told = await scene.until('the channel is told', () => notices().length > 0 && notices());
+    const names = [ada.name, grace.name];
+    const linesOf = (who: string, isOn: boolean) =>
+      [everyMessageNotice(who, isOn), workflowStepsNotice(who, isOn)].join('\n');
+    expect(names.map((who) => linesOf(who, true))).toContain(told[0]);
+    await scene.until('nothing is left to say', async () => (await noticeJobs(channel)) === 0);
+    await (await openChannelSettings(scene, ada, channel)).save(on);
+    await (await openChannelSettings(scene, ada, channel)).save({ channel_model: 'fast', ...on });
+    await (await openChannelSettings(scene, ada, channel)).save({
+      channel_listens: 'usual',
+      channel_more: [],
+    });
+    await scene.until('the channel is told again', () => notices().length > 1);
+    await scene.until('nothing is left to say', async () => (await noticeJobs(channel)) === 0);
+    expect(notices()).toEqual([told[0], linesOf(ada.name, false)]);
   });
 
   test('saves and audits nothing when nothing was changed', async () => {

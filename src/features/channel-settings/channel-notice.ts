@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { actorName } from '../../relay/reading/display-names.ts';
+import { postJobNotice } from '../../relay/replies/job-notice.ts';
+import type { ChannelActor } from '../../relay/runtime/actors.ts';
+import type { RelayDeps } from '../../relay/runtime/deps.ts';
+import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
+import type { JobKind } from '../../relay/runtime/job-runner.ts';
+import * as strings from '../../render/strings/index.ts';
+import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
+import type { Store } from '../../store/store.ts';
+import { type Settings, WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
+
+const CHANNEL_NOTICE_JOB = 'channel_notice';
+
+/** What the channel is told of; left out if it has not changed. */
+const noticeSchema = z.object({ everything: z.boolean().optional(), steps: z.boolean().optional() });
+
+/** Jobs that tell a channel whose messages go to the agent from now on. */
+export function channelNoticeJobs(deps: RelayDeps): JobKind {
+  return {
+    kind: CHANNEL_NOTICE_JOB,
+    share: 2,
+    timeoutMs: 30_000,
+    giveUpAfterMs: 24 * 60 * 60_000,
+    perform: async (job, lease) => {
+      const { everything, steps } = noticeSchema.parse(job.payload);
+      const who = await actorName(deps, job);
+      const lines = [
+        ...(everything === undefined ? [] : [strings.everyMessageNotice(who, everything)]),
+        ...(steps === undefined ? [] : [strings.workflowStepsNotice(who, steps)]),
+      ];
+      const notice = { key: `settings/${job.key}`, text: lines.join('\n') };
+      return (await postJobNotice(deps, job, lease, notice)) ? 'done' : 'later';
+    },
+  };
+}
+
+/** Saves settings of a channel, and tells it if other messages go to the agent than before. */
+export async function saveSettings(
+  deps: RelayDeps,
+  store: Store,
+  { workspace, channel, person }: ChannelActor,
+  settings: Partial<Settings>,
+): Promise<void> {
+  const location = { workspace, channel, thread_ts: CHANNEL_LEVEL };
+  // Of two people who save the same at once, only one has changed it.
+  await store.threads.lock(location);
+  const before = await store.settings.get(workspace, channel);
+  await store.settings.set(workspace, channel, person, settings);
+  if (isDirectChannel(channel)) return;
+  const usual = (await store.settings.get(workspace, WHOLE_WORKSPACE)).listen_mode;
+  const readsAll = ({ listen_mode: mode }: Settings) =>
+    (mode ?? usual ?? deps.settings.listenMode) === 'everything';
+  const after = { ...before, ...settings };
+  const everything = readsAll(after);
+  const steps = after.allow_workflow_steps;
+  const payload = {
+    ...(everything !== readsAll(before) && { everything }),
+    ...(steps !== before.allow_workflow_steps && { steps }),
+  };
+  if (Object.keys(payload).length === 0) return;
+  await store.jobs.add({ ...location, kind: CHANNEL_NOTICE_JOB, key: randomUUID(), person, payload });
+}

@@ -56,6 +56,11 @@ export function registerListeners(
   const taskModal = new TaskModal(deps);
   registerControlButtonListeners(context, {
     stop: (press) => stopControl.requestStop(press),
+    stop_listed: async (press) => {
+      const outcome = await stopControl.requestStop(press);
+      const { workspace, channel = '', person } = press;
+      return { outcome, replacement: await listRunningTasks(deps, { workspace, channel, person }) };
+    },
     continue: (press) => buttonActions.continue(press),
     retry: (press) => buttonActions.retry(press),
     fresh_links: (press) => sendFreshLinks(deps, press),

@@ -1,8 +1,8 @@
-import type { ControlOutcome, MessagePress, Press } from '../relay/runtime/control-types.ts';
+import type { ControlOutcome, MessagePress, Press, PressAnswer } from '../relay/runtime/control-types.ts';
 import { type ListenerContext, onPress } from './press.ts';
 
 /** What handles the press of each button, by its action id. */
-type ButtonHandlers<Kind> = Readonly<Record<string, (press: Kind) => Promise<ControlOutcome>>>;
+type ButtonHandlers<Kind> = Readonly<Record<string, (press: Kind) => Promise<ControlOutcome | PressAnswer>>>;
 
 /** Handles buttons whose value is the ts of a message. */
 export function registerMessageButtonListeners(

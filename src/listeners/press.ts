@@ -1,11 +1,12 @@
-import type { App, ViewResponseAction } from '@slack/bolt';
+import type { App, RespondFn, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { FormErrors, ModalOutcome } from '../features/open-modal.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
-import type { ControlOutcome } from '../relay/runtime/control-types.ts';
+import type { ControlOutcome, PressAnswer } from '../relay/runtime/control-types.ts';
 import type { EphemeralTarget } from '../relay/runtime/private-messages.ts';
 import { noticeModal } from '../render/blocks/modal.ts';
+import { type RenderedMessage, sectionBlock } from '../render/blocks/slack-blocks.ts';
 import * as strings from '../render/strings/index.ts';
 import { listOf, optional } from '../slack/field-schemas.ts';
 import { StoreError } from '../store/errors.ts';
@@ -165,7 +166,7 @@ export function onPress(
   { app, log, sendEphemeral }: ListenerContext,
   actionId: string | RegExp,
   // biome-ignore lint/suspicious/noConfusingVoidType: most handlers return nothing.
-  handle: (press: ButtonPress) => Promise<ControlOutcome | ModalOutcome | void>,
+  handle: (press: ButtonPress) => Promise<ControlOutcome | PressAnswer | ModalOutcome | void>,
   acknowledge: 'at_once' | 'when_recorded' = 'at_once',
 ): void {
   const actionLog = log.child({ action: String(actionId) });
@@ -178,7 +179,13 @@ export function onPress(
     const handled = handle(press);
     const text = strings.command.unavailable;
     const answered = handled
-      .then((outcome) => explainOutcome(sendEphemeral, press.location, outcome ?? 'done'))
+      .then(async (result) => {
+        const answer = result ?? 'done';
+        if (typeof answer === 'string') return explainOutcome(sendEphemeral, press.location, answer);
+        const { outcome, told, replacement } = answer;
+        if (replacement !== undefined) await replaceOriginal(respond, replacement, actionLog);
+        await explainOutcome(sendEphemeral, press.location, outcome, told);
+      })
       .catch(async (error: unknown) => {
         if (press.location !== undefined)
           await respond({ response_type: 'ephemeral', replace_original: false, text });
@@ -225,7 +232,21 @@ async function explainOutcome(
   sendEphemeral: ListenerContext['sendEphemeral'],
   location: EphemeralTarget | undefined,
   outcome: ControlOutcome | ModalOutcome,
+  told?: string,
 ): Promise<void> {
-  if (location === undefined || outcome === 'done' || outcome === 'refused') return;
-  await sendEphemeral(location, strings.controlFailed[outcome]);
+  if (location === undefined || outcome === 'refused') return;
+  const text = told ?? (outcome === 'done' ? undefined : strings.controlFailed[outcome]);
+  if (text !== undefined) await sendEphemeral(location, text);
+}
+
+/** Replaces the message that has the button; it stays as it is if Slack does not take that. */
+async function replaceOriginal(
+  respond: RespondFn,
+  { text, blocks }: RenderedMessage,
+  log: Logger,
+): Promise<void> {
+  const shown = blocks.length === 0 ? [sectionBlock(text)] : blocks;
+  await respond({ replace_original: true, text, blocks: shown }).catch((error: unknown) =>
+    log.warn({ err: error }, 'could not replace a message with a button'),
+  );
 }

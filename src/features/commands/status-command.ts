@@ -19,7 +19,7 @@ const MAX_RUNNING_ROWS = 20;
 /** A running task with its thread's address, if Slack gives one. */
 type RunningTask = RunningTurn & { url: string | undefined };
 
-/** A person's running tasks in a channel, each with a Stop button (`stop`; the value is the turn's id). */
+/** A person's running tasks in a channel, each with a Stop button (`stop_listed`; the value is the turn's id). */
 export function runningTasksMessage(rows: readonly RunningTask[], otherCount: number): RenderedMessage {
   const footer = otherCount > 0 ? [strings.command.othersRunning(otherCount)] : [];
   if (rows.length === 0) return { text: [strings.command.noneOfYours, ...footer].join(' '), blocks: [] };
@@ -31,7 +31,7 @@ export function runningTasksMessage(rows: readonly RunningTask[], otherCount: nu
     const title = linkedTitle(formatTitle(row.task_title, strings.command.untitled), row.url);
     const section = mrkdwnSection(`${title} · ${state}`);
     if (row.is_stopping) return section;
-    return { ...section, accessory: buttonElement('stop', strings.buttons.stop, row.turn_id) };
+    return { ...section, accessory: buttonElement('stop_listed', strings.buttons.stop, row.turn_id) };
   });
   const below = [...more, ...footer];
   const note = below.length === 0 ? [] : [contextLineBlock(below.join(' '))];

@@ -5,9 +5,10 @@ import type { Store } from '../../store/store.ts';
 import type { NewMessage } from '../../store/threads/messages.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { permittedTurn } from '../access/control-permission.ts';
-import type { ControlOutcome, Press } from '../runtime/control-types.ts';
+import type { ControlOutcome, Press, PressAnswer } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { PausedMessages } from './paused-messages.ts';
+import { stopRequesterName } from './stop-delivery.ts';
 
 /** The message that a button sends to the agent. */
 type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises_turn_id'>;
@@ -47,9 +48,10 @@ export class ButtonActions {
   }
 
   /** Sends the new text of a message that was edited after it was sent; each edit once. */
-  async correct(press: Press): Promise<ControlOutcome> {
+  async correct(press: Press): Promise<ControlOutcome | PressAnswer> {
     const turn = await permittedTurn(this.#deps, press, 'correct');
     if (typeof turn === 'string') return turn;
+    const isBusy = (await this.#deps.store.turns.open(turn)) !== undefined;
     const outcome = await this.#deps.store.transaction(async (store, trx) => {
       const edit = await store.earlyEdits.claim(messageKeyOf(turn), press.ts);
       if (edit?.content == null) return 'over';
@@ -63,7 +65,22 @@ export class ButtonActions {
       await this.#addWaitingMessage(store, trx, turn, press, message);
       return 'done';
     });
-    return this.#afterAdding(outcome, press, turn);
+    const told = await this.#correctionState(turn, outcome === 'done' && !isBusy);
+    return { outcome: this.#afterAdding(outcome, press, turn), ...(told !== undefined && { told }) };
+  }
+
+  /** What became of the correction of a turn's message; `isNext`: this press sent it, and nothing was before it. */
+  async #correctionState(turn: Turn, isNext: boolean): Promise<string | undefined> {
+    const { earlyEdits, messages, pausedThreads } = this.#deps.store;
+    const pausedBy = await pausedThreads.pausedBy(turn);
+    if (isNext && pausedBy === undefined) return strings.correctionStates.next;
+    const key = messageKeyOf(turn);
+    const ts = (await earlyEdits.get(key))?.sent_as_ts ?? null;
+    const correction = ts === null ? undefined : await messages.get({ ...key, ts });
+    if (correction?.state === 'sending' || correction?.state === 'sent') return strings.correctionStates.sent;
+    if (correction?.state !== 'waiting') return undefined;
+    if (pausedBy === undefined) return strings.correctionStates.waiting;
+    return strings.waitsBehindStop(await stopRequesterName(this.#deps, { ...turn, id: pausedBy }));
   }
 
   async #addFollowUp(

@@ -1,11 +1,13 @@
 import { sendNowNote } from '../../render/messages/button-notes.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
-import type { ControlOutcome, MessagePress } from '../runtime/control-types.ts';
+import type { ControlOutcome, MessagePress, PressAnswer } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
+import { stopRequesterName } from './stop-delivery.ts';
 
 /** The button of a waiting message that passes it on to the run at work, in whichever process that is. */
 export class SendNow {
@@ -31,13 +33,25 @@ export class SendNow {
   }
 
   /** Handles the button: the run gets the message as soon as it takes one. */
-  async press({ workspace, channel, person, messageTs: ts }: MessagePress): Promise<ControlOutcome> {
-    const message = await this.#deps.store.messages.get({ workspace, channel, ts });
+  async press({
+    workspace,
+    channel,
+    person,
+    messageTs: ts,
+  }: MessagePress): Promise<ControlOutcome | PressAnswer> {
+    const { messages, pausedThreads } = this.#deps.store;
+    const message = await messages.get({ workspace, channel, ts });
     if (message === undefined) return 'unknown';
     const use = useOnTurn({ ...message, asked_by: message.user_id }, person, 'send_now');
     if (!(await mayUseControl(this.#deps, use))) return 'refused';
-    if (!(await this.#deps.store.messages.makeUrgent(message))) return 'over';
+    const pausedBy = await pausedThreads.pausedBy(message);
+    if (message.state === 'waiting' && pausedBy !== undefined) {
+      const who = await stopRequesterName(this.#deps, { workspace, id: pausedBy });
+      return { outcome: 'done', told: strings.waitsBehindStop(who) };
+    }
+    if (!(await messages.makeUrgent(message)))
+      return { outcome: 'over', told: strings.sendNowTooLate(message.state) };
     this.#passOn(message, true);
-    return 'done';
+    return { outcome: 'done', replacement: { text: strings.passingOn, blocks: [] } };
   }
 }

@@ -1,3 +1,4 @@
+import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Turns } from '../../store/threads/turns.ts';
 import type { ChannelActor } from './actors.ts';
@@ -49,6 +50,15 @@ export type ControlOutcome =
   | 'refused'
   | 'away'
   | 'gone';
+
+/** What a press did, and what the person who pressed reads, where the outcome alone does not say it. */
+export interface PressAnswer {
+  outcome: ControlOutcome;
+  /** Only they see it. */
+  told?: string;
+  /** Takes the place of the message that has the button. */
+  replacement?: RenderedMessage;
+}
 
 /** What a stop trigger did. `nothing`: nothing runs; `withdrawn`: the message had not been sent. */
 export type StopOutcome = ControlOutcome | 'nothing' | 'withdrawn' | 'ignored';

@@ -1,14 +1,19 @@
 import { v7 as nextTurnId } from 'uuid';
 import { AgentBusyError } from '../../agent/errors.ts';
+import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnLocation } from '../../store/schema.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
 import { isEmptyMessage } from '../reading/empty-message.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { withRetry } from '../runtime/retry.ts';
 import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import { closeMessage, requeueMessage } from './message-requeue.ts';
 import { Sender, type SenderOptions } from './sender.ts';
+
+/** The pause of messages that their writers asked to send now. */
+export const ASKED_FOR = 'asked for';
 
 /** The running turn's stop signal, and what it learns about forwarded messages. */
 export interface ForwardingOptions {
@@ -56,15 +61,16 @@ export class MidRunForwarding {
     this.#cancel = cancel;
     this.#forwarding = this.#forward(ended.signal)
       .then((wasOffered) => {
-        if (wasOffered) this.#exhaustedPauses.add(pause);
+        if (wasOffered) this.#exhaust(pause);
       })
       .catch((error: unknown) => {
         if (error instanceof HandOver || this.#work.lease.signal.aborted) return;
-        this.#exhaustedPauses.add(pause);
+        this.#exhaust(pause);
         this.#work.deps.log.warn(
           { err: error, turn: this.#turn.id },
           'forwarding a message to the silent run failed; it gets its own turn next',
         );
+        return this.#tellAskers().catch(() => undefined);
       })
       .finally(() => {
         stopSignal.removeEventListener('abort', cancel);
@@ -114,7 +120,25 @@ export class MidRunForwarding {
 
   async #requeueMessage(turn: Turn): Promise<void> {
     const isWaiting = await requeueMessage(this.#work.deps, turn);
-    if (isWaiting && !this.#isStopped) this.#options.onRequeued();
+    if (!isWaiting || this.#isStopped) return;
+    this.#options.onRequeued();
+    await this.#tellAskers();
+  }
+
+  /** People may ask again, after each attempt that they asked for. */
+  #exhaust(pause: string): void {
+    if (pause !== ASKED_FOR) this.#exhaustedPauses.add(pause);
+  }
+
+  /** Tells those who asked to send their messages now that these wait; no attempt follows unless they ask again. */
+  async #tellAskers(): Promise<void> {
+    const { deps } = this.#work;
+    for (const { workspace, channel, thread_ts, user_id } of await deps.store.messages.endUrgency(this.#turn))
+      trySendEphemeral(
+        deps,
+        { workspace, channel, person: user_id, threadTs: thread_ts },
+        strings.notPassedOn,
+      );
   }
 
   /** The turn that an earlier process began to forward, or a new one for the thread's next message. */

@@ -10,7 +10,7 @@ import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts
 import { sleepWithLease } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { withSkippedFiles } from '../sending/file-notes.ts';
-import { MidRunForwarding } from '../sending/mid-run-forwarding.ts';
+import { ASKED_FOR, MidRunForwarding } from '../sending/mid-run-forwarding.ts';
 import { findResentMessage, messageOfTurn } from '../sending/outgoing-message.ts';
 import type { TurnContext } from './turn-context.ts';
 import { countTools, outcomeOfReply } from './turn-end.ts';
@@ -32,7 +32,7 @@ export async function followReply(context: TurnContext): Promise<boolean> {
     onRequeued: () => state.onRequeued(),
   });
   context.passOn = (isAsked) => {
-    const pause = isAsked ? `asked, ${forwarding.forwardedCount}` : state.pauseAfter(deps.settings.passOnMs);
+    const pause = isAsked ? ASKED_FOR : state.pauseAfter(deps.settings.passOnMs);
     if (pause !== undefined) forwarding.offer(pause);
     return pause !== undefined;
   };

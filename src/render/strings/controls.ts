@@ -1,3 +1,5 @@
+import { buttons } from './buttons.ts';
+
 /** Why a press on a button had no effect. */
 export const controlFailed = {
   over: 'This has already ended, so nothing changed.',
@@ -19,6 +21,31 @@ export const stopTriggerReplies = {
 
 /** The note on a message that waits behind a running turn. */
 export const messageQueued = 'The agent gets your message when it has finished its answer.';
+/** In its place, once its writer has pressed **Send now**. */
+export const passingOn = "I'm passing your message on to the agent.";
+/** The service refused it for now. */
+export const notPassedOn = "The agent takes no message now; I'll send yours when it has finished.";
+
+/** A message is paused; `who` is the name of the person who stopped the agent, or ''. */
+export function waitsBehindStop(who: string): string {
+  return `${who || 'Someone'} stopped the agent here, so your message waits. Choose ${buttons.sendPaused} or ${buttons.discardPaused} in the thread's notice.`;
+}
+
+/** A press came after the message had left; `state` is what became of it. */
+export function sendNowTooLate(state: string): string {
+  if (state === 'withdrawn') return 'This message was withdrawn, so the agent never gets it.';
+  return state === 'refused' || state === 'closed'
+    ? "I couldn't send this message to the agent. Please write it again."
+    : 'The agent has this message already.';
+}
+
+/** What became of a correction that somebody asked to send. */
+export const correctionStates = {
+  next: "I'm sending your correction to the agent.",
+  waiting: 'Your correction waits: the agent gets it when it has finished its answer.',
+  sent: 'The agent has your correction already.',
+} as const;
+
 /** The note on a reply in a thread that people began. */
 export const replyNotSent = "I didn't send this reply to the agent, because you didn't mention me.";
 

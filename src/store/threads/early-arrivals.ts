@@ -9,9 +9,9 @@ export type EarlyEdit = Pick<EarlyEditRow, 'is_deletion' | 'content' | 'edited_t
 /** Edits and deletions that cannot be applied to their message yet. */
 export class EarlyEdits extends Queries {
   /** The early edit of a message, if any. */
-  async get(key: MessageKey): Promise<EarlyEdit | undefined> {
-    return this.first(sql<EarlyEdit>`
-      select is_deletion, content, edited_ts from early_edits where ${ofMessage(key)}`);
+  async get(key: MessageKey): Promise<(EarlyEdit & { sent_as_ts: SlackTs | null }) | undefined> {
+    return this.first(sql<EarlyEdit & { sent_as_ts: SlackTs | null }>`
+      select is_deletion, content, edited_ts, sent_as_ts from early_edits where ${ofMessage(key)}`);
   }
 
   /** Records an edit, and whose words it keeps: a deletion wins, else the latest edit. */

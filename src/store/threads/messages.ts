@@ -161,6 +161,12 @@ export class Messages extends Queries {
     return this.rows(sql<Message>`select * from messages where is_urgent and ${isWaiting}`);
   }
 
+  /** The urgent messages of a thread that wait; they are no longer urgent. */
+  async endUrgency(thread: ThreadKey): Promise<Message[]> {
+    return this.rows(sql<Message>`
+      update messages set is_urgent = false where ${inThread(thread)} and is_urgent and ${isWaiting} returning *`);
+  }
+
   /** Updates a waiting message, unless a later edit came first; false if it no longer waits. */
   async updateContent(key: MessageKey, content: MessageContent, editedTs: SlackTs): Promise<boolean> {
     const change = sql`content = ${toPostgresJson(content)}, edited_ts = ${editedTs}`;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
@@ -104,7 +105,11 @@ describe.concurrent('a changed message', () => {
       return now.length > 1 && now;
     });
     expect(told).toEqual(['the mean of colum a', 'A correction to my message: the mean of column b']);
-    await scene.until('the second press is told', () => slack.ephemerals(scene.ada, channel).length > 1);
+    const states = () => slack.ephemerals(scene.ada, channel).map(({ text }) => text);
+    await scene.until('both presses are told', () => states().length === 3);
+    expect(states()).toContain(strings.correctionStates.next);
+    await slack.click(press);
+    await scene.until('a later press is told', () => states().includes(strings.correctionStates.sent));
   });
 
   test('is corrected without repeating the conversation, and the correction is erased with its writer', async () => {

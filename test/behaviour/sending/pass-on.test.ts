@@ -53,11 +53,52 @@ test.concurrent('a message that waits is passed on by its button, once, and by w
   const { ts } = await note(channel);
   await scene.makeKnown(scene.ada);
   const press = { channel, ts, actionId: 'send_now' };
-  await slack.click({ ...press, person: ada });
-  await slack.click({ ...press, person: ada });
+  await Promise.all([slack.click({ ...press, person: ada }), slack.click({ ...press, person: ada })]);
+  await scene.until('the note says so', () =>
+    channel.ephemerals.some(({ text }) => text === strings.passingOn),
+  );
   await scene.until('the thread says so', () =>
     scene.shown(channel, root).includes(strings.messagePassedOn('ada')),
   );
   await scene.finished(channel, next);
   expect(scene.sentToAgent('/silent 900').texts).toEqual(['/silent 900', 'ada: and the other one']);
+});
+
+test.concurrent('a press on Send now says that the service takes no message now, and each further press again', async ({
+  onTestFinished,
+}) => {
+  const settings = { SILENCE_SECONDS: '3600', PASS_ON_SECONDS: '3600' };
+  const strict = await openAppScene(
+    { agent: { behaviour: { messageToRunning: 409 } }, settings },
+    onTestFinished,
+  );
+  const channel = strict.channel();
+  const root = strict.ask(channel, '/slow 600000');
+  await strict.until('the agent works', () => strict.shown(channel, root).includes('Second 1'));
+  const next = strict.reply(channel, root, 'and the other one');
+  const noteOf = (text: string) =>
+    strict.until(`${text} is said`, () => channel.ephemerals.find((one) => one.text === text));
+  const press = { person: strict.ada, channel, ts: (await noteOf(strings.messageQueued)).ts };
+  await Promise.all([1, 2].map(() => strict.slack.click({ ...press, actionId: 'send_now' })));
+  await noteOf(strings.notPassedOn);
+  const key = { workspace: strict.slack.team.id, channel: channel.id, ts: next.ts };
+  expect(await strict.sandbox.bot.store.messages.get(key)).toMatchObject({
+    state: 'waiting',
+    is_urgent: false,
+  });
+});
+
+test.concurrent('a press on Send now says what holds a message behind a stop', async () => {
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/silent 901', { person: grace });
+  await scene.until('the agent works', () => scene.agent.tasks.some(({ title }) => title === '/silent 901'));
+  scene.reply(channel, root, 'and the other one');
+  const { ts } = await note(channel);
+  const reply = await scene.messageWithButton(channel, root, 'stop');
+  await slack.click({ channel, ts: reply.ts, actionId: 'stop', person: grace });
+  await slack.click({ channel, ts, actionId: 'send_now', person: ada });
+  const told = await scene.until('ada is told', () =>
+    slack.ephemerals(ada, channel).find(({ text }) => text.includes('stopped')),
+  );
+  expect(told.text).toBe(strings.waitsBehindStop('grace'));
 });

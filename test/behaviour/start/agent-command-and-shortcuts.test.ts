@@ -63,17 +63,18 @@ describe.concurrent('/agent', () => {
     expect(answer).toContain("It's working on one task for someone else here.");
     await starting.command(person, channel, 'stop');
     const list = await scene.until('it is answered', () => slack.ephemerals(person, channel)[1]);
-    await slack.click({ person, channel, ts: list.ts, actionId: 'stop' });
+    const press = () => slack.click({ person, channel, ts: list.ts, actionId: 'stop_listed' });
+    await Promise.all([press(), press()]);
+    await scene.until('its row changes', () => !JSON.stringify(list.blocks).includes('stop_listed'));
     await scene.finished(channel, mine);
     expect(scene.shown(channel, mine)).toContain(`Stopped by ${person.name}.`);
-    await slack.click({ person, channel, ts: list.ts, actionId: 'stop' });
-    await scene.until('it is over', () =>
-      starting.ephemeralTexts(person, channel)[2]?.includes('already ended'),
+    await scene.until('the second press is told', () =>
+      starting.ephemeralTexts(person, channel)[2]?.includes('already been asked to stop'),
     );
     await starting.command(scene.ada, channel, 'stop');
     const hers = await scene.until('it is answered', () => slack.ephemerals(scene.ada, channel)[0]);
     expect(slack.visibleText(hers)).toContain('that of Ada');
-    await slack.click({ person: scene.ada, channel, ts: hers.ts, actionId: 'stop' });
+    await slack.click({ person: scene.ada, channel, ts: hers.ts, actionId: 'stop_listed' });
     await scene.finished(channel, other);
   });
 

@@ -1,10 +1,11 @@
 import type { Transaction } from 'kysely';
 import * as strings from '../../render/strings/index.ts';
-import type { Tables, Turn } from '../../store/schema.ts';
+import type { Message, Tables, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { NewMessage } from '../../store/threads/messages.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { permittedTurn } from '../access/control-permission.ts';
+import { actorName } from '../reading/display-names.ts';
 import type { ControlOutcome, Press, PressAnswer } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { PausedMessages } from './paused-messages.ts';
@@ -24,12 +25,12 @@ export class ButtonActions {
   }
 
   /** Asks the agent to continue an answer that was cut off at the length limit; once for each turn. */
-  async continue(press: Press): Promise<ControlOutcome> {
+  async continue(press: Press): Promise<ControlOutcome | PressAnswer> {
     return this.#addFollowUp(press, 'continue', async () => ({ content: { text: strings.continueMessage } }));
   }
 
   /** Sends the message of a failed or stopped turn again, with the same text and files; once for each turn. */
-  async retry(press: Press): Promise<ControlOutcome> {
+  async retry(press: Press): Promise<ControlOutcome | PressAnswer> {
     return this.#addFollowUp(press, 'retry', async (turn, store) => {
       const content = (await store.messages.get(messageKeyOf(turn)))?.content ?? undefined;
       return content && { content, resends_turn_id: turn.id };
@@ -37,7 +38,10 @@ export class ButtonActions {
   }
 
   /** Answers a plan that waits for approval, unless somebody has answered it; once for each turn. */
-  async answerPlan(press: Press, control: keyof typeof strings.planAnswers): Promise<ControlOutcome> {
+  async answerPlan(
+    press: Press,
+    control: keyof typeof strings.planAnswers,
+  ): Promise<ControlOutcome | PressAnswer> {
     const answer = async (turn: Turn, store: Store) =>
       (await store.messages.hasLater(turn)) ? 'over' : { content: { text: strings.planAnswers[control] } };
     const record = async ({ workspace, channel, thread_ts, id: turn_id }: Turn, store: Store) => {
@@ -91,7 +95,7 @@ export class ButtonActions {
       mayRun = false,
       record,
     }: { mayRun?: boolean; record?: (turn: Turn, store: Store) => Promise<void> } = {},
-  ): Promise<ControlOutcome> {
+  ): Promise<ControlOutcome | PressAnswer> {
     const known = await permittedTurn(this.#deps, press, control);
     if (typeof known === 'string') return known;
     if (!mayRun && known.settled_at === null && known.finished_at === null) return 'running';
@@ -108,7 +112,19 @@ export class ButtonActions {
       await this.#addWaitingMessage(store, trx, turn, press, message);
       return 'done';
     });
+    if (outcome === 'over') return { outcome, told: await this.#whatHappened(known) };
     return this.#afterAdding(outcome, press, known);
+  }
+
+  /** Why a press came too late: somebody used a button of the turn, or wrote in its thread. */
+  async #whatHappened({ workspace, id }: Turn): Promise<string> {
+    const { turns, messages } = this.#deps.store;
+    const turn = await turns.get(workspace, id);
+    const ts = turn?.button_message_ts ?? null;
+    if (turn === undefined || ts === null) return strings.pressedTooLate(strings.answeredInThread);
+    const message = await messages.get({ ...messageKeyOf(turn), ts });
+    const who = await actorName(this.#deps, { workspace, person: message?.user_id ?? '' });
+    return strings.pressedTooLate(strings.buttonUsed(who, useOf(message)));
   }
 
   /** The new message may wait in a paused thread: the notice there shows how many do. */
@@ -129,4 +145,13 @@ export class ButtonActions {
     await store.messages.add({ workspace, channel, ts }, row);
     await this.#deps.enqueue(trx, { workspace, channel, thread_ts });
   }
+}
+
+/** Which button made a message, as far as its text is still known. */
+function useOf(message: Message | undefined): keyof typeof strings.buttonUses {
+  if (message?.resends_turn_id != null) return 'retry';
+  const text = message?.content?.text;
+  if (text === strings.continueMessage) return 'continue';
+  if (text === strings.planAnswers.go_ahead) return 'go_ahead';
+  return text === strings.planAnswers.stop_here ? 'stop_here' : 'unknown';
 }

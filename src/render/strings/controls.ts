@@ -12,6 +12,27 @@ export const controlFailed = {
   gone: 'The agent service no longer has these files.',
 } as const;
 
+/** What somebody did with a button that can be used once. */
+export const buttonUses = {
+  go_ahead: 'Approved',
+  stop_here: 'Stopped here',
+  continue: 'Continued',
+  retry: 'Sent again',
+  unknown: 'Answered',
+} as const;
+
+/** `who` is a name, or '' where it is unknown. */
+export function buttonUsed(who: string, use: keyof typeof buttonUses): string {
+  return who === '' ? `${buttonUses[use]}.` : `${buttonUses[use]} by ${who}.`;
+}
+
+export const answeredInThread = 'Someone has written to the agent here meanwhile.';
+
+/** A press came second; `what` says what happened before. */
+export function pressedTooLate(what: string): string {
+  return `${what} Your press came later, so nothing changed.`;
+}
+
 /** The outcome of a stop that was no press on a button; only the person sees it. */
 export const stopTriggerReplies = {
   ...controlFailed,

@@ -21,7 +21,7 @@ async function offered(on: AppScene, text: string) {
   const press = (actionId: string, person = on.ada) => on.slack.click({ person, channel, ts, actionId });
   const toldOver = (person = on.ada) =>
     on.until('they are told', () =>
-      on.slack.ephemerals(person, channel).find((one) => one.text.includes(strings.controlFailed.over)),
+      on.slack.ephemerals(person, channel).find((one) => one.text.includes('so nothing changed')),
     );
   return { channel, root, press, toldOver };
 }
@@ -36,7 +36,9 @@ describe.concurrent('a task that was begun with "Plan first"', () => {
       return sent.length > 1 && sent;
     });
     expect(Object.values(strings.planAnswers)).toContain(texts[1]);
-    await toldOver();
+    const control = texts[1] === strings.planAnswers.go_ahead ? 'go_ahead' : 'stop_here';
+    const late = strings.pressedTooLate(strings.buttonUsed('ada', control));
+    expect((await toldOver()).text).toBe(late);
     await press('go_ahead');
     const { store } = scene.sandbox.bot;
     const rows = [];

@@ -75,7 +75,9 @@ state.onArrival(({ channel: where, user, text, thread: root, ephemeral }) => {
   if (user === state.me && !ephemeral) return;
   const place =
     where === state.channel ? '' : ` in ${state.workspace.channels.find(({ id }) => id === where)?.name}`;
-  announce(`${state.nameOf(user)}${root === undefined ? '' : ' replied'}${place}: ${text.slice(0, 120)}`);
+  announce(
+    `${state.nameOf(user)}${root === undefined || ephemeral ? '' : ' replied'}${place}: ${text.slice(0, 120)}`,
+  );
 });
 
 // The bot's first reply opens the thread of the person's latest message, unless the person has opened another thread.

@@ -53,7 +53,7 @@ export class MessageView {
       this.#drawBody(message);
       this.#draw(files, message.files, () => message.files.map(fileCard));
       this.#draw(reactions, [message.reactions, state.me], () => reactionsOf(message));
-      const replies = this.#pane === 'channel' ? state.inThread(message.channel, message.ts).slice(1) : [];
+      const replies = this.#pane === 'channel' ? state.repliesTo(message) : [];
       const last = replies.at(-1)?.ts;
       this.#draw(foot, [replies.length, last, state.thread === message.ts], () => footOf(message, replies));
     });

@@ -143,6 +143,11 @@ export class PageState {
     return this.#sorted((one) => one.channel === channel && (one.ts === root || one.thread === root));
   }
 
+  /** The replies that everybody in the channel sees, oldest first. */
+  repliesTo({ channel, ts }: MessageModel): MessageModel[] {
+    return this.inThread(channel, ts).filter((one) => one.ts !== ts && !one.ephemeral);
+  }
+
   unread(channel: string): number {
     const read = this.#read.get(channel) ?? '';
     return this.#sorted((one) => one.channel === channel && one.ts > read && one.user !== this.me).length;

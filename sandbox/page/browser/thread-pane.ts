@@ -11,7 +11,7 @@ import { sampleFile } from './welcome.ts';
 /** A thread beside its channel. */
 export class ThreadPane {
   readonly #composer = new Composer('thread');
-  readonly #list = new MessageList('thread', 'Thread');
+  readonly #list = new MessageList('thread', 'Replies');
   readonly #name = h('p', { class: 'soft' });
   readonly #status = h('p', { class: 'session', hidden: true });
   readonly #pane = byId('thread');

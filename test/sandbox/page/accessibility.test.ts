@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { seriousFindings } from '../../support/accessibility-findings.ts';
 import { call, startTestApp, testCommands } from '../../support/bolt-test-app.ts';
@@ -9,6 +10,16 @@ import {
   threadOf,
 } from '../../support/browser-scene.ts';
 import { everyBlock } from '../../support/every-block.ts';
+
+/** The classes of the elements that scroll in one direction. */
+function scrolled(page: Page, side: 'Width' | 'Height', selector: string): Promise<unknown> {
+  const axis = side === 'Width' ? 'X' : 'Y';
+  return page.evaluate(
+    `[...document.querySelectorAll(${JSON.stringify(selector)})]
+      .filter((one) => one.scroll${side} > one.client${side} && /auto|scroll/.test(getComputedStyle(one).overflow${axis}))
+      .map((one) => one.className)`,
+  );
+}
 
 describeInBrowser('the page, for everybody', () => {
   let visit: BrowserScene;
@@ -29,6 +40,12 @@ describeInBrowser('the page, for everybody', () => {
     const blocks = everyBlock(visit.sandbox.page.url);
     await call(slack, 'chat.postMessage', { channel, thread_ts: root, text: 'All of it', blocks });
     await call(slack, 'chat.postEphemeral', { channel, user: ada, text: 'Only for you' });
+    await call(slack, 'chat.postEphemeral', {
+      channel,
+      user: ada,
+      thread_ts: root,
+      text: 'A note, no reply',
+    });
     const heading = { type: 'header', text: { type: 'plain_text', text: 'Your tasks' } };
     await call(slack, 'views.publish', { user_id: ada, view: { type: 'home', blocks: [heading] } });
     return async () => {
@@ -53,12 +70,21 @@ describeInBrowser('the page, for everybody', () => {
       await page.locator('#thread article').last().hover();
       found.thread = await seriousFindings(page);
       expect(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true);
+      expect(await scrolled(page, 'Width', '.scroller')).toEqual([]);
+      const names: unknown = await page.evaluate(
+        `[...document.querySelectorAll('main, nav, aside, [role=group]')].filter((one) => one.checkVisibility()).map((one) => one.ariaLabel)`,
+      );
+      expect(names).toEqual([...new Set([names].flat())]);
+      expect(names).not.toContain(null);
       await page.getByRole('button', { name: 'Close the thread' }).click();
       await page.getByRole('button', { name: 'Shortcuts' }).click();
       await page.getByRole('menuitem', { name: 'Ask the agent' }).click();
       await page.getByRole('dialog', { name: 'Ask the agent' }).waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
       await page.getByText('This field is required.').waitFor();
+      await page.setViewportSize({ width, height: 260 });
+      expect(await scrolled(page, 'Height', 'dialog[open], dialog[open] *')).toEqual(['modal-body']);
+      await page.setViewportSize({ width, height: 800 });
       found.modal = await seriousFindings(page);
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'hidden' });

@@ -15,6 +15,10 @@ export const userActionSchema = z.discriminatedUnion('kind', [
     broadcast: z.boolean().exactOptional(),
     /** Keys of uploads. */
     files: z.array(z.string()).default([]),
+    /** A pasted table: rows of cells. */
+    table: z.array(z.array(z.string())).exactOptional(),
+    /** The message that it forwards. */
+    forwards: z.object({ channel: z.string(), ts: z.string() }).exactOptional(),
   }),
   z.object({ kind: z.literal('edit'), ...place, text: z.string() }),
   z.object({ kind: z.literal('remove'), ...place }),

@@ -57,13 +57,14 @@ export function messageModel(
 ): MessageModel | undefined {
   const deleted = message.deletedAt !== undefined;
   if (deleted && slack.thread(channel, message.ts).length === 0) return undefined;
-  const blocks = deleted ? undefined : message.blocks;
+  const attached = attachedBlocks(message);
+  const blocks = deleted || attached.length === 0 ? message.blocks : [...ownBlocks(message), ...attached];
   return {
     channel: channel.id,
     ts: message.ts,
     user: message.user,
     text: deleted ? '' : message.text,
-    ...(blocks === undefined ? {} : { blocks: blocks.map(blockModel) }),
+    ...(deleted || blocks === undefined ? {} : { blocks: blocks.map(blockModel) }),
     files: deleted ? [] : message.fileIds.map((id) => fileModel(slack.file(id))),
     ...(message.threadTs === undefined ? {} : { thread: message.threadTs }),
     ...(message.subtype === undefined ? {} : { subtype: message.subtype }),
@@ -74,6 +75,29 @@ export function messageModel(
     reactions: [...message.reactions].map(([name, users]) => ({ name, users })),
     ...statusOf(slack, channel, message),
   };
+}
+
+function ownBlocks({ blocks, text }: Message): Block[] {
+  if (blocks !== undefined) return blocks;
+  return text === '' ? [] : [{ type: 'section', text: { type: 'mrkdwn', text } }];
+}
+
+/** What the page draws of a message's attachments: tables, and a line for a forwarded message or a preview. */
+function attachedBlocks({ attachments = [] }: Message): Block[] {
+  return attachments.filter(isFields).flatMap((attachment): Block[] => {
+    const tables = Array.isArray(attachment.blocks) ? attachment.blocks.filter(isBlock) : [];
+    if (tables.length > 0) return tables;
+    const what = attachment.is_share === true ? 'Forwarded message' : 'Preview';
+    const line = {
+      type: 'mrkdwn',
+      text: `> *${what}* ${typeof attachment.fallback === 'string' ? attachment.fallback : ''}`,
+    };
+    return [{ type: 'context', elements: [line] }];
+  });
+}
+
+function isBlock(value: unknown): value is Block {
+  return isFields(value) && typeof value.type === 'string';
 }
 
 /** A thread's status, if it is visible. */

@@ -1,9 +1,11 @@
+import type { MessageModel } from '../page-protocol.ts';
 import { warn, warnOnFailure } from './announcements.ts';
 import { fill, h } from './dom.ts';
 import { formatFileSize } from './file-size.ts';
 import { icon } from './icons.ts';
 import { openMenu } from './menu.ts';
 import { type PaneName, state } from './page-state.ts';
+import { tableOn } from './pasted-table.ts';
 import { performAction, upload } from './server-connection.ts';
 import { Suggestions } from './suggestions.ts';
 
@@ -17,6 +19,8 @@ interface Outgoing {
   place: Place;
   text: string;
   files: File[];
+  table: string[][] | undefined;
+  forwarding: MessageModel | undefined;
   broadcast: boolean;
 }
 
@@ -29,6 +33,8 @@ export class Composer {
   readonly #suggestions: Suggestions;
   readonly #unsentFiles = new Map<string, File[]>();
   #files: File[] = [];
+  #table: string[][] | undefined;
+  #forwarding: MessageModel | undefined;
   #place: Place = { channel: '' };
   readonly #uploading = h('span', { class: 'soft', role: 'status', hidden: true }, 'Uploading…');
   #sending = Promise.resolve();
@@ -107,9 +113,13 @@ export class Composer {
     );
     this.#field.addEventListener('keydown', (event) => this.#key(event));
     this.#field.addEventListener('input', () => this.#keepAndFit());
-    this.#field.addEventListener('paste', ({ clipboardData }) =>
-      this.attach([...(clipboardData?.files ?? [])]),
-    );
+    this.#field.addEventListener('paste', (event) => this.#paste(event));
+    if (pane === 'channel')
+      state.on(['forwarding'], () => {
+        this.#forwarding = state.forwarding;
+        this.#draw();
+        this.#field.focus();
+      });
   }
 
   /** Switches to another channel or thread. Each keeps its own draft; its text survives a reload, its files do not. */
@@ -145,6 +155,20 @@ export class Composer {
     this.#field.focus();
   }
 
+  /** Slack makes a table of what comes from a spreadsheet, which also puts a picture of it on the clipboard. */
+  #paste(event: ClipboardEvent): void {
+    const { clipboardData } = event;
+    if (clipboardData === null) return;
+    const table = tableOn(clipboardData);
+    if (table === undefined) {
+      this.attach([...clipboardData.files]);
+    } else {
+      event.preventDefault();
+      this.#table = table;
+      this.#draw();
+    }
+  }
+
   #key(event: KeyboardEvent): void {
     if (event.isComposing || this.#suggestions.takeKey(event)) return;
     if (event.key !== 'Enter' || event.shiftKey) return;
@@ -156,14 +180,20 @@ export class Composer {
   #say(): void {
     const text = this.#field.value.trim();
     const files = this.#files;
-    if (text === '' && files.length === 0) return;
+    const table = this.#table;
+    const forwarding = this.#forwarding;
+    if (text === '' && files.length === 0 && table === undefined && forwarding === undefined) return;
     const message = {
       person: state.me,
       place: this.#place,
       text,
       files,
+      table,
+      forwarding,
       broadcast: this.#broadcast?.checked === true,
     };
+    this.#table = undefined;
+    if (forwarding !== undefined) state.forward(undefined);
     this.suggest('');
     this.#sending = this.#sending.then(async () => {
       this.#uploading.hidden = files.length === 0;
@@ -173,9 +203,11 @@ export class Composer {
   }
 
   /** Puts a message that was not sent in front of the draft of its place. */
-  #giveBack({ place, text, files }: Outgoing): void {
+  #giveBack({ place, text, files, table, forwarding }: Outgoing): void {
     const key = keyOf(place);
     const isHere = key === keyOf(this.#place);
+    this.#table ??= table;
+    if (forwarding !== undefined) state.forward(forwarding);
     const typed = sessionStorage.getItem(key) ?? '';
     const draft = [text, typed].filter((part) => part !== '').join('\n');
     const allFiles = [...files, ...(isHere ? this.#files : (this.#unsentFiles.get(key) ?? []))];
@@ -190,31 +222,33 @@ export class Composer {
     fill(
       this.#chips,
       this.#files.map((file) =>
-        h(
-          'li',
-          { class: 'chip' },
-          icon('file'),
-          h('span', {}, file.name),
-          h('span', { class: 'soft' }, formatFileSize(file.size)),
-          h(
-            'button',
-            {
-              type: 'button',
-              class: 'icon-button',
-              'aria-label': `Remove ${file.name}`,
-              onclick: () => {
-                this.#files = this.#files.filter((one) => one !== file);
-                this.#draw();
-                this.#field.focus();
-              },
-            },
-            icon('close'),
-          ),
-        ),
+        this.#chip(file.name, formatFileSize(file.size), () => {
+          this.#files = this.#files.filter((one) => one !== file);
+        }),
       ),
+      this.#table && this.#chip('Table', `${this.#table.length} rows`, () => (this.#table = undefined)),
+      this.#forwarding &&
+        this.#chip('Forwarded message', state.nameOf(this.#forwarding.user), () => state.forward(undefined)),
     );
-    this.#chips.hidden = this.#files.length === 0;
+    this.#chips.hidden = this.#chips.childElementCount === 0;
     this.#keepAndFit();
+  }
+
+  #chip(name: string, detail: string, remove: () => void): HTMLElement {
+    const onclick = () => {
+      remove();
+      this.#draw();
+      this.#field.focus();
+    };
+    const close = { type: 'button', class: 'icon-button', 'aria-label': `Remove ${name}`, onclick } as const;
+    return h(
+      'li',
+      { class: 'chip' },
+      icon('file'),
+      h('span', {}, name),
+      h('span', { class: 'soft' }, detail),
+      h('button', close, icon('close')),
+    );
   }
 
   /** After every change: keeps the draft and fits the field to it. */
@@ -226,7 +260,15 @@ export class Composer {
 }
 
 /** Sends a message or command, or warns; returns whether it is sent. */
-async function deliver({ person, place, text, files, broadcast }: Outgoing): Promise<boolean> {
+async function deliver({
+  person,
+  place,
+  text,
+  files,
+  table,
+  forwarding,
+  broadcast,
+}: Outgoing): Promise<boolean> {
   const keys = await Promise.all(files.map(upload)).catch((error: unknown) => {
     warn(error instanceof Error ? error.message : 'The upload failed.');
     return undefined;
@@ -238,7 +280,18 @@ async function deliver({ person, place, text, files, broadcast }: Outgoing): Pro
     performAction(
       command !== undefined && known && place.thread === undefined
         ? { kind: 'command', person, channel: place.channel, command, text: rest }
-        : { kind: 'say', person, ...place, text, files: keys, ...(broadcast ? { broadcast } : {}) },
+        : {
+            kind: 'say',
+            person,
+            ...place,
+            text,
+            files: keys,
+            ...(table === undefined ? {} : { table }),
+            ...(forwarding === undefined
+              ? {}
+              : { forwards: { channel: forwarding.channel, ts: forwarding.ts } }),
+            ...(broadcast ? { broadcast } : {}),
+          },
     ),
   );
 }

@@ -63,7 +63,10 @@ function otherActions(message: MessageModel, article: HTMLElement): MenuItem[] {
     choose: () => void navigator.clipboard.writeText(text),
   });
   const copies = [copying('Copy text', article.innerText)];
-  if (message.permalink !== undefined) copies.push(copying('Copy link', message.permalink));
+  if (message.permalink !== undefined) {
+    copies.push(copying('Copy link', message.permalink));
+    copies.push({ label: 'Forward message', choose: () => state.forward(message) });
+  }
   if (message.user !== state.me) return [...shortcuts, ...copies];
   return [
     ...shortcuts,

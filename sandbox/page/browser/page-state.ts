@@ -10,7 +10,7 @@ import type {
   WorkspaceModel,
 } from '../page-protocol.ts';
 
-type Topic = 'place' | 'workspace' | 'messages' | 'private' | 'calls' | 'bot' | 'switches';
+type Topic = 'place' | 'workspace' | 'messages' | 'private' | 'calls' | 'bot' | 'switches' | 'forwarding';
 
 type BotState = Extract<LiveEvent, { kind: 'bot' }>['bot'];
 
@@ -35,6 +35,8 @@ export class PageState {
   tab: 'home' | 'messages' = 'messages';
   /** Whether the thread opened automatically, without a click. */
   openedAutomatically = false;
+  /** The message that the next one in the channel forwards. */
+  forwarding: MessageModel | undefined;
   readonly #messages = new Map<string, MessageModel>();
   readonly #read = new Map<string, string>();
   readonly #listeners = new Map<Topic, Set<() => void>>();
@@ -105,6 +107,11 @@ export class PageState {
     this.thread = thread;
     this.#markRead();
     this.#tell('place');
+  }
+
+  forward(message: MessageModel | undefined): void {
+    this.forwarding = message;
+    this.#tell('forwarding');
   }
 
   show(tab: 'home' | 'messages'): void {

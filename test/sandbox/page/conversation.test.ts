@@ -97,6 +97,34 @@ describeInBrowser('a conversation on the page', () => {
     expect(slack.messages(channel).some(({ text }) => text.startsWith('Good evening'))).toBe(false);
   });
 
+  test('a table is pasted and a message forwarded, and both reach the agent', async () => {
+    await goTo(page, 'sequencing');
+    const field = page.locator('#channel textarea');
+    await field.focus();
+    await page.evaluate(`(() => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', 'gene\\tp\\nBRCA1\\t0.50\\n');
+      document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, cancelable: true }));
+    })()`);
+    await page.getByText('Table', { exact: true }).waitFor();
+    await say(page, 'channel', '@taskthread how sure is this?');
+    await page.locator('#channel article').getByRole('cell', { name: 'BRCA1' }).waitFor();
+    await goTo(page, 'assay-42');
+    await say(page, 'channel', 'Plate 3 was odd');
+    const message = page.locator('#channel article').last();
+    await message.getByText('Plate 3 was odd').waitFor();
+    await message.hover();
+    await message.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Forward message' }).click();
+    await goTo(page, 'sequencing');
+    await page.getByText('Forwarded message', { exact: true }).waitFor();
+    await say(page, 'channel', '@taskthread what do you say to it?');
+    await page.locator('#channel article').getByText('Forwarded message').waitFor();
+    const sent = () => JSON.stringify(visit.sandbox.agent.tasks.flatMap(({ messages }) => messages));
+    await expect.poll(sent, { timeout: 20_000 }).toContain('| BRCA1 | 0.50 |');
+    await expect.poll(sent, { timeout: 20_000 }).toContain('Forwarded message from @Ada');
+  });
+
   test('everything can be done with the keyboard', async () => {
     await goTo(page, 'coffee');
     await page.getByRole('button', { name: 'Add Taskthread' }).focus();
@@ -162,6 +190,7 @@ describeInBrowser('a conversation on the page', () => {
   test('a draft survives a reload, in the channel and in the thread', async () => {
     await goTo(page, 'assay-42');
     await say(page, 'channel', 'A thread to write in');
+    await page.locator('#channel').getByText('A thread to write in').waitFor();
     await page.locator('#channel article').last().hover();
     await page.locator('#channel article').last().getByRole('button', { name: 'Reply in thread' }).click();
     const fields = [page.locator('#channel textarea'), page.locator('#thread textarea')];

@@ -42,21 +42,21 @@ const ODD_ITEMS: readonly string[] = ['null', 'empty', 'textAsNumber', 'object',
 export function driftCases(recorded: readonly RecordedResponse[]): DriftCase[] {
   const responses = Map.groupBy(recorded, ({ call }) => call);
   return [...responses.keys()].sort().flatMap((call) => {
-    const fields = new Map<string, unknown>();
-    for (const { body } of responses.get(call) ?? []) collectFields(body, '', fields);
-    return [...[...fields].flatMap(([field, value]) => fieldCases(call, field, value)), ...answerCases(call)];
+    const bodies = (responses.get(call) ?? []).flatMap(({ body }) => body ?? []);
+    const fields = new Set(bodies.flatMap((body) => fieldsOf(body)));
+    return [...[...fields].flatMap((field) => fieldCases(call, field, bodies)), ...answerCases(call)];
   });
 }
 
-function fieldCases(call: string, field: string, value: unknown): DriftCase[] {
+/** The forms of a field that make a difference in any of these bodies. */
+function fieldCases(call: string, field: string, bodies: readonly object[]): DriftCase[] {
   const path = field.split('.');
   const isItem = path.at(-1) === '[]';
-  const changes = Object.entries(CHANGES).filter(([name]) => !isItem || ODD_ITEMS.includes(name));
-  return changes.flatMap(([name, change]) => {
-    const changed = change(value);
-    if (JSON.stringify(changed) === JSON.stringify(value) && changed !== MISSING) return [];
-    const drift = { kind: 'field', change: (body: unknown) => changeAt(body, path, change) } as const;
-    return [{ name: `${call}.${field}.${name}`, call, field, drift }];
+  return Object.entries(CHANGES).flatMap(([name, changeValue]) => {
+    if (isItem && !ODD_ITEMS.includes(name)) return [];
+    const change = (body: unknown) => changeAt(body, path, changeValue);
+    if (bodies.every((body) => JSON.stringify(change(body)) === JSON.stringify(body))) return [];
+    return [{ name: `${call}.${field}.${name}`, call, field, drift: { kind: 'field', change } }];
   });
 }
 
@@ -75,16 +75,15 @@ function answerCases(call: string): DriftCase[] {
   });
 }
 
-/** Adds each field of a body with a value of it, where there is one; `[]` stands for the items of a list. */
-function collectFields(value: unknown, path: string, fields: Map<string, unknown>): void {
+/** The fields of a body, with dots between them; `[]` stands for the items of a list. */
+function fieldsOf(value: unknown, path = ''): string[] {
   const entries: [string, unknown][] = Array.isArray(value)
     ? value.map((item) => ['[]', item])
     : Object.entries(isRecord(value) ? value : {});
-  for (const [key, item] of entries) {
+  return entries.flatMap(([key, item]) => {
     const field = path === '' ? key : `${path}.${key}`;
-    fields.set(field, fields.get(field) ?? item);
-    collectFields(item, field, fields);
-  }
+    return [field, ...fieldsOf(item, field)];
+  });
 }
 
 /** A copy of a body in which the values at a path are changed; a list gets another item instead. */

@@ -108,17 +108,25 @@ export class DriftConversation {
   }
 
   async #ended(message: Message, what: string): Promise<void> {
-    const key = { workspace: message.teamId, channel: message.channel, ts: message.ts };
-    const isEnded = async () => (await this.#sandbox.bot.store.turns.ofMessage(key))?.finished_at != null;
+    const isEnded = async () => (await this.#turnOf(message))?.finished_at != null;
     if (!(await this.#until(isEnded, this.#limitMs))) this.#late.push(what);
   }
 
-  /** Presses Stop once the second answer is there, or later without it. */
+  async #turnOf({ teamId, channel, ts }: Message) {
+    return await this.#sandbox.bot.store.turns.ofMessage({ workspace: teamId, channel, ts });
+  }
+
+  /** Presses Stop once the second answer is there, or some time after the message was sent. */
   async #stop(second: Message): Promise<void> {
     const button = () =>
       this.#posts().find(
         ({ ts, blocks }) => ts > second.ts && JSON.stringify(blocks ?? []).includes('"stop"'),
       );
+    const isSent = async () => {
+      const turn = await this.#turnOf(second);
+      return turn?.user_message_id != null || turn?.finished_at != null;
+    };
+    await this.#until(isSent, this.#limitMs);
     await this.#until(() => this.#shows(WORDS.second) && button() !== undefined, this.#limitMs / 4);
     const post = button();
     const { slack } = this.#sandbox;

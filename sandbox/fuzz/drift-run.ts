@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,6 @@ import { connectionUrl } from '../connection-url.ts';
 import { type InProcessSandbox, startInProcessSandbox } from '../in-process-sandbox.ts';
 import { installApp, setAccount } from '../multi-workspace-bot.ts';
 import { startPostgresServer } from '../postgres-server.ts';
-import { seededRandom } from '../slack/slack-workspace.ts';
 import { type DriftCase, driftCases, type RecordedResponse } from './drift-cases.ts';
 import { DriftConversation, driftScript } from './drift-conversation.ts';
 import { type DriftVerdict, judge } from './drift-harm.ts';
@@ -97,9 +97,9 @@ function chosen(
 ): DriftCase[] {
   if (only !== undefined) return all.filter(({ name }) => `${name}.`.startsWith(`${only}.`));
   if (most === undefined) return [...all];
-  const random = seededRandom(seed);
-  const order = all.map((drifted) => ({ drifted, at: random() })).sort((a, b) => a.at - b.at);
-  return order.slice(0, most).map(({ drifted }) => drifted);
+  // By their names: which cases a sample has does not depend on what else the service happened to send.
+  const order = ({ name }: DriftCase) => createHash('sha256').update(`${seed} ${name}`).digest('hex');
+  return all.toSorted((a, b) => (order(a) < order(b) ? -1 : 1)).slice(0, most);
 }
 
 type PlayCase = (

@@ -14,6 +14,7 @@ export const ESSENTIAL_FIELDS: Readonly<Record<string, readonly string[]>> = {
   project: ['id'],
   task: ['id'],
   message: ['id', 'role', 'content'],
+  'block of text': ['text'],
   file: ['id'],
   result: ['result_id'],
   list: ['data'],

@@ -9,7 +9,7 @@ import { truncatedCopy } from './truncated-copy.ts';
  * the known values), and ids are opaque. A field that cannot be read is unknown, unless it is essential.
  */
 
-/** The fields without which a response, or an item of a list, is refused. Any other may be missing or odd. */
+/** The fields without which a response, or an item of a list, cannot be read. Any other may be missing or odd. */
 export const ESSENTIAL_FIELDS: Readonly<Record<string, readonly string[]>> = {
   project: ['id'],
   task: ['id'],

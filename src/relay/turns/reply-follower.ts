@@ -99,7 +99,7 @@ async function showSettledReply(context: TurnContext, settled: SettledReply): Pr
     !hasForwarded && (await context.withRetry(() => waitForBackgroundWork(context, agent, taskId, reply)));
   // A task may fail after its reply was complete; then the reply tells why, if anything does.
   if (taskState === 'failed') reply = await context.withRetry(() => settled.readAgain());
-  const system = await context.withRetry(() => systemMessages(context, agent, taskId, reply));
+  const system = await context.withRetry(() => systemMessages(context, agent, taskId));
   const isCancelled = taskState === 'cancelled' || outcomeOfReply(reply) === 'cancelled';
   const stoppedBy = isCancelled ? await context.stopRequester() : '';
   const replyOutcome = outcomeOfReply(reply, taskState === 'cancelled' && stoppedBy !== '');
@@ -118,23 +118,25 @@ async function showSettledReply(context: TurnContext, settled: SettledReply): Pr
 /** Characters of all notes below the answer: more than a message shows. */
 const MAX_NOTES_LENGTH = 10_000;
 
-/** What the service said in the task beside the reply, after the message that the reply answers. */
+/**
+ * What the service said in the task beside the reply, after the turn's message; nothing where the service does not know
+ * that message by the id that it gave.
+ */
 async function systemMessages(
-  { lease }: TurnContext,
+  { lease, turn }: TurnContext,
   agent: AgentClient,
   taskId: string,
-  { input }: ReadReply,
 ): Promise<string[]> {
-  const userMessageId = input?.userMessageId ?? null;
-  if (userMessageId === null) return [];
   const texts: string[] = [];
   let room = MAX_NOTES_LENGTH;
-  for await (const message of agent.messagesAfter(taskId, userMessageId, { signal: lease.signal })) {
-    if (message.role !== 'system') continue;
-    const text = truncatedCopy(messageText(message), room);
-    room -= text.length;
-    if (text !== '') texts.push(text);
-  }
+  await undefinedIfNotFound(async () => {
+    for await (const message of agent.messagesAfter(taskId, turn.user_message_id, { signal: lease.signal })) {
+      if (message.role !== 'system') continue;
+      const text = truncatedCopy(messageText(message), room);
+      room -= text.length;
+      if (text !== '') texts.push(text);
+    }
+  });
   return texts;
 }
 

@@ -62,14 +62,19 @@ test('an answer and its results arrive where fields that nobody needs are odd', 
   onTestFinished,
 }) => {
   const scene = await openAppScene({}, onTestFinished);
-  scene.agent.behaviour.misbehaviour = (_call, body) => ({
+  const change = (call: string, name: string, value: unknown): unknown => {
+    if (call === READ && name === 'user_message_id') return 'something_new';
+    return (ODD_FIELDS[name] ?? (() => value))(value);
+  };
+  scene.agent.behaviour.misbehaviour = (call, body) => ({
     kind: 'body',
-    body: JSON.parse(JSON.stringify(body), (name, value) => (ODD_FIELDS[name] ?? (() => value))(value)),
+    body: JSON.parse(JSON.stringify(body), (name, value) => change(call, name, value)),
   });
   const channel = scene.channel();
-  const root = scene.ask(channel, '/files 2\n/tools 2\n/slow 2');
+  const root = scene.ask(channel, '/files 2\n/tools 2\n/system a note\n/slow 2');
   await scene.finished(channel, root);
   expect(scene.shown(channel, root)).toContain('Second 2 of 2');
+  expect(scene.shown(channel, root)).toContain('a note');
   expect(scene.shown(channel, root)).not.toContain(strings.resultsUnavailable);
   expect(scene.shown(channel, root)).not.toContain(strings.unsupportedBlock('tool result'));
   const result = scene.agent.files.find(({ purpose }) => purpose === 'output');

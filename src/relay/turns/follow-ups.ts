@@ -91,11 +91,16 @@ export function followUpJobs(
     try {
       const agent = deps.agent(account_id);
       const isWorking = await checkBackground({ deps, workspace, lease }, turn, agent);
+      const done: Promise<void>[] = [];
       // The thread's next turn posts what there is by then.
       for (const one of turn.is_busy ? [] : checks) {
         await readRateFor(account_id).acquire(lease.signal);
-        await one({ deps, workspace, agent, turn, taskId, lease, memory });
+        const check = one({ deps, workspace, agent, turn, taskId, lease, memory });
+        // One that fails holds up no other.
+        await check.catch(() => undefined);
+        done.push(check);
       }
+      await Promise.all(done);
       return isWorking ? 'background' : 'quiet';
     } catch (error) {
       // The channel may get another id, and one "not found" need not be the truth.

@@ -127,6 +127,15 @@ describe.concurrent('a review', () => {
     expect(reviews(own, channel, root)).toEqual([strings.reviewUnreadable]);
   });
 
+  test('is posted where nobody can read which files the agent made', async ({ onTestFinished }) => {
+    const own = await openAppScene({ agent: { script: reviewed }, settings }, onTestFinished);
+    own.agent.behaviour.misbehaviour = (call) =>
+      call.endsWith('/results') ? { kind: 'body', body: { data: 'something new' } } : undefined;
+    const { channel, root } = await asked(own, 'one soon');
+    await own.until('the findings are there', () => reviews(own, channel, root).length > 0);
+    expect(reviews(own, channel, root).join()).not.toContain(strings.reviewUnreadable);
+  });
+
   test('of each turn is posted', async () => {
     const { channel, root } = await asked(scene, 'one soon');
     await scene.until('the first is there', () => reviews(scene, channel, root).length === 1);

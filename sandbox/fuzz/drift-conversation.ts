@@ -143,10 +143,10 @@ export class DriftConversation {
     const value = `${this.#channel.id}/${root.ts}`;
     slack.openHome(person);
     const home = () => JSON.stringify(slack.home(person)?.blocks ?? []);
-    if (!(await this.#until(() => home().includes(value), this.#limitMs / 4))) return home();
+    if (!(await this.#until(() => home().includes(value), this.#limitMs))) return home();
     await slack.click({ person, view: 'home', actionId: 'task_details', value });
     const modal = () => JSON.stringify(slack.modal(person)?.blocks ?? []);
-    await this.#until(() => modal().length > 2 && !modal().includes('Loading'), this.#limitMs / 4);
+    await this.#until(() => modal().length > 2 && !modal().includes('Loading'), this.#limitMs);
     return `${home()}\n${modal()}`;
   }
 

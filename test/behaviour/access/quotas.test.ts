@@ -92,7 +92,7 @@ describe.concurrent('a quota', () => {
     await starting.press(person, channel, root, 'continue');
     expect(await told(starting, person, channel, 2)).toContain('one message in the past hour');
     await correct();
-    expect(await told(starting, person, channel, 3)).toContain('one message in the past hour');
+    expect(await told(starting, person, channel, 4)).toContain('one message in the past hour');
     await sql`update turns set started_at = now() - interval '2 hours'`.execute(scene.sandbox.bot.store.db);
     // Buttons from before a restart still work.
     await scene.sandbox.restartBot();
@@ -106,7 +106,7 @@ describe.concurrent('a quota', () => {
       'Continue.',
     ]);
     await correct();
-    expect(await told(starting, person, channel, 4)).toContain('already ended');
+    expect(await told(starting, person, channel, 6)).toContain('already');
   });
 
   test('lets a person repeat a refused choice', async ({ onTestFinished }) => {

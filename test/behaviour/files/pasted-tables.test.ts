@@ -139,6 +139,7 @@ describe.concurrent('a pasted table', () => {
     await scene.until('it is sent', () => scene.sentToAgent('compare the rows').texts.length === 2);
     expect(scene.sentToAgent('compare the rows').texts[1]).toContain('| G3 | 2.50 |');
     expect((await filesSent('compare the rows', 1))[0]?.text).toContain('G3,2.50');
-    expect(slack.ephemerals(scene.ada, channel)).toHaveLength(1);
+    // The offer of the correction, and the answer to its button.
+    expect(slack.ephemerals(scene.ada, channel)).toHaveLength(2);
   });
 });

@@ -32,7 +32,7 @@ describe.concurrent('a turn', () => {
     expect(told.texts).toEqual(['/fail and try me again', '/fail and try me again']);
     expect(told.fileIds[1]).toEqual(told.fileIds[0]);
     const toldGrace = () => JSON.stringify(slack.ephemerals(scene.grace, channel));
-    await scene.until('the second press is told', () => toldGrace().includes('already ended'));
+    await scene.until('the second press is told', () => toldGrace().includes('Your press came later'));
   });
 
   test('shows fresh links to its results to the person who asks', async () => {

@@ -44,6 +44,8 @@ type Waiting = z.infer<typeof waitingSchema>;
 const placeSchema = z.object({
   since_ts: z.string(),
   cursor: z.string().optional(),
+  /** It was read from its beginning again, because Slack refused a cursor. */
+  was_restarted: z.boolean().optional(),
   mentions_only: z.boolean().optional(),
   waiting: waitingSchema.optional(),
 });
@@ -83,6 +85,8 @@ async function readPlace(backfill: BackfillDeps, job: Job, signal: AbortSignal):
     const unseen = await applyChanges(backfill, workspace, job, page, waiting?.unseen ?? []);
     await takeIn(backfill, workspace, job, peoplesMessages(workspace, job, place, page), signal);
     const left = waiting && { ...waiting, unseen };
+    // A repeated cursor leads nowhere, and the rest of the place stays unknown.
+    if (cursor !== undefined && page.nextCursor === cursor) return 'done';
     if (page.nextCursor === undefined) return await atTheEnd(backfill, workspace, job, place, left);
     return { inMs: 0, payload: { ...place, waiting: left, cursor: page.nextCursor } };
   } catch (error) {
@@ -90,8 +94,9 @@ async function readPlace(backfill: BackfillDeps, job: Job, signal: AbortSignal):
       throw error;
     const { channel, thread_ts } = job;
     deps.log.warn({ workspace: workspace.id, channel, thread_ts, err: error }, 'backfill of a thread failed');
-    // Slack may have forgotten the cursor; without one, it refuses the place.
-    return cursor === undefined ? 'done' : { inMs: 0, payload: { ...place, cursor: undefined } };
+    // Slack may have forgotten the cursor, but not twice; without one, it refuses the place.
+    const isRefused = cursor === undefined || place.was_restarted === true;
+    return isRefused ? 'done' : { inMs: 0, payload: { ...place, cursor: undefined, was_restarted: true } };
   }
 }
 

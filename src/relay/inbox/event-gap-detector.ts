@@ -138,7 +138,12 @@ export class EventGapDetector {
     for (const [workspace, { isReceiving, gapMs }] of this.#closerLooks) {
       const news = this.#newsOf(workspace);
       const counted = { ...news };
-      const judgedAt = await this.#look(workspace, isReceiving, gapMs, counted);
+      this.#closerLooks.delete(workspace);
+      const judgedAt = await this.#look(workspace, isReceiving, gapMs, counted).catch((error: unknown) => {
+        // The next heartbeat finds it again.
+        this.#deps.log.warn({ workspace, err: error }, 'judging a workspace failed');
+      });
+      if (judgedAt === undefined) continue;
       news.posts -= counted.posts;
       news.echoes -= counted.echoes;
       if (judgedAt === null) news.rebuiltAt = NEVER;
@@ -147,7 +152,6 @@ export class EventGapDetector {
         rebuiltFor.push(workspace);
       }
       news.judgedDeafAt = judgedAt;
-      this.#closerLooks.delete(workspace);
     }
     if (rebuiltFor.length === 0) return;
     // Every process rebuilds its own.

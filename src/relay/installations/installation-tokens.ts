@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
+import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
 
 const tokensSchema = z.object({
   bot: z.object({ token: z.string().min(1), refreshToken: z.string().min(1).optional() }),
@@ -28,7 +28,10 @@ export function encryptTokens(keyring: Keyring, workspace: string, tokens: Insta
 
 /** Decrypts the tokens of a row. Throws DecryptionError. */
 export function decryptTokens(keyring: Keyring, workspace: string, encrypted: string): InstallationTokens {
-  return tokensSchema.parse(
-    JSON.parse(keyring.decrypt(encrypted, encryptionContext.installation(workspace))),
-  );
+  const text = keyring.decrypt(encrypted, encryptionContext.installation(workspace));
+  try {
+    return tokensSchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new DecryptionError('changed', error);
+  }
 }

@@ -179,13 +179,18 @@ export class ThreadQueue {
     }
   }
 
-  /** Claims up to `limit` jobs; of a thread only the oldest, and only if none is held. */
+  /** Claims up to `limit` jobs; of a thread only the oldest, and only if none is held. One of another form is dropped. */
   async claim(limit: number): Promise<ThreadJob[]> {
     if (limit < 1) return [];
     const jobs = await withStoreErrors(() => this.#boss.fetch(QUEUE_NAME, { batchSize: limit }));
-    return jobs.map((job) => {
-      const { id, retryCount, data } = jobSchema.parse(job);
-      return { id, retryCount, thread: data };
+    const unreadable = jobs.filter((job) => !jobSchema.safeParse(job).success).map(({ id }) => id);
+    if (unreadable.length > 0) {
+      this.#log.error({ jobs: unreadable }, 'jobs of another form are dropped; their threads get new ones');
+      await withStoreErrors(() => this.#boss.complete(QUEUE_NAME, unreadable));
+    }
+    return jobs.flatMap((job) => {
+      const { data: read } = jobSchema.safeParse(job);
+      return read === undefined ? [] : [{ id: read.id, retryCount: read.retryCount, thread: read.data }];
     });
   }
 

@@ -160,6 +160,27 @@ describe.concurrent('a gap in receiving events', () => {
     expect(toldTo(scene)).toEqual(['who is there?']);
   });
 
+  test('ends where Slack repeats a cursor for ever', async ({ onTestFinished }) => {
+    const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'a thread');
+    await scene.finished(channel, root);
+    await stopBotFor(scene, 6, () => scene.reply(channel, root, 'meanwhile'));
+    const body = { ok: true, messages: [], response_metadata: { next_cursor: 'again' } };
+    for (const call of ['conversations.replies', 'conversations.history'])
+      scene.slack.faults.add({ call, fault: { kind: 'status', status: 200, body } });
+    const before = scene.slack.calls.length;
+    await scene.sandbox.restartBot();
+    const { db } = scene.sandbox.bot.store;
+    const isRead = () =>
+      scene.slack.calls.slice(before).some(({ method }) => method === 'conversations.replies');
+    const places = () => db.selectFrom('jobs').where('kind', '=', 'backfill').select('key').execute();
+    await scene.until('nothing is left to read', async () => isRead() && (await places()).length === 0);
+    expect(
+      scene.slack.calls.slice(before).filter(({ method }) => method.startsWith('conversations.re')),
+    ).toHaveLength(2);
+  });
+
   test('of less than a minute is filled at the start, where people wait', async ({ onTestFinished }) => {
     const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
     const channel = scene.channel();

@@ -33,6 +33,35 @@ test('one statement records that quiet workspaces can be received, however many 
   expect(rows.filter(({ last_receiving_at }) => last_receiving_at !== null)).toHaveLength(40);
 });
 
+test('a workspace whose gap cannot be recorded keeps no other from its own', async ({ onTestFinished }) => {
+  const ids = ['T200', 'T201', 'T202'];
+  for (const workspace of ids) {
+    await store.workspaces.put({ workspace, name: 'lab', bot_user_id: 'U0', bot_id: 'B0' });
+    const thread = { workspace, channel: 'C1', thread_ts: '1700000001.000100' };
+    await store.threads.adopt(thread, { account_id: 'a', user_id: 'U1', ts: thread.thread_ts });
+  }
+  const silent = new Date(Date.now() - 20 * 60_000);
+  await kysely
+    .updateTable('workspaces')
+    .set({ last_receiving_at: silent })
+    .where('workspace', 'in', ids)
+    .execute();
+  const place = { kind: 'backfill', channel: 'C1', thread_ts: '1700000001.000100', key: '' };
+  await store.jobs.add({ ...place, workspace: 'T200', payload: { since_ts: 'yesterday' } });
+  const detector = new EventGapDetector({
+    store,
+    workspaces: () => ids,
+    canReceiveEvents: () => true,
+    minGapMs: 60_000,
+    rebuildConnections: async () => undefined,
+    log: silentLog,
+  });
+  onTestFinished(() => detector.stop());
+  detector.start();
+  for (const workspace of ids.slice(1))
+    await expect.poll(() => store.jobs.get({ ...place, workspace })).toBeDefined();
+});
+
 test('a workspace whose posts never come back has the connections replaced once, then hourly at most', async ({
   onTestFinished,
 }) => {

@@ -113,7 +113,10 @@ function readSendResult(first: SendResult | AgentError | string): {
 } {
   if (first instanceof AgentError) return { id: undefined, reply: null };
   if (typeof first === 'string') return { id: first, reply: null };
-  return { id: first.userMessage?.id, reply: first.assistantMessage };
+  const { userMessage, assistantMessage: reply } = first;
+  // Where the reply names another message, the list says which is ours.
+  const answered = reply?.input?.userMessageId ?? userMessage?.id;
+  return { id: answered === userMessage?.id ? answered : undefined, reply };
 }
 
 /** Lists the task's messages while a send is open. Gives the send up if ours is not listed within the window. */

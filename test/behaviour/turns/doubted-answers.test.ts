@@ -147,19 +147,23 @@ test('a stop that the service refuses is said below the answer', async ({ onTest
   expect(scene.shown(channel, root)).toContain(strings.finishedUnstopped);
 });
 
-test('an answer arrives where the response to its message names another reply', async ({
-  onTestFinished,
-}) => {
-  const scene = await openAppScene({}, onTestFinished);
-  scene.agent.behaviour.misbehaviour = (call, body) =>
-    call === SEND && 'assistant_message' in body
-      ? { kind: 'body', body: { ...body, assistant_message: { ...Object(body.assistant_message), id: '5' } } }
-      : undefined;
-  const channel = scene.channel();
-  const root = scene.ask(channel, '/slow 2 elsewhere');
-  await scene.finished(channel, root);
-  expect(scene.shown(channel, root)).toContain('Second 2 of 2');
-});
+test.for(['user_message', 'assistant_message'])(
+  'an answer arrives where the response to its message names another %s',
+  async (field, { onTestFinished }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    scene.agent.behaviour.misbehaviour = (call, body) =>
+      call === SEND
+        ? {
+            kind: 'body',
+            body: { ...body, [field]: { ...Object(new Map(Object.entries(body)).get(field)), id: '5' } },
+          }
+        : undefined;
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 2 elsewhere');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Second 2 of 2');
+  },
+);
 
 test('a reply whose task is gone ends after a minute, and one that alone is gone after ten', async ({
   onTestFinished,

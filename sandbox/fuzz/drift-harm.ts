@@ -3,7 +3,7 @@ import type { DriftCase } from './drift-cases.ts';
 import { FILES, RESULTS, type Trace, WORDS } from './drift-conversation.ts';
 
 /** The part of a sentence before what the service said. */
-const start = (sentence: string) => sentence.split(/[.:“]/)[0] ?? '';
+const start = (sentence: string) => sentence.split(/[.:“(]/)[0] ?? '';
 
 const UNSENT = [
   strings.serviceFailed,
@@ -119,7 +119,7 @@ function missingParts(trace: Trace, drifted: DriftCase | undefined): (keyof type
 function isUnknowable(what: string, { isStopped }: Trace, drifted: DriftCase | undefined): boolean {
   const { field = '', name = '' } = drifted ?? {};
   if (what === 'the review' && /(?:^|\.)(?:reviews|status)$/.test(field)) return true;
-  if (what === 'the results' && /\/results\.data\.empty$/.test(name)) return true;
+  if (/^the (?:results|details)$/.test(what) && /\/results\.data\.empty$/.test(name)) return true;
   const isAbout = what === 'the review' || what === 'the first answer' || what === 'the second answer';
   if (!isAbout || !/(?:^|\.)(?:content|text)(?:\.\[\])?$/.test(field)) return false;
   return /\.(?:unknownWord|numberAsText)$/.test(name) || (isStopped && what === 'the second answer');
@@ -130,11 +130,14 @@ function hasOtherNames(drifted: DriftCase | undefined): boolean {
   return drifted !== undefined && /(?:^|\.)(?:name|filename)$/.test(drifted.field);
 }
 
+const TURNS = 2;
+
 function doubled({ told, posts }: Trace, drifted: DriftCase | undefined): string[] {
   const isLonger = drifted?.name.endsWith('.longer') === true;
   const words = isLonger ? [] : Object.values(WORDS);
-  // Each turn says it of its own answer.
-  const texts = posts.filter((text) => text.trim() !== '' && text !== strings.resultsUnavailable);
+  const texts = posts.filter((text) => text.trim() !== '');
+  /** Each turn may say the same of its own message or answer. */
+  const isRepeated = (text: string) => texts.filter((other) => other === text).length > TURNS;
   return [
     ...told
       .filter((text, at) => told.indexOf(text) !== at)
@@ -142,9 +145,7 @@ function doubled({ told, posts }: Trace, drifted: DriftCase | undefined): string
     ...words
       .filter((word) => texts.filter((text) => text.includes(word)).length > 1)
       .map((word) => `"${word}" stands in two posts`),
-    ...(isLonger
-      ? []
-      : texts.filter((text, at) => texts.indexOf(text) !== at).map((text) => `posted twice: ${text}`)),
+    ...(isLonger ? [] : [...new Set(texts.filter(isRepeated))].map((text) => `posted twice: ${text}`)),
   ];
 }
 

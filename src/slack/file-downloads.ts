@@ -179,7 +179,6 @@ export class FileDownloads {
     }
   }
 
-  /** The current file object, or why Slack does not give it. */
   /** What Slack knows of a file now, or why the bot has no access to it. Throws a SlackError if Slack fails. */
   async lookUp(id: string, signal?: AbortSignal): Promise<SlackFile | 'deleted' | 'access_denied'> {
     try {

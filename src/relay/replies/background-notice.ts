@@ -30,13 +30,7 @@ export async function updateBackgroundNotice(
 ): Promise<void> {
   const posts = new IdempotentPosts(work, turn);
   await posts.load();
-  await posts.edit(BACKGROUND_PART, {
-    state: () => ({ isFinal: true, isBlank: false, unseenSinceMs: Date.now() }),
-    signal: work.lease.signal,
-    forms: [asRendered],
-    render: async () => backgroundNotice(turn.id, state),
-    onShown: () => undefined,
-  });
+  await posts.update(BACKGROUND_PART, backgroundNotice(turn.id, state), [asRendered]);
   await posts.record();
   if (!isOpen(state)) await posts.rename(BACKGROUND_PART, ENDED_BACKGROUND_PART);
 }

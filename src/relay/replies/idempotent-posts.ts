@@ -144,11 +144,16 @@ export class IdempotentPosts {
     forms: readonly MessageForm[],
   ): Promise<void> {
     await this.post(part, message, kind, forms);
+    await this.update(part, message, forms);
+    // An edit may find that the message is gone.
+    await this.post(part, message, kind, forms);
+  }
+
+  /** Brings a part up to date, in the first of these forms that Slack accepts, if it is there. Throws a SlackError. */
+  async update(part: string, message: RenderedMessage, forms: readonly MessageForm[]): Promise<void> {
     const state = { isFinal: true, isBlank: false, unseenSinceMs: Date.now() };
     const wait = { state: () => state, signal: this.#work.lease.signal };
     await this.edit(part, { ...wait, forms, render: async () => message, onShown: () => undefined });
-    // An edit may find that the message is gone.
-    await this.post(part, message, kind, forms);
   }
 
   /** Edits a part when the budget allows it; one that is gone is left for a new post. Throws a SlackError. */

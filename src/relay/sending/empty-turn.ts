@@ -21,31 +21,24 @@ export class EmptyMessage extends TurnEnded {
   }
 }
 
-/** Ends the turn of a message without text: throws EmptyMessage with the help text. */
+/** Ends the turn of a message without text, or whose first flag is misspelt: throws EmptyMessage with the help text. */
 export async function endTurnIfEmpty(
   deps: RelayDeps,
   workspace: WorkspaceClient,
   turn: Turn,
   message: Message,
 ): Promise<void> {
-  if (turn.prompt !== null || message.content === null) return;
-  if (!isEmptyMessage(message.content, workspace.bot.userId)) return;
-  const help = isDirectChannel(turn.channel) ? strings.helpInDm : strings.help;
-  const { task_id } = await deps.store.threads.getOrThrow(turn);
-  throw new EmptyMessage('helped', task_id === null ? help : strings.helpInThread, message);
-}
-
-/** Ends the turn of a message whose first flag is misspelt: throws EmptyMessage. */
-export async function endTurnIfMisspelt(
-  deps: Pick<RelayDeps, 'settings'>,
-  workspace: WorkspaceClient,
-  turn: Turn,
-  message: Message,
-): Promise<void> {
   const { content } = message;
-  if (turn.prompt !== null || content === null || content.choices !== undefined) return;
+  if (turn.prompt !== null || content === null) return;
+  const botUserId = workspace.bot.userId;
+  if (isEmptyMessage(content, botUserId)) {
+    const help = isDirectChannel(turn.channel) ? strings.helpInDm : strings.help;
+    const { task_id } = await deps.store.threads.getOrThrow(turn);
+    throw new EmptyMessage('helped', task_id === null ? help : strings.helpInThread, message);
+  }
+  if (content.choices !== undefined) return;
   const supported = deps.settings.supportedTaskOptions;
-  const text = readableText(parseMessage(content), NO_NAMES, workspace.bot.userId);
+  const text = readableText(parseMessage(content), NO_NAMES, botUserId);
   const misspelt = misspeltFlag(parseFlags(text, supported).text, supported);
   if (misspelt !== undefined) throw new EmptyMessage('helped', strings.unknownFlag(misspelt), message);
 }

@@ -7,7 +7,7 @@ import { SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
-import { endTurnIfEmpty, endTurnIfFilesOnly, endTurnIfMisspelt } from '../sending/empty-turn.ts';
+import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-turn.ts';
 import { closeMessage, requeueMessage } from '../sending/message-requeue.ts';
 import { Sender } from '../sending/sender.ts';
 import { threadPermalink } from '../tasks/task-list.ts';
@@ -79,7 +79,6 @@ async function takeSteps(context: TurnContext): Promise<void> {
   if (!channelSettings.show_steps) state.hideSteps();
   if (await isAnsweredByEarlierTurn(context)) return closeTurn(context, 'completed');
   await endTurnIfEmpty(deps, workspace, turn, await context.message());
-  await endTurnIfMisspelt(deps, workspace, turn, await context.message());
   await context.openReply();
   if (context.turn.user_message_id === null) {
     await context.withRetry(() => postSharedChannelNotice(context));

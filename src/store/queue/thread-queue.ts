@@ -183,15 +183,18 @@ export class ThreadQueue {
   async claim(limit: number): Promise<ThreadJob[]> {
     if (limit < 1) return [];
     const jobs = await withStoreErrors(() => this.#boss.fetch(QUEUE_NAME, { batchSize: limit }));
-    const unreadable = jobs.filter((job) => !jobSchema.safeParse(job).success).map(({ id }) => id);
+    const readable: ThreadJob[] = [];
+    const unreadable: string[] = [];
+    for (const job of jobs) {
+      const { data: read } = jobSchema.safeParse(job);
+      if (read === undefined) unreadable.push(job.id);
+      else readable.push({ id: read.id, retryCount: read.retryCount, thread: read.data });
+    }
     if (unreadable.length > 0) {
       this.#log.error({ jobs: unreadable }, 'jobs of another form are dropped; their threads get new ones');
       await withStoreErrors(() => this.#boss.complete(QUEUE_NAME, unreadable));
     }
-    return jobs.flatMap((job) => {
-      const { data: read } = jobSchema.safeParse(job);
-      return read === undefined ? [] : [{ id: read.id, retryCount: read.retryCount, thread: read.data }];
-    });
+    return readable;
   }
 
   /** Renews these jobs; returns those that are still ours. The others have a new holder. */

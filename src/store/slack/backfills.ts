@@ -83,17 +83,19 @@ export class Backfills extends Queries {
   }
 
   /** Asks for a channel's mentions of the bot. */
-  async addMentions(
-    { workspace, channel }: { workspace: string; channel: string },
-    since_ts: SlackTs,
-  ): Promise<void> {
-    const job = { workspace, kind: BACKFILL_JOB, channel, thread_ts: CHANNEL_LEVEL, key: '' };
-    await new Jobs(this.db).add({ ...job, payload: { since_ts, mentions_only: true } });
+  async addMentions(at: Pick<ThreadKey, 'workspace' | 'channel'>, since_ts: SlackTs): Promise<void> {
+    await this.#addPlace({ ...at, thread_ts: CHANNEL_LEVEL }, { since_ts, mentions_only: true });
   }
 
   /** Asks for one thread, unless it is to be read already. */
-  async addThread({ workspace, channel, thread_ts }: ThreadKey, since_ts: SlackTs): Promise<void> {
-    const job = { workspace, kind: BACKFILL_JOB, channel, thread_ts, key: '' };
-    await new Jobs(this.db).add({ ...job, payload: { since_ts } });
+  async addThread(thread: ThreadKey, since_ts: SlackTs): Promise<void> {
+    await this.#addPlace(thread, { since_ts });
+  }
+
+  async #addPlace(
+    { workspace, channel, thread_ts }: ThreadKey,
+    payload: { since_ts: SlackTs; mentions_only?: true },
+  ): Promise<void> {
+    await new Jobs(this.db).add({ workspace, kind: BACKFILL_JOB, channel, thread_ts, key: '', payload });
   }
 }

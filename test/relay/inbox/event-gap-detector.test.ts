@@ -8,20 +8,27 @@ import { silentLog } from '../../support/silent-log.ts';
 const { kysely } = await freshDatabase();
 const store = new Store(kysely);
 
+function detectorOf(
+  workspaces: readonly string[],
+  rebuildConnections = async (): Promise<undefined> => undefined,
+): EventGapDetector {
+  return new EventGapDetector({
+    store,
+    workspaces: () => workspaces,
+    canReceiveEvents: () => true,
+    minGapMs: 60_000,
+    rebuildConnections,
+    log: silentLog,
+  });
+}
+
 test('one statement records that quiet workspaces can be received, however many there are', async ({
   onTestFinished,
 }) => {
   const ids = Array.from({ length: 40 }, (_, index) => `T${index}`);
   for (const workspace of ids)
     await store.workspaces.put({ workspace, name: 'lab', bot_user_id: 'U0', bot_id: 'B0' });
-  const detector = new EventGapDetector({
-    store,
-    workspaces: () => ids,
-    canReceiveEvents: () => true,
-    minGapMs: 60_000,
-    rebuildConnections: async () => undefined,
-    log: silentLog,
-  });
+  const detector = detectorOf(ids);
   onTestFinished(() => detector.stop());
   const query = vi.spyOn(pg.Client.prototype, 'query');
   detector.start();
@@ -48,14 +55,7 @@ test('a workspace whose gap cannot be recorded keeps no other from its own', asy
     .execute();
   const place = { kind: 'backfill', channel: 'C1', thread_ts: '1700000001.000100', key: '' };
   await store.jobs.add({ ...place, workspace: 'T200', payload: { since_ts: 'yesterday' } });
-  const detector = new EventGapDetector({
-    store,
-    workspaces: () => ids,
-    canReceiveEvents: () => true,
-    minGapMs: 60_000,
-    rebuildConnections: async () => undefined,
-    log: silentLog,
-  });
+  const detector = detectorOf(ids);
   onTestFinished(() => detector.stop());
   detector.start();
   for (const workspace of ids.slice(1))
@@ -68,14 +68,7 @@ test('a workspace whose posts never come back has the connections replaced once,
   const workspace = 'T100';
   await store.workspaces.put({ workspace, name: 'lab', bot_user_id: 'U0', bot_id: 'B0' });
   const rebuild = vi.fn<() => Promise<undefined>>(async () => undefined);
-  const detector = new EventGapDetector({
-    store,
-    workspaces: () => [workspace],
-    canReceiveEvents: () => true,
-    minGapMs: 60_000,
-    rebuildConnections: rebuild,
-    log: silentLog,
-  });
+  const detector = detectorOf([workspace], rebuild);
   onTestFinished(() => detector.stop());
   detector.start();
   vi.useFakeTimers({ toFake: ['performance'] });

@@ -82,7 +82,7 @@ export interface TaskthreadApp {
 export interface AppOverrides {
   /** Called for each of the app's database pools. */
   store?: (db: Database['kysely']) => Store;
-  /** Keeps a secret that is no setting out of the log until the returned function is called. */
+  /** Keeps a secret that isn't a setting out of the log until the returned function is called. */
   onSecret?: (secret: string) => () => void;
   /** The time between the two refusals of a token that end its installation (ms). */
   confirmAfterMs?: number;

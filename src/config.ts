@@ -172,7 +172,7 @@ const settingsSchema = z.object({
     what: 'After this many seconds without new content and without a tool at work, a waiting message is passed on to the agent. If its last words are a question, that happens at once.',
   }),
   LISTENS_TO: setting('LISTENS_TO', z.enum(['mentions', 'conversation', 'replies']).default('conversation'), {
-    what: 'Which replies in threads that people began go to the agent: mentions (those that mention it), conversation (also those of a person who has turned to it there, until someone else writes) or replies (every reply). What admins set in App Home, or for a channel, takes precedence.',
+    what: "Which replies in people's threads go to the agent: mentions (those that mention the bot), conversation (also those of a person who has turned to it there, until someone else writes) or replies (every reply). What admins set in App Home, or for a channel, takes precedence.",
   }),
   CONTROLS_BY: setting('CONTROLS_BY', z.enum(['starter', 'channel', 'admins']).default('channel'), {
     what: "Who may use the buttons below an answer, the stop word and the other controls: starter (who began the thread or asked, and admins), channel (any full member in the channel) or admins. A channel's own setting takes precedence.",

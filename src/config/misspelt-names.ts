@@ -4,7 +4,7 @@ function mayDiffer({ length }: string): number {
   return length < 10 ? 1 : 2;
 }
 
-/** A sentence for each name that is no setting, but nearly one that is not set: it would have no effect. */
+/** A sentence for each name that isn't a setting, but is close to one that isn't set: it would have no effect. */
 export function* misspeltNames(given: readonly string[], settings: readonly string[]): Iterable<string> {
   const isSet = (setting: string) =>
     [setting, `${setting}_FILE`, setting.replace(/_FILE$/, '')].some((name) => given.includes(name));

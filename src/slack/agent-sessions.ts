@@ -27,7 +27,7 @@ export class AgentSessions {
 
   /**
    * Sets Slack's own status of a working agent, with its stop button; Slack shows `processing` for an hour at most. Never
-   * throws a SlackError. After a lasting refusal it sends nothing more.
+   * throws a SlackError. After a permanent refusal it sends nothing more.
    */
   async setStatus(
     { channel, threadTs }: { channel: string; threadTs: string },

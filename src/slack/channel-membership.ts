@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ChannelGoneError, isLastingRefusal } from './errors.ts';
+import { ChannelGoneError, isPermanentRefusal } from './errors.ts';
 import { listOf, nextPageSchema } from './field-schemas.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { ttlCache } from './ttl-cache.ts';
@@ -60,7 +60,7 @@ export class ChannelMembership {
         if (cursor === undefined) return;
       }
     } catch (error) {
-      if (!isLastingRefusal(error) && !(error instanceof ChannelGoneError)) throw error;
+      if (!isPermanentRefusal(error) && !(error instanceof ChannelGoneError)) throw error;
     }
     yield undefined;
   }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { retryCall } from './call-retry.ts';
-import { ChannelGoneError, isLastingRefusal, SlackError, SlackRefusedError } from './errors.ts';
+import { ChannelGoneError, isPermanentRefusal, SlackError, SlackRefusedError } from './errors.ts';
 import { listOf, nextPageSchema, optional } from './field-schemas.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { isSlackItself } from './slack-message.ts';
@@ -108,7 +108,7 @@ export class SlackDirectory {
   }
 
   async #loadPerson(id: string): Promise<Person> {
-    return await orLastingly(unknownPerson(id), async () => {
+    return await unlessRefused(unknownPerson(id), async () => {
       const { user } = await this.#client.call('users.info', { user: id }, { schema: userResponseSchema });
       const kind = this.#personKind(user);
       const isAdmin = kind === 'member' && (user.is_admin === true || user.is_owner === true);
@@ -161,7 +161,7 @@ export class SlackDirectory {
   }
 
   async #loadChannel(id: string): Promise<Channel> {
-    return await orLastingly(unknownChannel(id), async () => toChannel(await this.#channelInfo(id)));
+    return await unlessRefused(unknownChannel(id), async () => toChannel(await this.#channelInfo(id)));
   }
 
   async #channelInfo(id: string): Promise<SlackChannel> {
@@ -187,7 +187,7 @@ export class SlackDirectory {
   }
 
   async #loadGroups(): Promise<Map<string, string>> {
-    return await orLastingly(new Map<string, string>(), async () => {
+    return await unlessRefused(new Map<string, string>(), async () => {
       const { usergroups } = await this.#client.call('usergroups.list', {}, { schema: groupsResponseSchema });
       return new Map(usergroups.map((group) => [group.id, group.handle || group.name || group.id]));
     });
@@ -230,12 +230,12 @@ export class SlackDirectory {
   }
 }
 
-/** What `load` returns, or `value` if Slack lastingly refuses. Retries: a missing name would stay missing in the sent text. */
-async function orLastingly<T>(value: T, load: () => Promise<T>): Promise<T> {
+/** What `load` returns, or `value` if Slack refuses permanently. Retries: a missing name would stay missing in the sent text. */
+async function unlessRefused<T>(value: T, load: () => Promise<T>): Promise<T> {
   try {
     return await retryCall(load);
   } catch (error) {
-    if (isLastingRefusal(error)) return value;
+    if (isPermanentRefusal(error)) return value;
     throw error;
   }
 }

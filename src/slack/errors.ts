@@ -113,6 +113,6 @@ export class SlackRefusedError extends SlackError {
 }
 
 /** Whether Slack will refuse this call for a while, although other calls of the installation work. */
-export function isLastingRefusal(error: unknown): boolean {
+export function isPermanentRefusal(error: unknown): boolean {
   return error instanceof SlackRefusedError || (error instanceof SlackAuthError && !error.isInstallationDead);
 }

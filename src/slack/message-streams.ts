@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { isLastingRefusal, SlackError, SlackLeaseError, SlackRefusedError } from './errors.ts';
+import { isPermanentRefusal, SlackError, SlackLeaseError, SlackRefusedError } from './errors.ts';
 import { type EditRequest, editPriority, type MessageRequest, type PostRequest } from './posting.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { anyResponseSchema } from './slack-client.ts';
@@ -56,7 +56,7 @@ export class MessageStreams {
         channel,
       );
     } catch (error) {
-      if (isLastingRefusal(error)) {
+      if (isPermanentRefusal(error)) {
         this.isAvailable = false;
         this.#log.warn({ err: error }, 'Slack refused to stream a reply; replies are edited instead');
       }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { retryCall } from './call-retry.ts';
 import { EditSpacing } from './edit-spacing.ts';
-import { ChannelGoneError, isLastingRefusal, MessageGoneError, SlackError } from './errors.ts';
+import { ChannelGoneError, isPermanentRefusal, MessageGoneError, SlackError } from './errors.ts';
 import { optional } from './field-schemas.ts';
 import type { LeaseGuard } from './lease-guard.ts';
 import type { Permit, Priority } from './permit-queue.ts';
@@ -239,7 +239,7 @@ export class Posting {
       if (!(error instanceof SlackError)) throw error;
       if (isNothingToDo(error)) return 'done';
       this.#log.debug({ err: error }, 'changing a reaction failed');
-      return isLastingRefusal(error) ? 'refused' : 'later';
+      return isPermanentRefusal(error) ? 'refused' : 'later';
     }
   }
 }

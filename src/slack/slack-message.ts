@@ -7,7 +7,7 @@ export interface SlackMessage {
   blocks?: readonly KnownBlock[] | undefined;
 }
 
-/** Slack's own users, who post notices and reminders. They do not have the flag of a bot. */
+/** Slack's own users, who post notices and reminders. They aren't flagged as bots. */
 const SLACK_USERS: ReadonlySet<string> = new Set(['USLACKBOT', 'USLACK']);
 
 /** Whether this is Slack itself, not a person. */

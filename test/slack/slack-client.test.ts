@@ -209,7 +209,7 @@ describe('an error', () => {
     expect(error).toMatchObject({ code: 'unavailable', outcome: 'unknown', slackCode: `http_${status}` });
   });
 
-  test.each([200, 502, 503])('an HTML page with HTTP %i is no answer of Slack', async (status) => {
+  test.each([200, 502, 503])('an HTML page with HTTP %i is not an answer from Slack', async (status) => {
     const body = '<!doctype html><title>Slack is down for maintenance</title>';
     slack.on('broken', { status, headers: { 'content-type': 'text/html' }, body });
     const error = await failure(client().call('broken', {}, { schema }));

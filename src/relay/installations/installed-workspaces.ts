@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { isLastingRefusal, SlackAuthError } from '../../slack/errors.ts';
+import { isPermanentRefusal, SlackAuthError } from '../../slack/errors.ts';
 import type { Installation } from '../../slack/installation.ts';
 import { ttlCache } from '../../slack/ttl-cache.ts';
 import type { Store } from '../../store/store.ts';
@@ -250,7 +250,7 @@ export class OrganisationWorkspaces {
         decryptTokens(this.#deps.keyring, organisation, sealed).bot.token,
       );
     } catch (error) {
-      if (error instanceof DecryptionError || error instanceof SlackAuthError || isLastingRefusal(error))
+      if (error instanceof DecryptionError || error instanceof SlackAuthError || isPermanentRefusal(error))
         return new Set();
       throw error;
     }

@@ -117,7 +117,7 @@ export class IdempotentPosts {
     await this.recordWith((posts) => this.#work.deps.store.posts.record(this.#turn, posts), true);
   }
 
-  /** Does the same, and leaves it to the next `recordWith` to record that it was posted. */
+  /** Like `post`, but the next `recordWith` records that it was posted. */
   async postUnrecorded(
     part: string,
     message: RenderedMessage,

@@ -181,7 +181,7 @@ export class LiveReply {
     return result;
   }
 
-  /** Does the same, and records what an unfinished turn shows. */
+  /** Closes it, and records what an unfinished turn shows. */
   async suspend(): Promise<void> {
     await this.close(({ posts = [], edits = 0 }) =>
       this.#work.deps.store.turns.recordShown(this.#turn, posts, edits),

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { AgentError } from '../../agent/errors.ts';
 import type { AnswerRest } from '../../render/splitting/overflow.ts';
-import { isLastingRefusal, SlackAuthError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
+import { isPermanentRefusal, SlackAuthError, SlackError, SlackLeaseError } from '../../slack/errors.ts';
 import type { FileUploads } from '../../slack/file-uploads.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { SlackFiles } from '../../store/files/posted-results.ts';
@@ -93,7 +93,7 @@ export class ThreadFiles {
       if (this.#rows.get(part)?.state !== 'staged') await this.#stage(file);
       await this.#shareStaged([file]);
     } catch (error) {
-      if (!isLastingRefusal(error)) throw error;
+      if (!isPermanentRefusal(error)) throw error;
       this.#work.deps.log.error(
         { err: error, turn: this.#turn.id, part },
         'a part of an answer cannot be attached',

@@ -28,7 +28,7 @@ export interface TransientFailure {
   maxWaitMs?: number;
 }
 
-/** Which failure that may pass without our doing an error is; undefined for a lasting one. */
+/** Which failure that may pass without our doing an error is; undefined for a permanent one. */
 export function transientFailure(error: unknown): TransientFailure | undefined {
   if (error instanceof AgentError) {
     const waitMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0;

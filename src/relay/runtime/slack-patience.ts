@@ -16,7 +16,7 @@ export class SlackPatience {
     this.#work = work;
   }
 
-  /** How to wait after an error; undefined for a lasting one. Throws ThreadGivenUp. */
+  /** How to wait after an error; undefined for a permanent one. Throws ThreadGivenUp. */
   async waitAfter(error: unknown): Promise<TransientFailure | undefined> {
     if (error instanceof SlackUnavailableError) {
       const { workspace, deps } = this.#work;

@@ -67,7 +67,7 @@ export async function findProject(work: ThreadWork, thread: Thread, turnId: stri
   return thread.project_id ?? (await ensureChannelProject(work, thread, turnId));
 }
 
-/** Does the same, and records the project as the thread's: its first file goes there. */
+/** Like `findProject`, and records the project as the thread's: its first file goes there. */
 export async function ensureThreadProject(work: ThreadWork, thread: Thread, turnId: string): Promise<string> {
   if (thread.project_id !== null) return thread.project_id;
   return work.deps.store.threads.bindProject(thread, await findProject(work, thread, turnId));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { anySignal } from '../../agent/any-signal.ts';
 import type { FileReason } from '../../render/strings/index.ts';
 import { retryCall } from '../../slack/call-retry.ts';
-import { ChannelGoneError, isLastingRefusal, MessageGoneError, SlackError } from '../../slack/errors.ts';
+import { ChannelGoneError, isPermanentRefusal, MessageGoneError, SlackError } from '../../slack/errors.ts';
 import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { FileNote, Message } from '../../store/schema.ts';
 import { linkDenialFor } from '../access/link-access.ts';
@@ -115,7 +115,7 @@ async function followLink(
       'a linked message was not read',
     );
     if (error instanceof MessageGoneError) return 'link_gone';
-    return error instanceof ChannelGoneError || isLastingRefusal(error) ? 'link_hidden' : 'link_late';
+    return error instanceof ChannelGoneError || isPermanentRefusal(error) ? 'link_hidden' : 'link_late';
   }
 }
 

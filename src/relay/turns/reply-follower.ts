@@ -67,7 +67,7 @@ export async function followReply(context: TurnContext): Promise<boolean> {
   }
 }
 
-/** Whether the reply may be a plan that waits for approval: its task was begun so, and its message is no such approval. */
+/** Whether the reply may be a plan that waits for approval: its task began in plan mode, and its message is no such approval. */
 async function mayAskApproval({ deps, turn }: TurnContext): Promise<boolean> {
   if (!deps.settings.supportedTaskOptions.planMode) return false;
   const { plans_first: plansFirst } = await deps.store.threads.getOrThrow(turn);

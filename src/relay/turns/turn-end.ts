@@ -136,13 +136,13 @@ function endLineOutcome(outcome: TurnOutcome | null): 'done' | 'failed' | 'lengt
   return outcome === 'length' || outcome === 'failed' ? outcome : 'done';
 }
 
-/** What of a turn the service has. */
+/** What the service has of a turn. */
 interface StateAtService {
   task: boolean;
   message: boolean;
 }
 
-/** How a turn ends that a lasting error ends; the thread shows `sentence`, or nothing where it is null. */
+/** How a permanent error ends a turn; the thread shows `sentence`, or nothing where it is null. */
 export function outcomeOfError(
   error: unknown,
   atService: StateAtService,

@@ -1,5 +1,5 @@
 import * as strings from '../../render/strings/index.ts';
-import { ChannelGoneError, isLastingRefusal, PayloadRefusedError } from '../../slack/errors.ts';
+import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import { sendStop } from '../controls/stop-delivery.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
@@ -33,10 +33,10 @@ export async function abandonTurn(context: TurnContext): Promise<void> {
   const { deps, turn } = context;
   deps.log.error({ turn: turn.id }, 'turn abandoned: too many attempts without progress');
   const end = () => endEarly(context, new TurnEnded('abandoned', strings.retriesExhausted));
-  await runToEnd(context, end, (error) => isThreadUnreachable(error) || isLastingRefusal(error));
+  await runToEnd(context, end, (error) => isThreadUnreachable(error) || isPermanentRefusal(error));
 }
 
-/** Takes steps. A lasting error ends the turn: in its thread or, where that is unreachable, without it. */
+/** Takes steps. A permanent error ends the turn: in its thread or, if that is unreachable, without it. */
 async function runToEnd(
   context: TurnContext,
   steps: () => Promise<void>,

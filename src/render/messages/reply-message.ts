@@ -147,7 +147,7 @@ function continuesAfter(at: number, parts: readonly AnswerPart[], rest: AnswerRe
   return parts[at + 1]?.segments[0]?.isAdded ?? (rest !== undefined && rest.openerLength > 0);
 }
 
-/** The long tables of a finished answer, one in each message, in a form that people can sort. */
+/** The long tables of a finished answer, one in each message, in a form that people can sort, filter and page through. */
 function withDataTables(
   state: DisplayedReply,
   messages: RenderedMessage[],

@@ -15,33 +15,33 @@ export const channelSettings = {
   descriptionHint: 'Leave empty for no description.',
   unreadHint: 'Leave empty to keep it unchanged.',
   model: 'Model for new tasks',
-  listens: 'Which replies in your own threads I read',
+  listens: "Which replies I read in people's threads",
   admits: 'Who may use the agent',
   controls: 'Who may stop and change tasks',
-  more: 'Other settings, which only the channel has',
+  more: 'Channel-only settings',
 } as const;
 
 /** The options of a channel's settings (Slack: 75 characters each). */
 export const channelChoices = {
   model: {
-    usual: ['As usual', 'The agent service chooses'],
+    usual: ['Default', 'The agent service chooses'],
     ...models,
   },
   listens: {
     usual: ['Default', "The workspace's setting"],
-    mentions: ['Those that mention me'],
-    conversation: ['Those to me', 'You asked me there, and nobody else has written since I answered'],
+    mentions: ['Replies that mention me'],
+    conversation: ['Replies meant for me', 'You asked me there, and nobody else has written since I answered'],
     replies: ['Every reply, once someone has mentioned me'],
     everything: ['Every message in the channel', 'Each one starts a new thread with the agent'],
   },
   admits: {
-    usual: ['As usual', "The workspace's setting"],
+    usual: ['Default', "The workspace's setting"],
     members: ['Full members of this workspace'],
     guests: ['Members and guests'],
     everyone: ['Everyone in the channel, including other organisations'],
   },
   controls: {
-    usual: ['As usual', "The app's setting"],
+    usual: ['Default', "The app's setting"],
     starter: ['The person who started the thread, and admins'],
     channel: ['Every full member in the channel'],
     admins: ['Workspace admins'],
@@ -58,7 +58,7 @@ export const channelChoices = {
 
 export const botsLabel = 'Bots and workflows that may use the agent';
 export const botsHint =
-  'Their ids (B…), separated by commas, or the word none. Leave empty for as usual. I answer them only when they mention me.';
+  'Their ids (B…), separated by commas, or the word none. Leave empty for the default. I answer them only when they mention me.';
 export const botsInvalid =
   "These aren't bot ids: each starts with B, as in B0123ABCD; at most 50. Or write none.";
 

@@ -5,7 +5,7 @@ export const workspaceAccess = {
   title: 'Who may use the agent',
   about: "This applies to the whole workspace. A channel's own settings override it.",
   admits: 'People',
-  listens: 'Which replies in threads that people began I read',
+  listens: "Which replies I read in people's threads",
   save: 'Save',
   notAdmin: 'Only admins and owners of this workspace can set who may use the agent.',
 } as const;
@@ -32,7 +32,7 @@ export function settingInForce(value: ValueInForce): string {
 /** The settings as App Home shows them; `bots` are ids, or "none"; `replies` those that go to the agent. */
 export function workspaceAccessSummary(values: Record<'people' | 'bots' | 'replies', ValueInForce>): string {
   const [people, bots, replies] = [values.people, values.bots, values.replies].map(withOrigin);
-  return `People: ${people}. Bots and workflows: ${bots}. Replies in threads that people began: ${replies}. A channel's own settings override this.`;
+  return `People: ${people}. Bots and workflows: ${bots}. Replies in people's threads: ${replies}. A channel's own settings override this.`;
 }
 
 function withOrigin({ text, from }: ValueInForce): string {
@@ -41,5 +41,5 @@ function withOrigin({ text, from }: ValueInForce): string {
 
 /** The option that leaves the choice to the app's configuration. */
 export function appDefault(people: string): string {
-  return `As usual: ${people.charAt(0).toLowerCase()}${people.slice(1)}`;
+  return `Default: ${people.charAt(0).toLowerCase()}${people.slice(1)}`;
 }

@@ -145,7 +145,7 @@ export class ThreadQueue {
   }
 
   /**
-   * Does the same within a few ms, for many threads at once. If the process ends meanwhile, the thread has work but no
+   * Enqueues within a few ms, for many threads at once. If the process ends meanwhile, the thread has work but no
    * job: maintenance finds it. `isNew`: the thread had no work before, so it has no waiting job.
    */
   enqueueSoon(thread: ThreadKey, isNew = false): void {

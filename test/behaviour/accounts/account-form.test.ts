@@ -173,7 +173,7 @@ describe("a workspace's agent account", () => {
     expect(new Set(kept.map(({ account_id }) => account_id)).size).toBe(2);
   });
 
-  test('serves its running turns to their end when it is replaced, and then loses its key', async () => {
+  test('finishes its running turns when it is replaced, and then loses its key', async () => {
     const root = tenants.ask(place, '/slow 300');
     await scene.until('the answer grows', () => tenants.shown(root).includes('Second 1'));
     const before = await current();

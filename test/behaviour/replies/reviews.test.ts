@@ -230,7 +230,7 @@ describe.concurrent('the reviews of a task', () => {
   });
 });
 
-test('a check of a service that does not answer is given up after a minute, and repeated', async () => {
+test('a check that the service does not answer times out after a minute and is retried', async () => {
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms === 60_000 ? 1_500 : ms));
   const faults = new Faults();

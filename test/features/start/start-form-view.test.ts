@@ -75,7 +75,7 @@ describe('the form that starts a task', () => {
     expect(text).toMatch(/"initial_option":\{"text":\{[^}]*"Max"/);
     expect(text).toMatch(/"initial_option":\{"text":\{[^}]*"Plan first"/);
     expect(text).toContain('"initial_options"');
-    expect(shown({ chosen: { model: 'ultra' } })).toMatch(/"initial_option":\{"text":\{[^}]*"As usual"/);
+    expect(shown({ chosen: { model: 'ultra' } })).toMatch(/"initial_option":\{"text":\{[^}]*"Default"/);
   });
 
   test.each([

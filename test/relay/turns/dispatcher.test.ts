@@ -151,7 +151,7 @@ describe('one process', () => {
     expect(queue.completed).toEqual([]);
   });
 
-  test('the job of a run that the database failed is released soon', async () => {
+  test('a job whose run lost the database is released soon', async () => {
     const { queue } = start({
       retryDelayMs: 60_000,
       run: async () => {

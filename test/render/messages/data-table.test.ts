@@ -39,7 +39,7 @@ function dataTables(blocks: readonly SlackBlock[]) {
 }
 
 describe('a long table of a finished answer', () => {
-  test('can be sorted and paged, in its place', () => {
+  test('can be sorted, filtered and paged through, in its place', () => {
     const [message, ...others] = shown(`Before.\n\n${tableOf(11)}\n\nAfter.`);
     expect(others).toEqual([]);
     const types = message?.blocks.map(({ type }) => type);

@@ -38,10 +38,14 @@ export interface SharePlace {
 /** Staged files that appear together in one message. */
 export interface ShareRequest extends SharePlace {
   files: readonly { id: string; title: string }[];
+  /** The text of the message with the files, in mrkdwn. */
+  comment?: string | undefined;
   guard?: LeaseGuard | undefined;
 }
 
-export type SlackUploadRequest = StagedFile & SharePlace & { title?: string | undefined };
+export type SlackUploadRequest = StagedFile &
+  SharePlace &
+  Pick<ShareRequest, 'comment'> & { title?: string | undefined };
 
 const uploadUrlSchema = z.looseObject({ upload_url: z.string(), file_id: z.string() });
 const shareSchema = z.looseObject({ ts: z.string(), thread_ts: z.string().nullish() });
@@ -80,9 +84,9 @@ export class FileUploads {
 
   /** All three steps for one file. Throws a SlackError; after outcome `unknown`, call `shareStatus` before you retry. */
   async upload(file: SlackUploadRequest): Promise<{ fileId: string }> {
-    const { channel, threadTs, guard, name, title = name } = file;
+    const { channel, threadTs, guard, name, comment, title = name } = file;
     const { fileId } = await this.stage(file);
-    await this.share({ channel, threadTs, guard, files: [{ id: fileId, title }] });
+    await this.share({ channel, threadTs, guard, comment, files: [{ id: fileId, title }] });
     return { fileId };
   }
 
@@ -91,11 +95,12 @@ export class FileUploads {
    * `shareStatus` before you share again. Throws MessageGoneError where the thread was deleted: Slack then shows the files
    * in the channel, and the stray message is deleted.
    */
-  async share({ channel, threadTs, files, guard }: ShareRequest): Promise<void> {
+  async share({ channel, threadTs, files, comment, guard }: ShareRequest): Promise<void> {
     const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
+    const text = comment === undefined ? {} : { initial_comment: comment };
     await this.#client.call(
       'files.completeUploadExternal',
-      { files, channel_id: channel, ...thread },
+      { files, channel_id: channel, ...thread, ...text },
       { schema: anyResponseSchema, guard },
     );
     const [first] = files;

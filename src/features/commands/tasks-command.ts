@@ -14,7 +14,7 @@ export function channelTasksMessage(
   now: number,
 ): RenderedMessage {
   if (tasks.length === 0)
-    return { text: strings.tasks.noneInChannel, blocks: [mrkdwnSection(strings.tasks.noneInChannel)] };
+    return { text: strings.tasks.noneHere, blocks: [mrkdwnSection(strings.tasks.noneHere)] };
   const shown = tasks.slice(0, MAX_LISTED_TASKS);
   const heading = strings.channelTasks(shown.length, count);
   const lines = shown.map((task) => mrkdwnSection(taskLine(task, now, 'starter')));

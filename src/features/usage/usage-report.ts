@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { isAdminNow } from '../../relay/access/admins.ts';
 import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
-import type { RelayDeps } from '../../relay/runtime/deps.ts';
+import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import { isBotId, isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { sendDirectMessage } from '../../relay/runtime/private-messages.ts';
 import { createModal, type ViewBlock } from '../../render/blocks/modal.ts';
 import {
@@ -22,6 +23,8 @@ import { openAndFillModal } from '../open-modal.ts';
 const MAX_LINES = 40;
 /** A longer table is sent as several files, so that none is ever in memory as a whole. */
 const MAX_FILE_CHARACTERS = 4_000_000;
+/** Longest lookup of the names in a CSV (ms). Slack allows about 85 people and 40 channels a minute. */
+const NAMES_TIMEOUT_MS = 120_000;
 
 const words = strings.usage;
 
@@ -66,10 +69,12 @@ export class UsageReport {
     if (!(await isAdminNow(this.#deps, actor))) return sendDirectMessage(this.#deps, actor, words.notAdmin);
     try {
       const channel = await workspace.posting.openDm(actor.person);
-      const rows = this.#deps.store.usage.read(lastTwoMonths(actor), 'person');
-      for await (const bytes of csvFiles(rows)) {
+      const range = lastTwoMonths(actor);
+      const rows = this.#deps.store.usage.read(range, 'person');
+      const comment = words.aboutCsv(range.since.toISOString().slice(0, 7));
+      for await (const bytes of csvFiles(rows, nameLookup(workspace))) {
         const content = Readable.from([bytes]);
-        const file = { channel, name: 'usage.csv', sizeBytes: bytes.length, content };
+        const file = { channel, name: 'usage.csv', comment, sizeBytes: bytes.length, content };
         await workspace.uploads.upload({ ...file, onFileId: async () => undefined });
       }
     } catch (error) {
@@ -92,9 +97,7 @@ function monthBlocks([month, rows]: [string, UsageRow[]]): ViewBlock[] {
     { type: 'header', text: plainText(month) },
     figuresSection(`*${words.all}*`, rows),
     ...busiest.map((row) =>
-      figuresSection(`${formatChannel(row.channel)} · ${formatModel(row.model === '' ? null : row.model)}`, [
-        row,
-      ]),
+      figuresSection(`${formatChannel(row.channel)} · ${formatModel(row.model) || words.defaultModel}`, [row]),
     ),
     ...(left > 0 ? [contextLineBlock(words.more(left))] : []),
   ];
@@ -103,18 +106,45 @@ function monthBlocks([month, rows]: [string, UsageRow[]]): ViewBlock[] {
 function figuresSection(title: string, rows: readonly UsageRow[]): ViewBlock {
   const sums = USAGE_FIGURES.map((figure) => {
     const sum = rows.reduce((before, row) => before + row[figure], 0);
-    return `${Math.round(sum)} ${words.figures[figure]}`;
+    return words.figures[figure](Math.round(sum));
   });
   return mrkdwnSection(`${title}\n${sums.join(' · ')}`);
 }
 
+type NameLookup = Record<'person' | 'channel', (id: string) => Promise<string>>;
+
+/** Names of people and channels, for NAMES_TIMEOUT_MS in all; '' for those that Slack has not told by then. */
+function nameLookup({ people }: WorkspaceClient): NameLookup {
+  const timeout = AbortSignal.timeout(NAMES_TIMEOUT_MS);
+  const inTime = async (look: () => Promise<string>) => {
+    if (timeout.aborted) return '';
+    return look().catch((error: unknown) => {
+      if (timeout.aborted) return '';
+      throw error;
+    });
+  };
+  return {
+    person: async (id) => {
+      if (id === '' || isBotId(id)) return '';
+      const name = await inTime(async () => (await people.person(id, timeout)).name);
+      return name === id ? '' : name;
+    },
+    channel: async (id) => {
+      if (isDirectChannel(id)) return strings.tasks.direct;
+      return id === '' ? '' : inTime(async () => (await people.channel(id, timeout)).name ?? '');
+    },
+  };
+}
+
 /** CSV with a head in each file; values are quoted. */
-async function* csvFiles(rows: AsyncIterable<UsageRow>): AsyncGenerator<Buffer> {
-  const columns = ['month', 'person', 'channel', 'model', ...USAGE_FIGURES] as const;
+async function* csvFiles(rows: AsyncIterable<UsageRow>, names: NameLookup): AsyncGenerator<Buffer> {
+  const columns = ['month', 'person', 'personName', 'channel', 'channelName', 'model', ...USAGE_FIGURES] as const;
   const head = `${columns.join(',')}\n`;
   let text = head;
   for await (const row of rows) {
-    text += `${csvLine(columns.map((column) => row[column]))}\n`;
+    const personName = await names.person(row.person);
+    const named = { ...row, personName, channelName: await names.channel(row.channel) };
+    text += `${csvLine(columns.map((column) => named[column]))}\n`;
     if (text.length < MAX_FILE_CHARACTERS) continue;
     yield Buffer.from(text);
     text = head;

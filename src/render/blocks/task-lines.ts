@@ -47,9 +47,9 @@ export function formatState(state: string): string {
   return isState(state) ? strings.tasks.states[state] : escapeMrkdwn(shorten(toOneLine(state), 60));
 }
 
-/** A task's model in words. */
+/** A task's model in words; '' if it is the service's default. */
 export function formatModel(model: string | null): string {
-  return model === null ? strings.tasks.defaultModel : escapeMrkdwn(shorten(toOneLine(model), 60));
+  return model === null ? '' : escapeMrkdwn(shorten(toOneLine(model), 60));
 }
 
 /** A channel as mrkdwn; direct messages have no name. */

@@ -15,10 +15,10 @@ export const helpInDm =
 export const commandHelp = [
   "Mention me in a channel with a question, and I'll pass it to the agent and show its answer in the thread. Or:",
   '• `/agent new`: ask with a form, and choose model, skill, title and files',
-  '• `/agent status`: what the agent is working on for you in this channel',
+  '• `/agent status`: what the agent is working on for you here',
   '• `/agent stop`: the same list, with a Stop button for each',
-  '• `/agent tasks`: the tasks of this channel',
-  '• `/agent settings`: the settings of this channel',
+  '• `/agent tasks`: the tasks here',
+  '• `/agent settings`: the settings of the channel',
   'You can also choose in a mention: `--model max --skill name --title "A title"` before your question. On any message: “Ask the agent about this”, behind its ⋯.',
 ].join('\n');
 
@@ -34,14 +34,14 @@ export function unknownCommand(word: string): string {
 
 /** What `/agent` answers. */
 export const command = {
-  asked: 'Your question is in this channel; the agent answers in its thread.',
+  asked: "I've posted your question here; the agent answers in its thread.",
   otherWords: '`/agent help` lists what else you can write after `/agent`.',
-  noneOfYours: "The agent isn't working on anything for you in this channel.",
+  noneOfYours: "The agent isn't working on anything for you here.",
   othersRunning: (count: number) =>
     count === 1
-      ? "It's working on one task for someone else here."
-      : `It's working on ${count} tasks for others here.`,
-  yourTasks: 'The agent is working for you in this channel:',
+      ? "It's working on one task for someone else."
+      : `It's working on ${count} tasks for others.`,
+  yourTasks: 'The agent is working for you here:',
   more: 'There are more; these are the newest.',
   stopping: 'stopping',
   untitled: 'Getting started',

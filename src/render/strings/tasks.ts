@@ -1,7 +1,6 @@
 export const tasks = {
   automatic: 'a bot or workflow',
   untitled: 'Untitled task',
-  defaultModel: 'model as usual',
   direct: 'direct message',
   states: {
     idle: 'waiting for a message',
@@ -11,7 +10,7 @@ export const tasks = {
     failed: 'failed',
     gone: 'no longer at the agent service',
   },
-  noneInChannel: 'There are no tasks in this channel yet. Mention me to start one.',
+  noneHere: 'There are no tasks here yet. Mention me with a question to start one.',
   title: 'Task',
   notFound: 'This task is no longer here; it was probably deleted.',
   outsider: "You aren't in this task's channel, so I can't show it to you.",
@@ -56,9 +55,9 @@ export const deletionImpossible =
 export const deletionAbandoned =
   "I tried to delete this thread's task for a week without success, and have given up. Ask the agent service's operator to delete it; your next message here starts a new task.";
 
-/** The heading over the tasks of a channel; `count` is how many there are. */
+/** The heading over the tasks of a channel or direct message; `count` is how many there are. */
 export function channelTasks(shown: number, count: number): string {
-  if (count === 1) return 'The task of this channel:';
-  if (shown === count) return `The ${count} tasks of this channel, newest first:`;
-  return `The newest ${shown} of ${count} tasks of this channel; the others are in my App Home:`;
+  if (count === 1) return 'The only task here so far:';
+  if (shown === count) return `The ${count} tasks here, newest first:`;
+  return `The newest ${shown} of ${count} tasks here; the others are in my App Home:`;
 }

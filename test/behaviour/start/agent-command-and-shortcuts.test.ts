@@ -39,7 +39,7 @@ describe.concurrent('/agent', () => {
     const { channel, person } = starting.personInChannel({ bot: false });
     const answers = [
       ['status', "The agent isn't working on anything"],
-      ['tasks', 'no tasks in this channel'],
+      ['tasks', 'no tasks here'],
     ] as const;
     for (const [at, [text, answer]] of answers.entries()) {
       await starting.command(person, channel, text);
@@ -60,7 +60,7 @@ describe.concurrent('/agent', () => {
     const answer = await scene.until('it is answered', () => starting.ephemeralTexts(person, channel)[0]);
     expect(answer).toContain('mine goes slowly');
     expect(answer).not.toContain('that of Ada');
-    expect(answer).toContain("It's working on one task for someone else here.");
+    expect(answer).toContain("It's working on one task for someone else.");
     await starting.command(person, channel, 'stop');
     const list = await scene.until('it is answered', () => slack.ephemerals(person, channel)[1]);
     const press = () => slack.click({ person, channel, ts: list.ts, actionId: 'stop_listed' });

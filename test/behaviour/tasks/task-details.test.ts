@@ -80,7 +80,7 @@ describe("a task's details", () => {
     await openDetails(channel, root);
     const text = await modalShows('sheep.csv');
     expect(text).toContain('Look at the sheep');
-    expect(text).toMatch(/done · model as usual · just now · <#/);
+    expect(text).toMatch(/done · just now · <#/);
     expect(text).toContain('sheep.csv\\n18 bytes · sent to the agent');
     expect(text).toMatch(/sheep-summary\.csv\\n[^"]* · made by the agent/);
     const urls = [...text.matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');

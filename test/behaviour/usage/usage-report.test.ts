@@ -75,6 +75,7 @@ test('admins see the figures in the Home tab, and get them by person as CSV', as
   const shown = () => JSON.stringify(slack.modal(boss)?.blocks ?? []);
   await scene.until('the figures are there', () => shown().includes(usage.all));
   expect(shown()).toContain('5 questions · 4 answers');
+  expect(shown()).toMatch(/ · 1 file in · 0 files out · 0 stopped · 1 failed · 1 👍/);
   expect(shown()).toContain(`<#${lab.id}> · max`);
   await slack.click({ person: boss, view: 'home', actionId: 'usage_csv' });
   const dm = slack.openDm(boss);
@@ -84,9 +85,12 @@ test('admins see the figures in the Home tab, and get them by person as CSV', as
   );
   const csv = String(await slack.fileBytes(file));
   expect(csv.split('\n')[0]).toBe(
-    'month,person,channel,model,questions,answers,minutes,filesIn,filesOut,stops,failures,thumbsUp,thumbsDown',
+    'month,person,personName,channel,channelName,model,questions,answers,minutes,filesIn,filesOut,stops,failures,thumbsUp,thumbsDown',
   );
-  expect(csv).toContain(`"${scene.grace.id}","${lab.id}","max","1","1"`);
+  expect(csv).toContain(`"${scene.grace.id}","${scene.grace.name}","${lab.id}","lab","max","1","1"`);
+  const month = new Date().getUTCMonth();
+  const since = new Date(Date.UTC(new Date().getUTCFullYear(), month - 1)).toISOString().slice(0, 7);
+  expect(slack.messages(dm).map(({ text }) => text)).toContain(usage.aboutCsv(since));
   expect(csv).not.toContain('what is this');
 });
 

@@ -5,13 +5,13 @@ import { LONGEST_TITLE, now, taskSummary } from '../../support/task-summary.ts';
 describe('a line about a task', () => {
   test('shows title, state, model, age and channel', () => {
     expect(taskLine(taskSummary(), now, 'channel')).toBe(
-      '<https://sandbox.slack.com/archives/C0000000001/p1700000000000100|Count the sheep>\ndone · model as usual · 3 h ago · <#C0000000001>',
+      '<https://sandbox.slack.com/archives/C0000000001/p1700000000000100|Count the sheep>\ndone · 3 h ago · <#C0000000001>',
     );
     expect(taskLine(taskSummary({ channel: 'D1', url: null, model: 'max' }), now, 'channel')).toBe(
       'Count the sheep\ndone · max · 3 h ago · direct message',
     );
     expect(taskLine(taskSummary({ starter: '', state: 'gone' }), now, 'starter')).toMatch(
-      /no longer at the agent service · model as usual · 3 h ago$/,
+      /no longer at the agent service · 3 h ago$/,
     );
   });
 

@@ -70,6 +70,8 @@ describe('sentences with numbers', () => {
     [strings.stepsDone(1, 2_000), '1 step in 2 s'],
     [strings.endMention('U1', 'done', 60_000), '<@U1> the answer is ready (it took 1 min).'],
     [strings.endMention(undefined, 'failed', 60_000), "This didn't work (it took 1 min)."],
+    [strings.usage.figures.minutes(1), '1 minute of work'],
+    [strings.usage.figures.filesIn(2), '2 files in'],
     [strings.stopped(''), 'Stopped.'],
     [strings.stopped('Ada'), 'Stopped by Ada.'],
   ])('%s', (said, expected) => {

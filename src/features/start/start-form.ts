@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { accessDenialFor } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
-import { refusalSentence } from '../../relay/access/refusals.ts';
+import { formRefusalSentence } from '../../relay/access/refusals.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { choicesIn, parseFlags } from '../../relay/reading/message-flags.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
@@ -134,7 +134,7 @@ export class StartForm {
       const known = accessDenialFor(this.#deps, workspace.people, asker, timeout);
       // Where Slack does not say, the submitted form is refused.
       const why = await known.catch(() => 'unknown' as const);
-      return why === undefined || why === 'unknown' ? fill(workspace) : refusalSentence({ why });
+      return why === undefined || why === 'unknown' ? fill(workspace) : formRefusalSentence({ why });
     });
   }
 

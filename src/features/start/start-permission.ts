@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accessDenialFor } from '../../relay/access/access-policy.ts';
-import { type Refusal, refusalAuditDetails, refusalSentence } from '../../relay/access/refusals.ts';
+import { formRefusalSentence, type Refusal, refusalAuditDetails } from '../../relay/access/refusals.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { transientFailure } from '../../relay/runtime/retry.ts';
@@ -29,7 +29,7 @@ export async function startRefusal(
 ): Promise<string | undefined> {
   const ofPerson = await personRefusal(deps, workspace, target);
   if (ofPerson !== undefined)
-    return refuse(deps, workspace, target, refusalSentence(ofPerson), refusalAuditDetails(ofPerson));
+    return refuse(deps, workspace, target, formRefusalSentence(ofPerson), refusalAuditDetails(ofPerson));
   const why = await channelRefusal(workspace, target);
   return why && refuse(deps, workspace, target, strings.startForm[why], { why });
 }

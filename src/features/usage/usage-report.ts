@@ -97,7 +97,9 @@ function monthBlocks([month, rows]: [string, UsageRow[]]): ViewBlock[] {
     { type: 'header', text: plainText(month) },
     figuresSection(`*${words.all}*`, rows),
     ...busiest.map((row) =>
-      figuresSection(`${formatChannel(row.channel)} · ${formatModel(row.model) || words.defaultModel}`, [row]),
+      figuresSection(`${formatChannel(row.channel)} · ${formatModel(row.model) || words.defaultModel}`, [
+        row,
+      ]),
     ),
     ...(left > 0 ? [contextLineBlock(words.more(left))] : []),
   ];
@@ -138,7 +140,15 @@ function nameLookup({ people }: WorkspaceClient): NameLookup {
 
 /** CSV with a head in each file; values are quoted. */
 async function* csvFiles(rows: AsyncIterable<UsageRow>, names: NameLookup): AsyncGenerator<Buffer> {
-  const columns = ['month', 'person', 'personName', 'channel', 'channelName', 'model', ...USAGE_FIGURES] as const;
+  const columns = [
+    'month',
+    'person',
+    'personName',
+    'channel',
+    'channelName',
+    'model',
+    ...USAGE_FIGURES,
+  ] as const;
   const head = `${columns.join(',')}\n`;
   let text = head;
   for await (const row of rows) {

@@ -19,6 +19,12 @@ export function refusalSentence(refusal: Refusal): string {
   return refusal.why === 'unknown' ? strings.personUnknown : strings.notAllowed;
 }
 
+/** The sentence for a person who has opened or sent a form, or asked with `/agent`. */
+export function formRefusalSentence(refusal: Refusal): string {
+  if (refusal.why === 'limit') return strings.quotaReached(refusal.exceeded);
+  return refusal.why === 'unknown' ? strings.controlRefused.unknown : strings.noAccess;
+}
+
 /** A refusal's details in the audit trail. */
 export function refusalAuditDetails(refusal: Refusal): Record<string, string | number> {
   if (refusal.why !== 'limit') return { why: refusal.why };

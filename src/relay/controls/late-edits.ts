@@ -19,8 +19,9 @@ export class LateEdits {
     const { change } = outcome;
     const turn = await this.#deps.store.turns.ofMessage(message);
     if (turn === undefined) return;
-    if (change === 'deletion' && turn.settled_at !== null) return;
-    const note = change === 'edit' ? lateEditNote(turn.id) : lateDeletionNote(turn.id);
+    const isAnswered = turn.settled_at !== null;
+    if (change === 'deletion' && isAnswered) return;
+    const note = change === 'edit' ? lateEditNote(turn.id, isAnswered) : lateDeletionNote(turn.id);
     await sendEphemeral(this.#deps, { ...message, threadTs: turn.thread_ts }, note);
   }
 }

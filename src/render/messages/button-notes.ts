@@ -8,8 +8,9 @@ import {
 import * as strings from '../strings/index.ts';
 
 /** Offers to send the new text of a message that the agent already has (`correct`; the value is the turn's id). */
-export function lateEditNote(turnId: string): RenderedMessage {
-  return noteWithButtons(strings.editedAfterSending, { correct: strings.buttons.sendCorrection }, turnId);
+export function lateEditNote(turnId: string, isAnswered: boolean): RenderedMessage {
+  const text = isAnswered ? strings.editedAfterAnswer : strings.editedAfterSending;
+  return noteWithButtons(text, { correct: strings.buttons.sendCorrection }, turnId);
 }
 
 /** Offers to stop the turn of a message that was deleted after it was sent. */

@@ -249,9 +249,9 @@ function blocksBelowAnswer(
   if (ended) {
     const empty = state.phase === 'done' && !hasAnswer ? strings.emptyAnswer : '';
     if (sentence !== '' || empty !== '') blocks.push(sectionBlock(neutralizePings(sentence || empty)));
-    // Help took nobody's time.
-    const isHelp = state.phase === 'done' && !hasAnswer && sentence !== '';
-    if (!isHelp) blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));
+    // A sentence in place of an answer, such as help or a refusal, took nobody's time.
+    const isSentenceOnly = sentence !== '' && !hasAnswer && !hasSteps(state);
+    if (!isSentenceOnly) blocks.push(contextLineBlock(doneLine(shownToolBlocks(state), state.elapsedMs)));
   } else if (state.phase === 'working' && state.sentence === undefined) {
     if (!hasPlan)
       blocks.push(contextLineBlock(progressLine(shownToolBlocks(state), { ...state, status: sentence })));
@@ -266,6 +266,10 @@ function blocksBelowAnswer(
 
 function shownToolBlocks(state: DisplayedReply): readonly ReplyBlock[] {
   return state.hideSteps === true ? [] : state.blocks;
+}
+
+function hasSteps(state: DisplayedReply): boolean {
+  return shownToolBlocks(state).some(({ kind }) => kind.startsWith('tool_'));
 }
 
 function sentenceOf(state: DisplayedReply): string {
@@ -293,8 +297,7 @@ function actionButtons(state: DisplayedReply, hasAnswer: boolean): ActionsBlock 
   if (state.phase === 'failed' || state.phase === 'cancelled')
     actions.push(state.offer === 'choose' ? 'choose_again' : 'retry');
   if (!ENDED_PHASES.has(state.phase)) actions.push('stop');
-  if (ENDED_PHASES.has(state.phase) && shownToolBlocks(state).some(({ kind }) => kind.startsWith('tool_')))
-    actions.push('steps');
+  if (ENDED_PHASES.has(state.phase) && hasSteps(state)) actions.push('steps');
   if (actions.length === 0) return undefined;
   return actionsBlock(
     actions.map((action) =>

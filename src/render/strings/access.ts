@@ -3,7 +3,10 @@ import { formatDuration } from '../text/duration.ts';
 /** Who may ask and control the agent, and the quotas. */
 
 export const notAllowed =
-  "You don't have access to this agent here, so I didn't send your message. Ask your app admin for access.";
+  "You don't have access to this agent here, so I didn't send your message. An admin of this workspace can let you in.";
+/** The same, if the person has not asked anything yet. */
+export const noAccess =
+  "You don't have access to this agent here. An admin of this workspace can let you in.";
 export const personUnknown =
   "Slack didn't tell me who you are, so I didn't send your message. Please send it again in a moment.";
 export const waitingForIdentity =
@@ -39,5 +42,5 @@ export function quotaReached(excess: {
     atOnceWorkspace: `The agent is already working on ${count} from this workspace, which is its limit`,
   }[limit];
   const when = waitMs === null ? 'when one of them is done' : `in ${formatDuration(Math.max(1_000, waitMs))}`;
-  return `${reached}. I didn't send this message: send it again ${when}.`;
+  return `${reached}. I didn't send this one: send it again ${when}.`;
 }

@@ -30,7 +30,10 @@ export const channelChoices = {
   listens: {
     usual: ['Default', "The workspace's setting"],
     mentions: ['Replies that mention me'],
-    conversation: ['Replies meant for me', 'You asked me there, and nobody else has written since I answered'],
+    conversation: [
+      'Replies meant for me',
+      'You asked me there, and nobody else has written since I answered',
+    ],
     replies: ['Every reply, once someone has mentioned me'],
     everything: ['Every message in the channel', 'Each one starts a new thread with the agent'],
   },

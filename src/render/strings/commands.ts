@@ -38,9 +38,7 @@ export const command = {
   otherWords: '`/agent help` lists what else you can write after `/agent`.',
   noneOfYours: "The agent isn't working on anything for you here.",
   othersRunning: (count: number) =>
-    count === 1
-      ? "It's working on one task for someone else."
-      : `It's working on ${count} tasks for others.`,
+    count === 1 ? "It's working on one task for someone else." : `It's working on ${count} tasks for others.`,
   yourTasks: 'The agent is working for you here:',
   more: 'There are more; these are the newest.',
   stopping: 'stopping',

@@ -82,6 +82,7 @@ export function listeningEnded(who: string): string {
 
 export const editedAfterSending =
   "You edited a message that the agent already has, so it's working with the old text. You can send it the correction.";
+export const editedAfterAnswer = `The agent finished with this message before you edited it. Press ${buttons.sendCorrection}, and the agent gets the new text as a new message.`;
 export const deletedAfterSending =
   'You deleted a message that the agent is already working on. You can stop it.';
 export const modelFixed =

@@ -70,10 +70,11 @@ export function unknownChosenSkill(name: string): string {
   return `The agent has no skill called ${quotedName(name, 100)}, so I didn't send your message. Choose again; your text is kept.`;
 }
 
-/** The service rejected the model that a person chose; `reason` is what the service said, or ''. */
+/** The service rejected a task with the model that a person chose; `reason` is what it said of a model that it documents. */
 export function unknownModel(name: string, reason: string): string {
-  const known = Object.keys(models).join(', ');
-  return `The agent service rejected the model ${quotedName(name, 100)}${withReason(reason)} I didn't send your message: choose again (${known}); your text is kept.`;
+  const known = Object.keys(models);
+  const said = withReason(known.includes(name) ? reason : '');
+  return `The agent service rejected the model ${quotedName(name, 100)}${said} I didn't send your message: choose again (${known.join(', ')}); your text is kept.`;
 }
 
 /** The agent's reply ended with an error of the service. */

@@ -6,8 +6,7 @@ export const workflowStep = {
   failed: {
     not_allowed:
       "This channel doesn't let workflow steps ask the agent. Someone in the channel can allow it with “/agent settings”.",
-    limit:
-      "This workspace has reached its limit, so I didn't ask the agent. Run the workflow again later.",
+    limit: "This workspace has reached its limit, so I didn't ask the agent. Run the workflow again later.",
     invalid: 'The step needs a channel and a question.',
     not_posted: "I couldn't post the question: I'm not in that channel, or can't post there.",
     refused: 'The question was not sent to the agent.',

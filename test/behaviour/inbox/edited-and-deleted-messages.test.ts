@@ -98,6 +98,7 @@ describe.concurrent('a changed message', () => {
     await scene.finished(channel, root);
     slack.edit(channel.id, root.ts, `${scene.mention} the mean of column b`);
     const note = await scene.until('the note is there', () => slack.ephemerals(scene.ada, channel)[0]);
+    expect(note.text).toBe(strings.editedAfterAnswer);
     const press = { person: scene.ada.id, channel: channel.id, ts: note.ts, actionId: 'correct' };
     await Promise.all([slack.click(press), slack.click(press)]);
     const told = await scene.until('the correction is sent', () => {

@@ -48,6 +48,16 @@ describe.concurrent('/agent', () => {
     }
   });
 
+  test('speaks of no channel in a direct message', async () => {
+    const person = starting.newPerson();
+    const dm = slack.openDm(person);
+    for (const [at, text] of ['status', 'tasks', 'what is said here?'].entries()) {
+      await starting.command(person, dm, text);
+      const heard = await scene.until('it is answered', () => starting.ephemeralTexts(person, dm)[at]);
+      expect(heard).not.toContain('channel');
+    }
+  });
+
   test("lists a person's running tasks for status and stop, with a button that stops each", async () => {
     const { channel, person } = starting.personInChannel();
     const mine = starting.ask(person, channel, 'mine goes slowly');
@@ -133,6 +143,19 @@ describe.concurrent('the start form', () => {
     await starting.send(person, { question: 'with the skill from before', used_skill: 'summary' });
     const again = await starting.post(channel, 'with the skill from before');
     expect(slack.visibleText(again)).toContain('kill summary');
+  });
+
+  test('opens for a guest with who can let them in, and speaks of no message', async () => {
+    const { channel } = starting.personInChannel();
+    const guest = slack.createPerson({ name: 'gus', kind: 'guest' });
+    slack.invite(channel, guest);
+    await starting.command(guest, channel, 'new');
+    const shown = await scene.until('it is refused', () => {
+      const text = starting.modalText(guest);
+      return text.includes('access') && text;
+    });
+    expect(shown).toContain('An admin of this workspace can let you in.');
+    expect(shown).not.toContain('your message');
   });
 
   test('sends only what was chosen, and reads flags in the question', async () => {

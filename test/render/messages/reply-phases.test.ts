@@ -66,6 +66,17 @@ describe('a reply', () => {
     },
   );
 
+  test.each(['done', 'failed', 'cancelled'] as const)(
+    'in the phase %s with a sentence in place of an answer and of steps does not say how long it took',
+    (phase) => {
+      const sentence = "You don't have access to this agent here.";
+      expect(rendered({ phase, sentence, blocks: [] }).shown).not.toContain('Took');
+      expect(rendered({ phase, sentence }).shown).toContain(phase === 'done' ? 'access' : 'Took 1 min.');
+      const step = { kind: 'tool_use', id: 't', name: 'look', input: {} } as const;
+      expect(rendered({ phase, sentence, blocks: [step] }).shown).toContain('1 step in 1 min');
+    },
+  );
+
   test('that ends without text says so', () => {
     expect(rendered({ blocks: [] }).shown).toContain('The agent finished without writing anything.');
     expect(rendered({ blocks: [], phase: 'failed' }).shown).not.toContain('without writing');

@@ -10,6 +10,8 @@ export interface Composed {
 /** Looks up ids of people and channels by name. */
 export interface Names {
   person(name: string): string | undefined;
+  /** Displayed names of several words, which `person` finds too. */
+  severalWords?: readonly string[];
   channel(name: string): string | undefined;
 }
 
@@ -119,7 +121,7 @@ function inline(typed: string, names: Names): { text: string; elements: Fields[]
     plain = '';
   };
   let last = 0;
-  for (const match of typed.matchAll(INLINE)) {
+  for (const match of typed.matchAll(inlinePattern(names))) {
     const made = token(match[0], match.groups ?? {}, names);
     plain += typed.slice(last, match.index);
     last = match.index + match[0].length;
@@ -134,6 +136,17 @@ function inline(typed: string, names: Names): { text: string; elements: Fields[]
   plain += typed.slice(last);
   flush();
   return { text, elements };
+}
+
+/** With the displayed names of several words, longest first; upper and lower case are the same. */
+function inlinePattern({ severalWords = [] }: Names): RegExp {
+  if (severalWords.length === 0) return INLINE;
+  const longestFirst = severalWords.toSorted((one, other) => other.length - one.length);
+  const known = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
+  return new RegExp(
+    INLINE.source.replace('(?<person>', () => `(?<person>(?i:${known})(?!\\w)|`),
+    'g',
+  );
 }
 
 function token(typed: string, found: Record<string, string | undefined>, names: Names): Part | undefined {

@@ -60,7 +60,8 @@ export class Suggestions {
 
   #look(): void {
     const typed = this.#field.value.slice(0, this.#field.selectionStart);
-    const word = /(?:^|\s)([@#])([\w.-]*)$/.exec(typed);
+    // A displayed name may have two words.
+    const word = /(?:^|\s)([@#])([\w.-]*(?: [\w.-]*)?)$/.exec(typed);
     const command = this.#commands ? /^\/([\w-]*)$/.exec(typed) : null;
     if (word !== null)
       this.#offer(typed.length - (word[2] ?? '').length - 1, namesFor(word[1] ?? '', word[2] ?? ''));
@@ -127,7 +128,11 @@ function namesFor(mark: string, begun: string): Suggestion[] {
       .map(({ name, purpose }) => ({ text: `#${name}`, label: `#${name}`, about: purpose }));
   }
   const { bot, people } = state.workspace;
-  const fits = people.filter(({ name, realName }) => `${name} ${realName}`.toLowerCase().includes(wanted));
+  const fits = people.filter(({ name, realName }) =>
+    wanted.includes(' ')
+      ? realName.toLowerCase().startsWith(wanted)
+      : `${name} ${realName}`.toLowerCase().includes(wanted),
+  );
   const botFirst = fits.toSorted((one, other) => Number(other.id === bot) - Number(one.id === bot));
   return botFirst.map(({ name, realName }) => ({ text: `@${name}`, label: realName, about: `@${name}` }));
 }

@@ -197,6 +197,9 @@ export class MessageActions extends AdminActions {
   private composed(team: Team, typed: string): { text: string; blocks: Block[] } {
     const names = {
       person: (name: string) => personNamed(team, name)?.id,
+      severalWords: [...team.people.values()]
+        .map(({ realName }) => realName)
+        .filter((name) => name.includes(' ')),
       channel: (name: string) =>
         [...team.channels.values()].find((channel: Channel) => channel.name === name)?.id,
     };

@@ -33,6 +33,15 @@ describeInBrowser('a conversation on the page', () => {
     return () => visit.close();
   });
 
+  test('the trial of the key at the start looks like no fault', async () => {
+    for (const status of [404, 401])
+      await page
+        .getByText(`check of the key (${status}, as expected)`)
+        .first()
+        .waitFor({ state: 'attached' });
+    expect(await page.locator('.call-service.call-bad').count()).toBe(0);
+  });
+
   test('a table that is dropped becomes a question whose answer grows and ends with links that work', async () => {
     await drop(page, '#channel', 'genes.csv', table);
     await page.getByText('genes.csv').waitFor();

@@ -226,6 +226,24 @@ describe('what people type', () => {
     ]);
   });
 
+  test('mentions people by displayed names of several words, too', async () => {
+    const { slack, ann, channel } = await workspaceWithBot();
+    const ada = slack.createPerson({ name: 'al', realName: 'Ada Lovelace' });
+    expect(slack.say({ person: ann, channel, text: '@Ada Lovelace, hello' }).text).toBe(
+      `<@${ada.id}>, hello`,
+    );
+    const known = new Map([
+      ['ada lovelace', 'U2'],
+      ['ada lovelace (lab)', 'U3'],
+      ['ada', 'U4'],
+    ]);
+    const person = (name: string) => known.get(name.toLowerCase());
+    const severalWords = ['Ada Lovelace', 'Ada Lovelace (Lab)'];
+    const typed = '@Ada Lovelace, @ada lovelace (lab) and @Ada Lovelaces `@Ada Lovelace`';
+    const { text } = compose(typed, { ...names, person, severalWords }, 'B1');
+    expect(text).toBe('<@U2>, <@U3> and <@U4> Lovelaces `@Ada Lovelace`');
+  });
+
   test('lists, quotes and fences become parts of their own', () => {
     const { text, blocks } = compose('see\n- a\n- b\n1. c\n> q\n```\nx < 1\n```\nend', names, 'B1');
     expect(text).toBe('see\n• a\n• b\n1. c\n&gt; q\n```x &lt; 1```\nend');

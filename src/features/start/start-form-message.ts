@@ -2,6 +2,7 @@ import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { parseFlags } from '../../relay/reading/message-flags.ts';
 import { filesOf } from '../../relay/reading/message-parser.ts';
 import { toSingleLine } from '../../relay/reading/readable-text.ts';
+import { parseTable } from '../../relay/reading/table-parser.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
 
 /** The values of the form; undefined for fields that it did not have or that were left empty. */
@@ -17,7 +18,10 @@ export interface StartFormValues {
   files: readonly unknown[];
 }
 
-/** The message of a form: its question, or an earlier one that was too long to edit. Its fields win over flags. */
+/**
+ * The message of a form: its question with the tables and attachments of the one that it asks again, or that one itself where
+ * it was too long to edit. Its fields win over flags.
+ */
 export function messageOfForm(
   values: StartFormValues,
   source: MessageContent | null,
@@ -26,12 +30,14 @@ export function messageOfForm(
   const typed = parseFlags(values.question ?? '', supportedFlags);
   const isQuestionShown = values.question !== undefined || source === null || source.about !== undefined;
   const files = filesOf({ files: [...(source?.files ?? []), ...values.files] });
-  const ownContent = isQuestionShown ? verbatimContent(typed.text) : (source ?? { text: '' });
-  const about = source?.about;
+  const { text, blocks } = isQuestionShown ? verbatimContent(typed.text) : (source ?? { text: '' });
+  const tables = source?.blocks?.filter((block) => parseTable(block) !== undefined) ?? [];
+  const allBlocks = isQuestionShown ? [...(blocks ?? []), ...tables] : (blocks ?? []);
+  const { about, attachments } = source ?? {};
   return {
-    text: ownContent.text,
-    ...(ownContent.blocks === undefined ? {} : { blocks: ownContent.blocks }),
-    ...(ownContent.attachments === undefined ? {} : { attachments: ownContent.attachments }),
+    text,
+    ...(allBlocks.length === 0 ? {} : { blocks: allBlocks }),
+    ...(attachments === undefined ? {} : { attachments }),
     ...(files.length === 0 ? {} : { files }),
     ...(about === undefined ? {} : { about }),
     choices: { ...typed.choices, ...choicesOf(values) },

@@ -4,7 +4,7 @@ import { controlRefusal, useOnTurn } from '../../relay/access/control-permission
 import { formRefusalSentence } from '../../relay/access/refusals.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { choicesIn, parseFlags } from '../../relay/reading/message-flags.ts';
-import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
+import { parseMessage, sharedNamesOf, withoutShared } from '../../relay/reading/message-parser.ts';
 import { readableText } from '../../relay/reading/readable-text.ts';
 import { turnOf } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
@@ -67,15 +67,14 @@ export class StartForm {
       const draft = { workspace: workspace.id, id, user_id: request.person, source_content: source };
       const location = { channel, thread_ts: root, message_ts: ts, source_turn_id: null };
       await this.#deps.store.taskStarts.saveDraft({ ...draft, ...location });
-      const { text, files } = await readableMessage(workspace, message);
       const metadata = { id, channel: isElsewhere ? undefined : channel, drafted: true };
       return this.#renderView(workspace, {
         metadata,
         ...(isElsewhere && { channel: { chosen: undefined } }),
         note: isTaken ? strings.startForm.threadTaken : undefined,
-        quote: text,
+        quote: await readableMessage(workspace, message),
         question: { text: '', optional: true },
-        files,
+        files: sharedNamesOf(read),
       });
     });
   }
@@ -105,7 +104,8 @@ export class StartForm {
       const draft = { workspace: workspace.id, id, user_id: request.person, source_content: source };
       await store.taskStarts.saveDraft({ ...draft, ...place, channel, message_ts: asked.ts });
       const thread = await store.threads.getOrThrow(turn);
-      const { text, files } = await readableMessage(workspace, { ...source });
+      const asking = parseMessage(source);
+      const text = await readableMessage(workspace, withoutShared(asking));
       const question = parseFlags(text, settings.supportedTaskOptions).text;
       const quoted = source.about === undefined ? undefined : await readableMessage(workspace, source.about);
       return this.#renderView(workspace, {
@@ -113,11 +113,11 @@ export class StartForm {
         question:
           question.length > MAX_QUESTION_CHARACTERS
             ? 'long'
-            : { text: question, optional: source.about !== undefined },
-        quote: quoted?.text,
+            : { text: question, optional: source.about !== undefined || question === '' },
+        quote: quoted,
         isTaskStarted: inThread && thread.task_id !== null,
         chosen: choicesIn(source, workspace.bot.userId, settings.supportedTaskOptions),
-        files,
+        files: sharedNamesOf(asking),
       });
     });
   }
@@ -160,12 +160,9 @@ async function isForeign({ posting }: WorkspaceClient, channel: string, person: 
   return isDirectChannel(channel) && (await posting.openDm(person)) !== channel;
 }
 
-/** A message as people read it, and the names of its files. */
-async function readableMessage(
-  workspace: WorkspaceClient,
-  raw: Record<string, unknown>,
-): Promise<{ text: string; files: string[] }> {
+/** A message as people read it. */
+async function readableMessage(workspace: WorkspaceClient, raw: Record<string, unknown>): Promise<string> {
   const message = parseMessage(raw);
   const names = await lookUpNames(workspace, message);
-  return { text: readableText(message, names, workspace.bot.userId), files: fileNamesOf(message) };
+  return readableText(message, names, workspace.bot.userId);
 }

@@ -6,8 +6,9 @@ import { type SlackFile, slackFileSchema } from '../../slack/shared-file.ts';
 import { isSlackItself } from '../../slack/slack-message.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import { parseContent, parseEveryBlock } from './block-content.ts';
-import { attachmentBlocks } from './message-attachments.ts';
-import { type ParsedBlock, withTableFiles } from './parsed-blocks.ts';
+import { attachmentBlocks, attachmentName } from './message-attachments.ts';
+import { type ParsedBlock, tablesAmong, withTableFiles } from './parsed-blocks.ts';
+import { parseTable } from './table-parser.ts';
 
 const optionalText = optional(z.string());
 
@@ -58,6 +59,21 @@ export function writersOf({ user, attachments }: ParsedMessage): string[] {
 /** The names of the message's files, in order. */
 export function fileNamesOf(message: ParsedMessage): string[] {
   return message.files.map((file) => file.name || file.title || 'a file');
+}
+
+/** The names of what a message shares beside its words: files, tables, and what is attached to it. */
+export function sharedNamesOf(message: ParsedMessage): string[] {
+  const tables = tablesAmong(blocksOf({ ...message, firstTable: 1 })).map(({ file = '' }) => file);
+  const others = message.attachments.filter(
+    ({ blocks = [] }) => tablesAmong(parseEveryBlock(blocks)).length === 0,
+  );
+  return [...fileNamesOf(message), ...tables, ...others.map(attachmentName)];
+}
+
+/** A message's words alone, without its tables and what is attached to it. */
+export function withoutShared(message: ParsedMessage): ParsedMessage {
+  const blocks = message.blocks.filter((block) => parseTable(block) === undefined);
+  return { ...message, blocks, attachments: [] };
 }
 
 /** The files of a message, in order and without duplicates. Ignores what is not a Slack file. */

@@ -17,7 +17,7 @@ export const startForm = {
   question: 'What should the agent do?',
   optionalQuestion: 'What should the agent do with it?',
   about: 'About this message:',
-  filesAlong: (names: readonly string[]) => `Files: ${names.join(', ')}`,
+  filesAlong: (names: readonly string[]) => `Sent along: ${names.join(', ')}`,
   longQuestion: "Your question is too long to show here. I'll ask it again unchanged.",
   title: 'Title',
   titleHint: "Leave empty, and I'll make one from your question.",

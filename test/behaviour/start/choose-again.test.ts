@@ -67,6 +67,32 @@ describe.concurrent('a choice of skill or model that the service does not know',
     expect(scene.sentToAgent('A model').texts).toEqual(['what does model mean?']);
   });
 
+  test('is corrected with the tables and forwarded files of the question, whose words alone are edited', async () => {
+    const { channel, person } = starting.personInChannel();
+    const own = slack.createChannel({ name: 'forwarded-from', members: [person, scene.grace] });
+    const said = slack.say({
+      person: scene.grace,
+      channel: own,
+      text: 'odd plates',
+      files: [csv('far.csv')],
+    });
+    const text = `${scene.mention} --model ultra --title "Attached" what is attached?`;
+    const table = Array.from({ length: 60 }, (_, row) => ['well', `${row}`]);
+    const forwards = { channel: own.id, ts: said.ts };
+    const root = slack.say({ person, channel, text, table, forwards });
+    await scene.finished(channel, root);
+    await starting.press(person, channel, root, 'choose_again');
+    await starting.form(person);
+    expect(starting.filled(person).question).toBe('what is attached?');
+    expect(starting.modalText(person)).toContain('table-1.csv, forwarded message from grace');
+    await starting.send(person, { ...starting.filled(person), question: 'what is it?', model: 'max' });
+    await scene.until('it goes on', () => scene.shown(channel, root).includes('Begun with 2 files.'));
+    const [asked] = scene.sentToAgent('Attached').texts;
+    expect(asked).toMatch(
+      /^what is it\?\n\n[\s\S]*see the file table-1\.csv[\s\S]*odd plates\n>\n> \[files: far\.csv\]/,
+    );
+  });
+
   test('is corrected once, whoever presses and however often the form is sent', async () => {
     const { channel, person } = starting.personInChannel();
     const other = starting.newPerson();

@@ -12,6 +12,12 @@ export function pastedTable(rows: readonly (readonly string[])[]): Fields {
   return { id: 1, blocks: [table], fallback: '[no preview available]' };
 }
 
+/** Slack's preview of a message that a text links to: it has no files. */
+export function messagePreview(world: World, channel: Channel, message: Message): Fields {
+  const { is_share: _, files: __, ...preview } = forwardedMessage(world, channel, message);
+  return preview;
+}
+
 /** What Slack makes of a message that a person forwards. */
 export function forwardedMessage(world: World, channel: Channel, message: Message): Fields {
   const { ts, user, text, blocks = [], fileIds } = message;

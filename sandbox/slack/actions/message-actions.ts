@@ -1,5 +1,5 @@
 import { type ContentSource, readAll } from '../file-content.ts';
-import { forwardedMessage, pastedTable } from '../message-attachments.ts';
+import { forwardedMessage, messagePreview, pastedTable } from '../message-attachments.ts';
 import type { Block, Channel, Ephemeral, Fields, Message, Person, SlackFile, Team } from '../model.ts';
 import { compose } from '../rich-text-composer.ts';
 import { permalinkOf } from '../slack-objects.ts';
@@ -27,6 +27,8 @@ export interface MessageInput {
   table?: readonly (readonly string[])[];
   /** Another message that it forwards. */
   forwards?: { channel: ChannelRef; ts: string };
+  /** Messages that its text links to, which Slack previews at once. */
+  previews?: readonly Pick<Message, 'channel' | 'ts'>[];
   /** What apps attach, in Slack's form. */
   attachments?: Fields[];
   /** Replaces the rich_text block that Slack's client creates. */
@@ -185,12 +187,18 @@ export class MessageActions extends AdminActions {
     return this.deps.world.addFile(team, user, shared, source);
   }
 
-  private attachmentsOf({ table, forwards, attachments = [] }: MessageInput): Fields[] | undefined {
-    const made = [...attachments, ...(table === undefined ? [] : [pastedTable(table)])];
-    if (forwards !== undefined) {
-      const channel = this.channel(forwards.channel);
-      made.push(forwardedMessage(this.deps.world, channel, this.message(channel, forwards.ts)));
-    }
+  private attachmentsOf(input: MessageInput): Fields[] | undefined {
+    const { table, forwards, previews = [], attachments = [] } = input;
+    const quote = (make: typeof forwardedMessage, place: ChannelRef, ts: string) => {
+      const channel = this.channel(place);
+      return make(this.deps.world, channel, this.message(channel, ts));
+    };
+    const made = [
+      ...attachments,
+      ...(table === undefined ? [] : [pastedTable(table)]),
+      ...(forwards === undefined ? [] : [quote(forwardedMessage, forwards.channel, forwards.ts)]),
+      ...previews.map(({ channel, ts }) => quote(messagePreview, channel, ts)),
+    ];
     return made.length === 0 ? undefined : made;
   }
 

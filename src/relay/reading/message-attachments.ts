@@ -30,6 +30,11 @@ export function attachmentName(attachment: MessageAttachment): string {
   return title === undefined ? `attachment${writer}` : `attachment “${toOneLine(title)}”`;
 }
 
+/** Whether an attachment is Slack's own preview of the message at an address. */
+export function isPreviewOf({ is_share, is_msg_unfurl, from_url }: MessageAttachment, url: string): boolean {
+  return is_msg_unfurl === true && is_share !== true && from_url?.startsWith(url) === true;
+}
+
 function isQuotedMessage({ is_share, is_msg_unfurl }: MessageAttachment): boolean {
   return is_share === true || is_msg_unfurl === true;
 }

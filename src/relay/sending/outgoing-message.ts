@@ -7,6 +7,7 @@ import { messageKeyOf } from '../../store/threads/turns.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { lookUpNames } from '../reading/display-names.ts';
 import { readMentions } from '../reading/mentions.ts';
+import { isPreviewOf } from '../reading/message-attachments.ts';
 import { parseFlags } from '../reading/message-flags.ts';
 import {
   blocksOf,
@@ -210,12 +211,17 @@ async function readPointedMessages(
     const start = Math.max(0, some.length - Math.max(0, max));
     return some.map((one, index) => (index < start ? one : keepFiles(one, filesOfOne(one))));
   };
-  const own = keepFiles(parseMessage(content));
+  // A linked message that was read says more than Slack's preview of it.
+  const withoutPreviews = (one: ParsedMessage): ParsedMessage => ({
+    ...one,
+    attachments: one.attachments.filter((shown) => !links.read.some(({ url }) => isPreviewOf(shown, url))),
+  });
+  const own = keepFiles(withoutPreviews(parseMessage(content)));
   const isLimited = earlier.isBeginning && maxTranscriptMessages > 0;
   const earlierFiles = isLimited ? messages.slice(-maxTranscriptMessages).flatMap(fileNamesOf) : [];
   const leftOut = earlierFiles.slice(0, -MAX_EARLIER_FILES);
   let leftToDrop = leftOut.length;
-  const before = keepNewest(messages, maxTranscriptMessages, ({ files }) => {
+  const before = keepNewest(messages.map(withoutPreviews), maxTranscriptMessages, ({ files }) => {
     const dropped = Math.min(leftToDrop, files.length);
     leftToDrop -= dropped;
     return files.slice(dropped);

@@ -166,6 +166,19 @@ describe.concurrent('a link to a message', () => {
     expect(shown).toContain('I sent your message without them.');
   });
 
+  test("is read instead of Slack's own preview of it, which goes along where the message was not read", async () => {
+    const open = thread(place('iota'), 'the iota plates', 1);
+    const hidden = thread(place('kappa', { private: true }), 'the kappa plates');
+    const links = [open, hidden].map((message) => `${slack.permalink(message)}?thread_ts=${message.ts}`);
+    const more = { previews: [open, hidden] };
+    const asked = scene.ask(lab, `compare the previews ${links.join(' ')}`, more);
+    const { prompt, files } = await outcome(lab, asked, 'compare the previews');
+    expect(prompt.match(/^>.*the iota plates$/gm)).toEqual(['> the iota plates']);
+    expect(prompt).toContain('the iota plates, reply 1');
+    expect(prompt).toMatch(/> Linked message from @grace in #kappa, .*:\n>\n> the kappa plates/);
+    expect(files).toBe(1);
+  });
+
   test('counts only in the own words of the asker', async () => {
     const channel = place('eta');
     const linked = slack.say({ person: grace, channel, text: 'the words of eta' });

@@ -48,6 +48,8 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
   readonly #entries = new Map<string, WorkspaceEntry>();
   #lastSequence = 0;
   #refreshing: Promise<void> | undefined;
+  /** Installations that cannot be used: each is named once. */
+  readonly #leftOut = new Set<string>();
 
   constructor(deps: InstalledWorkspacesDeps) {
     this.#deps = deps;
@@ -91,10 +93,14 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
 
   async #load(isFull: boolean): Promise<void> {
     const { installations } = this.#deps.store;
-    const rows = await installations.changedSince(this.#lastSequence);
-    for (const row of rows) {
-      this.#lastSequence = Math.max(this.#lastSequence, row.change_seq);
-      this.#apply(row);
+    for (const row of await installations.changedSince(this.#lastSequence)) {
+      this.#lastSequence = row.change_seq;
+      try {
+        this.#apply(row);
+        this.#leftOut.delete(row.installation_id);
+      } catch (error) {
+        this.#leaveOut(row, error);
+      }
     }
     if (!isFull) return;
     this.#giveUpUnused();
@@ -129,7 +135,11 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
   }
 
   #apply(row: InstalledWorkspace): void {
-    const token = this.#decryptToken(row);
+    const { installation_id, encrypted_tokens } = row;
+    const token =
+      encrypted_tokens === null
+        ? undefined
+        : decryptTokens(this.#deps.keyring, installation_id, encrypted_tokens).bot.token;
     const known = this.#entries.get(row.workspace);
     if (token === undefined) {
       if (known !== undefined) this.#remove(row.workspace);
@@ -156,18 +166,15 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
     this.#deps.log.info({ workspace: row.workspace }, 'serving a workspace');
   }
 
-  #decryptToken({ installation_id, encrypted_tokens }: InstalledWorkspace): string | undefined {
-    if (encrypted_tokens === null) return undefined;
-    try {
-      return decryptTokens(this.#deps.keyring, installation_id, encrypted_tokens).bot.token;
-    } catch (error) {
-      if (!(error instanceof DecryptionError)) throw error;
-      this.#deps.log.error(
-        { workspace: installation_id, err: error },
-        'decrypting the tokens of a workspace failed',
-      );
-      return undefined;
-    }
+  /** The other workspaces go on. */
+  #leaveOut({ workspace, installation_id }: InstalledWorkspace, error: unknown): void {
+    this.#remove(workspace);
+    if (this.#leftOut.has(installation_id)) return;
+    this.#leftOut.add(installation_id);
+    this.#deps.log.error(
+      { workspace: installation_id, err: error },
+      'decrypting the tokens of a workspace failed',
+    );
   }
 
   #remove(id: string): void {

@@ -138,10 +138,7 @@ export class ServiceAccounts {
 
   async #load(isFull: boolean): Promise<void> {
     const { accounts } = this.#deps.store;
-    const rows = await accounts.changedSince(this.#lastSequence);
-    // An account that replaces another must be applied after it.
-    rows.sort((a, b) => a.change_seq - b.change_seq);
-    for (const row of rows) this.#apply(row);
+    for (const row of await accounts.changedSince(this.#lastSequence)) this.#apply(row);
     if (!isFull) return;
     const present = new Set(await accounts.ids());
     for (const { row } of this.#entries.values()) {

@@ -63,9 +63,11 @@ export class Accounts extends Queries {
     return inChangeSequence(this.db, (trx) => this.#retire(trx, workspace, ''));
   }
 
-  /** The accounts that changed after a version. */
+  /** The accounts that changed after a version, in the order of their changes. */
   async changedSince(version: number): Promise<AccountRow[]> {
-    return this.rows(sql<AccountRow>`select * from accounts where change_seq > ${version}`);
+    return this.rows(
+      sql<AccountRow>`select * from accounts where change_seq > ${version} order by change_seq`,
+    );
   }
 
   /** The ids of all accounts. */

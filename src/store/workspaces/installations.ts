@@ -133,7 +133,7 @@ export class Installations extends Queries {
     await inChangeSequence(this.db, (trx) => restored.execute(trx));
   }
 
-  /** The workspaces that changed after a version. */
+  /** The workspaces that changed after a version, in the order of their changes. */
   async changedSince(version: number): Promise<InstalledWorkspace[]> {
     return this.rows(sql<InstalledWorkspace>`
       select workspaces.workspace, installations.workspace as installation_id, installations.enterprise_id,
@@ -141,7 +141,8 @@ export class Installations extends Queries {
         case when workspaces.uninstalled_at is null then installations.encrypted_tokens end as encrypted_tokens,
         greatest(workspaces.change_seq, installations.change_seq) as change_seq
       from workspaces join installations on installations.workspace = workspaces.installation_id
-      where workspaces.change_seq > ${version} or installations.change_seq > ${version}`);
+      where workspaces.change_seq > ${version} or installations.change_seq > ${version}
+      order by change_seq`);
   }
 
   /** The workspaces that have, or had, an installation. */

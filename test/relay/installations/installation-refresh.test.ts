@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { sql } from 'kysely';
+import { type Logger, pino } from 'pino';
 import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { connectionUrl } from '../../../sandbox/connection-url.ts';
 import { decryptTokens, encryptTokens } from '../../../src/relay/installations/installation-tokens.ts';
@@ -15,7 +16,7 @@ import { SlackAuthError, SlackRateLimitError } from '../../../src/slack/errors.t
 import type { Installation } from '../../../src/slack/installation.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { Store } from '../../../src/store/store.ts';
-import { Keyring } from '../../../src/store/workspaces/keyring.ts';
+import { DecryptionError, encryptionContext, Keyring } from '../../../src/store/workspaces/keyring.ts';
 import { compileCache } from '../../support/compiled-programs.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 import { silentLog } from '../../support/silent-log.ts';
@@ -92,7 +93,7 @@ test('the clients of a workspace are given up after an hour without use, unless 
 /** What one process knows; the calls in a workspace are only its token and whether it is left. */
 async function process(
   ring = keyring,
-  parts: { organisations?: Pick<OrganisationWorkspaces, 'includes'> } = {},
+  parts: { organisations?: Pick<OrganisationWorkspaces, 'includes'>; log?: Logger } = {},
 ) {
   const built = new Map<string, { installation: Installation; gone: AbortSignal }>();
   const gate = { enter() {}, refused() {}, accepted() {}, refusedSince: undefined };
@@ -105,7 +106,7 @@ async function process(
       built.set(installation.workspace, { installation, gone });
       return { id: installation.workspace } as WorkspaceClient;
     },
-    log: silentLog,
+    log: parts.log ?? silentLog,
   });
   await installed.refresh(true);
   const use = (workspace = id) => {
@@ -230,6 +231,41 @@ describe('processes that share installations', () => {
     expect(decrypt).toHaveBeenCalledTimes(1);
     decrypt.mockRestore();
   });
+
+  test.each([
+    ['are no JSON', 'xoxb-text'],
+    ['lack the token', '{"bot":{}}'],
+  ])(
+    'leave out only a workspace whose tokens %s, at the start and later, and name it once',
+    async (_what, text) => {
+      const [odd, rest] = [id, ['T8001', 'T8002']];
+      const context = encryptionContext.installation(odd);
+      const spoil = () =>
+        sql`update installations set encrypted_tokens = ${keyring.encrypt(text, context)},
+        change_seq = nextval('installation_change_seq') where workspace = ${odd}`.execute(kysely);
+      // Its row comes before those of others.
+      await spoil();
+      for (const workspace of rest) {
+        id = workspace;
+        await install();
+      }
+      const log = pino({ enabled: false });
+      const errors = vi.spyOn(log, 'error');
+      const { installed } = await process(keyring, { log });
+      expect(installed.ids()).toEqual(expect.arrayContaining(rest));
+      expect(installed.ids()).not.toContain(odd);
+      await spoil();
+      await install('xoxb-other');
+      await installed.refresh();
+      expect(installed.workspace(id)).toBeDefined();
+      expect(errors.mock.calls.map(([fields]) => fields)).toEqual([
+        { workspace: odd, err: expect.any(DecryptionError) },
+      ]);
+      id = odd;
+      await install('xoxb-mended');
+      expect(await installed.find({ workspace: odd })).toMatchObject({ id: odd });
+    },
+  );
 
   test('skip a workspace whose tokens were encrypted with a missing key', async () => {
     const { installed } = await process(new Keyring(['x'.repeat(32)]));
@@ -460,18 +496,17 @@ describe('an uninstall event', () => {
 
   test('leaves nothing of the workspace after the retention period', async () => {
     await leave();
-    const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
-    await store.retention.deleteExpired(keep);
+    await sweep();
     expect(await store.installations.get(id)).toBeDefined();
     await letDaysPass();
-    await store.retention.deleteExpired(keep);
+    await sweep();
     expect(await store.installations.get(id)).toBeUndefined();
   });
 });
 
 describe('a workspace that moved before the retention period of its former installation ended', () => {
   const swept = async () => {
-    await store.retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
+    await sweep();
     const there = kysely.selectFrom('workspaces').select('workspace').where('workspace', '=', id);
     return { workspaces: (await there.execute()).length, installation: await store.installations.get(id) };
   };
@@ -491,6 +526,12 @@ describe('a workspace that moved before the retention period of its former insta
     expect(await swept()).toEqual({ workspaces: 1, installation: undefined });
   });
 });
+
+/** Deletes all that is due: one call deletes of one workspace. */
+async function sweep(): Promise<void> {
+  const keep = { words: 7, rows: 90, audit: 365, uninstalled: 30 };
+  while ((await store.retention.deleteExpired(keep)) > 0);
+}
 
 async function letDaysPass(): Promise<void> {
   const left_at = new Date(Date.now() - 31 * 24 * hour);

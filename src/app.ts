@@ -196,7 +196,8 @@ export async function startApp(
   const stopTriggers = new StopTriggers(controlDeps, stopControl, pausedMessages, waitingReactions);
   const dispatcher = new Dispatcher({ queue, run: (...job) => runner.run(...job), log });
   const retention = retentionDays(config);
-  const maintenance = new Maintenance({ store, queue, waitingReactions, retention, log });
+  const { onRetentionFailed } = telemetry.metrics;
+  const maintenance = new Maintenance({ store, queue, waitingReactions, retention, onRetentionFailed, log });
   const followUps = followUpJobs(deps, [postLaterResults, postReviews], readRateFor);
 
   // Messages from Slack.

@@ -33,8 +33,10 @@ export const metricHelp = {
     'Messages sent again without a block that Slack refused; the workspace gets none for 6 hours; ' +
     'block: plan, data_table, context_actions (thumbs)',
   jobs_total:
-    'Runs of jobs that are done later; kind: task_start, workflow_step, task_deletion, channel_notice, project_name, backfill, follow_up; ' +
+    'Runs of jobs that are done later; kind: task_start, workflow_step, task_deletion, channel_notice, project_name, channel_move, backfill, follow_up; ' +
     'outcome: done, again (it made progress), failed (tried again later), given_up (tried for too long)',
+  retention_failures_total:
+    'Failed steps of the deletion of expired rows, each tried again after a minute; step: what it deletes',
   service_calls_total: `Attempts of calls to the agent service; status: of HTTP, 4xx for a rare one, or none; ${CALL}`,
   service_call_seconds: `Duration of calls to the agent service; ${CALL}`,
   service_retries_total: `Attempts after the first; ${CALL}`,

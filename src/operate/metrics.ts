@@ -66,6 +66,7 @@ export class Metrics {
   readonly #slackThrottled = this.#counter('slack_throttled_total', ['method']);
   readonly #refusedBlocks = this.#counter('degraded_sends_total', ['block']);
   readonly #jobs = this.#counter('jobs_total', ['kind', 'outcome']);
+  readonly #retentionFailures = this.#counter('retention_failures_total', ['step']);
   readonly #serviceCalls = this.#counter('service_calls_total', ['endpoint', 'status', 'account']);
   readonly #serviceSeconds = this.#histogram('service_call_seconds', MEDIUM_BUCKETS, ['endpoint', 'account']);
   readonly #serviceRetries = this.#counter('service_retries_total', ['endpoint', 'account']);
@@ -137,6 +138,8 @@ export class Metrics {
   readonly onBlockRefused = (block: string): void => this.#refusedBlocks.inc({ block });
 
   readonly onJobRun = (kind: string, outcome: string): void => this.#jobs.inc({ kind, outcome });
+
+  readonly onRetentionFailed = (step: string): void => this.#retentionFailures.inc({ step });
 
   serviceAttempt({ call: endpoint, status, attempt, durationMs }: CallAttempt, account: AccountOwner): void {
     this.#serviceCalls.inc({ endpoint, status: statusLabel(status), account });

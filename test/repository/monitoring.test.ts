@@ -142,6 +142,7 @@ const TROUBLE: Readonly<Record<string, Readonly<Record<string, string | undefine
   TaskthreadServiceFailing: {
     'taskthread_service_calls_total{account="settings",status="none"}': '0+20x600',
   },
+  TaskthreadRetentionFailing: { 'taskthread_retention_failures_total{step="messages"}': '0+1x600' },
   TaskthreadEventLoopBlocked: { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.8x600' },
 };
 

@@ -18,6 +18,8 @@ export interface MaintenanceDeps {
   queue: Pick<ThreadQueue, 'threadsWithoutJob' | 'enqueue'>;
   waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
   retention: RetentionDays;
+  /** A step of the deletion of expired rows failed; the next sweep tries it again. */
+  onRetentionFailed: (step: string) => void;
   log: Logger;
 }
 
@@ -66,9 +68,15 @@ export class Maintenance {
   }
 
   async #sweep(): Promise<void> {
-    const { waitingReactions, store, retention, log } = this.#deps;
+    const { waitingReactions, store, retention, onRetentionFailed, log } = this.#deps;
     waitingReactions.cleanUp();
-    const swept = await store.retention.deleteExpired(retention, this.#sweepPoller.signal);
+    const swept = await store.retention.deleteExpired(retention, {
+      signal: this.#sweepPoller.signal,
+      onFailed: (step, error) => {
+        log.error({ step, err: error }, 'deleting expired rows failed; trying again in a minute');
+        onRetentionFailed(step);
+      },
+    });
     if (swept > 0) log.debug({ rows: swept }, 'deleted expired rows');
   }
 }

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { StoreError } from '../errors.ts';
 import { countChanges, Queries } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import { daysAgo } from '../sql-expressions.ts';
@@ -145,7 +146,7 @@ export class Erasure extends Queries {
   }
 
   /**
-   * Deletes about `maxRows` rows of one workspace or organisation that uninstalled the app `days` ago; returns how many.
+   * Deletes about `maxRows` rows of any workspace or organisation that uninstalled the app `days` ago; returns how many.
    * The next call continues, unless the app is installed again by then. If the workspace now uses another
    * installation's token, only its former installation is deleted.
    */
@@ -158,15 +159,25 @@ export class Erasure extends Queries {
       await lockChangeSequence(trx);
       return (await this.#dueWorkspaces(trx, days, workspace)).some((still) => still.whole === whole);
     };
-    if (whole) return this.eraseWorkspace(workspace, { maxRows, mayContinue });
-    return this.db.transaction().execute(async (trx) => {
-      if (!(await mayContinue(trx))) return 0;
-      await trx.deleteFrom('installations').where('workspace', '=', workspace).execute();
-      return 1;
-    });
+    try {
+      if (whole) return await this.eraseWorkspace(workspace, { maxRows, mayContinue });
+      return await this.db.transaction().execute(async (trx) => {
+        if (!(await mayContinue(trx))) return 0;
+        await trx.deleteFrom('installations').where('workspace', '=', workspace).execute();
+        return 1;
+      });
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      throw new Error(`The rows of ${workspace}, which uninstalled the app, cannot be deleted.`, {
+        cause: error,
+      });
+    }
   }
 
-  /** Workspaces due for deletion, or `only` this one; `whole` if nothing of the workspace is in use. */
+  /**
+   * Workspaces due for deletion, or `only` this one; `whole` if nothing of the workspace is in use. In a random order, so
+   * that one that cannot be deleted is not always the first.
+   */
   async #dueWorkspaces(
     db: Kysely<Tables>,
     days: number,
@@ -174,11 +185,13 @@ export class Erasure extends Queries {
   ): Promise<{ workspace: string; whole: boolean }[]> {
     const due = sql`uninstalled_at < ${daysAgo(days)} and (${only ?? null}::text is null or workspace = ${only ?? null})`;
     const { rows } = await sql<{ workspace: string; whole: boolean }>`
-      select workspace, true as whole from workspaces where ${due}
-      union all
-      select workspace, not exists (
-        select from workspaces where workspaces.workspace = installations.workspace) as whole
-      from installations where ${due} limit 2`.execute(db);
+      select * from (
+        select workspace, true as whole from workspaces where ${due}
+        union all
+        select workspace, not exists (
+          select from workspaces where workspaces.workspace = installations.workspace) as whole
+        from installations where ${due}) as due
+      order by random() limit 2`.execute(db);
     return rows;
   }
 }

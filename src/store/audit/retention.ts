@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
+import { StoreError } from '../errors.ts';
 import { countChanges, Queries } from '../queries.ts';
 import { daysAgo } from '../sql-expressions.ts';
 import { Accounts } from '../workspaces/accounts.ts';
@@ -30,23 +31,48 @@ export class Retention extends Queries {
 
   /**
    * Erases and deletes all that is due, in steps of at most 1,000 rows with pauses as long as the steps: others work
-   * meanwhile. Returns the number of affected rows. `signal` ends it after the current step.
+   * meanwhile. Returns the number of affected rows. `signal` ends it after the current step. A step that fails keeps no
+   * other from its work; `onFailed` gets its name. Throws a StoreError in an outage.
    */
-  async deleteExpired(days: RetentionDays, signal?: AbortSignal): Promise<number> {
-    const statements = [
+  async deleteExpired(
+    days: RetentionDays,
+    { signal, onFailed }: { signal?: AbortSignal; onFailed?: (step: string, error: unknown) => void } = {},
+  ): Promise<number> {
+    const statements = {
       ...LEFTOVER_DELETIONS,
       ...contentErasures(daysAgo(days.words)),
       ...rowDeletions(daysAgo(days.rows)),
-    ];
+    };
+    const batched = Object.entries(statements).map(
+      ([name, statement]) => [name, () => countChanges(this.db, statement)] as const,
+    );
+    const once = [
+      ['rate_limits', () => this.#deleteUnusedRateLimits()],
+      ['keys', () => new Accounts(this.db).deleteUnusedKeys()],
+      ['uninstalled', () => new Erasure(this.db).eraseUninstalled(days.uninstalled)],
+    ] as const;
+    const audit = ['audit_events', () => this.#deleteAuditEvents(daysAgo(days.audit))] as const;
     const steps = [
-      ...statements.map((statement) => () => countChanges(this.db, statement)),
-      () => this.#deleteAuditEvents(daysAgo(days.audit)),
+      ...[...batched, audit].map(([name, step]) => [name, () => repeatWhileFull(step, signal)] as const),
+      ...once,
     ];
     let affected = 0;
-    for (const step of steps) affected += await repeatWhileFull(step, signal);
-    affected += await this.#deleteUnusedRateLimits();
-    affected += await new Accounts(this.db).deleteUnusedKeys();
-    affected += await new Erasure(this.db).eraseUninstalled(days.uninstalled);
+    let away: readonly [string, StoreError] | undefined;
+    for (const [name, step] of steps) {
+      try {
+        affected += await step();
+      } catch (error) {
+        if (error instanceof StoreError) {
+          if (away !== undefined) throw error;
+          away = [name, error];
+          continue;
+        }
+        onFailed?.(name, error);
+      }
+      // The database works, so that statement took too long by itself.
+      if (away !== undefined) onFailed?.(...away);
+      away = undefined;
+    }
     return affected;
   }
 
@@ -97,28 +123,29 @@ function deletion(table: string, condition: RawBuilder<unknown>, time: string) {
 }
 
 /** Short-lived rows that are no longer needed. */
-const LEFTOVER_DELETIONS = [
-  deletion('orphan_replies', sql`received_at < now() - interval '10 minutes'`, 'received_at'),
-  deletion('early_edits', sql`received_at < now() - interval '2 days'`, 'received_at'),
-  deletion('socket_leases', sql`expires_at < now() - interval '1 hour'`, 'expires_at'),
-  deletion('used_oauth_states', sql`used_at < now() - interval '1 day'`, 'used_at'),
-  deletion('uploads', sql`started_at < now() - interval '7 days'`, 'started_at'),
+const LEFTOVER_DELETIONS = {
+  orphan_replies: deletion('orphan_replies', sql`received_at < now() - interval '10 minutes'`, 'received_at'),
+  early_edits: deletion('early_edits', sql`received_at < now() - interval '2 days'`, 'received_at'),
+  socket_leases: deletion('socket_leases', sql`expires_at < now() - interval '1 hour'`, 'expires_at'),
+  used_oauth_states: deletion('used_oauth_states', sql`used_at < now() - interval '1 day'`, 'used_at'),
+  uploads: deletion('uploads', sql`started_at < now() - interval '7 days'`, 'started_at'),
   // A form that was never sent, or a question that was given up.
-  deletion(
+  task_starts: deletion(
     'task_starts',
     sql`created_at < now() - interval '2 hours'
       and (state = 'draft' and content is null or created_at < now() - interval '2 days')`,
     'created_at',
   ),
-  deletion('jobs', sql`done_at < now() - interval '7 days'`, 'done_at'),
-];
+  jobs: deletion('jobs', sql`done_at < now() - interval '7 days'`, 'done_at'),
+};
 
 const isDone = sql`state not in ('waiting', 'sending')`;
 const isUnresumed = sql`messages.state = 'waiting' and messages.resends_turn_id is null`;
 
 /** Files that wait for the next message: their notes keep the links, which are sent with it. */
 const isKeptFile = sql`(outcome is not distinct from 'kept' and files_sent_with_turn_id is null)`;
-const notesWithoutNames = sql`(select jsonb_agg(note || '{"name": ""}') from jsonb_array_elements(file_notes) as note)`;
+const notesWithoutNames = sql`case when jsonb_typeof(file_notes) = 'array' then
+  (select jsonb_agg(note || '{"name": ""}') from jsonb_array_elements(file_notes) as note) end`;
 
 /** Erases people's text that was written, or whose turn ended, before `then`. */
 function contentErasures(then: RawBuilder<Date>) {
@@ -130,29 +157,29 @@ function contentErasures(then: RawBuilder<Date>) {
   const hasTitle = sql`task_title is not null and last_used_at < ${then} and not exists (
     select from turns where turns.workspace = threads.workspace and turns.channel = threads.channel
       and turns.thread_ts = threads.thread_ts and turns.finished_at is null)`;
-  return [
+  return {
     // Paused messages that nobody resumes would stay forever.
-    sql`
+    paused_messages: sql`
       update messages set state = 'withdrawn', content = null
       where ${nextRows('messages', isPausedFor, 'received_at')}`,
-    sql`
+    pauses: sql`
       update threads set paused_by_turn_id = null where paused_by_turn_id is not null and not exists (
         select from messages where messages.workspace = threads.workspace
           and messages.channel = threads.channel and messages.thread_ts = threads.thread_ts and ${isUnresumed})`,
-    sql`
+    message_texts: sql`
       update messages set content = null
       where ${nextRows('messages', sql`content is not null and ${isDone} and received_at < ${then}`, 'received_at')}`,
-    sql`
+    turn_texts: sql`
       update turns set prompt = null, quoted_ids = '{}', file_notes = case when ${isKeptFile} then ${notesWithoutNames} end,
         skill = case when user_message_id is not null then skill end, has_text = ${isKeptFile}
       where ${nextRows('turns', hasText, 'finished_at')}`,
-    sql`
+    titles: sql`
       update threads set task_title = null, task_model = case when task_id is not null then task_model end
       where ${nextRows('threads', hasTitle, 'last_used_at')}`,
-    sql`
+    comments: sql`
       update feedback set comment = null
       where ${nextRows('feedback', sql`comment is not null and given_at < ${then}`, 'given_at')}`,
-  ];
+  };
 }
 
 /** A table's rows of the turns in `due`, found one turn at a time. */
@@ -164,15 +191,15 @@ function ofDueTurns(table: string) {
 
 /** Deletes the rows of what ended before `then`. */
 function rowDeletions(then: RawBuilder<Date>) {
-  return [
-    deletion('feedback', sql`given_at < ${then}`, 'given_at'),
-    sql`
+  return {
+    feedback: deletion('feedback', sql`given_at < ${then}`, 'given_at'),
+    turns: sql`
       with due as (
         select ctid as place, workspace, id from turns where finished_at < ${then}
         order by finished_at limit ${batchSize} for update skip locked
       ), posted as (delete from posts where ${ofDueTurns('posts')}
       ), shared as (delete from slack_files where ${ofDueTurns('slack_files')})
       delete from turns where ctid = any (array(select place from due))`,
-    deletion('messages', sql`${isDone} and received_at < ${then}`, 'received_at'),
-  ];
+    messages: deletion('messages', sql`${isDone} and received_at < ${then}`, 'received_at'),
+  };
 }

@@ -127,6 +127,41 @@ describe('retention', () => {
     expect([await old.message(), await old.turn(), await old.posts()]).toEqual([undefined, undefined, 0]);
   });
 
+  test('one odd row keeps no other from being erased', async () => {
+    const [odd, plain] = [await message(8, 'sent'), await message(8, 'sent')];
+    await sql`
+      update turns set outcome = 'kept', file_notes = '{"name": "secret.csv"}' where id = ${odd.id}`.execute(
+      kysely,
+    );
+    await store.retention.deleteExpired(keep);
+    for (const one of [odd, plain])
+      expect(await one.turn()).toMatchObject({ prompt: null, file_notes: null });
+  });
+
+  test('a step that fails is named, and keeps no other from its work, nor does a workspace', async () => {
+    await sql`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+      create trigger refuse before delete on uploads for each row execute function refuse();
+      create trigger refuse before delete on settings for each row when (old.workspace = 'T7') execute function refuse();
+      insert into uploads (workspace, slack_file_id, project_id, claimed_by, claimed_until, started_at)
+      select 'T1', 'F1', 'prj_1', gen_random_uuid(), now(), now() - interval '8 days'`.execute(kysely);
+    for (const workspace of ['T7', 'T8']) {
+      await store.workspaces.put({ workspace, name: 'gone', bot_user_id: 'U1', bot_id: 'B1' });
+      await store.settings.set(workspace, 'C1', 'U1', { listen_mode: 'everything' });
+    }
+    const then = sql<Date>`now() - interval '31 days'`;
+    await kysely.updateTable('workspaces').set({ uninstalled_at: then }).execute();
+    const old = await message(8, 'sent');
+    const failed: string[] = [];
+    const isLeft = async () => (await store.settings.get('T8', 'C1')).listen_mode !== null;
+    for (let sweep = 0; sweep < 60 && (await isLeft()); sweep += 1)
+      await store.retention.deleteExpired(keep, { onFailed: (step) => failed.push(step) });
+    expect(await isLeft()).toBe(false);
+    expect((await old.message())?.content).toBeNull();
+    expect(new Set(failed)).toContain('uploads');
+    await sql`drop function refuse cascade; truncate uploads`.execute(kysely);
+  });
+
   test('rate limits that nobody used for a day are deleted, because channels come and go', async () => {
     for (const limit_key of ['old', 'blocked', 'fresh'])
       await store.db
@@ -149,7 +184,7 @@ describe('retention', () => {
       kysely,
     );
     const stopping = AbortSignal.abort();
-    expect(await store.retention.deleteExpired(keep, stopping)).toBe(0);
+    expect(await store.retention.deleteExpired(keep, { signal: stopping })).toBe(0);
     expect(await store.retention.deleteExpired(keep)).toBe(2_500);
   });
 

@@ -1,7 +1,14 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
-import { type Block, type Channel, isFields, type Message, type SlackFile } from '../slack/model.ts';
+import {
+  type Block,
+  type Channel,
+  type Fields,
+  isFields,
+  type Message,
+  type SlackFile,
+} from '../slack/model.ts';
 import type { SlackWorkspace } from '../slack/slack-workspace.ts';
 import type { View } from '../slack/views.ts';
 import type {
@@ -90,10 +97,16 @@ function attachedBlocks({ attachments = [] }: Message): Block[] {
     const what = attachment.is_share === true ? 'Forwarded message' : 'Preview';
     const line = {
       type: 'mrkdwn',
-      text: `> *${what}* ${typeof attachment.fallback === 'string' ? attachment.fallback : ''}`,
+      text: `> *${what}* ${typeof attachment.fallback === 'string' ? attachment.fallback : ''}${fileNames(attachment)}`,
     };
     return [{ type: 'context', elements: [line] }];
   });
+}
+
+/** ` (counts.csv)` where a forwarded message has files. */
+function fileNames({ files }: Fields): string {
+  const names = Array.isArray(files) ? files.filter(isFields).map(({ name }) => String(name)) : [];
+  return names.length === 0 ? '' : ` (${names.join(', ')})`;
 }
 
 function isBlock(value: unknown): value is Block {

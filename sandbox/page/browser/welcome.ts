@@ -43,7 +43,7 @@ const HINTS = [
   'A message that you send meanwhile waits, marked with an hourglass. After Stop it waits until you release it.',
   'Result files come back as working links in the thread.',
   'Under “Behind the scenes”, kill the bot in the middle of an answer and start it again: the answer continues in the same message.',
-  'What you write while the bot is down arrives when Slack repeats it, up to a minute later.',
+  'What you write while the bot is down is answered within seconds of its start.',
 ];
 
 /** The sample table as a file. */

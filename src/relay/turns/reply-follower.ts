@@ -95,8 +95,9 @@ async function showSettledReply(context: TurnContext, settled: SettledReply): Pr
   state.setFileNotes(withSkippedFiles(turn, reply.input?.fileIds ?? null));
   const { agent, taskId } = await context.task();
   // After a forwarded message, the task works for that message's turn.
-  const taskState =
-    !hasForwarded && (await context.withRetry(() => waitForBackgroundWork(context, agent, taskId, reply)));
+  const { taskState, hasWorkedOn } = hasForwarded
+    ? { taskState: undefined, hasWorkedOn: false }
+    : await context.withRetry(() => waitForBackgroundWork(context, agent, taskId, reply));
   // A task may fail after its reply was complete; then the reply tells why, if anything does.
   if (taskState === 'failed') reply = await context.withRetry(() => settled.readAgain());
   const system = await context.withRetry(() => systemMessages(context, agent, taskId));
@@ -107,6 +108,8 @@ async function showSettledReply(context: TurnContext, settled: SettledReply): Pr
   const phase = outcome === 'completed' ? 'done' : outcome;
   const notes = [...(await endNotes(context, phase)), ...system];
   if (endedWithTask && phase !== 'cancelled') notes.push(strings.answerNeverEnded);
+  if (hasWorkedOn && taskState === 'cancelled' && phase === 'done')
+    notes.push(strings.backgroundNotices.cancelled);
   if (ANSWERED_PHASES.has(phase) && context.stopSignal.aborted) notes.push(strings.finishedUnstopped);
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
@@ -162,27 +165,33 @@ async function endNotes(context: TurnContext, phase: ReplyPhase): Promise<string
 /** How often a task that still works in the background is checked (ms). */
 const BACKGROUND_POLL_INTERVAL_MS = 2_000;
 
-/** Waits until the task of a settled reply has settled too, for a limited time: results and the next message wait for it. */
+/**
+ * Waits until the task of a settled reply has settled too, for a limited time: results and the next message wait for it.
+ * `hasWorkedOn`: the task was seen at work after its reply.
+ */
 async function waitForBackgroundWork(
   { deps, lease, state }: TurnContext,
   agent: AgentClient,
   taskId: string,
   reply: ReadReply,
-): Promise<'working' | 'cancelled' | 'failed' | 'finished'> {
+): Promise<{ taskState: 'working' | 'cancelled' | 'failed' | 'finished'; hasWorkedOn: boolean }> {
+  let hasWorkedOn = false;
   const until = performance.now() + deps.settings.maxBackgroundWaitMs;
   for (let wasFailed = false; ; ) {
     const { status } = await agent.getTask(taskId, { signal: lease.signal });
     if (status === 'failed' && outcomeOfReply(reply) === 'completed') {
-      if (wasFailed) return 'failed';
+      if (wasFailed) return { taskState: 'failed', hasWorkedOn };
       // The status may lag behind the reply, and be that of the turn before.
       wasFailed = true;
       await sleepWithLease(SETTLED_TASK_SHORT_MS, lease);
       continue;
     }
-    if (isTaskSettled(status)) return status === 'cancelled' ? 'cancelled' : 'finished';
+    if (isTaskSettled(status))
+      return { taskState: status === 'cancelled' ? 'cancelled' : 'finished', hasWorkedOn };
     wasFailed = false;
+    hasWorkedOn = true;
     state.setStep('working', strings.backgroundWork);
-    if (performance.now() >= until) return 'working';
+    if (performance.now() >= until) return { taskState: 'working', hasWorkedOn };
     await sleepWithLease(BACKGROUND_POLL_INTERVAL_MS, lease);
   }
 }

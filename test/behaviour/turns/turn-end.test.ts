@@ -103,6 +103,13 @@ describe.concurrent('a turn', () => {
     },
   );
 
+  test('says that background work was stopped where the service stopped it', async () => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/background 60 cancel');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain(strings.backgroundNotices.cancelled);
+  });
+
   test('says so when background work takes longer than the wait', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, '/background 1000');

@@ -80,7 +80,8 @@ describe.concurrent('work in the background that takes longer than the wait', ()
   test('is watched across a restart, in a channel that moves and after forgetting who asked', async ({
     onTestFinished,
   }) => {
-    const own = await openAppScene({ agent, settings }, onTestFinished);
+    // Slack delivers what the restart missed again, after a minute.
+    const own = await openAppScene({ agent, settings, slack: { retryScale: 0.01 } }, onTestFinished);
     const channel = own.channel();
     const [, notice] = await noticed(own, channel, 'work on the move');
     own.slack.changeId(channel)();

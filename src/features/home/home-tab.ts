@@ -1,3 +1,4 @@
+import { accessDenialFor } from '../../relay/access/access-policy.ts';
 import { isAdminNow } from '../../relay/access/admins.ts';
 import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
@@ -6,9 +7,14 @@ import { channelTasksRefusal } from '../../relay/tasks/task-access.ts';
 import { type TaskList, taskSummary } from '../../relay/tasks/task-list.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
+import { SlackError } from '../../slack/errors.ts';
 import type { TaskPage, TaskRow } from '../../store/tasks/task-records.ts';
+import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import type { ModalOutcome, ModalTrigger } from '../open-modal.ts';
 import { HOME_PAGE_SIZE, type HomeContent, type HomeTaskList, homeView } from './home-view.ts';
+
+/** Longest lookup of the person who opens the tab (ms). */
+const LOOKUP_TIMEOUT_MS = 3_000;
 
 export interface HomeRequest extends WorkspaceActor {
   state: HomeTabState;
@@ -85,12 +91,24 @@ export class HomeTab {
         ? undefined
         : await loadPage(state.channelPage, (range) => tasks.ofChannel(workspace.id, channel, range));
     return {
+      hasAccess: await this.#hasAccess(workspace, person),
       state: { channel, page: own.page, channelPage: theirs?.page ?? state.channelPage },
       ownTasks: own,
       channelTasks: refusal === undefined ? theirs : { refusal },
       sections: await this.#loadSections({ workspace: workspace.id, person }),
       rows: [...own.rows, ...(theirs?.rows ?? [])],
     };
+  }
+
+  /** Whether the workspace's settings let a person in; true if Slack does not say in time who they are. */
+  async #hasAccess({ id, people }: WorkspaceClient, person: string): Promise<boolean> {
+    const timeout = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+    const asker = { workspace: id, channel: WHOLE_WORKSPACE, person };
+    const why = await accessDenialFor(this.#deps, people, asker, timeout).catch((error: unknown) => {
+      if (!timeout.aborted && !(error instanceof SlackError)) throw error;
+      return 'unknown' as const;
+    });
+    return why === undefined || why === 'unknown';
   }
 
   async #loadSections(actor: WorkspaceActor): Promise<readonly ViewBlock[]> {

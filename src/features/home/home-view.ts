@@ -26,6 +26,8 @@ export type HomeChannelTasks = HomeTaskList | { refusal: string };
 
 export interface HomeContent {
   state: HomeTabState;
+  /** The workspace lets the person use the agent. */
+  hasAccess: boolean;
   ownTasks: HomeTaskList;
   /** Undefined if no channel is chosen. */
   channelTasks: HomeChannelTasks | undefined;
@@ -38,15 +40,16 @@ export interface HomeContent {
 
 /** A person's Home tab. */
 export function homeView(content: HomeContent) {
-  const { state, ownTasks, channelTasks, note, sections, now } = content;
+  const { state, hasAccess, ownTasks, channelTasks, note, sections, now } = content;
+  const { noneOfYours, noneWithoutAccess } = strings.home;
   const blocks: ViewBlock[] = [
     { type: 'header', text: plainText(strings.home.title) },
-    mrkdwnSection(strings.home.about),
+    mrkdwnSection(hasAccess ? strings.home.about : strings.home.noAccess),
     contextLineBlock(strings.automatedNotice),
     actionsBlock([buttonElement('home_refresh', strings.buttons.refresh, 'refresh')]),
     ...(note === undefined ? [] : [contextLineBlock(note)]),
     { type: 'header', text: plainText(strings.home.yourTasks) },
-    ...listBlocks('own', ownTasks, state.page, now),
+    ...listBlocks('own', ownTasks, state.page, now, hasAccess ? noneOfYours : noneWithoutAccess),
     { type: 'divider' },
     { type: 'header', text: plainText(strings.home.ofChannel) },
     channelSelect(state.channel),
@@ -83,7 +86,7 @@ export function parseTaskButton(value: string): { channel: string; thread_ts: st
 function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabState, now: number): ViewBlock[] {
   if (channel === undefined) return [];
   if ('refusal' in channel) return [mrkdwnSection(channel.refusal)];
-  const blocks = listBlocks('channel', channel, state.channelPage, now);
+  const blocks = listBlocks('channel', channel, state.channelPage, now, strings.home.noneOfChannel);
   if (state.channel === undefined) return blocks;
   return [
     actionsBlock([buttonElement('home_settings', strings.buttons.channelSettings, state.channel)]),
@@ -96,10 +99,10 @@ function listBlocks(
   { tasks, count }: HomeTaskList,
   page: number,
   now: number,
+  none: string,
 ): ViewBlock[] {
-  const { noneOfYours, noneOfChannel } = strings.home;
   const isOwn = list === 'own';
-  if (tasks.length === 0 && page === 0) return [mrkdwnSection(isOwn ? noneOfYours : noneOfChannel)];
+  if (tasks.length === 0 && page === 0) return [mrkdwnSection(none)];
   const from = page * HOME_PAGE_SIZE;
   const blocks: ViewBlock[] = tasks.slice(0, HOME_PAGE_SIZE).map((task) => ({
     ...mrkdwnSection(taskLine(task, now, isOwn ? 'channel' : 'starter')),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
+import { WHOLE_WORKSPACE } from '../../../src/store/workspaces/settings-store.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 const scene = await openAppScene();
@@ -69,6 +70,17 @@ describe('the Home tab', () => {
     expect(text).toContain('Mention me in a channel');
     expect(text).toContain('/invite');
     expect(text).toContain('can be wrong');
+  });
+
+  test('invites nobody who is refused, and names who can let them in', async () => {
+    const guest = slack.createPerson({ name: 'gus', kind: 'guest' });
+    const text = await openHome(guest, 'You have no tasks yet');
+    expect(text).toContain('An admin of this workspace can let you in');
+    expect(text).not.toMatch(/Mention me|write to me|\/invite/);
+    const { settings } = scene.sandbox.bot.store;
+    await settings.set(team, WHOLE_WORKSPACE, scene.ada.id, { allowed_users: 'guests' });
+    expect(await openHome(guest, 'Mention me in a channel')).not.toContain('can let you in');
+    await settings.set(team, WHOLE_WORKSPACE, scene.ada.id, { allowed_users: null });
   });
 
   test("shows a person's own tasks, newest first, with state, age, channel and a link to the thread", async () => {

@@ -16,6 +16,7 @@ function content(count: number, change: Partial<HomeContent> = {}): HomeContent 
   );
   return {
     state: { page: 0, channel: 'C0000000001', channelPage: 0 },
+    hasAccess: true,
     ownTasks: { tasks, count },
     channelTasks: { tasks, count },
     note: 'A note',

@@ -166,7 +166,10 @@ const settingsSchema = z.object({
     what: 'After a call to the service whose answer was lost: how long to look for its effect before the call is repeated, in seconds. A slow service may handle it late.',
   }),
   SILENCE_SECONDS: setting('SILENCE_SECONDS', z.coerce.number().positive().default(120), {
-    what: 'After this many seconds without new content, the thread says that the agent is silent.',
+    what: 'While a tool works: after this many seconds without new content, the thread says that the agent is silent.',
+  }),
+  WAITING_SECONDS: setting('WAITING_SECONDS', z.coerce.number().positive().default(30), {
+    what: 'The same without a tool at work, when the agent may be waiting for a person. After a question, the thread says so within seconds.',
   }),
   PASS_ON_SECONDS: setting('PASS_ON_SECONDS', z.coerce.number().positive().default(10), {
     what: 'After this many seconds without new content and without a tool at work, a waiting message is passed on to the agent. If its last words are a question, that happens at once.',

@@ -115,6 +115,7 @@ export function relaySettings(
     maxBackgroundWaitMs: config.BACKGROUND_WAIT_SECONDS * 1_000,
     resendMs: config.RESEND_SECONDS * 1_000,
     silenceMs: config.SILENCE_SECONDS * 1_000,
+    waitingMs: config.WAITING_SECONDS * 1_000,
     passOnMs: config.PASS_ON_SECONDS * 1_000,
     maxReplyMessages: config.REPLY_MESSAGES,
     newBlocks: config.REPLY_BLOCKS,

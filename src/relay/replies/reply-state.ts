@@ -22,7 +22,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { WaitCause } from '../runtime/retry.ts';
 import type { ReadReply } from './reply-blocks.ts';
-import { SilenceDetector, waitsFor } from './silence-detector.ts';
+import { SilenceDetector, type SilenceLimits, silenceBefore, waitsFor } from './silence-detector.ts';
 
 /** While nothing else changes, the reply's elapsed time is updated this often (ms). */
 const CLOCK_REFRESH_MS = 30_000;
@@ -164,8 +164,8 @@ export class ReplyState {
     this.#notifyChanged();
   }
 
-  /** The agent's reply was read. After `silenceMs` without a new fingerprint, the thread says once that the agent is silent. */
-  onRead(reply: ReadReply, silenceMs: number): void {
+  /** The agent's reply was read. After a time without a new fingerprint, the thread says once what the agent may wait for. */
+  onRead(reply: ReadReply, limits: SilenceLimits): void {
     const { fingerprint } = reply;
     this.#isDelivered = true;
     this.#isUnread = false;
@@ -179,8 +179,10 @@ export class ReplyState {
       this.#notifyChanged();
       return;
     }
-    if (this.#phase === 'working' && this.#silence.begins(silenceMs)) {
-      this.#sentence = strings.agentSilent(silenceMs);
+    const waiting = waitsFor(this.#blocks);
+    const silentMs = silenceBefore(waiting, limits);
+    if (this.#phase === 'working' && this.#silence.begins(silentMs)) {
+      this.#sentence = waiting === 'question' ? strings.agentAsks : strings.agentSilent(silentMs);
       this.#notifyChanged();
     } else if (Date.now() - this.#startedAt - this.#elapsedMs > CLOCK_REFRESH_MS) {
       this.#notifyChanged();

@@ -31,6 +31,26 @@ export class SilenceDetector {
   }
 }
 
+/** How long a run writes nothing new (ms) until it counts as silent. */
+export interface SilenceLimits {
+  /** While a tool works. */
+  silenceMs: number;
+  /** Otherwise: it may be waiting for a person. */
+  waitingMs: number;
+}
+
+/** A question counts as asked after this time (ms) without more text. */
+const QUESTION_MS = 3_000;
+
+/** How long a run that may be waiting for this writes nothing new (ms) until it counts as silent. */
+export function silenceBefore(
+  waiting: ReturnType<typeof waitsFor>,
+  { silenceMs, waitingMs }: SilenceLimits,
+): number {
+  if (waiting === 'tool') return silenceMs;
+  return Math.min(silenceMs, waiting === 'question' ? QUESTION_MS : waitingMs);
+}
+
 /** A question mark at the end of a text, in any script; quotes, brackets and emphasis may follow it. */
 const QUESTION_AT_END = /[?？؟;՞]["'”’»)\]*_\s]*$/u;
 

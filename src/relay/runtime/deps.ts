@@ -69,8 +69,10 @@ export interface RelaySettings extends RelayLimits {
   maxBackgroundWaitMs: number;
   /** How long the service is searched for what a call with an unknown outcome has made, before the call is repeated. */
   resendMs: number;
-  /** After this time without new content, the thread says that the agent is silent. */
+  /** After this time without new content while a tool works, the thread says that the agent is silent. */
   silenceMs: number;
+  /** The same without an open tool call, when the run may be waiting for a person. */
+  waitingMs: number;
   /** After this time without new content, a waiting message is passed on to a run without an open tool call. */
   passOnMs: number;
   /** Most messages of one answer. */

@@ -39,7 +39,7 @@ export async function followReply(context: TurnContext): Promise<boolean> {
   const readToEnd = async () => {
     const reader = await context.createReader((read) => {
       if (reply.unreachable !== undefined) throw reply.unreachable;
-      state.onRead(read, deps.settings.silenceMs);
+      state.onRead(read, deps.settings);
       context.passOn(false);
     });
     reply.reader = reader;

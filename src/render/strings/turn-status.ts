@@ -57,6 +57,9 @@ export function agentSilent(ms: number): string {
   return `No news from the agent for ${formatDuration(ms)}. It may be busy or waiting for you: you can wait, write to it here, or press Stop.`;
 }
 
+/** The agent's last words are a question. */
+export const agentAsks = 'The agent asks you something. Write your answer here, or press Stop.';
+
 /** `writer` is a name. */
 export function messagePassedOn(writer: string): string {
   return `Passed on: the agent has ${writer}'s message now.`;

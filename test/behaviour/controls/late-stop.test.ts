@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene, pause } from '../../support/app-scene.ts';
 
 const sends = 'POST /experimental/tasks/{task_id}/messages';
@@ -205,8 +206,8 @@ describe.concurrent('a stop request', () => {
     const scene = await openAppScene({ settings: { SILENCE_SECONDS: '1' } }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, '/ask Which one?');
-    await scene.until('the reply says that the agent is silent', () =>
-      scene.shown(channel, root).includes('No news'),
+    await scene.until('the reply says that the agent asks', () =>
+      scene.shown(channel, root).includes(strings.agentAsks),
     );
     const uploads = 'POST /experimental/files';
     const mend = scene.agent.faults.add({ call: uploads, fault: { kind: 'status', status: 503 } });

@@ -1,6 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { ServiceBehaviour } from '../../../sandbox/agent/service-behaviour.ts';
 import { WAITING_EMOJI } from '../../../src/relay/runtime/waiting-emoji.ts';
+import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 describe.concurrent('a run that is silent and waits for a person', () => {
@@ -112,8 +113,8 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     onTestFinished,
   }) => {
     const { scene, channel, root } = await asked(onTestFinished, {});
-    await scene.until('the reply says that the agent is silent', () =>
-      scene.shown(channel, root).includes('No news'),
+    await scene.until('the reply says that the agent asks', () =>
+      scene.shown(channel, root).includes(strings.agentAsks),
     );
     scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 10_000 } });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];
@@ -129,8 +130,8 @@ describe.concurrent('a run that is silent and waits for a person', () => {
 
   test('never receives a message that was deleted just before a stop', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, {});
-    await scene.until('the reply says that the agent is silent', () =>
-      scene.shown(channel, root).includes('No news'),
+    await scene.until('the reply says that the agent asks', () =>
+      scene.shown(channel, root).includes(strings.agentAsks),
     );
     scene.agent.faults.add({ call: 'POST /experimental/files', fault: { kind: 'latency', ms: 5_000 } });
     const files = [{ name: 'groups.csv', mime: 'text/csv', bytes: 'a,b\n1,2\n' }];

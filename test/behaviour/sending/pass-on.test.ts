@@ -5,9 +5,10 @@ import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 
 // Only what a test is about passes a message on: the silences are longer than the tests.
+const UNHURRIED = { SILENCE_SECONDS: '3600', WAITING_SECONDS: '3600', PASS_ON_SECONDS: '3600' };
 const scene = await openAppScene({
   agent: { behaviour: { messageToRunning: 'accepted', afterAsk: 'same-reply' } },
-  settings: { SILENCE_SECONDS: '3600', PASS_ON_SECONDS: '3600', CONTROLS_BY: 'starter' },
+  settings: { ...UNHURRIED, CONTROLS_BY: 'starter' },
 });
 const { ada, grace, slack } = scene;
 
@@ -39,7 +40,9 @@ test.concurrent("a message that waits is passed on at once when the agent's last
 test.concurrent('an answer to a question reaches the service within 12 seconds', async () => {
   const channel = scene.channel();
   const root = scene.ask(channel, '/ask Which of the doses?');
-  await scene.until('the agent asks', () => scene.shown(channel, root).includes('Which of the doses?'));
+  await scene.until('the thread says that the agent asks', () =>
+    scene.shown(channel, root).includes(strings.agentAsks),
+  );
   const answer = scene.reply(channel, root, 'the higher dose');
   await scene.finished(channel, answer);
   expect(delays([answer])[0]).toBeLessThan(12_000);
@@ -67,9 +70,8 @@ test.concurrent('a message that waits is passed on by its button, once, and by w
 test.concurrent('a press on Send now says that the service takes no message now, and each further press again', async ({
   onTestFinished,
 }) => {
-  const settings = { SILENCE_SECONDS: '3600', PASS_ON_SECONDS: '3600' };
   const strict = await openAppScene(
-    { agent: { behaviour: { messageToRunning: 409 } }, settings },
+    { agent: { behaviour: { messageToRunning: 409 } }, settings: UNHURRIED },
     onTestFinished,
   );
   const channel = strict.channel();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { waitsFor } from '../../../src/relay/replies/silence-detector.ts';
+import { silenceBefore, waitsFor } from '../../../src/relay/replies/silence-detector.ts';
 import type { ReplyBlock } from '../../../src/render/messages/answer-text.ts';
 
 const call: ReplyBlock = { kind: 'tool_use', id: 't1', name: 'look_up', input: {} };
@@ -18,4 +18,12 @@ test.each<[string, ReplyBlock[], ReturnType<typeof waitsFor>]>([
   ['an answer to a question after a tool', [call, result, text('Which one?')], 'question'],
 ])('the agent waits for %s', (_what, blocks, expected) => {
   expect(waitsFor(blocks)).toBe(expected);
+});
+
+test('a run that may be waiting for a person counts as silent sooner than one with a tool at work', () => {
+  const limits = { silenceMs: 120_000, waitingMs: 30_000 };
+  const limitsOf = (asked: typeof limits) =>
+    (['tool', undefined, 'question'] as const).map((waiting) => silenceBefore(waiting, asked));
+  expect(limitsOf(limits)).toEqual([120_000, 30_000, 3_000]);
+  expect(limitsOf({ ...limits, silenceMs: 1_000 })).toEqual([1_000, 1_000, 1_000]);
 });

@@ -27,8 +27,10 @@ export function registerControlButtonListeners(
     onPress(
       context,
       id,
-      async ({ location, messageTs, turnId, ts }) =>
-        location && turnId !== undefined ? handle({ ...location, messageTs, turnId, ts }) : undefined,
+      async ({ location, messageTs, message, turnId, ts }) =>
+        location && turnId !== undefined
+          ? handle({ ...location, messageTs, message, turnId, ts })
+          : undefined,
       id === 'fresh_links' ? 'at_once' : 'when_recorded',
     );
 }

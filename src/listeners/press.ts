@@ -7,6 +7,7 @@ import type { ControlOutcome, PressAnswer } from '../relay/runtime/control-types
 import type { EphemeralTarget } from '../relay/runtime/private-messages.ts';
 import { noticeModal } from '../render/blocks/modal.ts';
 import { type RenderedMessage, sectionBlock } from '../render/blocks/slack-blocks.ts';
+import type { ShownMessage } from '../render/messages/button-notes.ts';
 import * as strings from '../render/strings/index.ts';
 import { listOf, optional } from '../slack/field-schemas.ts';
 import { StoreError } from '../store/errors.ts';
@@ -26,6 +27,8 @@ export interface ButtonPress {
   location: EphemeralTarget | undefined;
   /** The message that the button stands below; undefined in a view. */
   messageTs: string | undefined;
+  /** What that message shows; undefined where Slack does not say. */
+  message: ShownMessage | undefined;
   /** Opens a modal; expires after 3 s. */
   triggerId: string;
   /** When it was pressed, by Slack's clock. */
@@ -89,6 +92,12 @@ export const locationSchema = z.looseObject({
   ),
 });
 
+/** A message below which a button was pressed: all of its blocks, or undefined. */
+const shownMessageSchema = z.looseObject({
+  text,
+  blocks: z.array(z.looseObject({ type: z.string(), elements: z.array(z.looseObject({})).optional() })),
+});
+
 /** The fields that are read of a press. */
 export const pressSchema = z.looseObject({
   trigger_id: z.string(),
@@ -96,6 +105,7 @@ export const pressSchema = z.looseObject({
     z.looseObject({ action_ts: z.string(), value: text, selected_conversation: optional(z.string()) }),
   ),
   view: optional(z.looseObject({ id: z.string(), private_metadata: text, hash: optional(z.string()) })),
+  message: optional(shownMessageSchema),
 });
 
 /**
@@ -128,12 +138,13 @@ function parsePress(body: unknown): ButtonPress | undefined {
   const parsed = pressSchema.safeParse(body);
   const action = parsed.data?.actions[0];
   if (actor === undefined || !parsed.success || action === undefined) return undefined;
-  const { trigger_id: triggerId, view } = parsed.data;
+  const { trigger_id: triggerId, view, message } = parsed.data;
   const { value } = action;
   return {
     actor,
     location: parsePressLocation(body),
     messageTs: locationSchema.safeParse(body).data?.container?.message_ts,
+    message,
     triggerId,
     ts: action.action_ts,
     value,

@@ -168,6 +168,12 @@ export class Posting {
     return done ?? 'left_out';
   }
 
+  /** Edits a message that grows no further, before those that do. */
+  async editComplete(request: Pick<EditRequest, 'channel' | 'ts' | 'render'>): Promise<void> {
+    const state = { isFinal: true, isBlank: false, unseenSinceMs: Date.now() };
+    await this.edit({ ...request, state: () => state });
+  }
+
   /** Deletes one of the bot's messages; succeeds if it is already gone. */
   async delete(request: MessageRequest): Promise<void> {
     const { channel, ts, guard } = request;

@@ -1,10 +1,9 @@
-import type { KnownBlock } from '@slack/types';
 import { v5 as uuidV5 } from 'uuid';
 
 /** The contents of a message: blocks, and a text for notifications and screen readers (4,000 bytes at most). */
 export interface SlackMessage {
   text: string;
-  blocks?: readonly KnownBlock[] | undefined;
+  blocks?: readonly object[] | undefined;
 }
 
 /** Slack's own users, who post notices and reminders. They aren't flagged as bots. */

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import { withButtonUsed } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { Message, Tables, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -6,6 +7,7 @@ import type { NewMessage } from '../../store/threads/messages.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
+import { inBackground } from '../runtime/background.ts';
 import type { ControlOutcome, Press, PressAnswer } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { PausedMessages } from './paused-messages.ts';
@@ -112,19 +114,23 @@ export class ButtonActions {
       await this.#addWaitingMessage(store, trx, turn, press, message);
       return 'done';
     });
-    if (outcome === 'over') return { outcome, told: await this.#whatHappened(known) };
-    return this.#afterAdding(outcome, press, known);
+    if (outcome !== 'done' && outcome !== 'over') return outcome;
+    // A reply that still grows shows it by itself. If it is over, whoever was first may not have shown it.
+    const { log } = this.#deps;
+    if (known.settled_at !== null || known.finished_at !== null)
+      inBackground(this.#showUse(press, known), log, 'could not take away a used button');
+    if (outcome === 'done') return this.#afterAdding(outcome, press, known);
+    // Somebody used a button of the turn, or wrote in its thread.
+    const told = strings.pressedTooLate((await buttonUse(this.#deps, known)) ?? strings.answeredInThread);
+    return { outcome, told };
   }
 
-  /** Why a press came too late: somebody used a button of the turn, or wrote in its thread. */
-  async #whatHappened({ workspace, id }: Turn): Promise<string> {
-    const { turns, messages } = this.#deps.store;
-    const turn = await turns.get(workspace, id);
-    const ts = turn?.button_message_ts ?? null;
-    if (turn === undefined || ts === null) return strings.pressedTooLate(strings.answeredInThread);
-    const message = await messages.get({ ...messageKeyOf(turn), ts });
-    const who = await actorName(this.#deps, { workspace, person: message?.user_id ?? '' });
-    return strings.pressedTooLate(strings.buttonUsed(who, useOf(message)));
+  /** The buttons leave the message that they stand below, which says who used one. Throws a SlackError. */
+  async #showUse({ workspace, channel, messageTs: ts, message }: Press, turn: Turn): Promise<void> {
+    const use = await buttonUse(this.#deps, turn);
+    const shown = message && use !== undefined ? withButtonUsed(message, use) : undefined;
+    if (channel === undefined || ts === undefined || shown === undefined) return;
+    await this.#deps.workspace(workspace)?.posting.editComplete({ channel, ts, render: () => shown });
   }
 
   /** The new message may wait in a paused thread: the notice there shows how many do. */
@@ -145,6 +151,20 @@ export class ButtonActions {
     await store.messages.add({ workspace, channel, ts }, row);
     await this.#deps.enqueue(trx, { workspace, channel, thread_ts });
   }
+}
+
+/** Who used a button of a turn that can be used once, and which; undefined if nobody has. */
+export async function buttonUse(
+  deps: Pick<RelayDeps, 'store' | 'workspace'>,
+  { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
+): Promise<string | undefined> {
+  const { turns, messages } = deps.store;
+  const turn = await turns.get(workspace, id);
+  const ts = turn?.button_message_ts ?? null;
+  if (turn === undefined || ts === null) return undefined;
+  const message = await messages.get({ ...messageKeyOf(turn), ts });
+  const who = await actorName(deps, { workspace, person: message?.user_id ?? '' });
+  return strings.buttonUsed(who, useOf(message));
 }
 
 /** Which button made a message, as far as its text is still known. */

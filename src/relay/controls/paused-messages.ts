@@ -139,13 +139,7 @@ export class PausedMessages {
     const post = (await this.#deps.store.posts.ofTurn({ workspace, id: turnId })).get(NOTICE_PART);
     const ts = (post?.state === 'posted' ? post.ts : undefined) ?? pressedTs;
     if (ts === undefined) return;
-    const requestedAt = Date.now();
-    await this.#deps.workspace(workspace)?.posting.edit({
-      channel,
-      ts,
-      render,
-      state: () => ({ isFinal: true, isBlank: false, unseenSinceMs: requestedAt }),
-    });
+    await this.#deps.workspace(workspace)?.posting.editComplete({ channel, ts, render });
   }
 }
 

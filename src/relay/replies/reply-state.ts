@@ -72,6 +72,8 @@ export class ReplyState {
   #offer: 'choose' | undefined;
   #hidesSteps = false;
   #plansFirst = false;
+  /** Says who answered the plan with a button, and how. */
+  #buttonUse: string | undefined;
   #hasWideTables = false;
   #isApart = false;
   /** The run has read an answer of people, so that only typed ones follow. */
@@ -134,9 +136,16 @@ export class ReplyState {
     return this.#isApart && !this.#isOver;
   }
 
-  /** The task was begun with a plan: people may approve it with a button. */
-  offerApproval(): void {
+  /** The task was begun with a plan: people may approve it with a button, unless somebody has. */
+  offerApproval(buttonUse: string | undefined): void {
     this.#plansFirst = true;
+    if (buttonUse === this.#buttonUse) return;
+    this.#buttonUse = buttonUse;
+    this.#notifyChanged();
+  }
+
+  get offersApproval(): boolean {
+    return this.#plansFirst;
   }
 
   /** Sets what became of the message's files. */
@@ -294,9 +303,9 @@ export class ReplyState {
       breaks: this.#breaks,
       elapsedMs: this.#elapsedMs - (this.#elapsedMs % (this.isApart && !this.isBlank ? CLOCK_REFRESH_MS : 1)),
       isApart: this.isApart,
-      notes: [...this.#fileLines(), ...this.#notes],
+      notes: [...this.#fileLines(), ...this.#notes, this.#buttonUse ?? ''],
       hideSteps: this.#hidesSteps,
-      asksApproval: this.#plansFirst && (this.#isOver || this.#isWaiting),
+      asksApproval: this.#plansFirst && this.#buttonUse === undefined && (this.#isOver || this.#isWaiting),
       sentence,
       maxMessages: this.#maxMessages,
       newBlocks: this.#newBlocks,

@@ -1,4 +1,5 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
+import type { ShownMessage } from '../../render/messages/button-notes.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Turns } from '../../store/threads/turns.ts';
 import type { ChannelActor } from './actors.ts';
@@ -25,6 +26,8 @@ export async function turnOf(
 export interface Press extends ControlRequest {
   /** The message that the button stands below, where there is one. */
   messageTs?: string | undefined;
+  /** What that message shows, as far as Slack says it. */
+  message?: ShownMessage | undefined;
   /** When the button was pressed: Slack's action_ts, which is the ts of a message that the press stands for. */
   ts: string;
 }

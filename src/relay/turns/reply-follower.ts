@@ -5,8 +5,10 @@ import { truncatedCopy } from '../../agent/truncated-copy.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
 import { messageKeyOf, turnLocationOf } from '../../store/threads/turns.ts';
+import { buttonUse } from '../controls/continue-retry-correct.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
+import { inBackground } from '../runtime/background.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { withSkippedFiles } from '../sending/file-notes.ts';
@@ -22,14 +24,20 @@ import { countTools, outcomeOfReply } from './turn-end.ts';
  */
 export async function followReply(context: TurnContext): Promise<boolean> {
   const { deps, state, reply, stopSignal } = context;
-  if (await mayAskApproval(context)) state.offerApproval();
+  if (await mayAskApproval(context)) state.offerApproval(await buttonUse(deps, context.turn));
+  const showPlanAnswer = () =>
+    inBackground(showButtonUse(context), deps.log, 'could not show who answered a plan');
   const forwarding = new MidRunForwarding(context, turnLocationOf(context.turn), {
     stopSignal,
     onForwarded: (writer, notes) => {
       state.onForwarded(writer, notes);
       context.waitingReactions.cleanUp();
+      showPlanAnswer();
     },
-    onRequeued: () => state.onRequeued(),
+    onRequeued: () => {
+      state.onRequeued();
+      showPlanAnswer();
+    },
   });
   context.passOn = (isAsked) => {
     const pause = isAsked ? ASKED_FOR : state.pauseAfter(deps.settings.passOnMs);
@@ -65,6 +73,11 @@ export async function followReply(context: TurnContext): Promise<boolean> {
   } finally {
     await forwarding.stop();
   }
+}
+
+/** Shows who answered a plan with a button: then the buttons leave. */
+async function showButtonUse({ deps, turn, state }: TurnContext): Promise<void> {
+  if (state.offersApproval) state.offerApproval(await buttonUse(deps, turn));
 }
 
 /** Whether the reply may be a plan that waits for approval: its task began in plan mode, and its message is no such approval. */
@@ -111,6 +124,7 @@ async function showSettledReply(context: TurnContext, settled: SettledReply): Pr
   if (hasWorkedOn && taskState === 'cancelled' && phase === 'done')
     notes.push(strings.backgroundNotices.cancelled);
   if (ANSWERED_PHASES.has(phase) && context.stopSignal.aborted) notes.push(strings.finishedUnstopped);
+  await context.withRetry(() => showButtonUse(context));
   state.settle(reply, phase, notes, stoppedBy);
   await context.reply.showFinalText();
   if (turn.settled_at === null)

@@ -1,11 +1,16 @@
 import {
   actionsBlock,
   buttonElement,
+  contextLineBlock,
   plainText,
   type RenderedMessage,
   sectionBlock,
 } from '../blocks/slack-blocks.ts';
+import { truncateBytes } from '../markdown/fallback-text.ts';
 import * as strings from '../strings/index.ts';
+
+/** UTF-8 bytes of a text that Slack gave back: chat.update refuses 4,000. */
+const MAX_TEXT_BYTES = 3_900;
 
 /** Offers to send the new text of a message that the agent already has (`correct`; the value is the turn's id). */
 export function lateEditNote(turnId: string, isAnswered: boolean): RenderedMessage {
@@ -78,4 +83,30 @@ export function noteWithButtons(
 ): RenderedMessage {
   const elements = Object.entries(buttons).map(([id, label]) => buttonElement(id, label, value));
   return { text, blocks: [sectionBlock(text), actionsBlock(elements)] };
+}
+
+/** A message of ours as Slack gives it back: its blocks may be of other types than those that were sent. */
+export interface ShownMessage {
+  text: string;
+  blocks: readonly { type: string; elements?: readonly object[] | undefined }[];
+}
+
+/** The buttons of a reply of which one can be used, once. */
+const USED_ONCE: ReadonlySet<unknown> = new Set(['go_ahead', 'stop_here', 'continue', 'retry']);
+
+/** The same message with a sentence about who used the button in place of those buttons; undefined if it has none. */
+export function withButtonUsed({ text, blocks }: ShownMessage, sentence: string): ShownMessage | undefined {
+  const at = blocks.findIndex((block) => block.type === 'actions' && block.elements?.some(isUsedOnce));
+  const block = blocks[at];
+  if (block === undefined) return undefined;
+  const left = block.elements?.filter((element) => !isUsedOnce(element)) ?? [];
+  const replacements = [
+    contextLineBlock(sentence),
+    ...(left.length === 0 ? [] : [{ ...block, elements: left }]),
+  ];
+  return { text: truncateBytes(text, MAX_TEXT_BYTES), blocks: blocks.toSpliced(at, 1, ...replacements) };
+}
+
+function isUsedOnce(element: object): boolean {
+  return 'action_id' in element && USED_ONCE.has(element.action_id);
 }

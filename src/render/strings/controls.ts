@@ -17,7 +17,7 @@ export const buttonUses = {
   go_ahead: 'Approved',
   stop_here: 'Stopped here',
   continue: 'Continued',
-  retry: 'Sent again',
+  retry: 'Tried again',
   unknown: 'Answered',
 } as const;
 

@@ -39,7 +39,12 @@ describe.concurrent('a task that was begun with "Plan first"', () => {
     const control = texts[1] === strings.planAnswers.go_ahead ? 'go_ahead' : 'stop_here';
     const late = strings.pressedTooLate(strings.buttonUsed('ada', control));
     expect((await toldOver()).text).toBe(late);
-    await press('go_ahead');
+    const [plan] = scene.replies(channel, root);
+    await scene.until(
+      'the buttons have left',
+      () => !/go_ahead|stop_here/.test(JSON.stringify(plan?.blocks)),
+    );
+    expect(scene.shown(channel, root)).toContain(strings.buttonUsed('ada', control));
     const { store } = scene.sandbox.bot;
     const rows = [];
     for await (const row of store.audit.read({ since: new Date(0) }))
@@ -61,6 +66,10 @@ describe.concurrent('a task that was begun with "Plan first"', () => {
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain(`You said: ${strings.planAnswers.stop_here}`);
     expect(scene.sentToAgent('wait for me').texts).toHaveLength(2);
+    expect(scene.shown(channel, root)).toContain(strings.buttonUsed('ada', 'stop_here'));
+    expect(JSON.stringify(scene.replies(channel, root).map(({ blocks }) => blocks))).not.toMatch(
+      /go_ahead|stop_here/,
+    );
   });
 
   test('is settled by any other answer in the thread, also after a restart', async ({ onTestFinished }) => {

@@ -23,8 +23,7 @@ describe.concurrent('a turn', () => {
     await scene.finished(channel, root);
     const [reply] = scene.replies(channel, root);
     const press = { person: scene.grace.id, channel: channel.id, ts: reply?.ts ?? '', actionId: 'retry' };
-    await slack.click(press);
-    await slack.click(press);
+    await Promise.all([slack.click(press), slack.click(press)]);
     const told = await scene.until('the message is sent again', () => {
       const now = scene.sentToAgent('/fail and try me again');
       return now.fileIds.length === 2 && now;
@@ -33,6 +32,8 @@ describe.concurrent('a turn', () => {
     expect(told.fileIds[1]).toEqual(told.fileIds[0]);
     const toldGrace = () => JSON.stringify(slack.ephemerals(scene.grace, channel));
     await scene.until('the second press is told', () => toldGrace().includes('Your press came later'));
+    await scene.until('the button has left', () => !JSON.stringify(reply?.blocks).includes('"retry"'));
+    expect(scene.shown(channel, root)).toContain(strings.buttonUsed('grace', 'retry'));
   });
 
   test('shows fresh links to its results to the person who asks', async () => {
@@ -79,6 +80,9 @@ describe.concurrent('a turn', () => {
     );
     await scene.until('the continued reply is done', () => scene.replies(channel, root).length >= 2);
     expect(task()?.messages.filter(({ role }) => role === 'user')).toHaveLength(2);
+    await scene.until('the button has left', () => !JSON.stringify(reply?.blocks).includes('"continue"'));
+    expect(scene.shown(channel, root)).toContain(strings.buttonUsed('ada', 'continue'));
+    expect(JSON.stringify(reply?.blocks)).toContain('feedback');
   });
 
   test('waits for background work and posts its files', async () => {

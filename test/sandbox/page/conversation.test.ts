@@ -70,6 +70,18 @@ describeInBrowser('a conversation on the page', () => {
     expect(await (await fetch(address)).text()).toContain('reads');
   });
 
+  test('a button that can be used once leaves when it is used, and the reply says who used it', async () => {
+    await goTo(page, 'sequencing');
+    await say(page, 'channel', '@taskthread /lengthcut');
+    const cut = threadOf(page).locator('.from-app').first();
+    await cut.getByRole('button', { name: 'Continue' }).click();
+    await cut.getByText('Continued by Ada.').waitFor();
+    await cut.getByRole('button', { name: 'Continue' }).waitFor({ state: 'detached' });
+    // What stands beside it stays.
+    expect(await cut.innerText()).toContain('reached its length limit');
+    await threadOf(page).locator('.from-app').nth(1).waitFor();
+  });
+
   test('what is said can be marked, changed and taken back', async () => {
     await goTo(page, 'sequencing');
     const { slack } = visit.sandbox;

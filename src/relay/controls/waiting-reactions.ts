@@ -93,8 +93,12 @@ export class WaitingReactions {
       return false;
     }
     if (outcome !== 'done') this.#deps.log.warn({ ...key, outcome }, 'gave up removing a waiting reaction');
-    await this.#deps.store.messages.setWaitingReaction(key, false);
+    const { messages } = this.#deps.store;
+    await messages.setWaitingReaction(key, false);
     this.#failures.delete(name);
+    // The agent did not take it, so that it waits again.
+    const message = await messages.get(key);
+    if (message?.state === 'waiting') this.addToWaiting(message);
     return true;
   }
 

@@ -45,8 +45,11 @@ export class MidRunForwarding {
     this.#options = options;
   }
 
-  /** The run pauses, or a person asks for it: forwards the next waiting message, at most one in each `pause`. */
-  offer(pause: string): void {
+  /**
+   * The run pauses, or a person asks for it: forwards the next waiting message, at most one in each `pause`. False where
+   * nothing more is forwarded now.
+   */
+  offer(pause: string): boolean {
     const { stopSignal } = this.#options;
     if (
       this.#isStopped ||
@@ -54,7 +57,7 @@ export class MidRunForwarding {
       this.#exhaustedPauses.has(pause) ||
       stopSignal.aborted
     )
-      return;
+      return false;
     const ended = new AbortController();
     const cancel = () => ended.abort(new RunNotAccepting('The run is over, or is being stopped.'));
     stopSignal.addEventListener('abort', cancel);
@@ -77,6 +80,7 @@ export class MidRunForwarding {
         this.#cancel = undefined;
         this.#forwarding = undefined;
       });
+    return true;
   }
 
   /** Ends forwarding. Waits until the current step ends, so that two turns never send the same message. */

@@ -36,13 +36,13 @@ export async function followReply(context: TurnContext): Promise<boolean> {
     },
     onRequeued: () => {
       state.onRequeued();
+      context.waitingReactions.addToWaiting(turnLocationOf(context.turn));
       showPlanAnswer();
     },
   });
   context.passOn = (isAsked) => {
     const pause = isAsked ? ASKED_FOR : state.pauseAfter(deps.settings.passOnMs);
-    if (pause !== undefined) forwarding.offer(pause);
-    return pause !== undefined;
+    return pause !== undefined && forwarding.offer(pause);
   };
   const readToEnd = async () => {
     const reader = await context.createReader((read) => {

@@ -58,6 +58,7 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const key = { workspace: scene.slack.team.id, channel: channel.id, ts: next.ts };
     expect((await scene.sandbox.bot.store.messages.get(key))?.state).toBe('waiting');
     expect(await scene.sandbox.bot.store.turns.ofMessage(key)).toBeUndefined();
+    await scene.until('it has the waiting reaction', () => next.reactions.get(WAITING_EMOJI)?.length);
     await scene.finished(channel, next);
     expect(scene.sentToAgent('/silent').texts).toEqual(['/silent 600', '/files 1']);
     expect(scene.shown(channel, root)).toContain('That was the silence.');

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ChannelGoneError, isPermanentRefusal } from './errors.ts';
 import { listOf, nextPageSchema } from './field-schemas.ts';
+import { pagesOf } from './pages.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { ttlCache } from './ttl-cache.ts';
 
@@ -49,19 +50,15 @@ export class ChannelMembership {
 
   /** The members page by page; undefined in place of those that Slack does not list. */
   async *#pages(channel: string): AsyncGenerator<readonly string[] | undefined> {
-    let cursor: string | undefined;
+    const options = { schema: pageSchema };
+    const pages = pagesOf(MAX_PAGES, (at) =>
+      this.#client.call('conversations.members', { channel, limit: PAGE_SIZE, ...at }, options),
+    );
     try {
-      for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-        const args = { channel, limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
-        const options = { schema: pageSchema };
-        const page = await this.#client.call('conversations.members', args, options);
-        yield page.members;
-        cursor = page.response_metadata;
-        if (cursor === undefined) return;
-      }
+      for await (const page of pages) yield page?.members;
     } catch (error) {
       if (!isPermanentRefusal(error) && !(error instanceof ChannelGoneError)) throw error;
+      yield undefined;
     }
-    yield undefined;
   }
 }

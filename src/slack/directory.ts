@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { retryCall } from './call-retry.ts';
 import { ChannelGoneError, isPermanentRefusal, SlackError, SlackRefusedError } from './errors.ts';
 import { listOf, nextPageSchema, optional } from './field-schemas.ts';
+import { pagesOf } from './pages.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { isSlackItself } from './slack-message.ts';
 import { ttlCache } from './ttl-cache.ts';
@@ -128,14 +129,12 @@ export class SlackDirectory {
 
   async #loadInsiders(): Promise<Set<string>> {
     const ids = new Set([this.#client.installation.botUser]);
-    let cursor: string | undefined;
-    for (let pages = 0; pages < MAX_PEOPLE_PAGES; pages += 1) {
-      const args = { limit: PEOPLE_PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
-      const page = await this.#client.call('users.list', args, { schema: usersResponseSchema });
-      for (const user of page.members) if (INSIDER_KINDS.has(this.#personKind(user))) ids.add(user.id);
-      cursor = page.response_metadata;
-      if (cursor === undefined) break;
-    }
+    const options = { schema: usersResponseSchema };
+    const pages = pagesOf(MAX_PEOPLE_PAGES, (at) =>
+      this.#client.call('users.list', { limit: PEOPLE_PAGE_SIZE, ...at }, options),
+    );
+    for await (const page of pages)
+      for (const user of page?.members ?? []) if (INSIDER_KINDS.has(this.#personKind(user))) ids.add(user.id);
     return ids;
   }
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { unreadableResponse } from './error-mapping.ts';
 import { listOf, nextPageSchema, optional, slackId, slackTs } from './field-schemas.ts';
 import type { LeaseGuard } from './lease-guard.ts';
 import { attachmentsSchema } from './message-attachment.ts';
+import { pagesOf } from './pages.ts';
 import type { Priority } from './permit-queue.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { METADATA_TYPE } from './slack-message.ts';
@@ -93,6 +95,8 @@ interface OwnPostRequest extends Omit<HistoryRequest, 'oldest' | 'latest'> {
  */
 const PAGE_SIZE = 200;
 const DISTRIBUTED_PAGE_SIZE = 15;
+/** Pages that are read in a row: 10,000 messages, within two minutes where Slack limits reading as usual. */
+const MAX_PAGES = 50;
 
 /** The window of time at the end of a long thread that is read first (s), and how much wider each earlier one is. */
 const FIRST_WINDOW_S = 60;
@@ -124,14 +128,16 @@ export class MessageHistory {
     return undefined;
   }
 
-  /** A thread's messages, oldest first and its root among them; a channel's, newest first. */
+  /**
+   * A thread's messages, oldest first and its root among them; a channel's, newest first. Throws a SlackError, also where
+   * the pages do not end: what was not read is not known to be absent.
+   */
   async *messages(request: HistoryRequest): AsyncGenerator<ThreadMessage> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.#client.call(...this.#pageCall({ ...request, cursor }));
+    const read = (at: { cursor?: string }) => this.#client.call(...this.#pageCall({ ...request, ...at }));
+    for await (const page of pagesOf(MAX_PAGES, read)) {
+      if (page === undefined) throw unreadableResponse(methodFor(request), 'the pages do not end');
       yield* page.messages;
-      cursor = page.response_metadata;
-    } while (cursor !== undefined);
+    }
   }
 
   /**
@@ -140,8 +146,7 @@ export class MessageHistory {
    * one call a minute, only the first page is read.
    */
   async newestBefore({ before, count, isWanted, ...request }: NewestRequest): Promise<NewestMessages> {
-    const firstPage = { ...request, latest: before, cursor: undefined };
-    const first = await this.#client.call(...this.#pageCall(firstPage));
+    const first = await this.#client.call(...this.#pageCall({ ...request, latest: before }));
     const isBefore = (to: string) => (message: ThreadMessage) => Number(message.ts) < Number(to);
     const isWhole = first.response_metadata === undefined;
     if (isWhole || this.isDistributed)
@@ -171,9 +176,8 @@ export class MessageHistory {
     return page && { messages: page.messages, nextCursor: page.response_metadata };
   }
 
-  #pageCall(request: HistoryRequest & { cursor: string | undefined }) {
+  #pageCall(request: HistoryRequest & { cursor?: string | undefined }) {
     const { channel, threadTs, oldest, latest, cursor, guard, signal, priority } = request;
-    const method = threadTs === undefined ? 'conversations.history' : 'conversations.replies';
     const args = {
       channel,
       ...(threadTs !== undefined && { ts: threadTs }),
@@ -183,13 +187,17 @@ export class MessageHistory {
       limit: this.isDistributed ? DISTRIBUTED_PAGE_SIZE : PAGE_SIZE,
       include_all_metadata: true,
     };
-    return [method, args, { schema: pageSchema, guard, signal, priority }] as const;
+    return [methodFor(request), args, { schema: pageSchema, guard, signal, priority }] as const;
   }
 
   #isOurs(message: ThreadMessage): boolean {
     const { botId, botUser } = this.#client.installation;
     return message.bot_id === botId || message.user === botUser;
   }
+}
+
+function methodFor({ threadTs }: HistoryRequest) {
+  return threadTs === undefined ? 'conversations.history' : 'conversations.replies';
 }
 
 function postKeyOf(message: ThreadMessage): unknown {

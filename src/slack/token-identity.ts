@@ -3,6 +3,7 @@ import { retryCall } from './call-retry.ts';
 import { SlackAuthError } from './errors.ts';
 import { listOf, nextPageSchema, optional } from './field-schemas.ts';
 import { type Installation, tokenOnlyInstallation } from './installation.ts';
+import { pagesOf } from './pages.ts';
 import { anyResponseSchema, SlackClient, type SlackClientOptions } from './slack-client.ts';
 
 export type TokenOptions = Omit<SlackClientOptions, 'installation'> & { token: string };
@@ -76,16 +77,10 @@ const MAX_TEAMS_PAGES = 10;
 export async function workspacesOfToken(options: TokenOptions): Promise<ReadonlySet<string>> {
   const client = clientFor({ timeoutMs: TOKEN_CHECK_TIMEOUT_MS, ...options });
   const workspaces = new Set<string>();
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_TEAMS_PAGES; page += 1) {
-    const args = { limit: TEAMS_PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
-    const { teams, response_metadata } = await client.call('auth.teams.list', args, {
-      schema: teamsPageSchema,
-    });
-    for (const { id } of teams) workspaces.add(id);
-    cursor = response_metadata;
-    if (cursor === undefined) break;
-  }
+  const pages = pagesOf(MAX_TEAMS_PAGES, (at) =>
+    client.call('auth.teams.list', { limit: TEAMS_PAGE_SIZE, ...at }, { schema: teamsPageSchema }),
+  );
+  for await (const page of pages) for (const { id } of page?.teams ?? []) workspaces.add(id);
   return workspaces;
 }
 

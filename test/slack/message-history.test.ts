@@ -164,3 +164,24 @@ test('history reads the newest messages of a thread in a few calls, however long
   const page = await newest(long, '1700126000.000000', true);
   expect(page).toMatchObject({ messages: { length: 15 }, missing: 'later', calls: 1 });
 });
+
+test.each([
+  ['the same cursor again', () => 'again', 2],
+  ['cursors that lead in a circle', (page: number) => ['a', 'b', 'c'][page % 3] ?? '', 4],
+  ['ever new cursors', (page: number) => `page ${page}`, 50],
+])('history that ends with %s counts as unread, and not as without the post', async (_, cursor, pages) => {
+  scene = await startSlackClientScene();
+  let calls = 0;
+  class ClientWithoutEnd extends RateLimitedClient {
+    override async call<S extends z.ZodType>(_method: string, _args: unknown, { schema }: { schema: S }) {
+      const response_metadata = { next_cursor: cursor(calls) };
+      calls += 1;
+      if (calls > 100) throw new Error('It is read without an end.');
+      return schema.parse({ ok: true, messages: [root], response_metadata });
+    }
+  }
+  const client = new ClientWithoutEnd(scene.client.slackClient, scene.client.rateLimiter);
+  const found = new MessageHistory(client).findOwnPost(request);
+  await expect(found).rejects.toMatchObject({ method: 'conversations.replies', code: 'unavailable' });
+  expect(calls).toBe(pages);
+});

@@ -1,10 +1,13 @@
 import * as strings from '../../render/strings/index.ts';
+import { MessageGoneError, type SlackError } from '../../slack/errors.ts';
+import type { ThreadMessage } from '../../slack/message-history.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { Message } from '../../store/schema.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
-import type { ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
+import type { ThreadWork } from '../runtime/deps.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
-import { sleepWithLease, type WaitCause, withRetry } from '../runtime/retry.ts';
+import { sleepWithLease } from '../runtime/retry.ts';
+import { withPatience } from '../runtime/slack-patience.ts';
 import { accessDenialFor } from './access-policy.ts';
 import { notifyWriter, refuseMessage } from './refusals.ts';
 
@@ -13,15 +16,17 @@ export const HELD_POLL_MS = 1_000;
 
 /**
  * Of a thread's waiting messages, the one with the lowest ts (lower than `before`) whose writer may use the agent; refuses
- * the ones before it whose writers may not. Waits while messages are held after a gap in receiving (with `before` or
- * `failFast`, there is none then), and while Slack does not say who a person is, or throws then with `failFast`. Throws
- * HandOver, or the lease's reason.
+ * the ones before it whose writers may not, and those of which Slack keeps failing to say who wrote them, or what. Waits
+ * while messages are held after a gap in receiving (with `before` or `failFast`, there is none then), and while Slack does
+ * not answer, or throws then with `failFast`. Throws HandOver, or the lease's reason.
  */
 export async function nextAllowedMessage(
-  { deps, workspace, lease }: ThreadWork,
+  work: ThreadWork,
   thread: ThreadKey,
   { before, failFast = false }: { before?: string; failFast?: boolean } = {},
 ): Promise<WaitingMessage | undefined> {
+  const { deps, workspace, lease } = work;
+  const patiently: typeof withPatience = failFast ? (_work, step) => step() : withPatience;
   for (;;) {
     const message = await deps.store.messages.nextWaiting(thread);
     if (message === undefined || (before !== undefined && !isEarlierTs(message.ts, before))) return undefined;
@@ -33,36 +38,48 @@ export async function nextAllowedMessage(
     let waited = false;
     const check = () =>
       accessDenialFor(deps, workspace.people, { ...message, person: message.user_id }, lease.signal);
-    const onWait = (cause: WaitCause | undefined, error: unknown) => {
-      if (cause === undefined || waited) return;
+    const onWait = () => {
       waited = true;
-      const { workspace: id, channel, thread_ts } = thread;
-      deps.log.warn(
-        { workspace: id, channel, thread_ts, err: error },
-        'waiting for Slack to say who wrote a message',
-      );
       notifyWriter(deps, message, strings.waitingForIdentity);
     };
-    const denial = await (failFast ? check() : withRetry(lease, check, onWait));
+    const about = aboutMessage(message);
+    const denial = await patiently(work, check, { about, onWait, orElse: () => 'unknown' as const });
     const isUnread = denial === undefined && message.content === null;
-    if (isUnread) await readBack(deps, workspace, message, lease.signal);
-    else if (denial !== undefined) await refuseMessage({ deps, workspace }, message, { why: denial });
+    const why = isUnread ? await readBack(work, message, patiently) : denial;
+    if (why !== undefined) await refuseMessage({ deps, workspace }, message, { why });
     // After a wait the message may have been deleted, and one that was read back may be gone.
-    else if (!waited) return message;
+    else if (!waited && !isUnread) return message;
   }
 }
 
-/** Reads the text of a message that was not sent at first from Slack; withdraws it where Slack no longer has it. */
+/**
+ * Reads the text of a message that was not sent at first from Slack; withdraws it where Slack no longer has it. `unread`
+ * where Slack refuses it for good, or keeps failing.
+ */
 async function readBack(
-  { store }: Pick<ThreadWork['deps'], 'store'>,
-  { readBack: history }: WorkspaceClient,
+  work: ThreadWork,
   message: Message,
-  signal: AbortSignal,
-): Promise<void> {
+  patiently: typeof withPatience,
+): Promise<'unread' | undefined> {
+  const { store } = work.deps;
   const { channel, thread_ts: threadTs, ts, user_id } = message;
-  for await (const read of history.messages({ channel, threadTs, oldest: ts, latest: ts, signal })) {
-    if (read.ts === ts && read.user === user_id)
-      return void (await store.messages.updateContent(message, messageContent(read), ts));
-  }
-  await store.messages.withdraw(message);
+  const request = { channel, threadTs, oldest: ts, latest: ts, signal: work.lease.signal };
+  const find = async () => {
+    for await (const read of work.workspace.readBack.messages(request))
+      if (read.ts === ts && read.user === user_id) return read;
+    return undefined;
+  };
+  const orElse = (error: SlackError) => (error instanceof MessageGoneError ? undefined : 'unread');
+  const read = await patiently<ThreadMessage | 'unread' | undefined>(work, find, {
+    about: aboutMessage(message),
+    orElse,
+  });
+  if (read === 'unread') return read;
+  if (read === undefined) await store.messages.withdraw(message);
+  else await store.messages.updateContent(message, messageContent(read), ts);
+  return undefined;
+}
+
+function aboutMessage({ workspace, channel, thread_ts, ts }: Message) {
+  return { workspace, channel, thread_ts, message: ts };
 }

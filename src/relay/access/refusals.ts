@@ -10,12 +10,13 @@ import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { WAITING_EMOJI } from '../runtime/waiting-emoji.ts';
 import type { AccessDenial } from './access-policy.ts';
 
-/** Why a message is not sent to the agent: who wrote it, or how much they ask. */
-export type Refusal = { why: AccessDenial } | { why: 'limit'; exceeded: QuotaExceeded };
+/** Why a message is not sent to the agent: who wrote it, that Slack does not give its text, or how much they ask. */
+export type Refusal = { why: AccessDenial | 'unread' } | { why: 'limit'; exceeded: QuotaExceeded };
 
 /** The sentence that the refused person reads. */
 export function refusalSentence(refusal: Refusal): string {
   if (refusal.why === 'limit') return strings.quotaReached(refusal.exceeded);
+  if (refusal.why === 'unread') return strings.messageUnread;
   return refusal.why === 'unknown' ? strings.personUnknown : strings.notAllowed;
 }
 

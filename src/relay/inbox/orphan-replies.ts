@@ -1,25 +1,39 @@
+import * as strings from '../../render/strings/index.ts';
+import { MessageGoneError, type SlackError } from '../../slack/errors.ts';
 import type { MessageContent, Thread } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { addresseeOf, isReplyForBot } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import { isStopWord } from '../reading/stop-word.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
-import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
+import { isBotId, isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
+import { trySendEphemeral } from '../runtime/private-messages.ts';
+import { withPatience } from '../runtime/slack-patience.ts';
 
-/** Reads replies back that arrived before the mention that made their thread ours: only their ids were kept. */
-export async function recoverOrphanReplies(
-  { deps, workspace, lease }: ThreadWork,
-  thread: Thread,
-): Promise<void> {
+/**
+ * Reads replies back that arrived before the mention that made their thread ours: only their ids were kept. Who wrote the
+ * mention is told where Slack refuses them for good, or keeps failing. Throws HandOver, the lease's reason or a StoreError.
+ */
+export async function recoverOrphanReplies(work: ThreadWork, thread: Thread): Promise<void> {
+  const { deps, workspace, lease } = work;
   const orphanTs = await deps.store.orphanReplies.after(thread, thread.adopted_ts);
   const [oldest, latest] = [orphanTs[0], orphanTs.at(-1)];
   if (oldest === undefined) return;
-  const request = { channel: thread.channel, threadTs: thread.thread_ts, signal: lease.signal };
-  for await (const message of workspace.readBack.messages({ ...request, oldest, latest })) {
-    const { ts, user: person, bot_id } = message;
-    if (!orphanTs.includes(ts) || person === undefined || bot_id !== undefined) continue;
-    await addOrphanReply(deps, workspace, thread, { ts, person, content: messageContent(message) });
-  }
+  const { channel, thread_ts: threadTs, started_by: person } = thread;
+  const request = { channel, threadTs, oldest, latest, signal: lease.signal };
+  const read = async () => {
+    for await (const message of workspace.readBack.messages(request)) {
+      const { ts, user, bot_id } = message;
+      if (!orphanTs.includes(ts) || user === undefined || bot_id !== undefined) continue;
+      await addOrphanReply(deps, workspace, thread, { ts, person: user, content: messageContent(message) });
+    }
+  };
+  const about = { workspace: workspace.id, channel, thread_ts: threadTs };
+  const orElse = (error: SlackError) => {
+    if (error instanceof MessageGoneError || isBotId(person)) return;
+    trySendEphemeral(deps, { workspace: workspace.id, channel, threadTs, person }, strings.repliesUnread);
+  };
+  await withPatience(work, read, { about, orElse });
   await deps.store.orphanReplies.clear(thread);
 }
 

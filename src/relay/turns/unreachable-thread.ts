@@ -1,29 +1,30 @@
 import { AgentBusyError, AgentError } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
-import { SlackError, SlackLeaseError } from '../../slack/errors.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
 import { transientFailure, withRetry } from '../runtime/retry.ts';
-import { SlackPatience } from '../runtime/slack-patience.ts';
+import { withPatience } from '../runtime/slack-patience.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 
 /** The thread of a turn's reply is unreachable: stops the run gracefully, and tells the asker in a direct message. */
 export async function handleUnreachableThread(work: ThreadWork, turn: Turn): Promise<void> {
-  const { deps, lease } = work;
+  const { deps, workspace, lease } = work;
   const { account_id, task_id } = await deps.store.threads.getOrThrow(turn);
   if (task_id !== null && turn.user_message_id !== null && turn.settled_at === null) {
-    await withRetry(lease, () => cancelTask(deps, account_id, task_id), ignoreWait);
+    // Nobody can see a wait.
+    await withRetry(
+      lease,
+      () => cancelTask(deps, account_id, task_id),
+      () => undefined,
+    );
   }
-  try {
-    const patience = new SlackPatience(work);
-    await withRetry(lease, createAskerNotifier(work, turn), ignoreWait, {
-      judge: (error) => patience.waitAfter(error),
-    });
-  } catch (error) {
-    if (!(error instanceof SlackError) || error instanceof SlackLeaseError) throw error;
-    deps.log.warn({ err: error, turn: turn.id }, 'could not tell the asker that the thread is unreachable');
-  }
+  const about = {
+    workspace: workspace.id,
+    turn: turn.id,
+    step: 'telling the asker that the thread is unreachable',
+  };
+  await withPatience(work, createAskerNotifier(work, turn), { about, orElse: () => undefined });
 }
 
 async function cancelTask(deps: RelayDeps, account: string, taskId: string): Promise<void> {
@@ -57,8 +58,4 @@ function createAskerNotifier(
     const found = await readBack.findOwnPost({ channel, key, intendedAt: turn.started_at, guard });
     if (found === undefined) await posting.post({ channel, message, key, kind: 'notice', guard, beforeSend });
   };
-}
-
-function ignoreWait(): void {
-  // The thread is unreachable: nobody can see a wait.
 }

@@ -9,6 +9,10 @@ export const noAccess =
   "You don't have access to this agent here. An admin of this workspace can let you in.";
 export const personUnknown =
   "Slack didn't tell me who you are, so I didn't send your message. Please send it again in a moment.";
+export const messageUnread =
+  "Slack doesn't let me read your message, so I didn't send it. Please post it again with a mention of me.";
+export const repliesUnread =
+  "Slack doesn't let me read the replies that came right after your message, so I didn't send them. Please post them again if the agent needs them.";
 export const waitingForIdentity =
   "Slack can't tell me who you are right now. Your message is waiting; I'll send it as soon as I know.";
 export const sharedChannel =

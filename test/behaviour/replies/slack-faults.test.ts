@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
+import type { Channel, Message, Person } from '../../../sandbox/slack/slack-workspace.ts';
 import * as strings from '../../../src/render/strings/index.ts';
+import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import { ScopedFaults } from '../../support/scoped-faults.ts';
 
@@ -19,6 +21,29 @@ const scene = await openAppScene({
   limits: { badThingMs: 4_000 },
 });
 const { slack } = scene;
+
+/** What only this person sees in a channel. */
+function told(channel: Channel, { id }: Person): string[] {
+  return channel.ephemerals.filter(({ user }) => user === id).map(({ text }) => text);
+}
+
+async function messageState({ channel, ts }: Message) {
+  const key = { workspace: slack.team.id, channel, ts };
+  return (await scene.sandbox.bot.store.messages.get(key))?.state;
+}
+
+/** A reply in a thread of people that is sent only when its writer presses. */
+async function unsentReply(channel: Channel) {
+  const root = slack.say({ person: scene.grace, channel, text: 'lunch?' });
+  await scene.finished(channel, scene.reply(channel, root, `${scene.mention} how many groups?`));
+  scene.reply(channel, root, 'see you at noon', { person: scene.grace });
+  const unsent = scene.reply(channel, root, 'and by age?');
+  const note = await scene.until('its writer is told', () =>
+    channel.ephemerals.find(({ user }) => user === scene.ada.id),
+  );
+  const press = { person: scene.ada, channel, ts: note.ts, actionId: 'send_reply' };
+  return { root, unsent, send: () => slack.click(press) };
+}
 
 test.concurrent('an answer whose edits Slack always fails to make is posted in place of its draft', async () => {
   const channel = scene.channel();
@@ -68,13 +93,66 @@ test.concurrent('a thread at which Slack keeps failing is given up, and its aske
 
 test('an outage of Slack ends no answer, however long it takes', async () => {
   const channel = scene.channel();
+  const { unsent, send } = await unsentReply(scene.channel());
   const root = scene.ask(channel, 'during an outage');
   const back = faults.add({ call: /./, fault: failed('internal_error') });
+  await send();
   await new Promise((resolve) => setTimeout(resolve, 3 * 4_000));
   back();
   await scene.finished(channel, root);
   expect(scene.shown(channel, root)).toContain('The answer begins. It ends here.');
   expect(scene.replies(channel, root)).toHaveLength(1);
+  await scene.finished({ id: unsent.channel }, unsent);
+});
+
+test.concurrent.each(['missing_scope', 'internal_error'])(
+  'a reply that Slack never gives back (%s) is told to its writer, and the next one is sent',
+  async (error) => {
+    const channel = scene.channel();
+    const { root, unsent, send } = await unsentReply(channel);
+    const call = new RegExp(`^conversations\\.replies .*"oldest":"${unsent.ts}"`);
+    faults.add({ call, fault: failed(error) });
+    await send();
+    const next = scene.reply(channel, root, `${scene.mention} the next one`);
+    await scene.finished(channel, next);
+    await scene.until('its writer is told', () => told(channel, scene.ada).includes(strings.messageUnread));
+    expect(await messageState(unsent)).toBe('refused');
+  },
+);
+
+test.concurrent.each(['missing_scope', 'internal_error'])(
+  'replies that overtook their mention and that Slack never gives back (%s) are told to its writer',
+  async (error) => {
+    const channel = scene.channel();
+    const { store } = scene.sandbox.bot;
+    const root = slack.say({ person: scene.grace, channel, text: 'lunch?' });
+    const overtaking = scene.reply(channel, root, 'and by age?');
+    const thread = { workspace: slack.team.id, channel: channel.id, thread_ts: root.ts };
+    await scene.until(
+      'it is known',
+      async () => (await store.orphanReplies.after(thread, root.ts)).length > 0,
+    );
+    await store.threads.adopt(thread, { account_id: SETTINGS_ACCOUNT, user_id: scene.ada.id, ts: root.ts });
+    const call = new RegExp(`^conversations\\.replies .*"oldest":"${overtaking.ts}"`);
+    faults.add({ call, fault: failed(error) });
+    const next = scene.reply(channel, root, 'the next one');
+    await scene.finished(channel, next);
+    await scene.until('somebody is told', () => told(channel, scene.ada).includes(strings.repliesUnread));
+    expect(await store.orphanReplies.after(thread, root.ts)).toEqual([]);
+  },
+);
+
+test.concurrent('a person about whom alone Slack fails holds up nobody else in their thread', async () => {
+  const alan = slack.createPerson({ name: 'alan' });
+  const channel = scene.channel();
+  faults.add({ call: new RegExp(`^users\\.info .*"${alan.id}"`), fault: failed('internal_error') });
+  const root = scene.ask(channel, 'the first one');
+  const unknown = scene.reply(channel, root, 'who am I?', { person: alan });
+  const next = scene.reply(channel, root, 'the next one');
+  await scene.finished(channel, next);
+  await scene.until('they are told', () => told(channel, alan).includes(strings.personUnknown));
+  expect(told(channel, alan)).toContain(strings.waitingForIdentity);
+  expect(await messageState(unknown)).toBe('refused');
 });
 
 test.concurrent('a file that Slack does not deliver is waited for by name of the cause, and then left out', async () => {

@@ -14,6 +14,7 @@ describe('a refused person', () => {
     [{ why: 'bot' }, strings.notAllowed],
     [{ why: 'deactivated' }, strings.notAllowed],
     [{ why: 'unknown' }, strings.personUnknown],
+    [{ why: 'unread' }, strings.messageUnread],
     [quota('hourPerson', 2), /2 messages in the past hour.*again in 30 min/],
     [quota('hourWorkspace', 1), /This workspace .*one message in the past hour.*again in 30 min/],
     [quota('atOncePerson', 3), /working on 3 messages.*when one of them is done/],

@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { MAX_KEPT_TABLE_BYTES } from '../slack/message-attachment.ts';
 
-/** The largest body of a request (bytes); Slack's own stay far below. */
-export const MAX_BODY_BYTES = 2 * 1024 * 1024;
+/** The largest body of a request (bytes): a message with more of pasted tables than is kept of them still arrives. */
+export const MAX_BODY_BYTES = 1.5 * MAX_KEPT_TABLE_BYTES;
 /** The most memory for all bodies being read (bytes). */
 const MAX_BUFFERED_BYTES = 32 * 1024 * 1024;
 /** How far a request's time may be ahead of our clock, and behind it (s). */

@@ -38,24 +38,63 @@ export type MessageAttachment = z.output<typeof attachmentSchema>;
 /** The attachments of a message; those of another form are left out. */
 export const attachmentsSchema = listOf(attachmentSchema);
 
-/** What is kept of all attachments of a message, as JSON without the rows of tables, which have a limit of their own. */
+/** What is kept of all attachments of a message (bytes of JSON), without the rows of tables. */
 const MAX_KEPT_BYTES = 64 * 1024;
+/**
+ * What is kept of the rows of all tables of a message (bytes of JSON): Slack's form takes about 130 for a cell with a short
+ * text, and 50,000 of those go to the agent as a file.
+ */
+export const MAX_KEPT_TABLE_BYTES = 8 * 1024 * 1024;
 
-/** The attachments as they are kept: those that exceed the limit are named only. */
-export function keptAttachments(attachments: readonly MessageAttachment[]): MessageAttachment[] {
-  let room = MAX_KEPT_BYTES;
-  return attachments.map((attachment) => {
-    const kept = withoutRepeats(attachment);
-    room -= Buffer.byteLength(JSON.stringify(kept, (key, value) => (key === 'rows' ? [] : value)));
-    if (room >= 0) return kept;
-    const { is_share, is_msg_unfurl, author_id, author_name, from_url, title } = attachment;
-    const names = {
-      author_name: shortened(author_name),
-      from_url: shortened(from_url),
-      title: shortened(title),
-    };
-    return { is_share, is_msg_unfurl, author_id, ...names, is_left_out: true };
+/** The blocks and attachments of a message as they are kept: those that exceed the limits are named only. */
+export function keptParts({
+  blocks,
+  attachments = [],
+}: {
+  blocks?: unknown[] | undefined;
+  attachments?: MessageAttachment[] | undefined;
+}): { blocks?: unknown[]; attachments?: MessageAttachment[] } {
+  const left = { words: MAX_KEPT_BYTES, tables: MAX_KEPT_TABLE_BYTES };
+  const fits = (words: number, tables: number) => {
+    if (words > left.words || tables > left.tables) return false;
+    left.words -= words;
+    left.tables -= tables;
+    return true;
+  };
+  // Slack limits the words in blocks itself.
+  const keptBlocks = blocks?.filter((block) => fits(0, sizeOf(block).tables));
+  const kept = attachments.map((attachment) => {
+    const whole = withoutRepeats(attachment);
+    const { words, tables } = sizeOf(whole);
+    return fits(words, tables) ? whole : nameOnly(attachment, tables > 0);
   });
+  for (let lost = (blocks?.length ?? 0) - (keptBlocks?.length ?? 0); lost > 0; lost -= 1)
+    kept.push(nameOnly({}, true));
+  return {
+    ...(keptBlocks && { blocks: keptBlocks }),
+    ...(kept.length > 0 && { attachments: kept }),
+  };
+}
+
+/** Bytes as JSON: of the rows of tables, and of all else. */
+function sizeOf(value: unknown): { words: number; tables: number } {
+  let tables = 0;
+  const words = JSON.stringify(value, (key, item: unknown) => {
+    if (key !== 'rows' || !Array.isArray(item)) return item;
+    tables += Buffer.byteLength(JSON.stringify(item));
+    return [];
+  });
+  return { words: Buffer.byteLength(words ?? ''), tables };
+}
+
+function nameOnly(attachment: MessageAttachment, isTable: boolean): MessageAttachment {
+  const { is_share, is_msg_unfurl, author_id, author_name, from_url, title } = attachment;
+  const names = {
+    author_name: shortened(author_name),
+    from_url: shortened(from_url),
+    title: shortened(title) ?? (isTable ? 'pasted table' : undefined),
+  };
+  return { is_share, is_msg_unfurl, author_id, ...names, is_left_out: true };
 }
 
 /** The texts of a forwarded message repeat its blocks. */

@@ -11,7 +11,7 @@ import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
-import { keptAttachments } from '../../slack/message-attachment.ts';
+import { keptParts } from '../../slack/message-attachment.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
@@ -59,7 +59,7 @@ export class StartForm {
       const thread = await this.#deps.store.threads.get(key);
       const isTaken = thread !== undefined && thread.task_id !== null;
       const read = parseMessage(message);
-      const kept = { ...read, attachments: keptAttachments(read.attachments) };
+      const kept = { ...read, attachments: [], ...keptParts(read) };
       const source: MessageContent = { text: '', about: kept, files: read.files };
       const id = randomUUID();
       const isElsewhere = await isForeign(workspace, channel, request.person);

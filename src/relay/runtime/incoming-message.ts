@@ -1,4 +1,4 @@
-import { keptAttachments } from '../../slack/message-attachment.ts';
+import { keptParts } from '../../slack/message-attachment.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { MessageContent, SlackTs } from '../../store/schema.ts';
@@ -100,8 +100,7 @@ export function messageContent({
 }: Pick<ThreadMessage, 'text' | 'blocks' | 'files' | 'attachments'>): MessageContent {
   return {
     text,
-    ...(blocks && { blocks }),
+    ...keptParts({ blocks, attachments }),
     ...(files && { files }),
-    ...(attachments && { attachments: keptAttachments(attachments) }),
   };
 }

@@ -47,7 +47,7 @@ const FILE_REASONS = {
   skipped: "the agent service couldn't read it and continued without it.",
   too_many_cells: 'it has more than 50,000 cells. Share it as a file.',
   too_long:
-    "what's forwarded or linked in one message is too long together. Copy it into a file and share that.",
+    "what's pasted, forwarded or linked in one message is too long together. Copy it into a file and share that.",
   not_visible: "I couldn't confirm that you may see it. Share it in this thread.",
   left_behind:
     'it was shared before this workspace or channel changed its account or project. Share it again.',

@@ -151,7 +151,7 @@ test('attachments that are too long together are named as left out', async () =>
   const [prompt] = scene.sentToAgent('read all of it').texts;
   expect(prompt).toContain('**the first**');
   expect(prompt).toContain('[Left out: attachment “the second”]');
-  expect(scene.shown(channel, root)).toContain("“Attachment “the second”” was left out: what's forwarded");
+  expect(scene.shown(channel, root)).toContain("“Attachment “the second”” was left out: what's pasted");
   const key = { workspace: slack.team.id, channel: channel.id, ts: root.ts };
   const stored = JSON.stringify((await store.messages.get(key))?.content?.attachments);
   expect(stored.length).toBeLessThan(64 * 1024);

@@ -2,7 +2,8 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { openAppScene } from '../../support/app-scene.ts';
 
-const scene = await openAppScene({ settings: { INLINE_LIMIT_MIB: '0' } });
+// A large table must pass the limit of requests, too.
+const scene = await openAppScene({ transport: 'http', settings: { INLINE_LIMIT_MIB: '0' } });
 const { agent, slack } = scene;
 
 const rowsOf = (count: number, first: readonly string[] = ['gene', 'p']) => [
@@ -102,6 +103,36 @@ describe.concurrent('a pasted table', () => {
     expect(texts[0]).toContain('[The table has 1 more rows]');
     expect(fileIds).toEqual([[]]);
   });
+
+  test('of 50,000 cells goes whole', async () => {
+    const channel = scene.channel();
+    const cells = ['1', '2', '3', '4', '5'];
+    const table = Array.from({ length: 10_000 }, () => cells);
+    const root = scene.ask(channel, 'is this the largest?', { table });
+    await scene.finished(channel, root);
+    const [file] = await filesSent('is this the largest?');
+    expect(file?.text).toBe(`${cells.join(',')}\n`.repeat(10_000));
+    expect(scene.shown(channel, root)).not.toContain('left out');
+  });
+
+  test.each(['attachments', 'blocks'])(
+    'with very long cells in the %s is named as left out',
+    async (where) => {
+      const channel = scene.channel();
+      const long = 'ATGC'.repeat(1_200_000);
+      const table = [['gene', 'sequence'], ...['G1', 'G2'].map((gene) => [gene, long])];
+      const title = `how long in the ${where}?`;
+      const rich = (text: string) => ({
+        type: 'rich_text',
+        elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }],
+      });
+      const blocks = [rich(title), { type: 'table', rows: table.map((row) => row.map(rich)) }];
+      const root = scene.ask(channel, title, where === 'blocks' ? { blocks } : { table });
+      await scene.finished(channel, root);
+      expect(scene.sentToAgent(title).texts).toEqual([`${title}\n\n[Left out: attachment “pasted table”]`]);
+      expect(scene.shown(channel, root)).toContain("“Attachment “pasted table”” was left out: what's pasted");
+    },
+  );
 
   test('without words waits for the next message like a file', async () => {
     const channel = scene.channel();

@@ -1,6 +1,6 @@
 import type { DisplayNames } from './display-names.ts';
 import {
-  isTooLarge,
+  isInFileOnly,
   type ParsedBlock,
   type ParsedInline,
   type ParsedList,
@@ -56,10 +56,11 @@ function codeFence(code: string, language: string): string {
 
 /** A table that has more rows than its first ones is named by its file, if it goes as one. */
 function tableToMarkdown(table: ParsedTable, names: DisplayNames): string {
-  const { rows, columns, firstRows, file } = table;
-  const more = rows.length - firstRows.length;
-  if (more > 0 && file !== undefined && !isTooLarge(table))
+  const { rows, columns, file } = table;
+  if (isInFileOnly(table))
     return `[Table of ${rows.length} rows and ${columns} columns: see the file ${file}]`;
+  const firstRows = table.firstRows();
+  const more = rows.length - firstRows.length;
   const lines = firstRows.map((row) => {
     const cells = Array.from({ length: columns }, (_, column) => cellToMarkdown(row[column] ?? [], names));
     return `| ${cells.join(' | ')} |`;

@@ -31,12 +31,12 @@ export interface ParsedList {
   readonly items: readonly (readonly ParsedInline[])[];
 }
 
-/** A table. Only the cells of its first rows are parsed, because it may have very many. */
+/** A table. Cells are parsed only where they are read, because it may have very many. */
 export interface ParsedTable {
   readonly kind: 'table';
   readonly rows: readonly (readonly unknown[])[];
   readonly columns: number;
-  readonly firstRows: readonly (readonly (readonly ParsedInline[])[])[];
+  readonly firstRows: () => readonly (readonly (readonly ParsedInline[])[])[];
   /** The name of the file that holds all of it, if it goes to the agent as one, too. */
   readonly file?: string;
 }
@@ -49,16 +49,23 @@ export type ParsedBlock =
   | ParsedTable
   | { readonly kind: 'quoted'; readonly blocks: readonly ParsedBlock[] };
 
-/** All inline elements of the blocks, in reading order: of a table those of its first rows. Code blocks have none. */
+/** All inline elements of the blocks, in reading order: of a table those that the text shows. Code blocks have none. */
 export function inlinesOf(blocks: readonly ParsedBlock[]): ParsedInline[] {
   return blocks.flatMap((block): readonly ParsedInline[] => {
     if (block.kind === 'paragraph' || block.kind === 'quote') return block.content;
     if (block.kind === 'list') return block.items.flat();
-    if (block.kind === 'table') return block.firstRows.flat(2);
+    if (block.kind === 'table') return isInFileOnly(block) ? [] : block.firstRows().flat(2);
     return block.kind === 'quoted' ? inlinesOf(block.blocks) : [];
   });
 }
 
+/** Whether a table's text only names the file that holds it. */
+export function isInFileOnly(table: ParsedTable): boolean {
+  return table.file !== undefined && table.rows.length > MAX_ROWS_IN_TEXT && !isTooLarge(table);
+}
+
+/** Tables with more rows go to the agent as a file only. */
+export const MAX_ROWS_IN_TEXT = 50;
 /** Larger tables do not go to the agent as files. */
 export const MAX_TABLE_CELLS = 50_000;
 

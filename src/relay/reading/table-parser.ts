@@ -1,11 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { listOf, optional } from '../../slack/field-schemas.ts';
-import type { ParsedBlock, ParsedInline, ParsedTable } from './parsed-blocks.ts';
+import { MAX_ROWS_IN_TEXT, type ParsedBlock, type ParsedInline, type ParsedTable } from './parsed-blocks.ts';
 import { NO_LABELS, parseInline, parseRichText } from './rich-text-parser.ts';
 
-/** Tables with more rows go to the agent as a file only. */
-const MAX_ROWS_IN_TEXT = 50;
 /** Rows of a file that are parsed at once. */
 const ROWS_AT_ONCE = 200;
 
@@ -23,12 +21,20 @@ const numberCellSchema = z.looseObject({
 export function parseTable(raw: unknown): ParsedTable | undefined {
   const rows = tableSchema.safeParse(raw).data?.rows.filter((row) => row.length > 0) ?? [];
   if (rows.length === 0) return undefined;
-  return {
-    kind: 'table',
-    rows,
-    columns: rows.reduce((most, row) => Math.max(most, row.length), 0),
-    firstRows: rows.slice(0, MAX_ROWS_IN_TEXT).map((row) => row.map(parseCell)),
-  };
+  const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
+  return { kind: 'table', rows, columns, firstRows: () => firstRowsOf(raw, rows) };
+}
+
+/** The first rows of tables, by their blocks: a message is read many times. */
+const parsedRows = new WeakMap<object, ParsedInline[][][]>();
+
+function firstRowsOf(raw: unknown, rows: readonly unknown[][]): ParsedInline[][][] {
+  const block = Object(raw);
+  const known = parsedRows.get(block);
+  if (known !== undefined) return known;
+  const parsed = rows.slice(0, MAX_ROWS_IN_TEXT).map((row) => row.map(parseCell));
+  parsedRows.set(block, parsed);
+  return parsed;
 }
 
 /** The cells of all rows. Lets others work meanwhile. */

@@ -87,15 +87,16 @@ export function changesSince(
   const changed = Object.entries(wanted.data).filter(
     ([id, value]) => !isDeepStrictEqual(before.get(id), value),
   );
-  const project = values.project.trim();
-  return {
-    settings: Object.fromEntries(changed),
-    project: project === '' ? undefined : project,
-    texts: {
-      ...textChange('title', values.title, snapshot.title),
-      ...textChange('description', values.description, snapshot.description),
-    },
+  const project = values.project.trim() || undefined;
+  const texts = {
+    ...textChange('title', values.title, snapshot.title),
+    ...textChange('description', values.description, snapshot.description),
   };
+  const settings: Partial<Settings> = Object.fromEntries(changed);
+  const isChosen = project !== undefined || Object.keys(texts).length > 0;
+  // A project or texts that people choose stay as they are, unless they ask for the channel's name at the same time.
+  if (isChosen && snapshot.settings.sync_project_name) settings.sync_project_name = project ? null : false;
+  return { settings, project, texts };
 }
 
 function textChange(name: 'title' | 'description', text: string | undefined, digestBefore: string | null) {

@@ -16,6 +16,7 @@ export const CHANNEL_SETTINGS_CALLBACK = 'channel_settings';
 
 /** The settings that the form shows; null means the app's own setting. */
 export interface ChannelSettingsFields extends Omit<Settings, 'allowed_bots'> {
+  sync_project_name: boolean;
   /** As people type them: ids separated by commas, the word none, or '' for the workspace's setting. */
   allowed_bots: string;
 }

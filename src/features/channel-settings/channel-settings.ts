@@ -74,14 +74,18 @@ export class ChannelSettingsModal {
     const refusal = await settingsRefusal(this.#deps, actor);
     if (refusal !== undefined) return strings.channelSettingsRefused[refusal];
     const { workspace, channel } = actor;
-    const settings = await this.#deps.store.settings.get(workspace, channel);
+    const isDirect = isDirectChannel(channel);
+    const set = await this.#deps.store.settings.get(workspace, channel);
+    const isFollowing =
+      set.sync_project_name ?? !(await this.#deps.store.projects.isChosen(this.#projectKey(actor)));
+    const settings = { ...set, sync_project_name: isFollowing && !isDirect };
     const id = await this.#deps.store.projects.projectIdOf(this.#projectKey(actor));
     const project = id === undefined ? undefined : await this.#readProject(workspace, id);
     return channelSettingsView({
       metadata: encodeSnapshot(channel, settings, project),
       usual: await this.#usualSettings(workspace),
       settings: { ...settings, allowed_bots: formatBotList(settings.allowed_bots) },
-      isDirect: isDirectChannel(channel),
+      isDirect,
       project: id === undefined ? undefined : (project ?? { id }),
     });
   }
@@ -140,8 +144,7 @@ export class ChannelSettingsModal {
       if (project !== undefined) await tx.projects.assign(key, project);
       if (Object.keys(settings).length > 0) await saveSettings(this.#deps, tx, actor, settings);
       await tx.audit.add({ workspace, channel, user_id: person, kind: 'setting', details });
-      if (settings.sync_project_name === true || project !== undefined)
-        await tx.projects.wantNames(workspace, channel);
+      if (settings.sync_project_name === true) await tx.projects.wantNames(workspace, channel);
     });
     this.#deps.log.info({ ...actor, changed: Object.keys(details) }, 'channel settings changed');
     return {};

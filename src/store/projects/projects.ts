@@ -2,12 +2,18 @@ import { type RawBuilder, sql } from 'kysely';
 import { CHANNEL_LEVEL, WANTED_AGAIN } from '../jobs/jobs.ts';
 import { Queries } from '../queries.ts';
 import type { ProjectKey } from '../schema.ts';
-import { fromNow, isUnclaimed, ofProject } from '../sql-expressions.ts';
+import { daysAgo, fromNow, isUnclaimed, ofProject } from '../sql-expressions.ts';
 
 /** The kind of jobs that give a project the name of its channel; their key is the account. */
 export const PROJECT_NAME_JOB = 'project_name';
 /** How long changes of a channel are collected (ms): one call sends them all. */
 const NAME_DELAY_MS = 300;
+
+/** The names of channels that were not used for this long are not looked up after a gap. */
+const USED_LATELY_DAYS = 30;
+
+/** The project of a row was chosen by people: nothing has claimed the right to create it. */
+const IS_CHOSEN = sql<boolean>`project_id is not null and claimed_by is null`;
 
 /** The outcome of claiming a channel's project. */
 export type ProjectClaim =
@@ -71,6 +77,12 @@ export class Projects extends Queries {
     return row?.project_id ?? undefined;
   }
 
+  /** Whether people chose the channel's project: it was not created for the channel. */
+  async isChosen(key: ProjectKey): Promise<boolean> {
+    const row = await this.first(sql`select from projects where ${ofProject(key)} and ${IS_CHOSEN}`);
+    return row !== undefined;
+  }
+
   /** Sets the channel's project from its next thread on; a turn that is creating one loses its claim. */
   async assign(key: ProjectKey, projectId: string): Promise<void> {
     const { workspace, channel, account_id } = key;
@@ -82,16 +94,21 @@ export class Projects extends Queries {
   }
 
   /**
-   * Asks for the jobs that give a workspace's projects their channels' current names, where the settings say so: of one
-   * channel, or of all. False if there are none. Waits a moment: people change a name and then the purpose.
+   * Asks for the jobs that give a workspace's projects their channels' current names, unless the settings say otherwise or
+   * people chose the project: of one channel, or of all used lately. False if there are none. Waits a moment: people change
+   * a name and then the purpose.
    */
   async wantNames(workspace: string, channel?: string): Promise<boolean> {
+    const isWanted =
+      channel === undefined
+        ? sql`channel in (select channel from threads where workspace = ${workspace} and last_used_at > ${daysAgo(USED_LATELY_DAYS)})`
+        : sql`channel = ${channel}`;
     return this.changes(sql`
       insert into jobs (workspace, kind, channel, thread_ts, key, person, payload, due_at)
       select workspace, ${PROJECT_NAME_JOB}, channel, ${CHANNEL_LEVEL}::numeric, account_id, '', '{}', ${fromNow(NAME_DELAY_MS)}
-      from projects join settings using (workspace, channel)
-      where workspace = ${workspace} and channel = coalesce(${channel ?? null}, channel)
-        and project_id is not null and sync_project_name
+      from projects left join settings using (workspace, channel)
+      where workspace = ${workspace} and project_id is not null and channel not like 'D%'
+        and coalesce(sync_project_name, not (${IS_CHOSEN})) and ${isWanted}
       on conflict (workspace, kind, channel, thread_ts, key) do update set ${WANTED_AGAIN}`);
   }
 

@@ -36,8 +36,8 @@ export interface SettingsRow {
   allowed_bots: string[] | null;
   task_control: TaskControl | null;
   show_steps: boolean;
-  /** The project gets the channel's name and purpose when they change. */
-  sync_project_name: boolean;
+  /** The project gets the channel's name and purpose when they change; null: if it was created for the channel. */
+  sync_project_name: boolean | null;
   /** Steps of Slack's workflows may ask the agent here. */
   allow_workflow_steps: boolean;
   changed_by: string;

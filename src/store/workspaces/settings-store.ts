@@ -19,7 +19,7 @@ export const DEFAULT_SETTINGS: Settings = {
   allowed_bots: null,
   task_control: null,
   show_steps: true,
-  sync_project_name: false,
+  sync_project_name: null,
   allow_workflow_steps: false,
 };
 

@@ -24,7 +24,8 @@ describe('the project of a channel', () => {
     await scene.finished(channel, old);
     const other = await newProject(scene, 'Shared work');
     await saveChannelSettings(scene, channel, { channel_project: ` ${other} ` });
-    expect((await auditRows(scene, channel, 'setting')).at(-1)?.details).toEqual({ project: other });
+    const details = { project: other, sync_project_name: null };
+    expect((await auditRows(scene, channel, 'setting')).at(-1)?.details).toEqual(details);
     await scene.finished(channel, scene.ask(channel, 'in the new project'));
     await scene.finished(channel, scene.reply(channel, old, 'goes on'));
     expect(taskOf(scene, 'in the new project')?.project.id).toBe(other);
@@ -81,7 +82,7 @@ describe('the project of a channel', () => {
       description: '',
     });
     const noted = (await auditRows(scene, channel, 'setting')).map(({ details }) => details);
-    expect(noted).toEqual([{ renamed: true }, { described: true }]);
+    expect(noted).toEqual([{ renamed: true, sync_project_name: false }, { described: true }]);
   });
 
   test('keeps texts that are longer than the form can show', async () => {

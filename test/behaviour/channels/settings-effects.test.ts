@@ -86,8 +86,7 @@ describe("a project that follows its channel's name", () => {
     for (const channel of [open, closed, alone])
       await scene.finished(channel, scene.ask(channel, `hello ${channel.name}`));
     const [one, two, three] = [open, closed, alone].map((channel) => projectOf(scene, channel)?.id ?? '');
-    await saveChannelSettings(scene, open, { channel_more: ['show_steps', 'follows_name'] });
-    await saveChannelSettings(scene, closed, { channel_more: ['show_steps', 'follows_name'] });
+    await saveChannelSettings(scene, alone, { channel_more: ['show_steps'] });
     scene.slack.rename(open, 'second-name');
     scene.slack.setPurpose(open, 'Another purpose');
     scene.slack.rename(closed, 'closed-again');
@@ -104,10 +103,12 @@ describe("a project that follows its channel's name", () => {
   test('takes the current name as soon as it starts to follow', async () => {
     const channel = scene.channel();
     const id = await newProject(scene, 'Any name');
-    await saveChannelSettings(scene, channel, {
-      channel_project: id,
-      channel_more: ['show_steps', 'follows_name'],
-    });
+    await saveChannelSettings(scene, channel, { channel_project: id });
+    scene.slack.rename(channel, 'a-name-of-its-own');
+    await scene.slack.settled();
+    await saveChannelSettings(scene, channel, { channel_model: 'max' });
+    expect(projectUpdates(scene, id)).toEqual([]);
+    await saveChannelSettings(scene, channel, { channel_more: ['show_steps', 'follows_name'] });
     await scene.until('it has the name', () => projectOf(scene, channel)?.id === id);
     expect(projectOf(scene, channel)?.description).toBe('Where things are tried');
   });
@@ -116,12 +117,6 @@ describe("a project that follows its channel's name", () => {
     const deaf = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
     const channel = deaf.channel('before-the-gap');
     await deaf.finished(channel, deaf.ask(channel, 'hello'));
-    await saveChannelSettings(deaf, channel, { channel_more: ['follows_name'] });
-    const { db } = deaf.sandbox.bot.store;
-    await deaf.until('it is in step', async () => {
-      const jobs = db.selectFrom('jobs').select('key').where('kind', '=', 'project_name');
-      return (await jobs.execute()).length === 0;
-    });
     await stopBotFor(deaf, 6, () => deaf.slack.rename(channel, 'after-the-gap'));
     await deaf.sandbox.restartBot();
     await deaf.until('the project has the name', () => projectOf(deaf, channel));
@@ -133,11 +128,6 @@ describe("a project that follows its channel's name", () => {
     const slow = await openAppScene({ agent: { faults } }, onTestFinished);
     const channel = slow.channel('old-name');
     await slow.finished(channel, slow.ask(channel, 'hello'));
-    await saveChannelSettings(slow, channel, { channel_more: ['follows_name'] });
-    await slow.until(
-      'it is in step',
-      () => projectUpdates(slow, projectOf(slow, channel)?.id ?? '').length > 0,
-    );
     const takeBack = faults.add({
       call: 'PUT /projects/{project_id}',
       fault: { kind: 'latency', ms: 60_000 },

@@ -48,7 +48,7 @@ describe("the form of a channel's settings", () => {
       allowed_bots: ['B012', 'B034'],
       task_control: null,
       show_steps: false,
-      sync_project_name: true,
+      sync_project_name: null,
       allow_workflow_steps: true,
     });
     const details = {
@@ -56,7 +56,6 @@ describe("the form of a channel's settings", () => {
       allowed_users: 'guests',
       allowed_bots: 'B012, B034',
       show_steps: false,
-      sync_project_name: true,
       allow_workflow_steps: true,
     };
     expect(await auditRows(scene, channel, 'setting')).toEqual([{ user_id: ada.id, details }]);

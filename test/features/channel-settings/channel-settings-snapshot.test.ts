@@ -8,8 +8,9 @@ import {
 import { DEFAULT_SETTINGS } from '../../../src/store/workspaces/settings-store.ts';
 
 const project = { id: 'prj_1', title: 'Lab', description: '', createdAt: '', updatedAt: '' };
-const shown = parseSnapshot(encodeSnapshot('C1', DEFAULT_SETTINGS, project));
-const blind = parseSnapshot(encodeSnapshot('C1', DEFAULT_SETTINGS, undefined));
+const settings = { ...DEFAULT_SETTINGS, sync_project_name: false };
+const shown = parseSnapshot(encodeSnapshot('C1', settings, project));
+const blind = parseSnapshot(encodeSnapshot('C1', settings, undefined));
 const untouched: ChannelSettingsValues = {
   project: '',
   title: 'Lab',
@@ -60,14 +61,21 @@ describe('a submitted channel settings form', () => {
     expect(change(direct)).toEqual({ settings: {}, project: undefined, texts: {} });
   });
 
+  test("ends that the project takes the channel's name, where people choose another name or project", () => {
+    const following = parseSnapshot(encodeSnapshot('C1', { ...settings, sync_project_name: true }, project));
+    const more = ['show_steps', 'follows_name'];
+    expect(change({ more }, following)?.settings).toEqual({});
+    expect(change({ more, title: 'Ours' }, following)?.settings).toEqual({ sync_project_name: false });
+    expect(change({ more, project: 'prj_2' }, following)?.settings).toEqual({ sync_project_name: null });
+    expect(change({ more, project: 'prj_2' })?.settings).toEqual({ sync_project_name: true });
+  });
+
   test('names bots, no bots, or the default', () => {
     expect(change({ bots: 'B012, B034  B012' })?.settings).toEqual({ allowed_bots: ['B012', 'B034'] });
     expect(change({ bots: ' None ' })?.settings).toEqual({ allowed_bots: [] });
     for (const odd of ['U012', 'b012', 'none, B012', 'B0 12!', many])
       expect(change({ bots: odd })).toBeUndefined();
-    const named = parseSnapshot(
-      encodeSnapshot('C1', { ...DEFAULT_SETTINGS, allowed_bots: ['B012'] }, project),
-    );
+    const named = parseSnapshot(encodeSnapshot('C1', { ...settings, allowed_bots: ['B012'] }, project));
     expect(change({ bots: 'B012' }, named)?.settings).toEqual({});
     expect(change({ bots: '' }, named)?.settings).toEqual({ allowed_bots: null });
   });

@@ -86,7 +86,13 @@ describe('the form with the settings of a channel', () => {
   test('says of each value whether the channel, the workspace or the operator has set it', () => {
     const view = channelSettingsView({
       metadata: '{}',
-      settings: { ...DEFAULT_SETTINGS, allowed_bots: '', model: 'max', listen_mode: 'everything' },
+      settings: {
+        ...DEFAULT_SETTINGS,
+        sync_project_name: true,
+        allowed_bots: '',
+        model: 'max',
+        listen_mode: 'everything',
+      },
       usual: {
         listens: { text: 'mentions', from: 'operator' },
         admits: { text: 'guests', from: 'workspace' },

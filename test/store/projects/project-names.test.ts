@@ -3,22 +3,45 @@ import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
-const { settings: channels, projects, results } = new Store(kysely);
+const { settings: channels, projects, results, inbox } = new Store(kysely);
+const turn = '01a1fbfe-6e3a-7000-83e3-5e284a624410';
 
-test("a project is to get its channel's new name where the settings say so, and no other project", async () => {
-  const due = () => kysely.selectFrom('jobs').select(['channel', 'key']).orderBy('channel').execute();
-  const key = { workspace: 'T1', channel: 'C1', account_id: 'settings' };
+test("a project is to get its channel's new name if it was created for it, or the settings say so", async () => {
+  const due = async () =>
+    (await kysely.selectFrom('jobs').select('channel').orderBy('channel').execute()).map(
+      (job) => job.channel,
+    );
+  const key = (channel: string) => ({ workspace: 'T1', channel, account_id: 'settings' });
+  const create = async (channel: string) => {
+    await projects.claim(key(channel), turn, 15_000);
+    await projects.bind(key(channel), turn, `prj_${channel}`);
+  };
   expect(await projects.wantNames('T1', 'C1')).toBe(false);
-  await projects.assign(key, 'prj_1');
+  await projects.assign(key('C1'), 'prj_1');
   expect(await projects.wantNames('T1', 'C1')).toBe(false);
-  await channels.set('T1', 'C1', 'U1', { sync_project_name: true });
-  expect(await projects.wantNames('T2', 'C1')).toBe(false);
+  await create('C2');
+  expect(await projects.wantNames('T2', 'C2')).toBe(false);
+  await channels.set('T1', 'C2', 'U1', { sync_project_name: false });
+  expect(await projects.wantNames('T1', 'C2')).toBe(false);
+  await create('D3');
+  expect(await projects.wantNames('T1', 'D3')).toBe(false);
   expect(await due()).toEqual([]);
+  await channels.set('T1', 'C1', 'U1', { sync_project_name: true });
   expect(await projects.wantNames('T1', 'C1')).toBe(true);
-  await projects.assign({ ...key, channel: 'C2' }, 'prj_2');
-  await channels.set('T1', 'C2', 'U1', { sync_project_name: true });
-  expect(await projects.wantNames('T1')).toBe(true);
-  expect(await due()).toEqual(['C1', 'C2'].map((channel) => ({ channel, key: 'settings' })));
+  await create('C5');
+  expect(await projects.wantNames('T1', 'C5')).toBe(true);
+  expect(await due()).toEqual(['C1', 'C5']);
+});
+
+test('after a gap, the projects of channels that were used lately are to get their names', async () => {
+  const key = { workspace: 'T5', channel: 'C1', account_id: 'settings' };
+  await projects.claim(key, turn, 15_000);
+  await projects.bind(key, turn, 'prj_1');
+  expect(await projects.wantNames('T5')).toBe(false);
+  const message = { thread_ts: '1.000000', ts: '1.000000', user_id: 'U1', content: { text: 'hello' } };
+  const written = { state: 'waiting', edited_ts: null, is_addressed: true, appliedEdit: undefined } as const;
+  await inbox.write({ ...key, ...message, ...written });
+  expect(await projects.wantNames('T5')).toBe(true);
 });
 
 test('a channel can switch to another project, even while a turn creates one for it', async () => {

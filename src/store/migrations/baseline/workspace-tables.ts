@@ -77,7 +77,7 @@ export const WORKSPACE_TABLES = `
     allowed_bots text[],
     task_control text check (task_control in ('starter', 'channel', 'admins')),
     show_steps boolean not null default true,
-    sync_project_name boolean not null default false,
+    sync_project_name boolean,
     allow_workflow_steps boolean not null default false,
     changed_by text not null,
     changed_at timestamptz not null default now(),

@@ -195,9 +195,9 @@ export async function startApp(
   const unsentReplies = new UnsentReplies(controlDeps);
   const stopTriggers = new StopTriggers(controlDeps, stopControl, pausedMessages, waitingReactions);
   const dispatcher = new Dispatcher({ queue, run: (...job) => runner.run(...job), log });
-  const retention = retentionDays(config);
   const { onRetentionFailed } = telemetry.metrics;
-  const maintenance = new Maintenance({ store, queue, waitingReactions, retention, onRetentionFailed, log });
+  const rows = { store, retention: retentionDays(config), onRetentionFailed };
+  const maintenance = new Maintenance({ ...rows, queue, installations, waitingReactions, log });
   const followUps = followUpJobs(deps, [postLaterResults, postReviews], readRateFor);
 
   // Messages from Slack.

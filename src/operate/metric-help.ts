@@ -44,7 +44,8 @@ export const metricHelp = {
     'Bytes of bodies; peer: slack, service, links (where other links lead); direction: up, down',
   threads_held: 'Threads that this process works on',
   credential_refused: '1 for each setting whose token or key is rejected; setting: its name',
-  own_credentials_refused: 'Rejected credentials of workspaces; kind: token, key',
+  own_credentials_refused:
+    'Rejected credentials of workspaces, and tokens that cannot be decrypted; kind: token, key',
   deaf_workspaces: 'Workspaces whose posts do not come back as events',
   database_up: '1 if the figures from the database could be read, else 0',
   messages_waiting: 'Messages waiting for their turn, over all processes',

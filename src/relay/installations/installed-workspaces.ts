@@ -48,7 +48,7 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
   readonly #entries = new Map<string, WorkspaceEntry>();
   #lastSequence = 0;
   #refreshing: Promise<void> | undefined;
-  /** Installations that cannot be used: each is named once. */
+  /** Workspaces whose tokens cannot be decrypted: each is named once. */
   readonly #leftOut = new Set<string>();
 
   constructor(deps: InstalledWorkspacesDeps) {
@@ -78,7 +78,8 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
   }
 
   refusedOwnTokenCount(): number {
-    return [...this.#entries.values()].filter(({ gate }) => gate.refusedSince !== undefined).length;
+    const refused = [...this.#entries.values()].filter(({ gate }) => gate.refusedSince !== undefined);
+    return refused.length + this.#leftOut.size;
   }
 
   /** Reads what has changed since the last time. With `isFull`, also notices deleted rows. Throws StoreError. */
@@ -97,7 +98,7 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
       this.#lastSequence = row.change_seq;
       try {
         this.#apply(row);
-        this.#leftOut.delete(row.installation_id);
+        this.#leftOut.delete(row.workspace);
       } catch (error) {
         this.#leaveOut(row, error);
       }
@@ -106,6 +107,7 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
     this.#giveUpUnused();
     const present = new Set(await installations.workspaceIds());
     for (const id of this.#entries.keys()) if (!present.has(id)) this.#remove(id);
+    for (const id of this.#leftOut) if (!present.has(id)) this.#leftOut.delete(id);
   }
 
   #giveUpUnused(): void {
@@ -167,14 +169,11 @@ export class InstalledWorkspaces implements WorkspaceRegistry {
   }
 
   /** The other workspaces go on. */
-  #leaveOut({ workspace, installation_id }: InstalledWorkspace, error: unknown): void {
+  #leaveOut({ workspace }: InstalledWorkspace, error: unknown): void {
     this.#remove(workspace);
-    if (this.#leftOut.has(installation_id)) return;
-    this.#leftOut.add(installation_id);
-    this.#deps.log.error(
-      { workspace: installation_id, err: error },
-      'decrypting the tokens of a workspace failed',
-    );
+    if (this.#leftOut.has(workspace)) return;
+    this.#leftOut.add(workspace);
+    this.#deps.log.error({ workspace, err: error }, 'decrypting the tokens of a workspace failed');
   }
 
   #remove(id: string): void {

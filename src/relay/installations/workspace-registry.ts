@@ -15,6 +15,6 @@ export interface WorkspaceRegistry {
   find(at: InstallationQuery): Promise<WorkspaceClient | undefined>;
   /** Since when Slack refuses the token in the settings. */
   tokenRefusedSince(): Date | undefined;
-  /** How many workspaces' own tokens Slack refuses. */
+  /** How many workspaces' own tokens Slack refuses, or cannot be decrypted. */
   refusedOwnTokenCount(): number;
 }

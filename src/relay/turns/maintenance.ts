@@ -4,6 +4,7 @@ import type { ThreadKey } from '../../store/keys.ts';
 import type { ThreadQueue } from '../../store/queue/thread-queue.ts';
 import type { Store } from '../../store/store.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
+import type { WorkspaceRegistry } from '../installations/workspace-registry.ts';
 import { Poller } from '../runtime/poller.ts';
 
 /** How often threads without a job are queued again (ms): until then, their people wait in vain. */
@@ -15,6 +16,8 @@ const MAX_THREADS_PER_PAGE = 1_000;
 
 export interface MaintenanceDeps {
   store: Store;
+  /** Only the threads of its workspaces are queued: others have no token that could be used. */
+  installations: Pick<WorkspaceRegistry, 'ids'>;
   queue: Pick<ThreadQueue, 'threadsWithoutJob' | 'enqueue'>;
   waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
   retention: RetentionDays;
@@ -55,10 +58,12 @@ export class Maintenance {
 
   /** Queues the threads that have work but no job: a process ended just after it recorded a message. */
   async #requeueThreadsWithoutJob(): Promise<void> {
-    const { store, queue, log } = this.#deps;
+    const { store, queue, installations, log } = this.#deps;
+    const served = new Set(installations.ids());
     for (let last: ThreadKey | undefined; !this.#requeuePoller.signal.aborted; ) {
       const threads = await store.threads.withWork(MAX_THREADS_PER_PAGE, last);
-      for (const thread of threads.length === 0 ? [] : await queue.threadsWithoutJob(threads)) {
+      const runnable = threads.filter(({ workspace }) => served.has(workspace));
+      for (const thread of runnable.length === 0 ? [] : await queue.threadsWithoutJob(runnable)) {
         log.warn({ ...thread }, 'a thread had work but no job; queued again');
         await queue.enqueue(store.db, thread);
       }

@@ -57,7 +57,7 @@ export class TurnRunner {
   async run(thread: ThreadKey, jobLease: Lease, completion: JobCompletion): Promise<void> {
     const workspace = await this.#options.findWorkspace(thread.workspace);
     if (workspace === undefined) {
-      this.#deps.log.warn({ ...thread }, 'the app is not installed in this workspace; the turn waits');
+      this.#deps.log.warn({ ...thread }, 'there is no usable token for this workspace; the turn waits');
       return;
     }
     const lease = drainOnUninstall(jobLease, workspace.uninstalled);

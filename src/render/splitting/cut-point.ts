@@ -12,6 +12,9 @@ import { type Seam, seamAt } from './seam.ts';
 /** Most blocks that Slack may make of a message's Markdown: 50 in all, less five for the app's own. */
 const MAX_MARKDOWN_BLOCKS = 45;
 
+/** Of more headings in a row (one of each level), none is taken for the heading of what follows. */
+const MAX_HEADINGS_IN_A_ROW = 6;
+
 /** A cut: the offset where the next part starts, and its seam. */
 export interface CutPoint extends Seam {
   at: number;
@@ -41,7 +44,10 @@ export class SlackBlockCount {
   }
 }
 
-/** The first cut in a range that the limits on blocks and table rows require, if any. `blocks` holds those before the text. */
+/**
+ * The first cut in a range that the limits on blocks and table rows require, if any; headings go with what follows them.
+ * `blocks` holds those before the text.
+ */
 export function cutAtBlockLimit(
   text: string,
   root: MarkdownNode,
@@ -49,10 +55,15 @@ export function cutAtBlockLimit(
   blocks = new SlackBlockCount(),
 ): CutPoint | undefined {
   const isInRange = (at: number) => at >= first && at < before;
+  let headings: number[] = [];
   for (const node of blocksInOrder(root)) {
     blocks.add(node);
     const start = lineStart(text, node.start);
-    if (blocks.count > MAX_MARKDOWN_BLOCKS && isInRange(start)) return cutAt(text, root, start);
+    if (blocks.count > MAX_MARKDOWN_BLOCKS && isInRange(start)) {
+      const above = headings.length <= MAX_HEADINGS_IN_A_ROW ? headings.find(isInRange) : undefined;
+      return cutAt(text, root, above ?? start);
+    }
+    headings = node.type === 'heading' ? [...headings, start] : [];
     const row =
       node.type === 'table' && !isTableTooWide(text, node) ? node.children[MAX_TABLE_ROWS] : undefined;
     if (row && isInRange(row.start)) return cutAt(text, root, lineStart(text, row.start));
@@ -111,10 +122,9 @@ function lineCut(text: string, root: MarkdownNode, least: number, safe: number):
 function lineCutRank(text: string, root: MarkdownNode, at: number): number | undefined {
   const chain = nodesAround(root, at);
   const deepest = chain.at(-1);
-  if (!deepest) {
-    const before = root.children.findLast((node) => node.end <= at);
-    return before?.type === 'heading' ? undefined : 0;
-  }
+  const before = (deepest ?? root).children.findLast((node) => node.end <= at);
+  if (before?.type === 'heading') return undefined;
+  if (!deepest) return 0;
   if (chain.some((node) => node.type === 'heading')) return undefined;
   const table = chain.find((node) => node.type === 'table');
   if (table) return table.children.slice(2).some((row) => lineStart(text, row.start) === at) ? 2 : undefined;

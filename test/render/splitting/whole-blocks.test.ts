@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
+import { lastNodes } from '../../../src/render/markdown/markdown-node.ts';
+import { parseMarkdown } from '../../../src/render/markdown/parse-markdown.ts';
 import { type DisplayedReply, renderReply } from '../../../src/render/messages/reply-message.ts';
 import { type AnswerPart, AnswerSplitter } from '../../../src/render/splitting/answer-splitter.ts';
+import { breakPoint } from '../../../src/render/splitting/break-point.ts';
 import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 import { cellsOf, expectWithinLimits, markdownOf, shapeOf } from '../../support/markdown-shape.ts';
 
@@ -69,6 +72,65 @@ function expectWhole(answer: string, parts: readonly AnswerPart[]): void {
   for (const kind of ['c', 't', 'w'])
     expect(marks(kind, own)).toEqual(numbered(kind, marks(kind, own).length));
 }
+
+/** Sections with one or two headings each, some of them in a quote. */
+const sections = fc
+  .array(
+    fc.record({
+      headings: fc.integer({ min: 1, max: 2 }),
+      words: fc.oneof(
+        { weight: 9, arbitrary: fc.integer({ min: 1, max: 30 }) },
+        { weight: 1, arbitrary: fc.integer({ min: 100, max: 900 }) },
+      ),
+      isQuoted: fc.boolean(),
+      isList: fc.boolean(),
+    }),
+    { minLength: 30, maxLength: 60 },
+  )
+  .map((all) =>
+    all
+      .map(({ headings, words, isQuoted, isList }) => {
+        const heads = Array.from(
+          { length: headings },
+          (_, level) => `${'#'.repeat(level + 2)} Some heading\n\n`,
+        );
+        const text = `${heads.join('')}${isList ? '- ' : ''}${'word '.repeat(words).trimEnd()}.`;
+        return isQuoted ? text.replaceAll(/^/gm, '> ') : text;
+      })
+      .join('\n\n'),
+  );
+
+/** The type of the last block, also within a quote or list. */
+function lastBlock(markdown: string): string | undefined {
+  return lastNodes(parseMarkdown(markdown, { characters: 0 })).at(-1)?.type;
+}
+
+describe('a heading', () => {
+  test('never ends a message whose text begins in the next one', () => {
+    fc.assert(
+      fc.property(sections, (answer) => {
+        const parts = splitAnswer(answer);
+        expect(displayedText(parts)).toBe(answer);
+        for (const part of parts) expect(lastBlock(markdownOf(part))).not.toBe('heading');
+      }),
+      { numRuns: 20, endOnFailure: true },
+    );
+  });
+
+  test('never ends a message that is continued below because no edit was to be had', () => {
+    fc.assert(
+      fc.property(sections, fc.double({ min: 0.05, max: 0.95, noNaN: true }), (answer, share) => {
+        const at = breakPoint(answer, 0, Math.floor(answer.length * share), { characters: 0 });
+        expect(lastBlock(answer.slice(0, at))).not.toBe('heading');
+      }),
+      { numRuns: 20, endOnFailure: true },
+    );
+  });
+
+  test('does not fill messages with itself where there are only headings', () => {
+    expect(splitAnswer('## Some heading\n\n'.repeat(200).trimEnd())).toHaveLength(5);
+  });
+});
 
 describe('an answer of well-formed blocks', () => {
   test('keeps its code and tables intact wherever it is cut', () => {

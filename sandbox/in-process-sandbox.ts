@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
-import { startApp, type TaskthreadApp } from '../src/app.ts';
+import { type AppOverrides, startApp, type TaskthreadApp } from '../src/app.ts';
 import { type Config, readConfig } from '../src/config.ts';
-import type { RelayLimits } from '../src/relay/runtime/deps.ts';
 import type { AgentService } from './agent/agent-service.ts';
 import { givenDatabaseUrl } from './postgres-server.ts';
 import { type SandboxServicesOptions, startSandboxServices } from './sandbox-services.ts';
@@ -10,10 +9,11 @@ import type { SlackWorkspace } from './slack/slack-workspace.ts';
 /** Minutes at Slack (ms): a token must be refused twice before its installation ends. */
 const CONFIRM_AFTER_MS = 200;
 
-export interface InProcessSandboxOptions extends SandboxServicesOptions {
+/** `limits` and `probeMs` replace the app's own. */
+export interface InProcessSandboxOptions
+  extends SandboxServicesOptions,
+    Pick<AppOverrides, 'limits' | 'probeMs'> {
   log: Logger;
-  /** Replace the app's own limits. */
-  limits?: Partial<RelayLimits>;
 }
 
 /** A Slack workspace, an agent service and the bot between them, all in this process. */
@@ -56,8 +56,8 @@ async function startBot(
   options: InProcessSandboxOptions,
   slack: SlackWorkspace,
 ): Promise<TaskthreadApp> {
-  const { log, limits } = options;
-  const bot = await startApp(config, log, { confirmAfterMs: CONFIRM_AFTER_MS, limits });
+  const { log, limits, probeMs } = options;
+  const bot = await startApp(config, log, { confirmAfterMs: CONFIRM_AFTER_MS, limits, probeMs });
   if (options.transport === 'http') {
     await slack.useHttp({ eventsUrl: `http://127.0.0.1:${bot.port}/slack/events` });
   }

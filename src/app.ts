@@ -24,7 +24,7 @@ import { TitlesAndPrompts } from './features/direct-messages/titles-and-prompts.
 import { parseInstallationQuery } from './listeners/envelope.ts';
 import { EventIntake, type EventIntakeDeps } from './listeners/event-intake.ts';
 import { SlackApp } from './listeners/slack-app.ts';
-import { CredentialGate } from './operate/credential-gate.ts';
+import { CredentialGate, type CredentialGateOptions } from './operate/credential-gate.ts';
 import { Telemetry } from './operate/telemetry.ts';
 import { accessPolicyFor } from './relay/access/access-policy.ts';
 import { ButtonActions } from './relay/controls/continue-retry-correct.ts';
@@ -79,7 +79,7 @@ export interface TaskthreadApp {
   stop(): Promise<void>;
 }
 
-export interface AppOverrides {
+export interface AppOverrides extends Pick<CredentialGateOptions, 'probeMs'> {
   /** Called for each of the app's database pools. */
   store?: (db: Database['kysely']) => Store;
   /** Keeps a secret that isn't a setting out of the log until the returned function is called. */
@@ -101,7 +101,7 @@ export async function startApp(
   const { database, embedded } = await openStore(databaseLocation(config), cleanup, log);
   const identity = await identifyBot(config, log);
   const credentialGate = (setting: string, workspace?: string) =>
-    new CredentialGate({ setting: workspace === undefined ? setting : `${setting} of ${workspace}`, log });
+    new CredentialGate({ setting, workspace, log, probeMs: overrides.probeMs });
   const telemetry = new Telemetry({
     log,
     origins: { slack: config.SLACK_API_URL, service: config.AGENT_BASE_URL },

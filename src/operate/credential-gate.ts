@@ -3,9 +3,11 @@ import type { Logger } from 'pino';
 export interface CredentialGateOptions {
   /** The setting with the credential, for the log. */
   setting: string;
+  /** Whose credential it is; undefined: the operator's. */
+  workspace?: string | undefined;
   log: Logger;
   /** How often one call may try a rejected credential again (ms); by default 10 s. */
-  probeMs?: number;
+  probeMs?: number | undefined;
   /** A monotonic clock (ms). */
   now?: () => number;
 }
@@ -18,8 +20,9 @@ export class CredentialGate {
   readonly #now: () => number;
   #refusal: { error: Error; since: Date; nextProbe: number } | undefined;
 
-  constructor({ setting, log, probeMs = 10_000, now = () => performance.now() }: CredentialGateOptions) {
-    this.setting = setting;
+  constructor(options: CredentialGateOptions) {
+    const { setting, workspace, log, probeMs = 10_000, now = () => performance.now() } = options;
+    this.setting = workspace === undefined ? setting : `${setting} of ${workspace}`;
     this.#log = log;
     this.#probeMs = probeMs;
     this.#now = now;

@@ -13,8 +13,6 @@ const INITIAL_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
 /** Our own database is not spared like a service of others: the work continues soon after it is back (ms). */
 const STORE_RETRY_MAX_DELAY_MS = 2_000;
-/** The pause before a rejected key or token is tried again (ms): an admin must replace it first. */
-const CREDENTIAL_RETRY_DELAY_MS = 10_000;
 
 /** Whether this many milliseconds have passed since then. */
 export function isOverdue(since: Date, ms: number): boolean {
@@ -28,7 +26,10 @@ export interface TransientFailure {
   maxWaitMs?: number;
 }
 
-/** Which failure that may pass without our doing an error is; undefined for a permanent one. */
+/**
+ * Which failure that may pass without our doing an error is; undefined for a permanent one. How often a rejected key or token
+ * is tried is up to its gate.
+ */
 export function transientFailure(error: unknown): TransientFailure | undefined {
   if (error instanceof AgentError) {
     const waitMs = 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0;
@@ -39,14 +40,13 @@ export function transientFailure(error: unknown): TransientFailure | undefined {
       case 'busy':
         return { cause: 'service_busy', waitMs };
       case 'bad_key':
-        return { cause: 'service_key', waitMs: CREDENTIAL_RETRY_DELAY_MS };
+        return { cause: 'service_key' };
       default:
         return undefined;
     }
   }
   if (error instanceof SlackRateLimitError) return { cause: 'slack', waitMs: error.retryAfterMs };
-  if (error instanceof SlackAuthError && error.isInstallationDead)
-    return { cause: 'slack', waitMs: CREDENTIAL_RETRY_DELAY_MS };
+  if (error instanceof SlackAuthError && error.isInstallationDead) return { cause: 'slack' };
   if (error instanceof FileUnavailableError) return { cause: 'file' };
   if (error instanceof SlackError && error.code === 'unavailable') return { cause: 'slack' };
   if (error instanceof StoreError) return { cause: 'store', maxWaitMs: STORE_RETRY_MAX_DELAY_MS };

@@ -8,8 +8,11 @@ const SEND = 'POST /experimental/tasks/{task_id}/messages';
 const GATEWAY_PAGE: Fault = { kind: 'status', status: 200, body: '<html><body>Back soon.</body></html>' };
 const answer = (status: number): Fault => ({ kind: 'status', status });
 
+/** How often the app tries a refused key, unless it is told otherwise. */
+const UNSCALED_PROBE_MS = 10_000;
+
 describe('a reply that is read until its end', async () => {
-  const scene = await openAppScene({ limits: { refusalMs: 60_000 } });
+  const scene = await openAppScene({ limits: { refusalMs: 60_000 }, probeMs: 100 });
 
   test.for([
     { what: 'is not found', fault: answer(404) },
@@ -23,6 +26,15 @@ describe('a reply that is read until its end', async () => {
     expect(scene.shown(channel, root)).toContain('Second 60 of 60');
     expect(scene.replies(channel, root)).toHaveLength(1);
     expect(scene.sentToAgent(`/slow 60 ${what}`).texts).toHaveLength(1);
+  });
+
+  test('arrives soon where the key was refused once and may be tried again', async () => {
+    const channel = scene.channel();
+    scene.agent.faults.add({ call: READ, fault: answer(401), times: 1 });
+    const root = scene.ask(channel, '/slow 2 the key is refused once');
+    await scene.finished(channel, root, UNSCALED_PROBE_MS);
+    expect(scene.shown(channel, root)).toContain('Second 2 of 2');
+    expect(scene.shown(channel, root)).not.toContain(strings.rejectedApiKey);
   });
 
   test('arrives where the answer to the message is unreadable', async () => {

@@ -20,6 +20,8 @@ export const ESSENTIAL_FIELDS: Readonly<Record<string, readonly string[]>> = {
   list: ['data'],
   'part links': ['part_urls'],
 };
+/** Without a field of these, the file of a person is left out; the answer still comes. */
+export const ATTACHMENT_RESPONSES: readonly string[] = ['file', 'part links'];
 
 /** Ids are logged with each step: a longer one counts as invalid (characters). */
 export const MAX_ID_LENGTH = 200;

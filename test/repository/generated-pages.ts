@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { SENDING_CALLS } from '../../sandbox/fuzz/drift-essentials.ts';
 import { createAppLink, manifestVariant, readManifestFile } from '../../setup/manifest-file.ts';
-import { ESSENTIAL_FIELDS } from '../../src/agent/service-schema.ts';
+import { ATTACHMENT_RESPONSES, ESSENTIAL_FIELDS } from '../../src/agent/service-schema.ts';
 import { settingRows } from '../../src/config.ts';
 import { exitIfHelpIsAsked } from '../../src/operate/command-runner.ts';
 import { assumptionsTable } from './service-assumptions.ts';
@@ -52,9 +53,10 @@ function settingsPage(): string {
 }
 
 function assumptionsPage(): string {
-  const essential = Object.entries(ESSENTIAL_FIELDS).map(
-    ([name, fields]) => `| ${name} | ${fields.map((field) => `\`${field}\``).join(', ')} |`,
-  );
+  const essential = Object.entries(ESSENTIAL_FIELDS).map(([name, fields]) => {
+    const lost = ATTACHMENT_RESPONSES.includes(name) ? "a person's file" : 'the answer or its results';
+    return `| ${name} | ${codes(fields)} | ${lost} |`;
+  });
   return [
     '# Service assumptions',
     '',
@@ -82,14 +84,24 @@ function assumptionsPage(): string {
     '',
     'A response without one of the following fields is refused, and an item of a list without one is left out; of a block of',
     'text without it, the answer says that it cannot be shown. An upload also',
-    'needs the fields of its response above. Without any other field, the answer and its results still arrive;',
-    '`npm run fuzz -- --drift` tries each.',
+    'needs the fields of its response above. Without any other field, the answer and its results still arrive.',
     '',
-    '| response or item | fields |',
-    '|---|---|',
+    '| response or item | fields | may be missing without one |',
+    '|---|---|---|',
     ...essential,
     '',
+    'The answer and its results also arrive where a call fails once, with any status or with a body that cannot be read. Only a',
+    'status from 400 to 499 in response to one of these calls refuses the message; the thread then says that it was not sent:',
+    '',
+    ...SENDING_CALLS.map((call) => `- \`${call}\``),
+    '',
+    'The thread says what is missing. `npm run fuzz -- --drift` tries each field and status.',
+    '',
   ].join('\n');
+}
+
+function codes(words: readonly string[]): string {
+  return words.map((word) => `\`${word}\``).join(', ');
 }
 
 if (import.meta.main) {

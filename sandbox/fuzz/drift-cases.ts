@@ -48,16 +48,30 @@ export function driftCases(recorded: readonly RecordedResponse[]): DriftCase[] {
   });
 }
 
+/** The case of this name. Throws an Error if no case may be called so. */
+export function caseNamed(name: string): DriftCase {
+  const [call = '', ...path] = name.split('.');
+  const answer = answerCases(call).find((one) => one.name === name);
+  if (answer !== undefined) return answer;
+  const changeValue = CHANGES[path.pop() ?? ''];
+  if (changeValue === undefined || path.length === 0) throw new Error(`There is no case ${name}.`);
+  const change = (body: unknown) => changeAt(body, path, changeValue);
+  return { name, call, field: path.join('.'), drift: { kind: 'field', change } };
+}
+
 /** The forms of a field that make a difference in any of these bodies. */
 function fieldCases(call: string, field: string, bodies: readonly object[]): DriftCase[] {
-  const path = field.split('.');
-  const isItem = path.at(-1) === '[]';
-  return Object.entries(CHANGES).flatMap(([name, changeValue]) => {
-    if (isItem && !ODD_ITEMS.includes(name)) return [];
-    const change = (body: unknown) => changeAt(body, path, changeValue);
-    if (bodies.every((body) => JSON.stringify(change(body)) === JSON.stringify(body))) return [];
-    return [{ name: `${call}.${field}.${name}`, call, field, drift: { kind: 'field', change } }];
-  });
+  const isItem = field.split('.').at(-1) === '[]';
+  return Object.keys(CHANGES)
+    .filter((change) => !isItem || ODD_ITEMS.includes(change))
+    .map((change) => caseNamed(`${call}.${field}.${change}`))
+    .filter(
+      ({ drift }) => drift.kind === 'field' && bodies.some((body) => differs(drift.change(body), body)),
+    );
+}
+
+function differs(changed: unknown, body: object): boolean {
+  return JSON.stringify(changed) !== JSON.stringify(body);
 }
 
 function answerCases(call: string): DriftCase[] {

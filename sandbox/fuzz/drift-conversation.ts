@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as strings from '../../src/render/strings/index.ts';
 import type { AgentScript } from '../agent/agent-script.ts';
 import { textOf } from '../agent/records.ts';
 import type { InProcessSandbox } from '../in-process-sandbox.ts';
@@ -16,26 +17,30 @@ export const FILES = ['one.csv', 'two.csv'] as const;
 export const RESULTS = ['table.csv', 'note.txt'] as const;
 
 const QUESTIONS = ['Look at these tables', 'Go on'] as const;
-/** How long (ms) the second answer waits to be stopped. */
-const STOP_TIMEOUT_MS = 10_000;
+/** How long a wait may last before it is given up: many times what anything here takes. */
+const GIVEN_UP_AFTER_MS = 120_000;
 const POLL_MS = 150;
+/** The job that looks for a review after a turn. */
+const FOLLOW_UP_JOB = 'follow_up';
 
-/** Answers with a tool, two results and a review; the second time it waits for the stop. */
-export const driftScript: AgentScript = async (turn) => {
-  if (turn.text.includes(QUESTIONS[1])) {
-    turn.write(`${WORDS.second}\n\n`);
-    await turn.sleep(STOP_TIMEOUT_MS);
-    turn.write(WORDS.unstopped);
-    return;
-  }
-  turn.write(`${WORDS.begin}\n\n`);
-  await turn.tool('look_up', { query: 'tables' }, () => 'Two tables');
-  await turn.sleep(300);
-  await turn.result(RESULTS[0], 'text/csv', 'name,value\nA1,12\n');
-  await turn.result(RESULTS[1], 'text/plain', 'A note\n');
-  turn.write(WORDS.end);
-  turn.review({ findings: WORDS.review });
-};
+/** Answers with a tool, two results and a review; the second time it waits for the stop, or until `goesOn`. */
+export function driftScript(goesOn: (question: string) => boolean): AgentScript {
+  return async (turn) => {
+    if (turn.text.includes(QUESTIONS[1])) {
+      turn.write(`${WORDS.second}\n\n`);
+      while (!goesOn(turn.text)) await turn.sleep(POLL_MS);
+      turn.write(WORDS.unstopped);
+      return;
+    }
+    turn.write(`${WORDS.begin}\n\n`);
+    await turn.tool('look_up', { query: 'tables' }, () => 'Two tables');
+    await turn.sleep(300);
+    await turn.result(RESULTS[0], 'text/csv', 'name,value\nA1,12\n');
+    await turn.result(RESULTS[1], 'text/plain', 'A note\n');
+    turn.write(WORDS.end);
+    turn.review({ findings: WORDS.review });
+  };
+}
 
 /** What people and the service have of a conversation. */
 export interface Trace {
@@ -52,8 +57,10 @@ export interface Trace {
   isStopped: boolean;
   /** Whether a post looks as if its turn went on. */
   isUnfinished: boolean;
-  /** What took more than its time. */
-  late: string[];
+  /** How long each turn took; a time in which nothing ran here does not count. */
+  turnMs: number[];
+  /** The turns that did not end. */
+  unended: string[];
 }
 
 /** One person's conversation with the agent in a channel of its own. */
@@ -62,21 +69,21 @@ export class DriftConversation {
   readonly #person: Person;
   readonly #channel: Channel;
   readonly #bot: string;
-  readonly #limitMs: number;
-  readonly #late: string[] = [];
+  readonly #name: string;
+  readonly #turnMs: number[] = [];
+  readonly #unended: string[] = [];
   #root: Message | undefined;
 
-  /** `limitMs`: how long each turn may take. */
-  constructor(sandbox: InProcessSandbox, at: { teamId: string; name: string }, limitMs: number) {
+  constructor(sandbox: InProcessSandbox, at: { teamId: string; name: string }) {
     this.#sandbox = sandbox;
-    this.#limitMs = limitMs;
+    this.#name = at.name;
     this.#person = sandbox.slack.createPerson({ name: `asker-${at.name}`, teamId: at.teamId });
     this.#channel = sandbox.slack.createChannel({ name: at.name, teamId: at.teamId });
     this.#bot = sandbox.slack.teams.find(({ id }) => id === at.teamId)?.bot.userId ?? '';
   }
 
-  /** Asks twice, stops the second answer, and looks at the task. */
-  async play(): Promise<Trace> {
+  /** Asks twice, stops the second answer, and looks at the task. `goOn`: the second answer no longer waits for the stop. */
+  async play(goOn: (question: string) => void): Promise<Trace> {
     const sizes = [20, 250];
     const files = FILES.map((name, at) => ({
       name,
@@ -86,11 +93,13 @@ export class DriftConversation {
     const root = this.#say(QUESTIONS[0], { files });
     this.#root = root;
     await this.#ended(root, 'the first turn');
-    const second = this.#say(QUESTIONS[1], { thread: root.ts });
-    await this.#stop(second);
+    const question = `${QUESTIONS[1]}, ${this.#name}`;
+    const second = this.#say(question, { thread: root.ts });
+    const stopped = this.#stop(second).then(() => goOn(question));
     await this.#ended(second, 'the second turn');
+    await stopped;
     const details = await this.#details(root);
-    await this.#until(() => this.#shows(WORDS.review), this.#limitMs / 4);
+    await this.#until(async () => this.#shows(WORDS.review) || !(await this.#isWatched(root)));
     return this.#trace(details);
   }
 
@@ -108,32 +117,51 @@ export class DriftConversation {
   }
 
   async #ended(message: Message, what: string): Promise<void> {
-    const isEnded = async () => (await this.#turnOf(message))?.finished_at != null;
-    if (!(await this.#until(isEnded, this.#limitMs))) this.#late.push(what);
+    const { isSo, ms } = await this.#until(() => this.#isEnded(message));
+    this.#turnMs.push(ms);
+    if (!isSo) this.#unended.push(what);
+  }
+
+  async #isEnded(message: Message): Promise<boolean> {
+    return (await this.#turnOf(message))?.finished_at != null;
   }
 
   async #turnOf({ teamId, channel, ts }: Message) {
     return await this.#sandbox.bot.store.turns.ofMessage({ workspace: teamId, channel, ts });
   }
 
-  /** Presses Stop once the second answer is there, or some time after the message was sent. */
+  /** Whether the task is still checked for a review. */
+  async #isWatched({ teamId, channel, ts }: Message): Promise<boolean> {
+    const job = { workspace: teamId, kind: FOLLOW_UP_JOB, channel, thread_ts: ts, key: '' };
+    return (await this.#sandbox.bot.store.jobs.get(job)) !== undefined;
+  }
+
+  /** Presses Stop once the agent has begun to answer, and waits until the service knows it. */
   async #stop(second: Message): Promise<void> {
-    const button = () =>
-      this.#posts().find(
-        ({ ts, blocks }) => ts > second.ts && JSON.stringify(blocks ?? []).includes('"stop"'),
-      );
-    const isSent = async () => {
+    const pressed = new Set<string>();
+    await this.#until(async () => {
       const turn = await this.#turnOf(second);
-      return turn?.user_message_id != null || turn?.finished_at != null;
-    };
-    await this.#until(isSent, this.#limitMs);
-    await this.#until(() => this.#shows(WORDS.second) && button() !== undefined, this.#limitMs / 4);
-    const post = button();
-    const { slack } = this.#sandbox;
-    if (post === undefined) return;
-    await slack
-      .click({ person: this.#person, channel: this.#channel, ts: post.ts, actionId: 'stop' })
-      .catch(() => undefined);
+      if (turn?.finished_at != null || turn?.stop_sent_at != null) return true;
+      const button = this.#button(second);
+      if (turn?.user_message_id == null || button === undefined || pressed.has(button)) return false;
+      // The post may change while the button is pressed, and lose it to another one.
+      if (await this.#pressStop(button)) pressed.add(button);
+      return false;
+    });
+  }
+
+  /** The ts of the post with the Stop button of this message's answer. */
+  #button({ ts: since }: Message): string | undefined {
+    const posts = this.#posts().filter(({ ts }) => ts > since);
+    return posts.find(({ blocks }) => JSON.stringify(blocks ?? []).includes('"stop"'))?.ts;
+  }
+
+  async #pressStop(ts: string): Promise<boolean> {
+    const press = { person: this.#person, channel: this.#channel, ts, actionId: 'stop' };
+    return this.#sandbox.slack.click(press).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** What the Home tab and the task's details show. */
@@ -143,10 +171,11 @@ export class DriftConversation {
     const value = `${this.#channel.id}/${root.ts}`;
     slack.openHome(person);
     const home = () => JSON.stringify(slack.home(person)?.blocks ?? []);
-    if (!(await this.#until(() => home().includes(value), this.#limitMs))) return home();
+    await this.#until(() => isLoaded(home(), strings.home.loading));
+    if (!home().includes(value)) return home();
     await slack.click({ person, view: 'home', actionId: 'task_details', value });
     const modal = () => JSON.stringify(slack.modal(person)?.blocks ?? []);
-    await this.#until(() => modal().length > 2 && !modal().includes('Loading'), this.#limitMs);
+    await this.#until(() => isLoaded(modal(), 'Loading'));
     return `${home()}\n${modal()}`;
   }
 
@@ -189,13 +218,22 @@ export class DriftConversation {
       ],
       isStopped: messages.some(({ status }) => status === 'cancelled'),
       isUnfinished: posts.some(({ blocks }) => JSON.stringify(blocks ?? []).includes('"stop"')),
-      late: this.#late,
+      turnMs: this.#turnMs,
+      unended: this.#unended,
     };
   }
 
-  async #until(is: () => boolean | Promise<boolean>, limitMs: number): Promise<boolean> {
-    for (const deadline = performance.now() + limitMs; performance.now() < deadline; await sleep(POLL_MS))
-      if (await is()) return true;
-    return false;
+  /** Waits until something is so; counts the looks, because a machine that stands still is no harm. */
+  async #until(is: () => boolean | Promise<boolean>): Promise<{ isSo: boolean; ms: number }> {
+    for (let ms = 0; ms < GIVEN_UP_AFTER_MS; ms += POLL_MS) {
+      if (await is()) return { isSo: true, ms };
+      await sleep(POLL_MS);
+    }
+    return { isSo: false, ms: GIVEN_UP_AFTER_MS };
   }
+}
+
+/** Whether blocks are there, and do not say that more is to come. */
+function isLoaded(blocks: string, loading: string): boolean {
+  return blocks !== '[]' && !blocks.includes(loading);
 }

@@ -81,7 +81,7 @@ export function judge(trace: Trace, drifted?: DriftCase): DriftVerdict {
   const missing = missingParts(trace, drifted);
   const shown = [...trace.posts, trace.privately].join('\n');
   const harm = [
-    ...trace.late.map((what) => `${what} takes too long`),
+    ...trace.unended.map((what) => `${what} does not end`),
     ...doubled(trace, drifted),
     ...untrue(trace, shown, drifted),
     ...missing
@@ -163,7 +163,7 @@ function untrue(trace: Trace, shown: string, drifted: DriftCase | undefined): st
     ...WAITING.map((sentence): [string, boolean] => [sentence, false]),
   ];
   return [
-    ...(trace.isUnfinished && trace.late.length === 0 ? ['a post looks unfinished'] : []),
+    ...(trace.isUnfinished && trace.unended.length === 0 ? ['a post looks unfinished'] : []),
     ...claims
       .filter(([sentence, isTrue]) => !isTrue && shown.includes(sentence))
       .map(([sentence]) => `"${sentence}" is not so`),

@@ -2,17 +2,16 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
-import { ESSENTIAL_FIELDS } from '../../src/agent/service-schema.ts';
 import { connectionUrl } from '../connection-url.ts';
 import { type InProcessSandbox, startInProcessSandbox } from '../in-process-sandbox.ts';
 import { installApp, setAccount } from '../multi-workspace-bot.ts';
 import { startPostgresServer } from '../postgres-server.ts';
-import { type DriftCase, driftCases, type RecordedResponse } from './drift-cases.ts';
+import { caseNamed, type DriftCase, driftCases, type RecordedResponse } from './drift-cases.ts';
 import { DriftConversation, driftScript } from './drift-conversation.ts';
-import { type DriftVerdict, judge } from './drift-harm.ts';
+import { ANSWER_FIELDS, fieldOf, mayMissAnswer } from './drift-essentials.ts';
+import { judge } from './drift-harm.ts';
 import { DriftingService } from './drifting-service.ts';
 import type { DriftOptions } from './fuzz-options.ts';
 
@@ -21,9 +20,11 @@ const CONVERSATIONS = 40;
 /** How much faster than its own the limits of this bot pass. */
 const SCALE = 1 / 20;
 const ONE_MINUTE_MS = 60_000 * SCALE;
-/** What a turn takes where nothing is wrong, on a machine that 40 conversations keep busy. */
-const BUSY_MS = 12_000;
-const ACCOUNTS_KNOWN_AFTER_MS = 2_000;
+/** A turn may take two minutes, and so many times what one takes meanwhile in a conversation where nothing is wrong. */
+const MAX_TURN_MS = 2 * ONE_MINUTE_MS;
+const MAX_HONEST_TURNS = 2;
+/** The workspace in which the service behaves. It has no account of its own, so no refused key stops it. */
+const HONEST_TEAM = 'T0';
 const PART_BYTES = 1_000;
 
 /** The outcome of a run; its fields are the keys of the printed JSON. */
@@ -32,63 +33,76 @@ export interface DriftReport {
   cases: number;
   /** One sentence for each problem. */
   harm: string[];
-  /** The fields and statuses without which an answer or its results do not stand in the thread. */
+  /** The fields without which an answer or its results do not stand in the thread, each after what it is a field of. */
   answerMissing: string[];
   seconds: number;
 }
 
 /** Repeats a conversation with each way in which the service's responses may differ from its document. */
 export async function runDrift(
-  { seed, cases: most, only, database: given }: DriftOptions,
+  { seed, cases: most, only, names, database: given }: DriftOptions,
   onProgress: (line: string) => void = () => undefined,
 ): Promise<DriftReport> {
   await using undo = new AsyncDisposableStack();
   const began = performance.now();
   const harm: string[] = [];
-  watchCrashes((sentence) => harm.push(sentence), undo);
-  const sandbox = await startSandbox(given, { isLogged: only !== undefined, most }, undo);
-  const play = conversationPlayer(sandbox);
-  const recorded: RecordedResponse[] = [];
-  onProgress('the service behaves');
-  const clean = await play(undefined, 'T1', (response) => recorded.push(structuredClone(response)));
-  if (clean.harm.length > 0) throw new Error(`Without any drift: ${clean.harm.join('; ')}`);
-  const all = driftCases(recorded);
-  const cases = chosen(all, { seed, most, only });
-  onProgress(`${cases.length} of ${all.length} cases`);
+  const onHarm = (sentence: string) => {
+    harm.push(sentence);
+    onProgress(sentence);
+  };
+  watchCrashes(onHarm, undo);
+  const asked = { isLogged: only !== undefined, most: names?.length ?? most };
+  const started = await startSandbox(given, asked, undo);
+  const { sandbox } = started;
+  const play = conversationPlayer(started);
+  const honestMs: number[] = [];
+  const playHonestly = async (onResponse?: (response: RecordedResponse) => void) => {
+    const { verdict, turnMs } = await play(undefined, HONEST_TEAM, onResponse);
+    for (const sentence of verdict.harm) onHarm(`without any drift: ${sentence}`);
+    honestMs.push(...turnMs);
+  };
+  const allCases = async () => {
+    const recorded: RecordedResponse[] = [];
+    onProgress('the service behaves');
+    await playHonestly((response) => recorded.push(structuredClone(response)));
+    return driftCases(recorded);
+  };
+  const cases = names?.map(caseNamed) ?? chosen(await allCases(), { seed, most, only });
+  onProgress(`${cases.length} cases`);
   const answerMissing = new Set<string>();
   const waiting = cases.values();
-  let done = 0;
+  let startedCases = 0;
+  const played: { name: string; turnMs: number[] }[] = [];
   const work = async ({ id }: { id: string }) => {
     for (const drifted of waiting) {
-      const verdict = await play(drifted, id);
-      done += 1;
-      if (done % 50 === 0) onProgress(`${done} of ${cases.length} cases`);
-      const what = `${drifted.call}.${drifted.field}`;
-      if (verdict.isAnswerMissing) answerMissing.add(what);
+      startedCases += 1;
+      const { verdict, turnMs } = await play(drifted, id);
+      played.push({ name: drifted.name, turnMs });
+      if (played.length % 50 === 0) onProgress(`${played.length} of ${cases.length} cases`);
       if (verdict.isAnswerMissing && !mayMissAnswer(drifted))
         verdict.harm.push('the answer or its results are missing');
-      harm.push(...verdict.harm.map((sentence) => `${drifted.name}: ${sentence}`));
-      for (const sentence of verdict.harm) onProgress(`${drifted.name}: ${sentence}`);
+      else if (verdict.isAnswerMissing && drifted.drift.kind === 'field') answerMissing.add(fieldOf(drifted));
+      for (const sentence of verdict.harm) onHarm(`${drifted.name}: ${sentence}`);
     }
   };
-  await Promise.all(sandbox.slack.teams.map(work));
+  const honestly = async () => {
+    do await playHonestly();
+    while (startedCases < cases.length);
+  };
+  const teams = sandbox.slack.teams.filter(({ id }) => id !== HONEST_TEAM);
+  await Promise.all([honestly(), ...teams.map(work)]);
+  const mostMs = MAX_TURN_MS + MAX_HONEST_TURNS * Math.max(...honestMs);
+  for (const { name, turnMs } of played)
+    if (turnMs.some((ms) => ms > mostMs)) onHarm(`${name}: a turn takes too long (${turnMs.join(', ')} ms)`);
+  if ([most, only, names].every((limit) => limit === undefined))
+    for (const field of ANSWER_FIELDS)
+      if (!answerMissing.has(field))
+        onHarm(`${field} counts as essential, but no answer is missing without it`);
   return {
     ...{ fuzz: 'drift', cases: cases.length, harm },
     answerMissing: [...answerMissing].sort(),
     seconds: Math.round((performance.now() - began) / 1_000),
   };
-}
-
-/** Whether the answer or its results may be missing: without an essential field, or where the message itself is refused. */
-function mayMissAnswer({ call, field, drift }: DriftCase): boolean {
-  const essential = Object.values(ESSENTIAL_FIELDS).flat();
-  if (drift.kind === 'field') return essential.includes(field.split('.').at(-1) ?? '');
-  const beforeSend = [
-    'POST /projects',
-    'POST /experimental/tasks',
-    'POST /experimental/tasks/{task_id}/messages',
-  ];
-  return beforeSend.includes(call) && drift.status >= 400 && drift.status < 500;
 }
 
 function chosen(
@@ -102,13 +116,18 @@ function chosen(
   return all.toSorted((a, b) => (order(a) < order(b) ? -1 : 1)).slice(0, most);
 }
 
+interface Played {
+  verdict: ReturnType<typeof judge>;
+  turnMs: number[];
+}
+
 type PlayCase = (
   drifted: DriftCase | undefined,
   teamId: string,
   onResponse?: (response: RecordedResponse) => void,
-) => Promise<DriftVerdict>;
+) => Promise<Played>;
 
-function conversationPlayer(sandbox: InProcessSandbox): PlayCase {
+function conversationPlayer({ sandbox, released }: DriftSandbox): PlayCase {
   const service = new DriftingService(sandbox.agent);
   let count = 0;
   return async (drifted, teamId, onResponse) => {
@@ -116,13 +135,13 @@ function conversationPlayer(sandbox: InProcessSandbox): PlayCase {
     const name = `case-${count}`;
     const drift = { drifted, hits: 0, onResponse };
     const end = service.begin(name, drift);
-    const conversation = new DriftConversation(sandbox, { teamId, name }, 2 * ONE_MINUTE_MS + BUSY_MS);
-    const trace = await conversation.play();
+    const conversation = new DriftConversation(sandbox, { teamId, name });
+    const trace = await conversation.play((question) => released.add(question));
     end();
     const verdict = judge(trace, drifted);
     if (drifted !== undefined && drift.hits === 0) verdict.harm.push('no response was changed');
     if (verdict.harm.length > 0) verdict.harm.push(JSON.stringify(trace.posts).slice(0, 1_500));
-    return verdict;
+    return { verdict, turnMs: trace.turnMs };
   };
 }
 
@@ -135,26 +154,34 @@ function watchCrashes(onCrash: (sentence: string) => void, undo: AsyncDisposable
   }
 }
 
+interface DriftSandbox {
+  sandbox: InProcessSandbox;
+  /** The questions whose answers no longer wait for a stop. */
+  released: Set<string>;
+}
+
 async function startSandbox(
   given: DriftOptions['database'],
   { isLogged, most = CONVERSATIONS }: { isLogged: boolean; most: number | undefined },
   undo: AsyncDisposableStack,
-): Promise<InProcessSandbox> {
+): Promise<DriftSandbox> {
+  const released = new Set<string>();
   const folder = await mkdtemp(join(tmpdir(), 'taskthread-drift-'));
   undo.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o711);
   const database = given ?? (await startPostgresServer(join(folder, 'data'), undo)).connection;
   const count = Math.min(CONVERSATIONS, most);
-  const teams = Array.from({ length: count }, (_, at) => ({ id: `T${at + 1}`, name: `T${at + 1}` }));
+  const ids = [HONEST_TEAM, ...Array.from({ length: count }, (_, at) => `T${at + 1}`)];
   const sandbox = await startInProcessSandbox({
     log: pino({ level: isLogged ? 'info' : 'silent' }, process.stderr),
     databaseUrl: connectionUrl(database),
     oauth: true,
-    slack: { teams, limits: 'off', shareDelayMs: 0 },
+    slack: { teams: ids.map((id) => ({ id, name: id })), limits: 'off', shareDelayMs: 0 },
     agent: {
-      script: driftScript,
+      script: driftScript((question) => released.has(question)),
       behaviour: { multipartThreshold: PART_BYTES, partSize: PART_BYTES, minPartSize: PART_BYTES },
     },
+    probeMs: 10_000 * SCALE,
     limits: {
       settledTaskMs: ONE_MINUTE_MS,
       refusalMs: ONE_MINUTE_MS,
@@ -166,18 +193,19 @@ async function startSandbox(
       BACKGROUND_WAIT_SECONDS: String(ONE_MINUTE_MS / 1_000),
       SLACK_EDITS_PER_MINUTE: '3000',
       WATCH_SECONDS: '0.3',
-      WATCH_MINUTES: '0.2',
+      WATCH_MINUTES: '0.05',
     },
   });
   undo.defer(() => sandbox.stop());
   const client = new pg.Client(database);
   await client.connect();
-  const install = async ({ id }: { id: string }) => {
+  const install = async (id: string) => {
     await installApp(sandbox.bot.port, id);
-    await setAccount(client, id, sandbox.agent);
+    if (id !== HONEST_TEAM) await setAccount(client, id, sandbox.agent);
   };
-  await Promise.all(teams.map(install));
+  await Promise.all(ids.map(install));
   await client.end();
-  await sleep(ACCOUNTS_KNOWN_AFTER_MS);
-  return sandbox;
+  // It knows the accounts then, and not a second later.
+  await sandbox.restartBot();
+  return { sandbox, released };
 }

@@ -26,6 +26,8 @@ export interface DriftOptions extends RunOptions {
   cases?: number | undefined;
   /** Only the cases whose names begin so: a call, its field, what is wrong with it, with dots between them. */
   only?: string | undefined;
+  /** These cases and no others, which spares the run a conversation that shows which there are. */
+  names?: readonly string[];
 }
 
 const schema = z.object({

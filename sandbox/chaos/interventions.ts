@@ -34,7 +34,7 @@ export class Interventions {
     if (kind < 0.4) this.#edit(message);
     else if (kind < 0.55) this.#delete(message);
     else if (kind < 0.7) await this.#stop(message);
-    else await this.#press(message, this.#random() < 0.2 ? 'take_back' : 'go');
+    else await this.#press(message, this.#random() < 0.2 ? 'discard_paused' : 'send_paused');
   }
 
   /**
@@ -42,11 +42,13 @@ export class Interventions {
    * whether there was one.
    */
   async sendPaused(): Promise<boolean> {
-    const paused = this.#oneOfEachThread().filter((message) => this.#postWith('go', message) !== undefined);
+    const paused = this.#oneOfEachThread().filter(
+      (message) => this.#postWith('send_paused', message) !== undefined,
+    );
     const now = performance.now();
     if (now - this.#sentPausedAt > SEND_PAUSED_INTERVAL_MS) {
       this.#sentPausedAt = now;
-      for (const message of paused) await this.#press(message, 'go');
+      for (const message of paused) await this.#press(message, 'send_paused');
     }
     return paused.length > 0;
   }

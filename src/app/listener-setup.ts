@@ -67,8 +67,8 @@ export function registerListeners(
     go_ahead: (press) => buttonActions.answerPlan(press, 'go_ahead'),
     stop_here: (press) => buttonActions.answerPlan(press, 'stop_here'),
     correct: (press) => buttonActions.correct(press),
-    go: (press) => pausedMessages.resume(press),
-    take_back: (press) => pausedMessages.takeBack(press),
+    send_paused: (press) => pausedMessages.send(press),
+    discard_paused: (press) => pausedMessages.discard(press),
   });
   registerMessageButtonListeners(context, {
     send_now: (press) => handlers.sendNow.press(press),

@@ -84,8 +84,8 @@ export async function openHttpReceiver(
     go_ahead: heard('go ahead'),
     stop_here: heard('stop here'),
     correct: heard('correct'),
-    go: heard('go'),
-    take_back: heard('take back'),
+    send_paused: heard('send paused'),
+    discard_paused: heard('discard paused'),
   };
   const slackApp = new SlackApp({
     transport: { kind: 'http', signingSecret: SIGNING_SECRET },

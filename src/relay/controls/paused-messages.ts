@@ -18,7 +18,7 @@ import { stopRequesterName } from './stop-delivery.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';
 
 /** The part of the stopped turn's posts that shows how many messages are paused. */
-const NOTICE_PART = 'held';
+const NOTICE_PART = 'paused';
 
 /** What the notice of a pause needs. */
 type NoticeDeps = Pick<RelayDeps, 'store' | 'workspace'>;
@@ -26,11 +26,11 @@ type NoticeDeps = Pick<RelayDeps, 'store' | 'workspace'>;
 /** What a press did to the paused messages. */
 interface PauseEnding {
   press: Press;
-  control: 'go' | 'take_back';
+  control: 'send_paused' | 'discard_paused';
   count: number;
 }
 
-/** The messages of a stopped thread: paused until someone resumes them or takes them back. */
+/** The messages of a stopped thread: paused until someone sends or discards them. */
 export class PausedMessages {
   readonly #deps: RelayDeps;
   readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
@@ -43,18 +43,18 @@ export class PausedMessages {
   }
 
   /** Sends the paused messages to the agent, in their order. */
-  async resume(press: Press): Promise<ControlOutcome> {
-    return this.#endPause(press, 'go');
+  async send(press: Press): Promise<ControlOutcome> {
+    return this.#endPause(press, 'send_paused');
   }
 
-  /** Takes the paused messages back: they never reach the agent. */
-  async takeBack(press: Press): Promise<ControlOutcome> {
-    const outcome = await this.#endPause(press, 'take_back');
+  /** Discards the paused messages: they never reach the agent. */
+  async discard(press: Press): Promise<ControlOutcome> {
+    const outcome = await this.#endPause(press, 'discard_paused');
     if (outcome === 'done') this.#waitingReactions.cleanUp();
     return outcome;
   }
 
-  /** Updates the notice when a message joins a paused thread or is taken back there. Throws a SlackError. */
+  /** Updates the notice when a message joins a paused thread or is withdrawn there. Throws a SlackError. */
   async onInboxOutcome(outcome: InboxOutcome, message: MessageKey): Promise<void> {
     if (outcome.kind === 'withdrawn') await this.#refreshNotice(message);
     if (outcome.kind !== 'admitted' || !outcome.isPaused) return;
@@ -70,7 +70,7 @@ export class PausedMessages {
     inBackground(change, this.#deps.log, 'could not update the notice of a paused thread');
   }
 
-  /** Ends the pause if only this message waits: the others were taken back, and nothing holds this one up. */
+  /** Ends the pause if only this message waits: the others were withdrawn, and nothing holds this one up. */
   async #endIfEmpty(thread: ThreadKey, message: MessageKey): Promise<void> {
     const { store } = this.#deps;
     const turnId = await store.pausedThreads.pausedBy(thread);
@@ -96,7 +96,7 @@ export class PausedMessages {
     );
   }
 
-  async #endPause(press: Press, control: 'go' | 'take_back'): Promise<ControlOutcome> {
+  async #endPause(press: Press, control: 'send_paused' | 'discard_paused'): Promise<ControlOutcome> {
     const { workspace, turnId, person } = press;
     const turn = await permittedTurn(this.#deps, press, control);
     if (typeof turn === 'string') return turn;
@@ -106,7 +106,7 @@ export class PausedMessages {
       await store.threads.lock(thread);
       if (!(await store.pausedThreads.resume(thread, turnId))) return undefined;
       const waiting = await store.pausedThreads.waitingMessages(thread);
-      if (control === 'go') await this.#deps.enqueue(trx, thread);
+      if (control === 'send_paused') await this.#deps.enqueue(trx, thread);
       else for (const message of waiting) await store.messages.withdraw(message);
       const details = { control, messages: waiting.length };
       await store.audit.add({ ...thread, kind: 'stop', user_id: person, turn_id: turnId, details });
@@ -117,7 +117,7 @@ export class PausedMessages {
     const render = async () => pauseEndedNotice(await this.#endingText(turnId));
     this.#inBackground(this.#editNotice(thread, turnId, render, press.messageTs));
     if (count === undefined) return 'over';
-    this.#deps.log.info({ turn: turnId, person, control, count }, 'paused messages resumed or taken back');
+    this.#deps.log.info({ turn: turnId, person, control, count }, 'paused messages sent or discarded');
     return 'done';
   }
 
@@ -126,7 +126,7 @@ export class PausedMessages {
     if (ending === undefined) return strings.nothingPaused;
     const { press, control, count } = ending;
     const who = await actorName(this.#deps, press);
-    return control === 'go' ? strings.pausedSent(count, who) : strings.pausedDiscarded(count, who);
+    return control === 'send_paused' ? strings.pausedSent(count, who) : strings.pausedDiscarded(count, who);
   }
 
   /** Edits the notice, if it has been posted. A pressed one stands, even if a process died before it recorded that. */

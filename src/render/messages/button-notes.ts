@@ -30,12 +30,12 @@ export function fixedChoicesNote(turnId: string, isModel: boolean): RenderedMess
 }
 
 /**
- * Says that messages are paused since the agent was stopped, with buttons to send (`go`) or discard (`take_back`) them;
+ * Says that messages are paused since the agent was stopped, with buttons to send (`send_paused`) or discard (`discard_paused`) them;
  * their value is the id of the stopped turn. `who` is a name, or ''.
  */
 export function pausedNotice(turnId: string, count: number, who: string): RenderedMessage {
   const { sendPaused, discardPaused } = strings.buttons;
-  const buttons = { go: sendPaused, take_back: discardPaused };
+  const buttons = { send_paused: sendPaused, discard_paused: discardPaused };
   return noteWithButtons(strings.messagesPaused(count, who), buttons, turnId);
 }
 

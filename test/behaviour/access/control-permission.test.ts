@@ -78,11 +78,11 @@ describe.concurrent('a control', () => {
     const stopped = await scene.messageWithButton(channel, root, 'retry');
     expect(scene.slack.visibleText(stopped)).toContain('Stopped by grace.');
     await scene.slack.click({ person: stranger, channel, ts: stopped.ts, actionId: 'retry' });
-    for (const actionId of ['go', 'take_back'])
+    for (const actionId of ['send_paused', 'discard_paused'])
       await scene.slack.click({ person: stranger, channel, ts: paused.ts, actionId });
     await scene.until('it is told', () => told(scene, stranger, channel).length === 5);
     expect(paused.text).toMatch(/^1 message has been waiting here/);
-    const take = { channel, ts: paused.ts, actionId: 'take_back' };
+    const take = { channel, ts: paused.ts, actionId: 'discard_paused' };
     const two = [scene.grace, scene.ada];
     await Promise.all(two.map((person) => scene.slack.click({ ...take, person })));
     await scene.until('it is over for one of them', () =>
@@ -127,7 +127,16 @@ describe.concurrent('a control', () => {
     const root = scene.ask(secret, '/slow 1000 in secret');
     await growing(scene, secret, root);
     const value = await turnOf(scene, root);
-    const actions = ['stop', 'continue', 'retry', 'fresh_links', 'correct', 'go', 'take_back', 'feedback'];
+    const actions = [
+      'stop',
+      'continue',
+      'retry',
+      'fresh_links',
+      'correct',
+      'send_paused',
+      'discard_paused',
+      'feedback',
+    ];
     for (const [at, actionId] of actions.entries()) {
       const ts = await forged(scene, elsewhere, actionId, actionId === 'feedback' ? `good/${value}` : value);
       await scene.slack.click({ person: mallory, channel: elsewhere, ts, actionId });

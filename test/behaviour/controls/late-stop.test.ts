@@ -227,7 +227,7 @@ describe.concurrent('a stop request', () => {
       return (await messages.get(key))?.state === 'waiting' && (await turns.ofMessage(key)) === undefined;
     });
     expect(scene.sentToAgent('/ask').texts).toHaveLength(1);
-    await scene.slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'go' });
+    await scene.slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'send_paused' });
     await scene.finished(channel, next);
     expect(scene.sentToAgent('/ask').texts).toEqual(['/ask Which one?', 'these']);
   });

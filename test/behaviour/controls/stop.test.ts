@@ -138,7 +138,7 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     slack.remove(channel, second.ts);
     await scene.until('the number is brought up to date', () => post.text.startsWith('2 messages'));
     expect(scene.sentToAgent('/slow 1000 held and').texts).toHaveLength(1);
-    const press = { person: scene.grace, channel, ts: post.ts, actionId: 'go' };
+    const press = { person: scene.grace, channel, ts: post.ts, actionId: 'send_paused' };
     await Promise.allSettled([slack.click(press), slack.click({ ...press, person: scene.ada })]);
     await scene.finished(channel, third);
     expect(scene.sentToAgent('/slow 1000 held and').texts.slice(1)).toEqual([
@@ -159,7 +159,7 @@ describe.concurrent('a message that waits when the agent is stopped', () => {
     scene.reply(channel, root, 'stop');
     await scene.finished(channel, root);
     const post = await pausedPost(channel, root);
-    await slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'take_back' });
+    await slack.click({ person: scene.ada, channel, ts: post.ts, actionId: 'discard_paused' });
     await scene.until('the post says it', () => post.text.startsWith('ada discarded 1 message;'));
     const key = { workspace: slack.team.id, channel: channel.id, ts: waiting.ts };
     expect((await scene.sandbox.bot.store.messages.get(key))?.state).toBe('withdrawn');
@@ -216,7 +216,7 @@ test.concurrent('a paused thread stays paused across a restart, and its buttons 
   await pause(1_000);
   expect(own.sentToAgent('/slow 1000').texts).toHaveLength(1);
   const mend = own.slack.faults.add({ call: 'chat.update', fault: { kind: 'status', status: 503 } });
-  const press = { person: own.ada, channel, ts: post.ts, actionId: 'go' };
+  const press = { person: own.ada, channel, ts: post.ts, actionId: 'send_paused' };
   await own.slack.click(press);
   await own.until('the update of the notice fails', () =>
     own.slack.calls.some(({ method, status, args }) => status === 503 && args.ts === post.ts && method),
@@ -226,7 +226,7 @@ test.concurrent('a paused thread stays paused across a restart, and its buttons 
   expect(own.sentToAgent('/slow 1000').texts).toEqual(['/slow 1000', 'after the restart']);
   // As if the process that posted the notice had died before it learnt that it stands.
   const unknown = own.sandbox.bot.store.db.updateTable('posts').set({ state: 'intended', ts: null });
-  await unknown.where('part', '=', 'held').execute();
+  await unknown.where('part', '=', 'paused').execute();
   await own.slack.click(press);
   await own.until('the buttons are gone', () => /sent 1 message/.test(post.text));
   await own.slack.click({ person: own.grace, channel, ts: stopped?.ts ?? '', actionId: 'retry' });

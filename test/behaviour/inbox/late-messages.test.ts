@@ -89,7 +89,7 @@ describe.concurrent('a message that arrives late, while a newer one is being sen
     const paused = await scene.until('the thread names the paused messages', () =>
       scene.replies(channel, root).find(({ text }) => text.startsWith('1 message has been waiting')),
     );
-    await scene.slack.click({ person: scene.ada, channel, ts: paused.ts, actionId: 'go' });
+    await scene.slack.click({ person: scene.ada, channel, ts: paused.ts, actionId: 'send_paused' });
     await scene.finished(channel, message);
     expect(scene.sentToAgent('the first').texts).toEqual(['the first of two', 'the later one']);
   });

@@ -130,7 +130,7 @@ describe.concurrent('a choice of skill or model that the service does not know',
     await starting.form(person);
     await starting.send(person, { ...starting.filled(person), skill: 'summary' });
     await scene.until('it is counted', () => paused.text.startsWith('2 messages have been waiting here'));
-    await slack.click({ person, channel, ts: paused.ts, actionId: 'go' });
+    await slack.click({ person, channel, ts: paused.ts, actionId: 'send_paused' });
     await scene.until('both go', () => scene.sentToAgent('what is held?').texts.length === 3);
     expect(scene.sentToAgent('what is held?').texts.slice(1)).toEqual(['what waits', 'what is held?']);
   });

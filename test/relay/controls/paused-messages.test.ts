@@ -17,7 +17,7 @@ test('a process that takes over finds out whether the notice of a pause was post
   if (first === undefined) throw new Error('Nothing waits.');
   const turn = await store.turns.begin(crypto.randomUUID(), first);
   await store.pausedThreads.pause(turn);
-  await store.posts.intend(turn, 'held', 'key');
+  await store.posts.intend(turn, 'paused', 'key');
   let asked = 0;
   const posts = {
     post: async (part: string) => {
@@ -30,6 +30,6 @@ test('a process that takes over finds out whether the notice of a pause was post
     last: {},
   });
   expect(asked).toBe(1);
-  expect((await store.posts.ofTurn(turn)).get('held')?.state).toBe('posted');
+  expect((await store.posts.ofTurn(turn)).get('paused')?.state).toBe('posted');
   expect((await store.turns.get('T1', turn.id))?.outcome).toBe('cancelled');
 });

@@ -7,7 +7,12 @@ import type { UninstallEvent } from '../relay/installations/uninstall-events.ts'
 import type { InstallationQuery } from '../relay/installations/workspace-registry.ts';
 import type { ChannelActor } from '../relay/runtime/actors.ts';
 import type { StopOutcome } from '../relay/runtime/control-types.ts';
-import { type InboxOutcome, isDirectChannel } from '../relay/runtime/incoming-message.ts';
+import {
+  type EventKind,
+  type EventOutcome,
+  type InboxOutcome,
+  isDirectChannel,
+} from '../relay/runtime/incoming-message.ts';
 import type { EphemeralTarget } from '../relay/runtime/private-messages.ts';
 import { optional } from '../slack/field-schemas.ts';
 import type { SlackTs, ThreadKey } from '../store/keys.ts';
@@ -28,10 +33,8 @@ import { parseWorkflowStep } from './workflow-step-parser.ts';
 /** One event, for the metrics. */
 export interface HandledEvent {
   workspace: string;
-  /** `message`, `edit`, `deletion`, `renaming`, `sign` (a stop), `step` (of a workflow), or `other`. */
-  kind: string;
-  /** An InboxOutcome's kind, a StopOutcome, `recorded` (a step), `silence` (ignored), `stranger` (not installed), `departure` or `failed`. */
-  outcome: string;
+  kind: EventKind;
+  outcome: EventOutcome;
   /** From its arrival until it may be acknowledged. */
   ms: number;
 }
@@ -115,13 +118,16 @@ export class EventIntake {
   async #recordUninstall(event: UninstallEvent): Promise<void> {
     await this.#timed(event.workspace ?? event.organisation ?? '', async () => {
       await this.#deps.onUninstallEvent?.(event);
-      return 'departure';
+      return 'uninstalled';
     });
   }
 
-  async #timed(workspace: string, handle: (handled: { kind: string }) => Promise<string>): Promise<void> {
+  async #timed(
+    workspace: string,
+    handle: (handled: { kind: EventKind }) => Promise<EventOutcome>,
+  ): Promise<void> {
     const since = performance.now();
-    const handled = { workspace, kind: 'other', outcome: 'failed' };
+    const handled: Omit<HandledEvent, 'ms'> = { workspace, kind: 'other', outcome: 'failed' };
     try {
       handled.outcome = await handle(handled);
     } finally {
@@ -130,18 +136,18 @@ export class EventIntake {
     }
   }
 
-  async #handle(envelope: Envelope, handled: { kind: string }): Promise<string> {
+  async #handle(envelope: Envelope, handled: { kind: EventKind }): Promise<EventOutcome> {
     const { workspace } = envelope;
     const bot = await this.#deps.bot(envelope);
     if (bot === undefined) {
       this.#logUnknownWorkspaceOnce(workspace);
-      return 'stranger';
+      return 'not_installed';
     }
     const event = parseEvent(envelope);
     this.#deps.onEvent(workspace, isEcho(event, bot));
     const stopTrigger = isMessageEvent(envelope) ? undefined : parseStopTrigger(envelope, bot);
     if (stopTrigger !== undefined) {
-      handled.kind = 'sign';
+      handled.kind = 'stop';
       return this.#deps.onStopTrigger(stopTrigger);
     }
     const workflowStep = isMessageEvent(envelope) ? undefined : parseWorkflowStep(envelope);
@@ -151,9 +157,9 @@ export class EventIntake {
       return 'recorded';
     }
     const inboxEvent = toInboxEvent(envelope, event, bot, await this.#otherBots(workspace, event, bot));
-    if (inboxEvent.kind === 'silence') {
+    if (inboxEvent.kind === 'ignored') {
       this.#deps.log.debug({ workspace, why: inboxEvent.why }, 'ignored an event');
-      return 'silence';
+      return 'ignored';
     }
     handled.kind = inboxEvent.kind;
     const outcome = await this.#deps.inbox.accept(inboxEvent, bot);

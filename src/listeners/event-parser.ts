@@ -67,7 +67,7 @@ export function toInboxEvent(
 ): InboxEvent {
   if (event === undefined) {
     const why = isMessageEvent(envelope) ? 'malformed event' : `event ${envelope.eventType} is not for us`;
-    return { kind: 'silence', why };
+    return { kind: 'ignored', why };
   }
   if (event.type === 'channel_rename' || event.type === 'group_rename')
     return { kind: 'renaming', workspace: envelope.workspace, channel: event.channel.id };
@@ -79,15 +79,15 @@ export function toInboxEvent(
   if (event.type === 'member_joined_channel')
     return event.user === bot.userId
       ? { kind: 'joining', ...location }
-      : { kind: 'silence', why: 'somebody else joined' };
+      : { kind: 'ignored', why: 'somebody else joined' };
   if (event.type === 'message' && event.subtype === 'message_changed') {
     return parseEdit(location, bot, event.message, event.previous_message);
   }
   if (event.type === 'message' && event.subtype === 'message_deleted') {
     const before = event.previous_message;
-    if (event.deleted_ts === undefined) return { kind: 'silence', why: 'malformed event' };
+    if (event.deleted_ts === undefined) return { kind: 'ignored', why: 'malformed event' };
     if (before !== undefined && isFromBot(before, bot)) {
-      return { kind: 'silence', why: 'a deleted message of a bot' };
+      return { kind: 'ignored', why: 'a deleted message of a bot' };
     }
     return {
       kind: 'deletion',
@@ -100,7 +100,7 @@ export function toInboxEvent(
   }
   if (event.type === 'message' && PURPOSE_SUBTYPES.has(event.subtype ?? ''))
     return { kind: 'renaming', workspace: location.workspace, channel: location.channel };
-  if (event.ts === undefined) return { kind: 'silence', why: 'malformed event' };
+  if (event.ts === undefined) return { kind: 'ignored', why: 'malformed event' };
   const said = parseMessage(location, bot, { ...event, ts: event.ts }, otherBots);
   // Slack mentions the bot again for an edit of the same message. Edits by bots are no edits to us.
   if (event.type !== 'app_mention' || said.kind !== 'message') return said;
@@ -125,13 +125,13 @@ function parseMessage(
   otherBots: readonly string[],
 ): InboxEvent {
   const otherBot = otherBots.find((id) => id === message.bot_id && id !== bot.botId);
-  if (otherBot === undefined && isFromBot(message, bot)) return { kind: 'silence', why: 'written by a bot' };
+  if (otherBot === undefined && isFromBot(message, bot)) return { kind: 'ignored', why: 'written by a bot' };
   const isFromAllowedBot = otherBot !== undefined && message.subtype === 'bot_message';
   if (!isFromAllowedBot && !isPersonsMessage(message))
-    return { kind: 'silence', why: `by Slack, or of subtype ${message.subtype}` };
+    return { kind: 'ignored', why: `by Slack, or of subtype ${message.subtype}` };
   // A bot goes by its own id, because many have no user.
   const person = otherBot ?? message.user;
-  if (person === undefined) return { kind: 'silence', why: 'nobody wrote it' };
+  if (person === undefined) return { kind: 'ignored', why: 'nobody wrote it' };
   return {
     kind: 'message',
     message: {
@@ -151,15 +151,15 @@ function parseEdit(
   now: ThreadMessage | undefined,
   before: ThreadMessage | undefined,
 ): InboxEvent {
-  if (now === undefined) return { kind: 'silence', why: 'malformed event' };
-  if (isFromBot(now, bot)) return { kind: 'silence', why: 'an edit of a bot' };
+  if (now === undefined) return { kind: 'ignored', why: 'malformed event' };
+  if (isFromBot(now, bot)) return { kind: 'ignored', why: 'an edit of a bot' };
   if (now.subtype === 'tombstone') {
     const { workspace, channel } = location;
     return { kind: 'deletion', workspace, channel, ts: now.ts, thread_ts: now.ts, person: before?.user };
   }
   const unchanged = before !== undefined && isSameAsWritten(readMessage(before), readMessage(now));
   if (now.edited === undefined || now.edited.ts === before?.edited?.ts || unchanged) {
-    return { kind: 'silence', why: 'a change that no person made' };
+    return { kind: 'ignored', why: 'a change that no person made' };
   }
   const event = parseMessage(location, bot, now, []);
   if (event.kind !== 'message') return event;

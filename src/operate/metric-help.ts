@@ -1,7 +1,45 @@
+import type { EventKind, EventOutcome } from '../relay/runtime/incoming-message.ts';
 import { TURN_STATES } from '../store/threads/turn-steps.ts';
 
-const EVENT_KIND =
-  "kind: message, edit, deletion, renaming, move, sign (a stop reaction or Slack's stop), other";
+const EVENT_KINDS: Record<EventKind, string> = {
+  message: '',
+  edit: '',
+  deletion: '',
+  renaming: '',
+  move: '',
+  joining: '',
+  stop: "a stop reaction or Slack's stop",
+  step: 'of a workflow',
+  other: '',
+};
+const EVENT_OUTCOMES: Record<EventOutcome, string> = {
+  admitted: '',
+  known: 'seen before',
+  stray: 'between people',
+  unsent: 'between people',
+  stop_said: '',
+  reworded: '',
+  withdrawn: '',
+  too_late: 'already sent',
+  renamed: '',
+  moved: '',
+  joined: '',
+  ignored: 'not for the bot',
+  recorded: 'a step',
+  not_installed: '',
+  uninstalled: '',
+  failed: 'not recorded',
+  done: 'this and the following: of a stop',
+  stopping: '',
+  over: '',
+  running: '',
+  refused: '',
+  away: '',
+  gone: '',
+  unknown: '',
+  nothing: '',
+};
+const EVENT_KIND = `kind: ${withMeanings(EVENT_KINDS)}`;
 const TURN_OUTCOME =
   'outcome: completed, length (cut off by the service), cancelled (stopped), failed, refused (by the service), ' +
   'withdrawn (deleted), helped (only help was asked for), kept (files without words), abandoned (tried too often)';
@@ -11,18 +49,14 @@ const CALL = 'endpoint: method and path; account: settings, own (that of a works
 /** What each metric says, and what the values of its labels are. */
 export const metricHelp = {
   build_info: 'Always 1; version: the release that runs',
-  events_total:
-    `Events from Slack; ${EVENT_KIND}; outcome: admitted, known (seen before), stray and unsent (between people), ` +
-    'stop_said, reworded, withdrawn, too_late (already sent), renamed, moved, joined, ignored, silence (not for the bot), ' +
-    'stranger (not installed there), departure (uninstalled), failed (not recorded); outcome of a sign: done, stopping, ' +
-    'over, running, refused, away, gone, unknown, nothing, withdrawn, ignored',
+  events_total: `Events from Slack; ${EVENT_KIND}; outcome: ${withMeanings(EVENT_OUTCOMES)}`,
   event_seconds: `Time from the arrival of an event until it may be acknowledged; ${EVENT_KIND}`,
   turns_ended_total: `Finished turns; ${TURN_OUTCOME}`,
   turn_seconds: `Time from a message in Slack to the end of its turn; ${TURN_OUTCOME}`,
   first_visible_seconds: 'Time from a message in Slack to the first reply that people see',
   unseen_text_seconds: 'Age of the oldest text that an edit first shows',
   slack_permits_total:
-    "Requests for a rate limit permit; lane: Slack's method, or its limit in each channel; " +
+    "Requests for a rate limit permit; limit: Slack's method, or its limit in each channel; " +
     'outcome: granted, refused (requested again later)',
   slack_calls_total:
     `Calls to Slack; ${METHOD}; outcome: ok, throttled, unavailable, unauthorized, channel_gone, message_gone, ` +
@@ -53,3 +87,10 @@ export const metricHelp = {
   feedback: 'Thumbs of the last 24 hours; thumb: good, bad',
   turns: `Unfinished turns, over all processes; state: ${TURN_STATES.join(', ')}`,
 };
+
+/** Values of a label, each with its meaning where its name does not say it. */
+function withMeanings(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values)
+    .map(([value, meaning]) => (meaning === '' ? value : `${value} (${meaning})`))
+    .join(', ');
+}

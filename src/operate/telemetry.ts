@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ProbeResult } from '../agent/account-probe.ts';
 import type { CallAttempt } from '../agent/client-options.ts';
+import type { EventKind, EventOutcome } from '../relay/runtime/incoming-message.ts';
 import type { Turn } from '../store/schema.ts';
 import type { OnStep, TurnStep } from '../store/threads/turn-steps.ts';
 import { countHttpTraffic } from './http-traffic.ts';
@@ -37,7 +38,7 @@ export class Telemetry {
     this.metrics.step(turn, step);
   };
 
-  readonly onEventHandled = (event: { kind: string; outcome: string; ms: number }): void => {
+  readonly onEventHandled = (event: { kind: EventKind; outcome: EventOutcome; ms: number }): void => {
     this.#lastEventAt = new Date();
     this.metrics.event(event);
   };

@@ -7,21 +7,21 @@ import { readableText } from '../../src/relay/reading/readable-text.ts';
 import { openHttpReceiver } from '../support/http-receiver.ts';
 
 /** What a recorded payload must lead to. */
-type Outcome = { turn: string; files: string[] } | { control: string } | 'silence';
+type Outcome = { turn: string; files: string[] } | { control: string } | 'ignored';
 
 const expected: Record<string, Outcome> = {
   'app_mention-1.json': { turn: 'Test', files: [] },
   'app_mention-2.json': { turn: 'Hey', files: [] },
   'app_mention-3.json': { turn: 'test', files: [] },
   // Buttons of another app: acknowledged, and nothing comes of them.
-  'block_actions-message-1.json': 'silence',
-  'block_actions-message-2.json': 'silence',
-  'member_joined_channel-C-1.json': 'silence',
+  'block_actions-message-1.json': 'ignored',
+  'block_actions-message-2.json': 'ignored',
+  'member_joined_channel-C-1.json': 'ignored',
   'message-channel-1.json': { turn: 'Can you see the name of this channel: #C00FAKECHAN2?', files: [] },
   'message-im-1.json': { turn: 'hello hello', files: [] },
   'message-im-2.json': { turn: 'cool!!', files: [] },
-  'reaction_added-1.json': 'silence',
-  'slash_command-1.json': 'silence',
+  'reaction_added-1.json': 'ignored',
+  'slash_command-1.json': 'ignored',
 };
 
 const folder = process.env.SLACK_PAYLOADS;
@@ -74,7 +74,7 @@ async function outcome(
   const control = receiver.controls[before.controls];
   if (control !== undefined) return { control: control.control };
   const admission = receiver.admissions[before.admissions];
-  if (admission?.kind !== 'admitted') return 'silence';
+  if (admission?.kind !== 'admitted') return 'ignored';
   const { workspace, channel } = admission.thread;
   const key = { workspace, channel, ts: body.event?.ts ?? '' };
   const row = await receiver.store.messages.get(key);

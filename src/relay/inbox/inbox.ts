@@ -50,8 +50,8 @@ export class Inbox {
   /** Takes in one event. Throws only where the store could not be written, so that Slack sends the event again. */
   async accept(event: InboxEvent, bot: { userId: string }): Promise<InboxOutcome> {
     switch (event.kind) {
-      case 'silence':
-        return { kind: 'ignored', why: event.why };
+      case 'ignored':
+        return event;
       case 'message':
         return this.#inOrder(event.message, () => this.#acceptMessage(event.message, bot, null));
       case 'edit':

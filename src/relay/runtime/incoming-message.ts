@@ -37,7 +37,7 @@ export type InboxEvent =
   /** The bot has joined a channel. */
   | { kind: 'joining'; workspace: string; channel: string }
   /** Nothing for the inbox; `why` is for the log. */
-  | { kind: 'silence'; why: string };
+  | { kind: 'ignored'; why: string };
 
 /** What the inbox did with an event. */
 export type InboxOutcome =
@@ -62,6 +62,18 @@ export type InboxOutcome =
   /** The channel is read for mentions from just before the bot joined. */
   | { kind: 'joined' }
   | { kind: 'ignored'; why: string };
+
+/** What an event was: `stop` by a reaction or Slack's own button, `step` of a workflow, or `other`. */
+export type EventKind = Exclude<InboxEvent['kind'], 'ignored'> | 'stop' | 'step' | 'other';
+
+/** What became of an event: in the inbox, of a stop, or of one that neither has seen. */
+export type EventOutcome =
+  | InboxOutcome['kind']
+  | StopOutcome
+  | 'recorded'
+  | 'not_installed'
+  | 'uninstalled'
+  | 'failed';
 
 /** Whether a channel is a direct message: Slack's ids of those begin with D. */
 export function isDirectChannel(channel: string): boolean {

@@ -58,7 +58,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
   const store = new Store(database.kysely, watch.onTurnStep);
   const queue = new ThreadQueue({ database, log });
   await queue.start();
-  const lanes = watch.metrics.withPermitMetrics(new SharedRateLimits(database.kysely));
+  const rateLimitStore = watch.metrics.withPermitMetrics(new SharedRateLimits(database.kysely));
   const workspaces = new Map<string, WorkspaceClient>();
   const accounts = new Map<string, { agent: AgentClient; rate: ReadRate }>();
   // All accounts are at one service: they share its connections.
@@ -73,7 +73,7 @@ async function start({ where, databaseUrl, readsPerSecond }: z.infer<typeof star
         installation,
         {
           slackApiUrl: where.slackApiUrl,
-          rateLimitStore: lanes,
+          rateLimitStore,
           isDistributed: false,
           showAgentSessions: false,
           editsPerMinute: config.SLACK_EDITS_PER_MINUTE,

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
 import type { CallAttempt } from '../agent/client-options.ts';
+import type { EventKind, EventOutcome } from '../relay/runtime/incoming-message.ts';
 import type { PermitStore } from '../slack/permit-queue.ts';
 import type { SlackCallRecord } from '../slack/slack-client.ts';
 import type { Turn } from '../store/schema.ts';
@@ -59,7 +60,7 @@ export class Metrics {
   readonly #turnsEnded = this.#counter('turns_ended_total', ['outcome']);
   readonly #firstVisibleSeconds = this.#histogram('first_visible_seconds', MEDIUM_BUCKETS);
   readonly #turnSeconds = this.#histogram('turn_seconds', SLOW_BUCKETS, ['outcome']);
-  readonly #permits = this.#counter('slack_permits_total', ['lane', 'outcome']);
+  readonly #permits = this.#counter('slack_permits_total', ['limit', 'outcome']);
   readonly #unseenTextSeconds = this.#histogram('unseen_text_seconds', MEDIUM_BUCKETS);
   readonly #slackCalls = this.#counter('slack_calls_total', ['method', 'outcome']);
   readonly #slackSeconds = this.#histogram('slack_call_seconds', FAST_BUCKETS, ['method']);
@@ -110,7 +111,7 @@ export class Metrics {
   }
 
   /** An event from Slack; `ms` until it may be acknowledged. */
-  event({ kind, outcome, ms }: { kind: string; outcome: string; ms: number }): void {
+  event({ kind, outcome, ms }: { kind: EventKind; outcome: EventOutcome; ms: number }): void {
     this.#events.inc({ kind, outcome });
     this.#eventSeconds.observe({ kind }, ms / 1_000);
   }
@@ -155,13 +156,13 @@ export class Metrics {
   /** Counts the permits that the rate limits grant; limits of single channels count as one. */
   withPermitMetrics(permits: PermitStore): PermitStore {
     return {
-      take: async (workspace, lane, rule) => {
-        const waitMs = await permits.take(workspace, lane, rule);
-        const [name = lane] = lane.split('/');
-        this.#permits.inc({ lane: name, outcome: waitMs === 0 ? 'granted' : 'refused' });
+      take: async (workspace, limitKey, rule) => {
+        const waitMs = await permits.take(workspace, limitKey, rule);
+        const [name = limitKey] = limitKey.split('/');
+        this.#permits.inc({ limit: name, outcome: waitMs === 0 ? 'granted' : 'refused' });
         return waitMs;
       },
-      pause: (workspace, lane, ms) => permits.pause(workspace, lane, ms),
+      pause: (workspace, limitKey, ms) => permits.pause(workspace, limitKey, ms),
     };
   }
 

@@ -19,13 +19,13 @@ const sources = {
 test('the metrics report waiting messages, running threads, refused permits and rejected credentials', async () => {
   const metrics = new Metrics(sources);
   const waits = [0, 700, 0];
-  const lanes = metrics.withPermitMetrics({
+  const permits = metrics.withPermitMetrics({
     take: async () => waits.shift() ?? 0,
     pause: async () => undefined,
   });
   const pace = { perMinute: 50, burst: 1 };
-  for (const lane of ['chat.update', 'chat.update', 'chat.postMessage/C1'])
-    await lanes.take('T1', lane, pace);
+  for (const limitKey of ['chat.update', 'chat.update', 'chat.postMessage/C1'])
+    await permits.take('T1', limitKey, pace);
   const { text } = await metrics.scrape();
   for (const line of [
     'messages_waiting 3',
@@ -33,9 +33,9 @@ test('the metrics report waiting messages, running threads, refused permits and 
     'threads_held 4',
     'deaf_workspaces 1',
     'turns{state="following"} 2',
-    'slack_permits_total{lane="chat.update",outcome="granted"} 1',
-    'slack_permits_total{lane="chat.update",outcome="refused"} 1',
-    'slack_permits_total{lane="chat.postMessage",outcome="granted"} 1',
+    'slack_permits_total{limit="chat.update",outcome="granted"} 1',
+    'slack_permits_total{limit="chat.update",outcome="refused"} 1',
+    'slack_permits_total{limit="chat.postMessage",outcome="granted"} 1',
     'credential_refused{setting="AGENT_API_KEY"} 1',
     'own_credentials_refused{kind="key"} 2',
   ])

@@ -64,7 +64,7 @@ const besides = [
   'usergroups.list',
 ];
 
-/** The methods that the sources name, but for the table of all lanes. */
+/** The methods that the sources name, but for the table of all limits. */
 function methodsInSources(): Set<string> {
   const area =
     /'((?:agents|apps|assistant|auth|chat|conversations|files|oauth|reactions|tooling|usergroups|users|views)\.[.\w]+)'/g;
@@ -76,7 +76,7 @@ function methodsInSources(): Set<string> {
       for (const [, method = ''] of readFileSync(new URL(name, root), 'utf8').matchAll(area))
         named.add(method);
   }
-  // A lane of ours.
+  // A limit of ours.
   named.delete('chat.postMessage.channel');
   return named;
 }

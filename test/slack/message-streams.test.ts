@@ -36,14 +36,14 @@ describe('the start of a stream', () => {
     expect(await streams.start({ ...start, beforeSend })).toMatchObject({ ts: '100.000001' });
     expect(order).toEqual(['recorded', 'sent']);
     expect(scene.slack.calls[0]?.args).toMatchObject({ thread_ts: '99.000001', markdown_text: 'one' });
-    expect(scene.lanes.rules.map((rule) => rule.lane)).toEqual([
+    expect(scene.rateLimits.rules.map((rule) => rule.limitKey)).toEqual([
       'chat.startStream',
       'chat.postMessage.channel/D1',
     ]);
   });
 
   test('is left out where no permit comes soon', async () => {
-    await scene.lanes.pause('T1', 'chat.startStream', 60_000);
+    await scene.rateLimits.pause('T1', 'chat.startStream', 60_000);
     expect(await streams.start(start)).toBeUndefined();
     expect(scene.slack.calls).toEqual([]);
   });
@@ -72,7 +72,7 @@ describe('an addition to a stream', () => {
     expect(await streams.append({ ...growing, render: async () => undefined })).toBe('nothing');
     scene.slack.on('chat.appendStream', { body: { ok: true } });
     expect(await streams.append(growing)).toBe('added');
-    expect(scene.lanes.asked).toBe(1);
+    expect(scene.rateLimits.asked).toBe(1);
   });
 
   test.each(['stopped_by_user', 'message_not_in_streaming_state', 'msg_too_long', 'internal_error'])(
@@ -100,7 +100,7 @@ describe('the stop of a stream', () => {
   test('is tried again by the caller where Slack may still do it', async () => {
     refuse('chat.stopStream', 'internal_error');
     await expect(streams.stop(message)).rejects.toBeInstanceOf(SlackUnavailableError);
-    await scene.lanes.pause('T1', 'chat.stopStream', 60_000);
+    await scene.rateLimits.pause('T1', 'chat.stopStream', 60_000);
     expect(await streams.stop({ ...message, maxWaitMs: 10 })).toBe(false);
   });
 });

@@ -49,7 +49,7 @@ describe('a post', () => {
 
   test('uses a permit of the workspace and one of the channel', async () => {
     await posting.post(hello);
-    expect(scene.lanes.rules.map((rule) => rule.lane)).toEqual([
+    expect(scene.rateLimits.rules.map((rule) => rule.limitKey)).toEqual([
       'chat.postMessage',
       'chat.postMessage.channel/C1',
     ]);
@@ -131,7 +131,7 @@ describe('an edit', () => {
     const edit = { channel: 'C1', ts: '1.0', state: live };
     expect(await posting.edit({ ...edit, render: () => undefined })).toBe('unchanged');
     expect(await posting.edit({ ...edit, render: () => ({ text: 'now' }) })).toBe('edited');
-    expect(scene.lanes.asked).toBe(1);
+    expect(scene.rateLimits.asked).toBe(1);
     expect(scene.slack.calls).toHaveLength(1);
   });
 

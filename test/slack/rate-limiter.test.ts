@@ -8,17 +8,17 @@ import { silentLog } from '../support/silent-log.ts';
 
 const edits = 'chat.update';
 
-function newLimiter(store: PermitStore = lanes, workspace = 'T1'): RateLimiter {
+function newLimiter(store: PermitStore = rateLimits, workspace = 'T1'): RateLimiter {
   return new RateLimiter({ workspace, store, rateLimits: rateLimitTable(), log: silentLog });
 }
 
-let lanes: InMemoryRateLimits;
+let rateLimits: InMemoryRateLimits;
 let rateLimiter: RateLimiter;
 
 beforeEach(() => {
   vi.useFakeTimers();
   vi.advanceTimersByTime(1_000_000);
-  lanes = new InMemoryRateLimits();
+  rateLimits = new InMemoryRateLimits();
   rateLimiter = newLimiter();
 });
 
@@ -35,7 +35,7 @@ function line(into: string[], name: string, wish: PermitRequest = {}): Promise<v
   });
 }
 
-/** Uses up all that the lane has at once. */
+/** Uses up all that the limit has at once. */
 async function drain(count = 5): Promise<void> {
   const asks = Array.from({ length: count }, () =>
     rateLimiter.permit(edits, { priority: () => ({ order: 0, since: 0 }) }),
@@ -145,13 +145,13 @@ describe('the order of requests', () => {
 describe('waiting', () => {
   test('a withdrawn request rejects with its reason and uses no permit', async () => {
     await drain();
-    const asked = lanes.asked;
+    const asked = rateLimits.asked;
     const withdraw = new AbortController();
     const wish = rateLimiter.permit(edits, { signal: withdraw.signal });
     withdraw.abort(new Error('not needed'));
     await expect(wish).rejects.toThrow('not needed');
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(lanes.asked).toBeLessThanOrEqual(asked + 1);
+    expect(rateLimits.asked).toBeLessThanOrEqual(asked + 1);
   });
 
   test('a request with an aborted signal rejects at once', async () => {
@@ -162,13 +162,13 @@ describe('waiting', () => {
 
   test('the store is asked once for each permit or wait, and never without a request', async () => {
     await drain();
-    const before = lanes.asked;
+    const before = rateLimits.asked;
     const wish = rateLimiter.permit(edits, {});
     await vi.advanceTimersByTimeAsync(5_000);
     await wish;
-    expect(lanes.asked - before).toBe(2);
+    expect(rateLimits.asked - before).toBe(2);
     await vi.advanceTimersByTimeAsync(600_000);
-    expect(lanes.asked - before).toBe(2);
+    expect(rateLimits.asked - before).toBe(2);
   });
 
   test('an optional call is skipped at once if no permit is available soon', async () => {
@@ -197,22 +197,22 @@ describe('waiting', () => {
   test('a returned permit serves the next request', async () => {
     await drain(4);
     const permit = await rateLimiter.permit(edits, { priority: () => ({ order: 0, since: 0 }) });
-    const asked = lanes.asked;
+    const asked = rateLimits.asked;
     permit?.release();
     permit?.release();
     const next = rateLimiter.permit(edits, {});
     await vi.advanceTimersByTimeAsync(0);
     await next;
-    expect(lanes.asked).toBe(asked);
+    expect(rateLimits.asked).toBe(asked);
     const third = rateLimiter.permit(edits, {});
     await vi.advanceTimersByTimeAsync(0);
-    expect(lanes.asked).toBe(asked + 1);
+    expect(rateLimits.asked).toBe(asked + 1);
     await vi.advanceTimersByTimeAsync(5_000);
     await third;
   });
 
   test('requests wait while the store is unavailable, and get their permits afterwards', async () => {
-    lanes.failures = 4;
+    rateLimits.failures = 4;
     const got: string[] = [];
     const wish = line(got, 'edit');
     await vi.advanceTimersByTimeAsync(3_000);
@@ -220,7 +220,7 @@ describe('waiting', () => {
     await vi.advanceTimersByTimeAsync(2_000);
     await wish;
     expect(got).toEqual(['edit']);
-    expect(lanes.asked).toBe(5);
+    expect(rateLimits.asked).toBe(5);
   });
 });
 
@@ -250,11 +250,11 @@ describe('after a refusal by Slack', () => {
   test('no other method and no other workspace waits', async () => {
     rateLimiter.backOff(edits, 30_000);
     expect(await rateLimiter.permit('chat.postMessage', {})).toBeDefined();
-    expect(await newLimiter(lanes, 'T2').permit(edits, {})).toBeDefined();
+    expect(await newLimiter(rateLimits, 'T2').permit(edits, {})).toBeDefined();
   });
 
   test('refusals of simultaneous calls slow the limit once, and it recovers', async () => {
-    const factor = () => lanes.factor('T1', 'chat.update');
+    const factor = () => rateLimits.factor('T1', 'chat.update');
     rateLimiter.backOff(edits, 0);
     rateLimiter.backOff(edits, 1_000);
     expect(factor()).toBeCloseTo(0.8, 5);
@@ -265,7 +265,7 @@ describe('after a refusal by Slack', () => {
   });
 
   test('an unavailable store does not lift the pause', async () => {
-    const hold = vi.spyOn(lanes, 'pause').mockRejectedValue(new Error('away'));
+    const hold = vi.spyOn(rateLimits, 'pause').mockRejectedValue(new Error('away'));
     rateLimiter.backOff(edits, 5_000);
     const got: string[] = [];
     const wish = line(got, 'edit');
@@ -348,11 +348,11 @@ describe('processes that share a limit', () => {
       const store: PermitStore = {
         take: async (...question) => {
           await away();
-          const waitMs = await lanes.take(...question);
+          const waitMs = await rateLimits.take(...question);
           await away();
           return waitMs;
         },
-        pause: (...hold) => lanes.pause(...hold),
+        pause: (...hold) => rateLimits.pause(...hold),
       };
       return newLimiter(store);
     });

@@ -10,7 +10,7 @@ import { installation } from './slack-installation.ts';
 /** A scripted Slack and what a test needs to call it. */
 export interface SlackClientScene {
   slack: ScriptedSlack;
-  lanes: InMemoryRateLimits;
+  rateLimits: InMemoryRateLimits;
   rateLimiter: RateLimiter;
   client: RateLimitedClient;
 }
@@ -19,10 +19,10 @@ export async function startSlackClientScene(
   options: { distributed?: boolean } = {},
 ): Promise<SlackClientScene> {
   const slack = await new ScriptedSlack().start();
-  const lanes = new InMemoryRateLimits();
+  const rateLimits = new InMemoryRateLimits();
   const rateLimiter = new RateLimiter({
     workspace: installation.workspace,
-    store: lanes,
+    store: rateLimits,
     rateLimits: rateLimitTable(options),
     log: silentLog,
   });
@@ -32,5 +32,5 @@ export async function startSlackClientScene(
     slackApiUrl: slack.apiUrl,
     timeoutMs: 30_000,
   });
-  return { slack, lanes, rateLimiter, client: new RateLimitedClient(slackClient, rateLimiter) };
+  return { slack, rateLimits, rateLimiter, client: new RateLimitedClient(slackClient, rateLimiter) };
 }

@@ -29,7 +29,7 @@ const currentFactor = sql`least(1, greatest(${BACKOFF.minFactor}::float8, rate_l
 /** A request for a permit that the next statement takes. */
 interface PendingTake {
   workspace: string;
-  lane: string;
+  limitKey: string;
   costMs: number;
   roomMs: number;
   answer: PromiseWithResolvers<number>;
@@ -49,8 +49,8 @@ export class SharedRateLimits extends Queries {
    * each permit costs more, but the burst stays that of the full rate: no caller gets ahead of the others. What is
    * asked at one moment takes one statement.
    */
-  take(workspace: string, lane: string, { perMinute, burst }: PermitRate): Promise<number> {
-    const name = `${workspace} ${lane}`;
+  take(workspace: string, limitKey: string, { perMinute, burst }: PermitRate): Promise<number> {
+    const name = `${workspace} ${limitKey}`;
     if (this.#pending.size === 0 || this.#pending.has(name)) {
       const pending = new Map<string, PendingTake>();
       this.#pending = pending;
@@ -58,7 +58,7 @@ export class SharedRateLimits extends Queries {
     }
     const costMs = 60_000 / perMinute;
     const answer = Promise.withResolvers<number>();
-    this.#pending.set(name, { workspace, lane, costMs, roomMs: costMs * (burst - 1), answer });
+    this.#pending.set(name, { workspace, limitKey, costMs, roomMs: costMs * (burst - 1), answer });
     return answer.promise;
   }
 
@@ -87,7 +87,7 @@ export class SharedRateLimits extends Queries {
     return this.rows(sql<{ granted: boolean; waitMs: number | null }>`
       with asked as (
         select place, workspace, limit_key, cost_ms * interval '1 ms' as cost, room_ms * interval '1 ms' as room
-        from unnest(${takes.map((take) => take.workspace)}::text[], ${takes.map(({ lane }) => lane)}::text[],
+        from unnest(${takes.map((take) => take.workspace)}::text[], ${takes.map(({ limitKey }) => limitKey)}::text[],
           ${takes.map(({ costMs }) => costMs)}::float8[], ${takes.map(({ roomMs }) => roomMs)}::float8[])
           with ordinality as given (workspace, limit_key, cost_ms, room_ms, place)),
       granted as (
@@ -104,11 +104,11 @@ export class SharedRateLimits extends Queries {
   }
 
   /** Slack answered 429: blocks the limit for all processes for `pauseMs`, and reduces its rate. A longer block stays. */
-  async pause(workspace: string, lane: string, pauseMs: number): Promise<void> {
+  async pause(workspace: string, limitKey: string, pauseMs: number): Promise<void> {
     const counted = sql`rate_limit.rate_reduced_at > clock_timestamp() - ${millis(BACKOFF.sameRefusalMs)}`;
     await sql`
       insert into rate_limits as rate_limit (workspace, limit_key, blocked_until, rate_factor, rate_reduced_at)
-      values (${workspace}, ${lane}, ${fromNow(pauseMs)}, ${BACKOFF.refusalFactor}, clock_timestamp())
+      values (${workspace}, ${limitKey}, ${fromNow(pauseMs)}, ${BACKOFF.refusalFactor}, clock_timestamp())
       on conflict (workspace, limit_key) do update set
         blocked_until = greatest(rate_limit.blocked_until, excluded.blocked_until),
         rate_factor = case when ${counted} then rate_limit.rate_factor

@@ -78,7 +78,7 @@ test('a turn is counted in /metrics', async () => {
     await figure('taskthread_slack_calls_total{method="chat.postMessage",outcome="ok"}'),
   ).toBeGreaterThan(0);
   expect(
-    await figure('taskthread_slack_permits_total{lane="chat.update",outcome="granted"}'),
+    await figure('taskthread_slack_permits_total{limit="chat.update",outcome="granted"}'),
   ).toBeGreaterThan(0);
   expect(await figure('taskthread_unseen_text_seconds_count')).toBeGreaterThan(0);
   expect(
@@ -169,7 +169,7 @@ test('the help of each metric explains its labels, and names every value of thos
     const words = help.get(name) ?? '';
     for (const [, label = '', value = ''] of labels.matchAll(/(\w+)="([^"]*)"/g)) {
       if (label === 'le') continue;
-      const isOpen = ['endpoint', 'lane', 'method', 'setting', 'status', 'version'].includes(label);
+      const isOpen = ['endpoint', 'limit', 'method', 'setting', 'status', 'version'].includes(label);
       if (!words.includes(`${label}: `) || !(isOpen || words.includes(value))) unexplained.push(series);
     }
   }

@@ -57,7 +57,7 @@ const scene = await openAppScene({
   },
 });
 const { slack } = scene;
-const lanes = new SharedRateLimits(scene.sandbox.bot.store.db);
+const rateLimits = new SharedRateLimits(scene.sandbox.bot.store.db);
 
 describe('an answer that ends while Slack allows no edits', () => {
   const threads = new Map<string, { channel: Channel; root: Message }>();
@@ -78,7 +78,7 @@ describe('an answer that ends while Slack allows no edits', () => {
       await scene.until(`the beginning of ${name} shows`, () => scene.shown(channel, root).includes(seen));
       draft.set(name, scene.replies(channel, root)[0]?.ts);
     }
-    await lanes.pause(slack.team.id, 'chat.update', HOLD_MS);
+    await rateLimits.pause(slack.team.id, 'chat.update', HOLD_MS);
     const edits = () => slack.calls.filter(({ method }) => method === 'chat.update').length;
     await scene.until('the process knows that there are no edits', async () => {
       const then = edits();

@@ -19,12 +19,12 @@ import {
   workspaceAccountLimits,
 } from './app/options-from-config.ts';
 import { ServiceTrial } from './app/service-trial.ts';
+import { CredentialGate, type CredentialGateOptions } from './calls/credential-gate.ts';
 import type { Config } from './config.ts';
 import { TitlesAndPrompts } from './features/direct-messages/titles-and-prompts.ts';
 import { parseInstallationQuery } from './listeners/envelope.ts';
 import { EventIntake, type EventIntakeDeps } from './listeners/event-intake.ts';
 import { SlackApp } from './listeners/slack-app.ts';
-import { CredentialGate, type CredentialGateOptions } from './operate/credential-gate.ts';
 import { Telemetry } from './operate/telemetry.ts';
 import { accessPolicyFor } from './relay/access/access-policy.ts';
 import { ButtonActions } from './relay/controls/continue-retry-correct.ts';

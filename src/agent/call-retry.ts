@@ -26,19 +26,6 @@ export function retryDelay(
   return random() * Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** Math.min(attempt - 1, 30));
 }
 
-/** The longest Retry-After that is honoured (ms): a timer of over 24 days would fire at once. */
-const MAX_RETRY_AFTER_MS = 60 * 60_000;
-
-/** Milliseconds of a Retry-After header (seconds or an HTTP date), an hour at most; undefined if it is neither. */
-export function parseRetryAfter(header: string | undefined, now: number = Date.now()): number | undefined {
-  if (header === undefined) return undefined;
-  const text = header.trim();
-  const isSeconds = /^\d+(\.\d+)?$/.test(text);
-  const date = !isSeconds && /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
-  const ms = isSeconds ? Math.ceil(Number(text) * 1000) : date - now;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
-}
-
 /**
  * Retries a call until it succeeds, fails for good or the policy's limits are reached. Throws the last error with the
  * number of attempts in `attempts`. Without a `maxAttempts` of 1, never pass a call that creates or sends something.

@@ -1,8 +1,9 @@
 import type { LookupFunction } from 'node:net';
 import type { Logger } from 'pino';
 import type { Dispatcher } from 'undici';
+import type { CallGate } from '../calls/credential-gate.ts';
+import type { LeaseGuard } from '../calls/lease.ts';
 import type { RetryPolicy } from './call-retry.ts';
-import type { AgentError } from './errors.ts';
 import type { ResponseLimits } from './response-limits.ts';
 import type { ResponseMemoryShare } from './response-memory.ts';
 import type { ServiceOptions } from './service-options.ts';
@@ -38,22 +39,6 @@ export interface CallAttempt {
   readonly durationMs: number;
 }
 
-/** A turn's lease, as the agent client needs it. `slack` has its own: the two folders never import each other. */
-export interface LeaseGuard {
-  /** Aborted when the lease is known to be lost. */
-  readonly signal: AbortSignal;
-  /** Milliseconds until another process may take the thread; at 0 or less nothing is sent. */
-  remainingMs(): number;
-}
-
-/** Stops calls with a key that the service refused. */
-export interface ApiKeyGate {
-  /** Called before each call; throws if the call must not be made. */
-  enter(): void;
-  refused(error: AgentError): void;
-  accepted(): void;
-}
-
 export interface AgentClientOptions {
   /** With the version, for example `https://host/v1`. */
   readonly baseUrl: string;
@@ -70,7 +55,7 @@ export interface AgentClientOptions {
   readonly beforeRead?: (signal: AbortSignal) => Promise<void>;
   /** Called when the service asks for a pause (ms). */
   readonly onRateLimited?: (pauseMs: number) => void;
-  readonly gate?: ApiKeyGate;
+  readonly gate?: CallGate;
   /** Memory for multipart uploads; 96 MiB of its own if left out. */
   readonly uploadMemory?: UploadMemory;
   /** Limits of JSON responses; those for the operator's own service if left out. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { parseRetryAfter } from './call-retry.ts';
+import { parseJson, valueAt } from '../calls/json.ts';
+import { parseRetryAfter } from '../calls/retry-after.ts';
 import {
   AgentBusyError,
   type AgentCallOutcome,
@@ -13,7 +14,6 @@ import {
   AgentResponseSizeError,
 } from './errors.ts';
 import { BrokenRequestError, type HttpResponse, readText } from './http-request.ts';
-import { parseJson, valueAt } from './json-path.ts';
 import type { ServiceOptions } from './service-options.ts';
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
+import { firstTextAt, parseJson } from '../calls/json.ts';
 import type { HttpResponse } from './http-request.ts';
-import { firstTextAt, parseJson } from './json-path.ts';
 import type { ServiceOptions } from './service-options.ts';
 import type { SignedLinks } from './signed-links.ts';
 

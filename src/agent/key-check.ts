@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiKeyGate } from './client-options.ts';
+import type { CallGate } from '../calls/credential-gate.ts';
 import { AgentError, type AgentForbiddenError } from './errors.ts';
 
 /** No task has this id, so asking for it changes nothing. */
@@ -15,7 +15,7 @@ export interface KeyCheckDeps {
   readonly tryKey: () => Promise<unknown>;
   /** When a call under the key last succeeded (`performance.now()`). */
   readonly lastSuccessAt: () => number;
-  readonly gate: ApiKeyGate | undefined;
+  readonly gate: CallGate | undefined;
 }
 
 /** Finds out whether a 403 is about the key or about what the call asked for, by another call under the same key. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
+import { anySignal } from '../calls/any-signal.ts';
 import type { AgentClient } from './agent-client.ts';
-import { anySignal } from './any-signal.ts';
 import type { UploadedPart } from './client-options.ts';
 import { AgentError, AgentRejectedError } from './errors.ts';
 import { openSource, PartReader } from './part-reader.ts';

@@ -1,5 +1,5 @@
+import { valueAt } from '../calls/json.ts';
 import type { NewFile, NewMessage, NewTask, UploadedPart } from './client-options.ts';
-import { valueAt } from './json-path.ts';
 import type { ServiceOptions } from './service-options.ts';
 
 /** Body of Start a task: documented fields, and those that AGENT_DIALECT names. */

@@ -1,15 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
-import { anySignal } from './any-signal.ts';
+import { anySignal } from '../calls/any-signal.ts';
+import { parseJson } from '../calls/json.ts';
+import type { LeaseGuard } from '../calls/lease.ts';
 import { type RetryPolicy, retryCall } from './call-retry.ts';
-import type {
-  AgentClientOptions,
-  AgentTimeouts,
-  CallAttempt,
-  CursorPage,
-  LeaseGuard,
-} from './client-options.ts';
+import type { AgentClientOptions, AgentTimeouts, CallAttempt, CursorPage } from './client-options.ts';
 import {
   type CallContext,
   errorForBrokenRequest,
@@ -20,7 +16,6 @@ import {
 } from './error-mapping.ts';
 import { AgentError, AgentForbiddenError } from './errors.ts';
 import { BrokenRequestError, type HttpResponse, sendRequest } from './http-request.ts';
-import { parseJson } from './json-path.ts';
 import { KeyCheck, NO_TASK_ID } from './key-check.ts';
 import { nextCursor } from './request-bodies.ts';
 import { isJsonWithinLimits, type ResponseReader } from './response-limits.ts';

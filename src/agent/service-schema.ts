@@ -1,7 +1,7 @@
 import camelcaseKeys from 'camelcase-keys';
 import { z } from 'zod';
+import { firstTextAt } from '../calls/json.ts';
 import { contentSchema } from './content-blocks.ts';
-import { firstTextAt } from './json-path.ts';
 import { truncatedCopy } from './truncated-copy.ts';
 
 /*

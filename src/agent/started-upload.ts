@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { firstTextAt, valueAt } from './json-path.ts';
+import { firstTextAt, valueAt } from '../calls/json.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { MAX_ID_LENGTH, MAX_LINK_LENGTH } from './service-schema.ts';
 

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type App, SocketModeReceiver } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { parseJson } from '../calls/json.ts';
+import { MAX_RETRY_AFTER_MS } from '../calls/retry-after.ts';
 import { backoffMs } from '../relay/runtime/retry.ts';
-import { MAX_RETRY_AFTER_MS } from '../slack/errors.ts';
 import { optional } from '../slack/field-schemas.ts';
-import { tryParseJson } from '../slack/safe-json.ts';
 import { createQuietSlackLogger } from '../slack/slack-logger.ts';
 
 /** How long Slack may take to return an address, and then to say hello (ms). */
@@ -201,7 +201,7 @@ async function disconnect(client: SocketModeClient, started: Promise<unknown>): 
 /** Why Slack asks to close the connection: `warning`, `refresh_requested`, `too_many_websockets`, …; else undefined. */
 function disconnectReason(data: unknown): string | undefined {
   if (typeof data !== 'string' || data.length > 1_000 || !data.includes('"disconnect"')) return undefined;
-  const parsed = disconnectSchema.safeParse(tryParseJson(data));
+  const parsed = disconnectSchema.safeParse(parseJson(data));
   return parsed.success ? (parsed.data.reason ?? 'no reason') : undefined;
 }
 
@@ -219,7 +219,7 @@ function dropMalformedFrames(client: SocketModeClient, log: Logger): void {
   const listeners = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown, isBinary: unknown) => {
-    const frame = tryParseJson(String(data));
+    const frame = parseJson(String(data));
     if (frameSchema.safeParse(frame).success) {
       for (const listener of listeners)
         (async () => listener.apply(client, [data, isBinary]))().catch((error: unknown) =>

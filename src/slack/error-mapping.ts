@@ -1,5 +1,6 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRequestError } from '@slack/web-api';
 import { z } from 'zod';
+import type { LeaseGuard } from '../calls/lease.ts';
 import { errorForCode } from './error-codes.ts';
 import {
   SlackError,
@@ -9,7 +10,6 @@ import {
   SlackUnavailableError,
 } from './errors.ts';
 import { listOf, optional } from './field-schemas.ts';
-import type { LeaseGuard } from './lease-guard.ts';
 
 export interface InFlightRequest {
   method: string;
@@ -121,10 +121,4 @@ function codesOf(error: unknown): string[] {
     if (data !== undefined) codes.push(data.code);
   }
   return codes;
-}
-
-/** Milliseconds of a Retry-After header in seconds, if it is valid. */
-export function parseRetryAfter(header: string | undefined | null): number | undefined {
-  const seconds = Number.parseInt(header ?? '', 10);
-  return seconds >= 0 ? seconds * 1000 : undefined;
 }

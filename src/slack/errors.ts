@@ -1,3 +1,6 @@
+import type { LeaseGuard } from '../calls/lease.ts';
+import { MAX_RETRY_AFTER_MS } from '../calls/retry-after.ts';
+
 /**
  * The effect of a failed call: with `none` it certainly had no effect; with `unknown` it may have taken effect, so look
  * up what happened before you repeat it.
@@ -36,8 +39,6 @@ export abstract class SlackError extends Error {
 
 /** The pause (ms) after a rate-limited call if Slack does not say how long. */
 const DEFAULT_RETRY_AFTER_MS = 10_000;
-/** The longest pause (ms): a timer of 25 days or more would fire at once. */
-export const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** Slack's rate limit: a 429, or an `ok:false` that means the same. The call had no effect. */
 export class SlackRateLimitError extends SlackError {
@@ -104,6 +105,14 @@ export class SlackLeaseError extends SlackError {
         ? 'Nothing was sent; leave the turn to the process that now holds it.'
         : 'The call was cut off; the process that now holds the turn must look up what happened.',
     );
+  }
+}
+
+/** Throws SlackLeaseError if the lease has ended. */
+export function assertLeaseHeld(method: string, guard: LeaseGuard | undefined): void {
+  if (guard === undefined) return;
+  if (guard.signal.aborted || guard.remainingMs() <= 0) {
+    throw new SlackLeaseError({ method, outcome: 'none', cause: guard.signal.reason });
   }
 }
 

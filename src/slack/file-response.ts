@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { parseRetryAfter } from './error-mapping.ts';
+import { parseRetryAfter } from '../calls/retry-after.ts';
 import { SlackRateLimitError } from './errors.ts';
 import { FileRefusedError, FileUnavailableError, isHtmlFile, type SlackFile } from './shared-file.ts';
 

@@ -3,7 +3,9 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { z } from 'zod';
+import type { LeaseGuard } from '../calls/lease.ts';
 import {
+  assertLeaseHeld,
   MessageGoneError,
   SlackError,
   SlackLeaseError,
@@ -11,7 +13,6 @@ import {
   SlackUnavailableError,
 } from './errors.ts';
 import { listOf, optional } from './field-schemas.ts';
-import { assertLeaseHeld, type LeaseGuard } from './lease-guard.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';
 import { slackFileSchema } from './shared-file.ts';
 import { anyResponseSchema } from './slack-client.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { LeaseGuard } from '../calls/lease.ts';
 import { unreadableResponse } from './error-mapping.ts';
 import { listOf, nextPageSchema, optional, slackId, slackTs } from './field-schemas.ts';
-import type { LeaseGuard } from './lease-guard.ts';
 import { attachmentsSchema } from './message-attachment.ts';
 import { pagesOf } from './pages.ts';
 import type { Priority } from './permit-queue.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import type { LeaseGuard } from '../calls/lease.ts';
 import { SlackLeaseError } from './errors.ts';
-import type { LeaseGuard } from './lease-guard.ts';
 import type { RateLimit } from './rate-limits.ts';
 
 /** The rate limits that all processes share. */

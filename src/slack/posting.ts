@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import type { LeaseGuard } from '../calls/lease.ts';
 import { retryCall } from './call-retry.ts';
 import { EditSpacing } from './edit-spacing.ts';
 import { ChannelGoneError, isPermanentRefusal, MessageGoneError, SlackError } from './errors.ts';
 import { optional } from './field-schemas.ts';
-import type { LeaseGuard } from './lease-guard.ts';
 import type { Permit, Priority } from './permit-queue.ts';
 import { PostSpacing } from './post-spacing.ts';
 import type { RateLimitedClient } from './rate-limited-client.ts';

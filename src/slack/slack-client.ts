@@ -3,11 +3,13 @@ import { type FetchFunction, WebClient } from '@slack/web-api';
 import type { Logger } from 'pino';
 import { fetch } from 'undici';
 import { z } from 'zod';
-import { type InFlightRequest, parseRetryAfter, toSlackError, unreadableResponse } from './error-mapping.ts';
-import { SlackAuthError } from './errors.ts';
+import type { CallGate } from '../calls/credential-gate.ts';
+import type { LeaseGuard } from '../calls/lease.ts';
+import { parseRetryAfter } from '../calls/retry-after.ts';
+import { type InFlightRequest, toSlackError, unreadableResponse } from './error-mapping.ts';
+import { assertLeaseHeld, SlackAuthError } from './errors.ts';
 import { countLeftOut } from './field-schemas.ts';
 import type { Installation } from './installation.ts';
-import { assertLeaseHeld, type LeaseGuard } from './lease-guard.ts';
 import { createQuietSlackLogger } from './slack-logger.ts';
 
 export const SLACK_API_URL = 'https://slack.com/api/';
@@ -20,14 +22,6 @@ const PRESENCE_INTERVAL_MS = 1_000;
 
 export const anyResponseSchema = z.looseObject({});
 
-/** Stops calls with a token that Slack refused. */
-export interface TokenGate {
-  /** Called before each call; throws if the call must not be made. */
-  enter(): void;
-  refused(error: SlackAuthError): void;
-  accepted(): void;
-}
-
 export interface SlackCallRecord {
   workspace: string;
   method: string;
@@ -39,7 +33,7 @@ export interface SlackCallRecord {
 export interface SlackClientOptions {
   installation: Installation;
   log: Logger;
-  gate?: TokenGate | undefined;
+  gate?: CallGate | undefined;
   /** Another address, for tests and the sandbox. */
   slackApiUrl?: string | undefined;
   timeoutMs?: number | undefined;

@@ -25,7 +25,7 @@ const RELAY = [
   'tasks',
   'runtime',
 ].map((name) => `src/relay/${name}`);
-const SERVICES = ['src/slack', 'src/agent', 'src/render', 'src/store'];
+const SERVICES = ['src/slack', 'src/agent', 'src/render', 'src/store', 'src/calls'];
 
 /** Every room, and what it may import. A room is a folder, or a file that stands alone. */
 export const ROOMS: Readonly<Record<string, Room>> = {
@@ -50,8 +50,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     RELAY.map((room, index) => [room, { uses: [...RELAY.slice(index + 1), ...SERVICES] }]),
   ),
   'src/render': { uses: [], typesOf: ['src/agent'] },
-  'src/slack': { uses: [] },
-  'src/agent': { uses: [] },
+  'src/slack': { uses: ['src/calls'] },
+  'src/agent': { uses: ['src/calls'] },
+  'src/calls': { uses: [] },
   'src/store': { uses: ['src/postgres'] },
   'src/postgres': { uses: [] },
   'src/config': { uses: ['src/agent'] },

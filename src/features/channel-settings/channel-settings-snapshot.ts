@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Project } from '../../agent/service-schema.ts';
-import { tryParseJson } from '../../slack/safe-json.ts';
+import { parseJson } from '../../calls/json.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 import { parseBotList } from '../bot-list.ts';
 import { asFieldText } from './channel-settings-view.ts';
@@ -61,7 +61,7 @@ export function encodeSnapshot(channel: string, settings: Settings, project: Pro
 
 /** Reads a form's metadata; undefined for anything else. */
 export function parseSnapshot(metadata: string): ChannelSettingsSnapshot | undefined {
-  return snapshotSchema.safeParse(tryParseJson(metadata)).data;
+  return snapshotSchema.safeParse(parseJson(metadata)).data;
 }
 
 /** What was changed in a form; undefined if it holds a value that it did not offer. */

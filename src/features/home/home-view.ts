@@ -1,3 +1,4 @@
+import { parseJson } from '../../calls/json.ts';
 import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/home-tab-state.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import {
@@ -9,7 +10,6 @@ import {
 } from '../../render/blocks/slack-blocks.ts';
 import { type TaskSummary, taskLine } from '../../render/blocks/task-lines.ts';
 import * as strings from '../../render/strings/index.ts';
-import { tryParseJson } from '../../slack/safe-json.ts';
 
 export const HOME_PAGE_SIZE = 10;
 /** https://docs.slack.dev/reference/views/home-tab-views */
@@ -65,7 +65,7 @@ export function homeView(content: HomeContent) {
 
 /** Reads what a Home tab shows from its metadata; the first pages for anything else. */
 export function parseHomeMetadata(metadata: string | undefined): HomeTabState {
-  return parseHomeTabState(tryParseJson(metadata));
+  return parseHomeTabState(parseJson(metadata));
 }
 
 /** The list and page that a page button leads to; undefined for anything else. */

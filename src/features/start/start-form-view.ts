@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../../calls/json.ts';
 import {
   checkboxesInput,
   choiceInput,
@@ -11,7 +12,6 @@ import { contextLineBlock, plainText, sectionBlock } from '../../render/blocks/s
 import { neutralizePings } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
-import { tryParseJson } from '../../slack/safe-json.ts';
 import type { TaskChoices } from '../../store/schema.ts';
 
 export const START_CALLBACK = 'start';
@@ -60,7 +60,7 @@ export type StartFormMetadata = Readonly<z.output<typeof metadataSchema>>;
 
 /** Reads the form's metadata; undefined for anything else. */
 export function parseStartFormMetadata(metadata: string): StartFormMetadata | undefined {
-  return metadataSchema.safeParse(tryParseJson(metadata)).data;
+  return metadataSchema.safeParse(parseJson(metadata)).data;
 }
 
 /** The form that starts a task. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Review } from '../../agent/service-schema.ts';
+import { parseJson } from '../../calls/json.ts';
 import { hasFailed } from '../../relay/replies/review-posts.ts';
 import { type HomeTabState, parseHomeTabState } from '../../relay/tasks/home-tab-state.ts';
 import { createModal, type Modal, type ViewBlock } from '../../render/blocks/modal.ts';
@@ -27,7 +28,6 @@ import * as strings from '../../render/strings/index.ts';
 import { formatAge } from '../../render/text/duration.ts';
 import { formatSize } from '../../render/text/file-size.ts';
 import { shorten, shortenMiddle } from '../../render/text/graphemes.ts';
-import { tryParseJson } from '../../slack/safe-json.ts';
 
 export const FILES_PER_PAGE = 15;
 const MAX_REVIEWS = 10;
@@ -74,7 +74,7 @@ const stateSchema = z.looseObject({
 
 /** Reads the metadata of a task's modal; undefined for anything else. */
 export function parseTaskMetadata(metadata: string): z.output<typeof stateSchema> | undefined {
-  return stateSchema.safeParse(tryParseJson(metadata)).data;
+  return stateSchema.safeParse(parseJson(metadata)).data;
 }
 
 /** The details of a task, with a page of its files. */

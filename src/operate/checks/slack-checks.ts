@@ -1,10 +1,10 @@
 import { WebSocket } from 'undici';
 import { z } from 'zod';
+import { parseJson } from '../../calls/json.ts';
 import type { Config } from '../../config.ts';
 import { SlackError } from '../../slack/errors.ts';
 import { tokenOnlyInstallation } from '../../slack/installation.ts';
 import { REQUIRED_SCOPES } from '../../slack/required-scopes.ts';
-import { tryParseJson } from '../../slack/safe-json.ts';
 import { SlackClient } from '../../slack/slack-client.ts';
 import { identifyToken } from '../../slack/token-identity.ts';
 import { type Check, CheckFailed, type CheckTools, errorMessage, SlackUnreachable } from './check-result.ts';
@@ -93,7 +93,7 @@ function waitForHello(url: string): Promise<void> {
     };
     const timer = setTimeout(() => finish(new Error('no hello in time')), HELLO_TIMEOUT_MS);
     socket.addEventListener('message', ({ data }) => {
-      if (helloSchema.safeParse(tryParseJson(data)).success) finish();
+      if (helloSchema.safeParse(parseJson(data)).success) finish();
     });
     socket.addEventListener('error', () => finish(new Error('connection failed')));
     socket.addEventListener('close', () => finish(new Error('closed')));

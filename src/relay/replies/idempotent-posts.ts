@@ -1,6 +1,5 @@
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
-import { MessageGoneError, SlackError } from '../../slack/errors.ts';
-import { assertLeaseHeld } from '../../slack/lease-guard.ts';
+import { assertLeaseHeld, MessageGoneError, SlackError } from '../../slack/errors.ts';
 import type { EditRequest, PostKind, PostRequest } from '../../slack/posting.ts';
 import type { Post, TurnLocation } from '../../store/schema.ts';
 import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../store/threads/posts.ts';

@@ -1,5 +1,5 @@
-import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { anySignal } from '../../calls/any-signal.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';

@@ -1,8 +1,8 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { anySignal } from '../../agent/any-signal.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { ResultList } from '../../agent/list-pages.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
+import { anySignal } from '../../calls/any-signal.ts';
 import { type ListedResult, resultList, withoutLinks } from '../../render/messages/result-list.ts';
 import { showWholeTable, TableFinder } from '../../render/messages/shown-tables.ts';
 import * as strings from '../../render/strings/index.ts';

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { CallGate } from '../../calls/credential-gate.ts';
 import { AgentSessions } from '../../slack/agent-sessions.ts';
 import { ChannelMembership } from '../../slack/channel-membership.ts';
 import { SlackDirectory } from '../../slack/directory.ts';
@@ -12,7 +13,7 @@ import { Posting } from '../../slack/posting.ts';
 import { RateLimitedClient } from '../../slack/rate-limited-client.ts';
 import { RateLimiter } from '../../slack/rate-limiter.ts';
 import { rateLimitTable } from '../../slack/rate-limits.ts';
-import { SlackClient, type SlackClientOptions, type TokenGate } from '../../slack/slack-client.ts';
+import { SlackClient, type SlackClientOptions } from '../../slack/slack-client.ts';
 import { Views } from '../../slack/views.ts';
 import { WorkflowExecutions } from '../../slack/workflow-executions.ts';
 
@@ -35,7 +36,7 @@ export interface WorkspaceClientOptions extends Pick<SlackClientOptions, 'onCall
 export function createWorkspaceClient(
   installation: Installation,
   options: WorkspaceClientOptions,
-  gate: TokenGate,
+  gate: CallGate,
   uninstalled: AbortSignal = new AbortController().signal,
 ) {
   const { slackApiUrl, isDistributed: distributed, rateLimitStore: store, log } = options;

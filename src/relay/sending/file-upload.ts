@@ -1,6 +1,6 @@
-import { anySignal } from '../../agent/any-signal.ts';
 import { uploadFile } from '../../agent/upload-file.ts';
 import type { ResumableUpload } from '../../agent/upload-request.ts';
+import { anySignal } from '../../calls/any-signal.ts';
 import type { Turn, UploadKey, UploadRow } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/retry.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { CredentialGate } from '../../src/operate/credential-gate.ts';
+import { CredentialGate } from '../../src/calls/credential-gate.ts';
 
 function gateWithClock() {
   const lines: string[] = [];

@@ -12,8 +12,16 @@ export interface CredentialGateOptions {
   now?: () => number;
 }
 
+/** Stops calls with a credential that was refused. */
+export interface CallGate {
+  /** Called before each call; throws if the call must not be made. */
+  enter(): void;
+  refused(error: Error): void;
+  accepted(): void;
+}
+
 /** Stops calls with a rejected credential, except one every `probeMs`, until one is accepted. Logs both changes. */
-export class CredentialGate {
+export class CredentialGate implements CallGate {
   readonly setting: string;
   readonly #log: Logger;
   readonly #probeMs: number;

@@ -2,10 +2,10 @@ import { z } from 'zod';
 
 const recordSchema = z.record(z.string(), z.unknown());
 
-/** Parsed JSON, or undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
+/** Parses JSON that comes from outside; undefined for anything else. */
+export function parseJson(text: unknown): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(String(text));
   } catch {
     return undefined;
   }

@@ -137,7 +137,7 @@ export async function startApp(
     identity,
     oauth: oauthOptions(config, keyring),
     workspaceOptions: {
-      ...slackOptions(config),
+      ...slackOptions(config, overrides.limits),
       rateLimitStore: telemetry.metrics.withPermitMetrics(new SharedRateLimits(database.kysely)),
       onCall: (call) => {
         telemetry.metrics.onSlackCall(call);

@@ -21,6 +21,7 @@ const RELAY_LIMITS: RelayLimits = {
   badThingMs: 9.5 * 60_000,
   lookAgainMs: 60_000,
   linkMs: 20_000,
+  slackPace: 1,
 };
 const MEBIBYTE = 1024 * 1024;
 /** Stands for all workspaces in the lease of an app that many have installed. */
@@ -141,11 +142,12 @@ function defaultWorkspaceQuota({ SLACK_CLIENT_ID, AGENT_API_KEY }: Config): numb
 }
 
 /** What all Slack clients share. */
-export function slackOptions(config: Config) {
+export function slackOptions(config: Config, limits: Partial<RelayLimits> = {}) {
   return {
     slackApiUrl: config.SLACK_API_URL,
     isDistributed: config.SLACK_DISTRIBUTED,
     editsPerMinute: config.SLACK_EDITS_PER_MINUTE,
+    pace: limits.slackPace,
     showAgentSessions: config.AGENT_SESSIONS,
     maxFileBytes: config.FILE_LIMIT_MIB * MEBIBYTE,
   };

@@ -6,12 +6,18 @@ const FINAL_EDIT_INTERVAL_MS = 1_000;
 
 /** When each message was last posted or edited by this process. */
 export class EditSpacing {
+  readonly #pace: number;
   /** Older changes no longer delay an edit. */
   readonly #lastChangeAt = new LRUCache<string, number>({
     ttl: LIVE_EDIT_INTERVAL_MS,
     ttlAutopurge: true,
     perf: performance,
   });
+
+  /** `pace`: how many times as fast as Slack's documents allow. */
+  constructor(pace = 1) {
+    this.#pace = pace;
+  }
 
   /** Call after Slack's response. */
   recordChange(channel: string, ts: string): void {
@@ -21,6 +27,7 @@ export class EditSpacing {
   /** The earliest time of the message's next edit, as `performance.now()` (ms). */
   notBefore(channel: string, ts: string, isFinal: boolean): number {
     const last = this.#lastChangeAt.get(`${channel} ${ts}`);
-    return last === undefined ? 0 : last + (isFinal ? FINAL_EDIT_INTERVAL_MS : LIVE_EDIT_INTERVAL_MS);
+    const intervalMs = isFinal ? FINAL_EDIT_INTERVAL_MS : LIVE_EDIT_INTERVAL_MS;
+    return last === undefined ? 0 : last + intervalMs / this.#pace;
   }
 }

@@ -89,14 +89,16 @@ export class Posting {
   readonly #client: RateLimitedClient;
   readonly #log: Logger;
   readonly #onEdit: ((unseenMs: number) => void) | undefined;
-  readonly #editSpacing = new EditSpacing();
-  readonly #postSpacing = new PostSpacing();
+  readonly #editSpacing: EditSpacing;
+  readonly #postSpacing: PostSpacing;
 
   /** `onEdit` is called after each edit with the age of the oldest text that it made visible (ms). */
   constructor(client: RateLimitedClient, log: Logger, onEdit?: (unseenMs: number) => void) {
     this.#client = client;
     this.#log = log;
     this.#onEdit = onEdit;
+    this.#editSpacing = new EditSpacing(client.rateLimiter.pace);
+    this.#postSpacing = new PostSpacing(client.rateLimiter.pace);
   }
 
   /**

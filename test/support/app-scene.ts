@@ -13,8 +13,10 @@ import { copyTemplateDatabase, dropDatabase } from './fresh-database.ts';
 /** Far more than it takes, for machines that are busy. */
 const TIMEOUT_MS = 100_000;
 const POLL_INTERVAL_MS = 40;
-/** Turns take about a second, and each look is a query: many looks would hold up what is looked for. */
+/** Each look is a query: many looks would hold up what is looked for. */
 const TURN_POLL_INTERVAL_MS = 120;
+/** Our own limits would make turns wait that a workspace without limits need not. */
+const UNLIMITED_PACE = 20;
 
 type Saying = Parameters<SlackWorkspace['say']>[0];
 
@@ -165,7 +167,7 @@ export async function openAppScene(
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
     databaseUrl: connectionUrl(connection),
     ...options,
-    limits: { refusalMs: 500, ...options.limits },
+    limits: { refusalMs: 500, slackPace: UNLIMITED_PACE, ...options.limits },
     agent: { pace: 0.02, ...options.agent },
     // Longer than Slack's 3 s, for machines that are busy.
     slack: { limits: 'off', triggerMs: 10_000, ackTimeoutMs: 10_000, ...options.slack },

@@ -23,6 +23,8 @@ export interface WorkspaceClientOptions extends Pick<SlackClientOptions, 'onCall
   /** The app is distributed outside the Marketplace: Slack limits reading threads to a low rate. */
   isDistributed: boolean;
   editsPerMinute: number;
+  /** How many times as fast as Slack's limits the calls go. */
+  pace?: number | undefined;
   /** The app is declared as an agent: Slack shows that it is working, with Slack's own stop button. */
   showAgentSessions: boolean;
   /** The largest file that is downloaded from Slack, in bytes. */
@@ -46,6 +48,7 @@ export function createWorkspaceClient(
     workspace: installation.workspace,
     store,
     rateLimits: rateLimitTable({ distributed, editsPerMinute }),
+    pace: options.pace,
     log,
   });
   const client = new RateLimitedClient(slackClient, rateLimiter);

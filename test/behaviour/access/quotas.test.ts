@@ -64,7 +64,10 @@ describe.concurrent('a quota', () => {
   });
 
   test('leaves a refused button ready to be pressed again', async ({ onTestFinished }) => {
-    const starting = await openStartFormScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
+    const starting = await openStartFormScene(
+      { limits: { slackPace: 1 }, settings: { TURNS_PER_HOUR_PERSON: '1' } },
+      onTestFinished,
+    );
     const { scene } = starting;
     const { channel, person } = starting.personInChannel();
     const root = starting.ask(person, channel, 'slowly to be stopped');
@@ -81,7 +84,10 @@ describe.concurrent('a quota', () => {
   test('lets a refused Continue and a refused correction through once there is room', async ({
     onTestFinished,
   }) => {
-    const scene = await openAppScene({ settings: { TURNS_PER_HOUR_PERSON: '1' } }, onTestFinished);
+    const scene = await openAppScene(
+      { limits: { slackPace: 1 }, settings: { TURNS_PER_HOUR_PERSON: '1' } },
+      onTestFinished,
+    );
     const starting = new StartFormScene(scene);
     const { channel, person } = starting.personInChannel();
     const root = starting.ask(person, channel, '/lengthcut');

@@ -18,7 +18,7 @@ const script: AgentScript = async (turn) => {
 const scene = await openAppScene({
   agent: { script },
   slack: { faults },
-  limits: { badThingMs: 4_000 },
+  limits: { badThingMs: 4_000, slackPace: 1 },
 });
 const { slack } = scene;
 

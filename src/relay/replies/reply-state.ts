@@ -22,25 +22,11 @@ import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnOutcome } from '../../store/schema.ts';
 import type { WaitCause } from '../runtime/retry.ts';
 import type { ReadReply } from './reply-blocks.ts';
+import { END_PHASES, phaseOf, WAIT_SENTENCES } from './reply-phases.ts';
 import { SilenceDetector, type SilenceLimits, silenceBefore, waitsFor } from './silence-detector.ts';
 
 /** While nothing else changes, the reply's elapsed time is updated this often (ms). */
 const CLOCK_REFRESH_MS = 30_000;
-
-const WAIT_SENTENCES: Record<WaitCause, string> = {
-  service_unreachable: strings.serviceUnreachable,
-  service_busy: strings.serviceBusy,
-  service_key: strings.rejectedApiKey,
-  slack: strings.slackRateLimited,
-  file: strings.fileUnreachable,
-  store: strings.databaseUnreachable,
-};
-
-const END_PHASES: Partial<Record<TurnOutcome, ReplyPhase>> = {
-  helped: 'done',
-  kept: 'done',
-  cancelled: 'cancelled',
-};
 
 /** What a turn's reply shows, gathered from the turn's steps; `onChange` is called when it changes. */
 export class ReplyState {
@@ -72,6 +58,8 @@ export class ReplyState {
   #offer: 'choose' | undefined;
   #hidesSteps = false;
   #plansFirst = false;
+  /** Says whose questions the reply answers, where several people ask. */
+  #askers = '';
   /** Says who answered the plan with a button, and how. */
   #buttonUse: string | undefined;
   #hasWideTables = false;
@@ -141,6 +129,14 @@ export class ReplyState {
     this.#plansFirst = true;
     if (buttonUse === this.#buttonUse) return;
     this.#buttonUse = buttonUse;
+    this.#notifyChanged();
+  }
+
+  /** Names the people whose questions the reply answers. */
+  setAskers(names: readonly string[]): void {
+    const line = strings.inAnswerTo(names);
+    if (line === this.#askers) return;
+    this.#askers = line;
     this.#notifyChanged();
   }
 
@@ -303,7 +299,7 @@ export class ReplyState {
       breaks: this.#breaks,
       elapsedMs: this.#elapsedMs - (this.#elapsedMs % (this.isApart && !this.isBlank ? CLOCK_REFRESH_MS : 1)),
       isApart: this.isApart,
-      notes: [...this.#fileLines(), ...this.#notes, this.#buttonUse ?? ''],
+      notes: [this.#askers, ...this.#fileLines(), ...this.#notes, this.#buttonUse ?? ''],
       hideSteps: this.#hidesSteps,
       asksApproval: this.#plansFirst && this.#buttonUse === undefined && (this.#isOver || this.#isWaiting),
       sentence,
@@ -341,10 +337,4 @@ export class ReplyState {
     this.#elapsedMs = Date.now() - this.#startedAt;
     if (!this.#isUnread) this.#onChange();
   }
-}
-
-/** The phase of a reply that is being written. */
-function phaseOf({ status }: ReadReply): ReplyPhase {
-  if (status === 'pending') return 'queued';
-  return status === 'cancelling' ? 'stopping' : 'working';
 }

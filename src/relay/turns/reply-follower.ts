@@ -27,9 +27,13 @@ export async function followReply(context: TurnContext): Promise<boolean> {
   if (await mayAskApproval(context)) state.offerApproval(await buttonUse(deps, context.turn));
   const showPlanAnswer = () =>
     inBackground(showButtonUse(context), deps.log, 'could not show who answered a plan');
+  const writers = new Set<string>();
+  const showAskers = () => nameAskers(context, writers);
+  inBackground(showAskers(), deps.log, 'could not name whose question a reply answers');
   const forwarding = new MidRunForwarding(context, turnLocationOf(context.turn), {
     stopSignal,
     onForwarded: (writer, notes) => {
+      writers.add(writer);
       state.onForwarded(writer, notes);
       context.waitingReactions.cleanUp();
       showPlanAnswer();
@@ -69,10 +73,22 @@ export async function followReply(context: TurnContext): Promise<boolean> {
   try {
     const settled = await readToEnd();
     await forwarding.stop();
+    await context.withRetry(showAskers);
     return await showSettledReply(context, { ...settled, hasForwarded: forwarding.forwardedCount > 0 });
   } finally {
     await forwarding.stop();
   }
+}
+
+/** Names whose questions the reply answers, in a thread where several people ask; `writers` wrote during its run. */
+async function nameAskers(context: TurnContext, writers: ReadonlySet<string>): Promise<void> {
+  // The reply before says who tried again.
+  if (context.resendsTurnId != null) return;
+  const hasOthers = await context.hasOtherParticipants();
+  if (!hasOthers && writers.size === 0) return;
+  const asker = await context.workspace.people.personName(context.turn.asked_by);
+  const names = [...new Set([asker, ...writers])];
+  if (hasOthers || names.length > 1) context.state.setAskers(names);
 }
 
 /** Shows who answered a plan with a button: then the buttons leave. */

@@ -50,6 +50,8 @@ export class TurnContext implements ThreadWork {
   readonly #doubt: RefusalDoubt;
   /** The turn's message and thread as they were when the turn began here, until the message is sent. */
   begun: BegunWork | undefined;
+  /** Who had written to the thread's task when the turn began here; undefined: it began elsewhere. */
+  readonly #earlierParticipants: readonly string[] | undefined;
   /** The turn whose content this one sends again; undefined: not read yet. */
   resendsTurnId: string | null | undefined;
   /** The task that the message was sent to: it stays the same. */
@@ -76,6 +78,7 @@ export class TurnContext implements ThreadWork {
     this.#doubt = new RefusalDoubt(deps.settings);
     this.begun = begun;
     this.resendsTurnId = begun?.message.resends_turn_id;
+    this.#earlierParticipants = begun?.thread.participant_ids;
   }
 
   /** Aborted with a TurnEnded when a person asks to stop the turn. */
@@ -169,6 +172,12 @@ export class TurnContext implements ThreadWork {
 
   async thread(): Promise<Thread> {
     return this.deps.store.threads.getOrThrow(this.turn);
+  }
+
+  /** Whether somebody else has written to the thread's task, too. */
+  async hasOtherParticipants(): Promise<boolean> {
+    const participants = this.#earlierParticipants ?? (await this.thread()).participant_ids;
+    return participants.some((person) => person !== this.turn.asked_by);
   }
 
   /** The thread's task, and the account that it belongs to. Throws where the thread has no task yet. */

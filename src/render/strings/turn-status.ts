@@ -69,6 +69,11 @@ export function messagePassedOn(writer: string): string {
 export const messageWaits =
   "The agent can't read the next message until it's done with this one. Press Stop to end this one now.";
 
+/** In a thread where several people ask; `names` are those whose questions the reply answers. */
+export function inAnswerTo(names: readonly string[]): string {
+  return `In answer to ${new Intl.ListFormat('en').format(names)}.`;
+}
+
 /** How long the turn took (ms). */
 export function elapsedTime(ms: number): string {
   return `Took ${formatDuration(ms)}.`;

@@ -20,18 +20,25 @@ describe.concurrent('a conversation', () => {
     expect(scene.shown(channel, root)).not.toContain('Stop');
   });
 
-  test('continues with replies without a mention, which name their writer once a second person writes', async () => {
+  test('continues with replies without a mention, and names who wrote and who is answered once two people ask', async () => {
     const channel = scene.channel();
     const root = scene.ask(channel, 'first question of Ada');
     await scene.finished(channel, root);
     const second = scene.reply(channel, root, 'second question');
     await scene.finished(channel, second);
+    const named = () =>
+      scene.replies(channel, root).map((reply) => /In answer to .*/.exec(slack.visibleText(reply))?.[0]);
+    expect(named()).toEqual([undefined, undefined]);
     const third = scene.reply(channel, root, 'and mine', { person: scene.grace });
     await scene.finished(channel, third);
+    expect(named()).toEqual([undefined, undefined, strings.inAnswerTo(['grace'])]);
+    await scene.finished(channel, scene.reply(channel, root, 'and mine again'));
+    expect(named().at(-1)).toBe(strings.inAnswerTo(['ada']));
     expect(scene.sentToAgent('first question of Ada').texts).toEqual([
       'first question of Ada',
       'second question',
       'grace: and mine',
+      'ada: and mine again',
     ]);
   });
 

@@ -6,7 +6,7 @@ import { mayUseControl } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
 import { inBackground } from '../runtime/background.ts';
-import type { ControlOutcome, MessagePress } from '../runtime/control-types.ts';
+import type { ControlOutcome, MessagePress, PressAnswer } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral } from '../runtime/private-messages.ts';
@@ -28,23 +28,23 @@ export class UnsentReplies {
   }
 
   /** Sends the reply of the person who presses. It waits in its thread like any other. */
-  async send(press: MessagePress): Promise<ControlOutcome> {
+  async send(press: MessagePress): Promise<ControlOutcome | PressAnswer> {
     const thread = threadOf(press);
     if (thread === undefined) return 'unknown';
     return this.#deps.store.transaction(async (store, trx) => {
       const key = { ...thread, ts: press.messageTs };
       if (!(await store.messages.sendAfterAll(key, press.person))) return 'over';
       await this.#deps.enqueue(trx, thread);
-      return 'done';
+      return { outcome: 'done', replacement: { text: strings.sendingReply, blocks: [] } };
     });
   }
 
   /** Sends that reply, and every later one in the thread, for which somebody else may have asked before. */
-  async keepListening(press: MessagePress): Promise<ControlOutcome> {
+  async keepListening(press: MessagePress): Promise<ControlOutcome | PressAnswer> {
     const outcome = await this.#setListening(press, true);
     if (outcome !== 'done' && outcome !== 'over') return outcome;
     const sent = await this.send(press);
-    return outcome === 'done' ? outcome : sent;
+    return sent === 'over' ? outcome : sent;
   }
 
   /** Reads only what the settings say again. */

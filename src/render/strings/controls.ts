@@ -69,6 +69,8 @@ export const correctionStates = {
 
 /** The note on a reply in a thread that people began. */
 export const replyNotSent = "I didn't send this reply to the agent, because you didn't mention me.";
+/** In its place, once its writer has pressed a button of it. */
+export const sendingReply = "I'm sending your reply to the agent.";
 
 /** `who` is a name, or '' where it is unknown. */
 export function listening(who: string): string {

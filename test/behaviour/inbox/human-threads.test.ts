@@ -100,6 +100,8 @@ test('a reply is sent while nobody else has written since the answer, whatever i
   await scene.until('its writer was told', () => note !== undefined);
   const press = { person: ada, channel, ts: note?.ts ?? '', actionId: 'send_reply' };
   await Promise.all([slack.click(press), slack.click(press)]);
+  await scene.until('the note says so', () => note?.text === strings.sendingReply);
+  expect(JSON.stringify(note?.blocks)).not.toContain('send_reply');
   await scene.finished(channel, unsent);
   const { texts } = await received(channel, root);
   expect(texts).toHaveLength(3);
@@ -165,6 +167,7 @@ test('a person can have every reply of a thread read, and the thread says who an
       told(channel).find(({ user }) => user === person.id),
     );
     await slack.click({ person, channel, ts: note.ts, actionId: 'keep_listening' });
+    await scene.until('the note says so', () => note.text === strings.sendingReply);
     await scene.finished(channel, unsent);
   }
   await scene.finished(channel, scene.reply(channel, root, 'and by age?', { person: alan }));

@@ -41,8 +41,10 @@ export class StopRequests extends Queries {
     }
     const sinceSeconds =
       Number(ts) - Number(turn.stop_requested_ts ?? turn.stop_requested_at.getTime() / 1_000);
-    if (sinceSeconds <= 0 || turn.force_stop_requested_at !== null) return { kind: 'same', turn };
-    if (sinceSeconds < forceAfterSeconds) return { kind: 'waits', turn };
+    if (sinceSeconds === 0 && turn.stop_requested_by === user_id) return { kind: 'same', turn };
+    // Who pressed at the same moment may have pressed a little earlier.
+    if (sinceSeconds < forceAfterSeconds || turn.force_stop_requested_at !== null)
+      return { kind: 'waits', turn };
     return { kind: 'forced', turn: await this.#update(turn, { force_stop_requested_at: new Date() }) };
   }
 

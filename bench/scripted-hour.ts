@@ -1,81 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InProcessSandbox } from '../sandbox/in-process-sandbox.ts';
-import { sampleTable } from '../sandbox/sample-table.ts';
-import type { Channel, Message } from '../sandbox/slack/slack-workspace.ts';
+import type { Channel } from '../sandbox/slack/slack-workspace.ts';
+import { playPointing } from './scripted-pointing.ts';
+import { playPresses } from './scripted-presses.ts';
+import { NAMES, type Name, type SaidMessage, type Stage, Thread } from './scripted-thread.ts';
 
-/** What a person said, and for whom. */
-export interface SaidMessage {
-  message: Message;
-  /** Without the mention. */
-  text: string;
-  /** A question to the agent, an answer to its question, or talk among people. */
-  kind: 'question' | 'answer' | 'talk';
-  /** People began the thread. */
-  isBetweenPeople: boolean;
-  hasFile: boolean;
-}
-
-type Name = 'ada' | 'grace' | 'alan' | 'barbara' | 'edsger';
-const NAMES: readonly Name[] = ['ada', 'grace', 'alan', 'barbara', 'edsger'];
 const LOOK_INTERVAL_MS = 50;
 
-/** A place where people write; the first message begins a thread. */
-class Thread {
-  readonly said: SaidMessage[];
-  readonly #hour: ScriptedHour;
-  readonly #channel: Channel;
-  #root: Message | undefined;
-  #isBetweenPeople = false;
-
-  constructor(hour: ScriptedHour, channel: Channel) {
-    this.#hour = hour;
-    this.said = hour.said;
-    this.#channel = channel;
-  }
-
-  say(
-    name: Name,
-    text: string,
-    kind: SaidMessage['kind'],
-    { mentions = false, file = '' } = {},
-  ): SaidMessage {
-    const { slack } = this.#hour.sandbox;
-    const files =
-      file === '' ? {} : { files: [{ name: file, mime: 'text/csv', bytes: sampleTable(1, 2_000).csv }] };
-    const message = slack.say({
-      person: this.#hour.person(name),
-      channel: this.#channel,
-      text: mentions ? `<@${slack.bot.userId}> ${text}` : text,
-      ...(this.#root && { thread: this.#root.ts }),
-      ...files,
-    });
-    if (this.#root === undefined) this.#isBetweenPeople = kind === 'talk';
-    this.#root ??= message;
-    const said = { message, text, kind, isBetweenPeople: this.#isBetweenPeople, hasFile: file !== '' };
-    this.said.push(said);
-    return said;
-  }
-
-  /** Says it and waits for the end of its turn. */
-  async ask(...args: Parameters<Thread['say']>): Promise<void> {
-    await this.#hour.answered(this.say(...args));
-  }
-
-  /** Waits until the bot has shown these words in the thread. */
-  async shows(words: string): Promise<void> {
-    const { slack } = this.#hour.sandbox;
-    await this.#hour.until(() =>
-      slack
-        .thread(this.#channel.id, this.#root?.ts ?? '')
-        .some((message) => message.user === slack.bot.userId && slack.visibleText(message).includes(words)),
-    );
-  }
-}
-
 /** An hour in a workspace, with its clock scaled: five people, three channels, direct messages. */
-export class ScriptedHour {
+export class ScriptedHour implements Stage {
   readonly sandbox: InProcessSandbox;
   readonly said: SaidMessage[] = [];
+  readonly presses: Stage['presses'] = [];
+  readonly sentByPresses: Stage['sentByPresses'] = [];
   readonly #people;
   readonly #minuteMs: number;
   readonly #began = performance.now();
@@ -108,23 +45,24 @@ export class ScriptedHour {
       this.#answerTheAgent(clinic),
       this.#takeBack(clinic),
       this.#talk(general),
+      playPointing(this),
+      playPresses(this),
       ...NAMES.map((name, index) => this.#writeDirectly(name, 6 + 9 * index)),
     ]);
   }
 
-  /** Waits for the end of the turn of a message. */
-  async answered({ message }: SaidMessage): Promise<void> {
-    const key = { workspace: message.teamId, channel: message.channel, ts: message.ts };
-    await this.until(async () => (await this.sandbox.bot.store.turns.ofMessage(key))?.finished_at != null);
-  }
-
   /** Waits until something is so, for at most a minute; what never happens shows in the figures. */
-  async until(look: () => boolean | Promise<boolean>): Promise<void> {
-    const end = performance.now() + 60_000;
-    while (!(await look()) && performance.now() < end) await sleep(LOOK_INTERVAL_MS);
+  async until(look: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<boolean> {
+    const end = performance.now() + withinMs;
+    while (!(await look())) {
+      if (performance.now() >= end) return false;
+      await sleep(LOOK_INTERVAL_MS);
+    }
+    return true;
   }
 
-  async #at(minute: number): Promise<void> {
+  /** Waits until this minute of the hour. */
+  async at(minute: number): Promise<void> {
     await sleep(Math.max(0, this.#began + minute * this.#minuteMs - performance.now()));
   }
 
@@ -135,7 +73,7 @@ export class ScriptedHour {
   /** Questions with files, follow-ups by several people, and a message for somebody else. */
   async #askInThreads(channel: Channel): Promise<void> {
     for (const [index, name] of NAMES.entries()) {
-      await this.#at(11 * index);
+      await this.at(11 * index);
       const thread = new Thread(this, channel);
       await thread.ask(name, 'what is in this table?', 'question', {
         mentions: true,
@@ -154,7 +92,7 @@ export class ScriptedHour {
     minute: number,
     [one, two, three]: readonly [Name, Name, Name],
   ): Promise<void> {
-    await this.#at(minute);
+    await this.at(minute);
     const thread = new Thread(this, channel);
     const talk = async (name: Name, text: string, file = '') => {
       thread.say(name, text, 'talk', { file });
@@ -177,7 +115,7 @@ export class ScriptedHour {
   /** Questions of the agent, whose answers are as short as answers are, and one that waits before it asks. */
   async #answerTheAgent(channel: Channel): Promise<void> {
     for (const [index, answer] of ['ok', ':+1:', 'the treated group', 'no'].entries()) {
-      await this.#at(3 + 13 * index);
+      await this.at(3 + 13 * index);
       const thread = new Thread(this, channel);
       if (index % 2 === 1) thread.say('edsger', 'the dose is still open', 'talk');
       const question = `Shall I go on with group ${index}?`;
@@ -185,32 +123,32 @@ export class ScriptedHour {
       await thread.shows(question);
       await this.#wait(0.5);
       const answered = thread.say('barbara', answer, 'answer');
-      await this.answered(asked);
-      await this.answered(answered);
+      await thread.answered(asked);
+      await thread.answered(answered);
     }
     const thread = new Thread(this, channel);
     const asked = thread.say('ada', '/slow 120\n/ask And the controls?', 'question', { mentions: true });
     await thread.shows('Second 2');
     thread.say('ada', 'leave the controls out', 'question');
-    await this.answered(asked);
+    await thread.answered(asked);
   }
 
   /** A message that waits, and is deleted. */
   async #takeBack(channel: Channel): Promise<void> {
-    await this.#at(30);
+    await this.at(30);
     const thread = new Thread(this, channel);
     const asked = thread.say('alan', '/slow 480', 'question', { mentions: true });
     await thread.shows('Second 2');
     const { message } = thread.say('alan', 'never mind', 'talk');
     await this.until(() => (message.reactions.size ?? 0) > 0);
     this.sandbox.slack.remove(channel.id, message.ts);
-    await this.answered(asked);
+    await thread.answered(asked);
   }
 
   /** A channel where people talk, and the bot is only a member. */
   async #talk(channel: Channel): Promise<void> {
     for (let minute = 0; minute < 60; minute += 4) {
-      await this.#at(minute);
+      await this.at(minute);
       const thread = new Thread(this, channel);
       thread.say(NAMES[minute % 5] ?? 'ada', `good morning ${minute}`, 'talk');
       thread.say(NAMES[(minute + 1) % 5] ?? 'ada', 'ok', 'talk');
@@ -218,7 +156,7 @@ export class ScriptedHour {
   }
 
   async #writeDirectly(name: Name, minute: number): Promise<void> {
-    await this.#at(minute);
+    await this.at(minute);
     const thread = new Thread(this, this.sandbox.slack.openDm(this.person(name)));
     await thread.ask(name, 'what can you do with a table?', 'question');
     await thread.ask(name, 'this one', 'question', { file: `mine-${name}.csv` });

@@ -25,14 +25,16 @@ export class SendNow {
     for (const message of await this.#deps.store.messages.urgent()) this.#passOn(message, true);
   }
 
-  /** Passes a message on if the run pauses; else offers the button to its writer. Returns at once; never throws. */
-  onInboxOutcome(outcome: InboxOutcome, { ts, ...writer }: ChannelActor & MessageKey): void {
+  /** Passes a message on if the run pauses; else offers the button to its writer, once for all that they write meanwhile. */
+  async onInboxOutcome(outcome: InboxOutcome, { ts, ...writer }: ChannelActor & MessageKey): Promise<void> {
     if (outcome.kind !== 'admitted' || !outcome.isQueued || outcome.isPaused) return;
     if (this.#passOn(outcome.thread, false)) return;
+    const { messages } = this.#deps.store;
+    if (await messages.hasEarlierWaiting(outcome.thread, writer.person, ts)) return;
     trySendEphemeral(this.#deps, { ...writer, threadTs: outcome.thread.thread_ts }, sendNowNote(ts));
   }
 
-  /** Handles the button: the run gets the message as soon as it takes one. */
+  /** Handles the button: the run gets the message, and what its writer wrote after it, as soon as it takes one. */
   async press({
     workspace,
     channel,
@@ -49,9 +51,9 @@ export class SendNow {
       const who = await stopRequesterName(this.#deps, { workspace, id: pausedBy });
       return { outcome: 'done', told: strings.waitsBehindStop(who) };
     }
-    if (!(await messages.makeUrgent(message)))
-      return { outcome: 'over', told: strings.sendNowTooLate(message.state) };
+    const count = pausedBy === undefined ? await messages.makeUrgent(message) : 0;
+    if (count === 0) return { outcome: 'over', told: strings.sendNowTooLate(message.state) };
     this.#passOn(message, true);
-    return { outcome: 'done', replacement: { text: strings.passingOn, blocks: [] } };
+    return { outcome: 'done', replacement: { text: strings.passingOn(count), blocks: [] } };
   }
 }

@@ -137,12 +137,10 @@ export class MidRunForwarding {
   /** Tells those who asked to send their messages now that these wait; no attempt follows unless they ask again. */
   async #tellAskers(): Promise<void> {
     const { deps } = this.#work;
-    for (const { workspace, channel, thread_ts, user_id } of await deps.store.messages.endUrgency(this.#turn))
-      trySendEphemeral(
-        deps,
-        { workspace, channel, person: user_id, threadTs: thread_ts },
-        strings.notPassedOn,
-      );
+    const { workspace, channel, thread_ts: threadTs } = this.#turn;
+    const askers = (await deps.store.messages.endUrgency(this.#turn)).map(({ user_id }) => user_id);
+    for (const person of new Set(askers))
+      trySendEphemeral(deps, { workspace, channel, person, threadTs }, strings.notPassedOn);
   }
 
   /** The turn that an earlier process began to forward, or a new one for the thread's next message. */

@@ -41,9 +41,12 @@ export const stopTriggerReplies = {
 } as const;
 
 /** The note on a message that waits behind a running turn. */
-export const messageQueued = 'The agent gets your message when it has finished its answer.';
-/** In its place, once its writer has pressed **Send now**. */
-export const passingOn = "I'm passing your message on to the agent.";
+export const messageQueued =
+  'The agent gets your message, and what else you write meanwhile, when it has finished its answer.';
+/** In place of that note, once its writer has pressed **Send now**. */
+export function passingOn(count: number): string {
+  return `I'm passing your ${count === 1 ? 'message' : `${count} messages`} on to the agent.`;
+}
 /** The service refused it for now. */
 export const notPassedOn = "The agent takes no message now; I'll send yours when it has finished.";
 

@@ -151,9 +151,20 @@ export class Messages extends Queries {
       where posts.workspace = ${workspace} and posts.part like 'reply:%' and posts.state = 'posted'`);
   }
 
-  /** Asks to pass a waiting message on to the run at work; false if it no longer waits. */
-  async makeUrgent(key: MessageKey): Promise<boolean> {
-    return this.#update(key, sql`is_urgent = true`, isWaiting);
+  /** Whether an earlier message of the same person waits in the thread, too. */
+  async hasEarlierWaiting(thread: ThreadKey, person: string, ts: SlackTs): Promise<boolean> {
+    const earlier = sql`
+      select from messages where ${inThread(thread)} and ${isWaiting} and user_id = ${person} and ts < ${ts} limit 1`;
+    return (await this.rows(earlier)).length > 0;
+  }
+
+  /** Asks to pass what the writer of a message has waiting in its thread on to the run at work; returns how many these are. */
+  async makeUrgent(message: Message): Promise<number> {
+    const { workspace, channel, thread_ts, user_id } = message;
+    const urgent = await this.rows(sql`
+      update messages set is_urgent = true
+      where ${inThread({ workspace, channel, thread_ts })} and ${isWaiting} and user_id = ${user_id} returning ts`);
+    return urgent.length;
   }
 
   /** The urgent messages that wait, in all workspaces. */

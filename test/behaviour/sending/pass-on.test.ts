@@ -48,23 +48,34 @@ test.concurrent('an answer to a question reaches the service within 12 seconds',
   expect(delays([answer])[0]).toBeLessThan(12_000);
 });
 
-test.concurrent('a message that waits is passed on by its button, once, and by who may control the thread', async () => {
+test.concurrent('messages that wait have one note, whose button passes them on once, for who may control the thread', async () => {
   const channel = scene.channel();
   const root = scene.ask(channel, '/silent 900', { person: grace });
   await scene.until('the agent works', () => scene.agent.tasks.some(({ title }) => title === '/silent 900'));
   const next = scene.reply(channel, root, 'and the other one');
   const { ts } = await note(channel);
+  const third = scene.reply(channel, root, 'and a third one');
   await scene.makeKnown(scene.ada);
+  await scene.until('both wait', async () => {
+    const { messages } = scene.sandbox.bot.store;
+    const thread = { workspace: slack.team.id, channel: channel.id, thread_ts: root.ts };
+    return messages.hasEarlierWaiting(thread, ada.id, third.ts);
+  });
   const press = { channel, ts, actionId: 'send_now' };
   await Promise.all([slack.click({ ...press, person: ada }), slack.click({ ...press, person: ada })]);
   await scene.until('the note says so', () =>
-    channel.ephemerals.some(({ text }) => text === strings.passingOn),
+    channel.ephemerals.some(({ text }) => text === strings.passingOn(2)),
   );
   await scene.until('the thread says so', () =>
     scene.shown(channel, root).includes(strings.messagePassedOn('ada')),
   );
-  await scene.finished(channel, next);
-  expect(scene.sentToAgent('/silent 900').texts).toEqual(['/silent 900', 'ada: and the other one']);
+  await Promise.all([next, third].map((message) => scene.finished(channel, message)));
+  expect(channel.ephemerals.filter(({ text }) => text === strings.messageQueued)).toEqual([]);
+  expect(scene.sentToAgent('/silent 900').texts).toEqual([
+    '/silent 900',
+    'ada: and the other one',
+    'ada: and a third one',
+  ]);
 });
 
 test.concurrent('a press on Send now says that the service takes no message now, and each further press again', async ({

@@ -14,6 +14,16 @@ import { type HttpRequest, type HttpResponse, readText, sendRequest } from './ht
 import { hostNameOf, isPrivateAddress } from './network-address.ts';
 import type { ServiceOptions } from './service-options.ts';
 
+/** Until when a link works at the latest, if its signature says so: AWS and Google write a time and seconds. */
+export function signedUntil(link: string): Date | undefined {
+  const query = URL.parse(link)?.searchParams;
+  const signature = ['X-Amz', 'X-Goog'].find((name) => query?.has(`${name}-Expires`));
+  const signed = query?.get(`${signature}-Date`) ?? '';
+  const date = signed.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z');
+  const until = Date.parse(date) + Number(query?.get(`${signature}-Expires`)) * 1_000;
+  return Number.isNaN(until) ? undefined : new Date(until);
+}
+
 /** Redirects that a download follows. */
 const MAX_REDIRECTS = 3;
 

@@ -2,6 +2,7 @@ import { listRunningTasks } from '../features/commands/status-command.ts';
 import { listChannelTasks } from '../features/commands/tasks-command.ts';
 import type { TitlesAndPrompts } from '../features/direct-messages/titles-and-prompts.ts';
 import { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
+import { showFreshLinks } from '../features/fresh-links/fresh-links-modal.ts';
 import { askByCommand } from '../features/start/ask-by-command.ts';
 import { StartForm } from '../features/start/start-form.ts';
 import { showSteps } from '../features/steps/steps-modal.ts';
@@ -10,6 +11,7 @@ import { registerAccountListeners } from '../listeners/account-listener.ts';
 import { registerChannelSettingsListener } from '../listeners/channel-settings-listener.ts';
 import {
   registerControlButtonListeners,
+  registerFreshLinksListener,
   registerMessageButtonListeners,
 } from '../listeners/control-button-listener.ts';
 import { registerFeedbackListeners } from '../listeners/feedback-listener.ts';
@@ -26,7 +28,6 @@ import type { PausedMessages } from '../relay/controls/paused-messages.ts';
 import type { SendNow } from '../relay/controls/send-now.ts';
 import type { StopControl } from '../relay/controls/stop-delivery.ts';
 import type { UnsentReplies } from '../relay/controls/unsent-replies.ts';
-import { sendFreshLinks } from '../relay/replies/result-links.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-messages.ts';
 import type { Features } from './features.ts';
@@ -63,7 +64,6 @@ export function registerListeners(
     },
     continue: (press) => buttonActions.continue(press),
     retry: (press) => buttonActions.retry(press),
-    fresh_links: (press) => sendFreshLinks(deps, press),
     go_ahead: (press) => buttonActions.answerPlan(press, 'go_ahead'),
     stop_here: (press) => buttonActions.answerPlan(press, 'stop_here'),
     correct: (press) => buttonActions.correct(press),
@@ -88,6 +88,7 @@ export function registerListeners(
     (command, question) => askByCommand(startFormHandler, command, question),
   );
   registerStepsListener(context, (press) => showSteps(deps, press));
+  registerFreshLinksListener(context, (press) => showFreshLinks(deps, press));
   registerAccountListeners(context, handlers.workspaceAccount);
   registerWorkspaceAccessListeners(context, handlers.workspaceAccess);
   registerFeedbackListeners(context, new AnswerFeedback(deps));

@@ -1,3 +1,5 @@
+import type { FreshLinksPress } from '../features/fresh-links/fresh-links-modal.ts';
+import type { ModalOutcome } from '../features/open-modal.ts';
 import type { ControlOutcome, MessagePress, Press, PressAnswer } from '../relay/runtime/control-types.ts';
 import { type ListenerContext, onPress } from './press.ts';
 
@@ -18,7 +20,7 @@ export function registerMessageButtonListeners(
     );
 }
 
-/** Handles the buttons below our messages. Fresh links record nothing, and may take longer than Slack waits. */
+/** Handles the buttons below our messages. */
 export function registerControlButtonListeners(
   context: ListenerContext,
   handlers: ButtonHandlers<Press>,
@@ -31,6 +33,16 @@ export function registerControlButtonListeners(
         location && turnId !== undefined
           ? handle({ ...location, messageTs, message, turnId, ts })
           : undefined,
-      id === 'fresh_links' ? 'at_once' : 'when_recorded',
+      'when_recorded',
     );
+}
+
+/** Handles the button for fresh links. It changes nothing, so each press is acknowledged at once. */
+export function registerFreshLinksListener(
+  context: ListenerContext,
+  showLinks: (press: FreshLinksPress) => Promise<ModalOutcome>,
+): void {
+  onPress(context, 'fresh_links', async ({ location, turnId, triggerId }) =>
+    location && turnId !== undefined ? showLinks({ ...location, turnId, triggerId }) : undefined,
+  );
 }

@@ -34,8 +34,6 @@ const EVENT_OUTCOMES: Record<EventOutcome, string> = {
   over: '',
   running: '',
   refused: '',
-  away: '',
-  gone: '',
   unknown: '',
   nothing: '',
 };

@@ -80,7 +80,6 @@ export async function openHttpReceiver(
     stop: heard('stop'),
     continue: heard('continue'),
     retry: heard('retry'),
-    fresh_links: heard('fresh links'),
     go_ahead: heard('go ahead'),
     stop_here: heard('stop here'),
     correct: heard('correct'),

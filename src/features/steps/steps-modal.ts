@@ -1,7 +1,5 @@
-import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { toReplyBlock } from '../../relay/replies/reply-blocks.ts';
-import { type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
+import type { ControlRequest } from '../../relay/runtime/control-types.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { createModal, type ViewBlock } from '../../render/blocks/modal.ts';
 import {
@@ -14,8 +12,8 @@ import { neutralizePings } from '../../render/markdown/pings.ts';
 import { type ToolStep, toolSteps } from '../../render/messages/tool-steps.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
-import { taskIdOf } from '../../store/threads/turns.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, updateModal } from '../open-modal.ts';
+import { turnModalContent } from '../turn-modal.ts';
 
 export interface StepsPress extends ControlRequest {
   /** From 0. */
@@ -39,25 +37,12 @@ export async function showSteps(deps: RelayDeps, press: StepsPress): Promise<Mod
 }
 
 async function renderView(deps: RelayDeps, press: StepsPress): Promise<ModalContent> {
-  const { turnId, person, page } = press;
-  const turn = await turnOf(deps.store, press);
-  if (turn === undefined) return strings.stepsNotFound;
-  const use = { ...useOnTurn(turn, person, 'steps'), isReadOnly: true };
-  const refusal = await controlRefusal(deps, use);
-  if (refusal !== undefined) return refusal;
-  const thread = await deps.store.threads.getOrThrow(turn);
-  const taskId = taskIdOf(turn, thread);
-  const replyId = turn.assistant_message_id;
-  if (taskId === null || replyId === null) return strings.stepsNotFound;
-  try {
-    const message = await deps.agent(thread.account_id).getMessage(taskId, replyId);
-    return stepsView(toolSteps(message.content.map(toReplyBlock)), turnId, page);
-  } catch (error) {
-    if (!(error instanceof AgentError)) throw error;
-    if (error instanceof AgentNotFoundError) return strings.stepsNotFound;
-    deps.log.warn({ err: error, turn: turnId }, "could not read a turn's steps");
-    return strings.modalUnavailable;
-  }
+  const about = { control: 'steps', notFound: strings.stepsNotFound };
+  return turnModalContent(deps, press, about, async ({ turn, taskId, agent }) => {
+    if (turn.assistant_message_id === null) return strings.stepsNotFound;
+    const { content } = await agent.getMessage(taskId, turn.assistant_message_id);
+    return stepsView(toolSteps(content.map(toReplyBlock)), turn.id, press.page);
+  });
 }
 
 /** Steps per page: at most five blocks each, so that a modal's 100 are never reached. */

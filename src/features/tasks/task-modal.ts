@@ -1,6 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
+import { toListedResult } from '../../relay/replies/result-posts.ts';
 import type { ChannelActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import type { HomeTabState } from '../../relay/tasks/home-tab-state.ts';
@@ -125,8 +126,6 @@ async function readFiles(
     }),
   );
   const made = outputs.slice(Math.max(0, from - inputs.length), Math.max(0, to - inputs.length));
-  for (const { name, sizeBytes, downloadUrl } of made) {
-    files.push({ kind: 'output', name, sizeBytes, url: downloadUrl });
-  }
+  files.push(...made.map((result) => ({ kind: 'output' as const, ...toListedResult(result) })));
   return { files, page: shown, count, isComplete };
 }

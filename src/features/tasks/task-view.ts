@@ -11,6 +11,7 @@ import {
   contextLineBlock,
   dangerButton,
   linkButton,
+  mrkdwnContextBlock,
   mrkdwnSection,
   sectionBlock,
 } from '../../render/blocks/slack-blocks.ts';
@@ -23,7 +24,12 @@ import {
   type TaskSummary,
 } from '../../render/blocks/task-lines.ts';
 import { escapeMrkdwn } from '../../render/markdown/pings.ts';
-import { displayedFileName, MAX_BUTTON_URL_LENGTH, safeWebUrl } from '../../render/messages/result-list.ts';
+import {
+  displayedFileName,
+  MAX_BUTTON_URL_LENGTH,
+  safeWebUrl,
+  worksUntil,
+} from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
 import { formatAge } from '../../render/text/duration.ts';
 import { formatSize } from '../../render/text/file-size.ts';
@@ -36,7 +42,13 @@ export type TaskFile =
   /** Sent with a message: it can be sent back. */
   | { kind: 'input'; id: string; name: string; sizeBytes: number | null }
   /** Made by the agent, with a link that soon expires. */
-  | { kind: 'output'; name: string; sizeBytes: number | null; url: string | null }
+  | {
+      kind: 'output';
+      name: string;
+      sizeBytes: number | null;
+      url: string | null | undefined;
+      worksUntil?: Date | undefined;
+    }
   /** The service no longer has it. */
   | { kind: 'gone' };
 
@@ -97,10 +109,7 @@ export function taskView(details: TaskDetails): Modal {
   const blocks: ViewBlock[] = [
     ...(note === undefined ? [] : [plainSection(note)]),
     mrkdwnSection(formatTitle(task.title)),
-    {
-      type: 'context',
-      elements: [{ type: 'mrkdwn', text: facts.filter((fact) => fact !== '').join(' · ') }],
-    },
+    mrkdwnContextBlock(facts.filter((fact) => fact !== '').join(' · ')),
     ...details.reviews.slice(-MAX_REVIEWS).map(reviewBlock),
     actionsBlock([...openButton(task.url), ...lookButton(details), deleteButton(details.id)]),
     { type: 'divider' },
@@ -118,7 +127,8 @@ function fileBlocks({ page, count, isComplete }: TaskDetails, files: readonly Ta
   if (files.length === 0 && page === 0) return [plainSection(strings.tasks.noFiles)];
   const from = page * FILES_PER_PAGE;
   const blocks = files.slice(0, FILES_PER_PAGE).map(fileBlock);
-  if (files.some(({ kind }) => kind === 'output')) blocks.push(contextLineBlock(strings.tasks.linkHint));
+  const made = files.flatMap((file) => (file.kind === 'output' ? [file] : []));
+  if (made.length > 0) blocks.push(mrkdwnContextBlock(strings.detailsLinksHint(worksUntil(made))));
   if (!isComplete) blocks.push(contextLineBlock(strings.resultsIncomplete));
   if (count <= FILES_PER_PAGE) return blocks;
   if (files.length > 0)

@@ -1,16 +1,9 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import { resultPages } from '../../render/messages/result-list.ts';
-import { taskIdOf } from '../../store/threads/turns.ts';
-import { permittedTurn } from '../access/control-permission.ts';
-import type { ControlOutcome, ControlRequest } from '../runtime/control-types.ts';
-import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';
-import { sendEphemeral } from '../runtime/private-messages.ts';
-import { toListedResult } from './result-posts.ts';
+import type { ResultLinkTarget } from '../runtime/deps.ts';
 
 /** How long a link works, in ms. */
-const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000;
+export const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000;
 
 /** The path of our links below the public address. */
 export const RESULTS_PATH = '/results/';
@@ -58,30 +51,4 @@ function signatureOf(text: string, key: Buffer): string {
 function isSameSignature(one: string, other: string): boolean {
   const [given, wanted] = [Buffer.from(one), Buffer.from(other)];
   return given.length === wanted.length && timingSafeEqual(given, wanted);
-}
-
-/** Shows the person who asks new links to a turn's results; only they see them. Throws a SlackError. */
-export async function sendFreshLinks(deps: RelayDeps, request: ControlRequest): Promise<ControlOutcome> {
-  const { workspace, person } = request;
-  const { store } = deps;
-  const turn = await permittedTurn(deps, request, 'fresh_links', true);
-  if (typeof turn === 'string') return turn;
-  const { id, channel, thread_ts } = turn;
-  const thread = await store.threads.getOrThrow(turn);
-  const taskId = taskIdOf(turn, thread);
-  if (taskId === null) return 'unknown';
-  const claimed = await store.results.ofThread(turn);
-  try {
-    const { results: all } = await deps.agent(thread.account_id).allResults(taskId);
-    const results = all.filter((result) => claimed.get(result.id)?.turn_id === id);
-    if (results.length === 0) return 'gone';
-    for (const message of resultPages(results.map((result) => toListedResult(result))))
-      await sendEphemeral(deps, { workspace, channel, person, threadTs: thread_ts }, message);
-    return 'done';
-  } catch (error) {
-    if (error instanceof AgentNotFoundError) return 'gone';
-    if (!(error instanceof AgentError)) throw error;
-    deps.log.warn({ err: error, turn: id }, "could not read a turn's results for fresh links");
-    return 'away';
-  }
 }

@@ -2,6 +2,7 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { ResultList } from '../../agent/list-pages.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
+import { signedUntil } from '../../agent/signed-links.ts';
 import { anySignal } from '../../calls/any-signal.ts';
 import { type ListedResult, resultList, withoutLinks } from '../../render/messages/result-list.ts';
 import { showWholeTable, TableFinder } from '../../render/messages/shown-tables.ts';
@@ -13,6 +14,7 @@ import type { SettledTurnContext } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
+import { LINK_LIFETIME_MS } from './result-links.ts';
 import { type FileToShare, ThreadFiles } from './thread-files.ts';
 
 /** The group of the results that a turn's task made after the turn. */
@@ -161,11 +163,13 @@ async function putList(
   await new IdempotentPosts(context, turn).put(part, message, 'result', RESULT_FORMS);
 }
 
-/** A result as the thread lists it; `stableLink` makes a link that does not expire with the service's. */
+/** A result as people see it in a list; `stableLink` makes a link that does not expire with the service's. */
 export function toListedResult(result: ResultFile, stableLink?: (resultId: string) => string): ListedResult {
   const { id, name, sizeBytes, mimeType, downloadUrl } = result;
-  const url = downloadUrl && stableLink !== undefined ? stableLink(id) : downloadUrl;
-  return { name, sizeBytes, mimeType, url };
+  const listed = { name, sizeBytes, mimeType };
+  if (!downloadUrl || stableLink === undefined)
+    return { ...listed, url: downloadUrl, worksUntil: signedUntil(downloadUrl ?? '') };
+  return { ...listed, url: stableLink(id), worksUntil: new Date(Date.now() + LINK_LIFETIME_MS) };
 }
 
 const PICTURE_TYPES: Readonly<Record<string, string>> = {

@@ -41,18 +41,9 @@ export interface MessagePress extends ChannelActor {
 
 /**
  * What a control did. `over`: the turn has ended; `unknown`: no such turn; `stopping`: a stop was requested before;
- * `running`: the turn is still running; `refused`: the person has no permission, and was told; `away`: the service does
- * not answer; `gone`: the service no longer has it.
+ * `running`: the turn is still running; `refused`: the person has no permission, and was told.
  */
-export type ControlOutcome =
-  | 'done'
-  | 'over'
-  | 'unknown'
-  | 'stopping'
-  | 'running'
-  | 'refused'
-  | 'away'
-  | 'gone';
+export type ControlOutcome = 'done' | 'over' | 'unknown' | 'stopping' | 'running' | 'refused';
 
 /** What a press did, and what the person who pressed reads, where the outcome alone does not say it. */
 export interface PressAnswer {

@@ -95,6 +95,11 @@ export function contextLineBlock(text: string): ContextBlock {
   return { type: 'context', elements: [plainText(neutralizePings(text))] };
 }
 
+/** A small grey line of mrkdwn; the caller escapes what is untrusted. */
+export function mrkdwnContextBlock(text: string): ContextBlock {
+  return { type: 'context', elements: [{ type: 'mrkdwn', text }] };
+}
+
 /** A button; its value comes back with the press. */
 export function buttonElement(actionId: string, label: string, value: string): ButtonElement {
   return { type: 'button', action_id: actionId, text: plainText(label), value };

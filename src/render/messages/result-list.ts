@@ -1,3 +1,4 @@
+import type { ViewBlock } from '../blocks/modal.ts';
 import {
   actionsBlock,
   blockTextLength,
@@ -5,6 +6,7 @@ import {
   contextLineBlock,
   linkButton,
   MAX_MESSAGE_BLOCKS,
+  mrkdwnContextBlock,
   type RenderedMessage,
   type SlackBlock,
   sectionBlock,
@@ -23,6 +25,8 @@ export interface ListedResult {
   mimeType: string;
   /** A time-limited link; null where there is none. */
   url: string | null | undefined;
+  /** The latest time until which it works; undefined if that is unknown. */
+  worksUntil?: Date | undefined;
   /** Why the thread does not show the file itself. */
   note?: string | undefined;
 }
@@ -46,10 +50,25 @@ export function resultList(
   if (results.length === 0)
     return { text: incomplete.join(''), blocks: incomplete.map((sentence) => sectionBlock(sentence)) };
   const [first = { text: '', blocks: [] }, ...more] = resultPages(results, isLater);
-  const hint = more.length === 0 ? strings.freshLinksHint : strings.moreResultsHint;
+  const hint = more.length === 0 ? strings.freshLinksHint(worksUntil(results)) : strings.moreResultsHint;
   const button = buttonElement('fresh_links', strings.buttons.freshLinks, turnId);
-  const hints = contextLineBlock([...incomplete, hint].join('\n'));
+  const hints = mrkdwnContextBlock([...incomplete, hint].join('\n'));
   return { ...first, blocks: [...first.blocks, hints, actionsBlock([button])] };
+}
+
+/** All results with their links, as a modal; undefined if they need several messages, or links of a message. */
+export function resultModalBlocks(results: readonly ListedResult[]): ViewBlock[] | undefined {
+  const [page, ...more] = resultPages(results);
+  const blocks = page?.blocks.flatMap((block) => (block.type === 'section' ? [block] : []));
+  if (page === undefined || more.length > 0 || blocks?.length !== page.blocks.length) return undefined;
+  return [...blocks, mrkdwnContextBlock(strings.linksHint(worksUntil(results)))];
+}
+
+/** Until when all of the links work; undefined if that is unknown for one of them. */
+export function worksUntil(results: readonly Pick<ListedResult, 'worksUntil'>[]): Date | undefined {
+  const times = results.map(({ worksUntil: until }) => until?.getTime() ?? Number.NaN);
+  const first = Math.min(...times);
+  return Number.isFinite(first) ? new Date(first) : undefined;
 }
 
 /** All results with their links, in as many messages as they need. */

@@ -8,8 +8,6 @@ export const controlFailed = {
     "The agent has already been asked to stop. If it's still running after 10 seconds, ask again to stop it at once.",
   running: 'The agent is working on this now, so nothing changed.',
   unknown: "I no longer know this message, so its buttons don't work. Write in the thread instead.",
-  away: "The agent service isn't responding right now. Please press the button again in a few minutes.",
-  gone: 'The agent service no longer has these files.',
 } as const;
 
 /** What somebody did with a button that can be used once. */

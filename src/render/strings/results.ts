@@ -26,7 +26,33 @@ export function unsupportedBlock(type: string): string {
   return `(The agent also sent a block of type “${type || 'unknown'}”, which I can't show here.)`;
 }
 
-export const freshLinksHint = 'Links expire after a while; press the button for new ones.';
+export const freshLinksTitle = 'Fresh links';
+/** The links do not fit a modal. */
+export const freshLinksBelow =
+  "There are too many links for this window. They're at the end of the thread, where only you see them.";
+export const filesNotFound = 'The agent service no longer has these files.';
+
+/** Until when links work, in mrkdwn; undefined if that is unknown. */
+export function linksHint(until: Date | undefined): string {
+  return `${linksWork(until)}.`;
+}
+
+export function freshLinksHint(until: Date | undefined): string {
+  return `${linksWork(until)}; press the button for new ones.`;
+}
+
+export function detailsLinksHint(until: Date | undefined): string {
+  return `${linksWork(until)}; open this again for new ones.`;
+}
+
+/** Slack shows the time in the reader's time zone. */
+function linksWork(until: Date | undefined): string {
+  if (until === undefined) return 'These links work for a limited time';
+  const utc = `${until.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const seconds = Math.floor(until.getTime() / 1_000);
+  return `These links work until <!date^${seconds}^{date_short_pretty} at {time}|${utc}> at the latest`;
+}
+
 export const moreResultsHint = 'The other files do not fit here; press the button for links to all of them.';
 export const resultsIncomplete =
   'The agent service listed only some of its files, so this may not be all of them. Ask the agent for a single archive of the files, or tell your app admin.';

@@ -26,7 +26,6 @@ export const tasks = {
   input: 'sent to the agent',
   output: 'made by the agent',
   fileNotFound: 'A file that the agent service no longer has',
-  linkHint: 'Links expire after a while; open this again for new ones.',
   fileOnTheWay: "I'm sending it to you in a direct message. A large file takes a while.",
   fileSent: "It's in your direct messages with me.",
   fileEmpty: "This file is empty (0 bytes), and Slack doesn't accept empty files.",

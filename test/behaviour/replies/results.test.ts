@@ -119,11 +119,11 @@ describe.concurrent('the results of a turn', () => {
       actionId: 'fresh_links',
     });
     const told = await scene.until('the links are there', () => {
-      const shown = JSON.stringify(scene.slack.ephemerals(scene.grace, channel).map(({ blocks }) => blocks));
+      const shown = JSON.stringify(scene.slack.modal(scene.grace)?.blocks ?? []);
       return shown.includes('note-1.txt') && shown;
     });
     expect(told).toContain('later-2.png');
-    expect(scene.slack.ephemerals(scene.ada, channel)).toEqual([]);
+    expect(scene.slack.modal(scene.ada)).toBeUndefined();
   });
 });
 
@@ -284,6 +284,8 @@ test.concurrent('100 results take one list, and its button shows all of their li
   });
   expect(new Set(links).size).toBe(100);
   expect(links.every((link) => link.length >= 2_500)).toBe(true);
+  const window = () => JSON.stringify(many.slack.modal(many.ada)?.blocks ?? []);
+  await many.until('the press is told where they are', () => window().includes(strings.freshLinksBelow));
   const last = await fetch(links.at(-1) ?? '');
   expect(await last.text()).toMatch(/^Note \d+\n$/);
   for (const { args } of many.slack.calls.filter(({ method }) => method === 'chat.postMessage'))
@@ -307,6 +309,12 @@ describe.concurrent('a stable link', () => {
     const { channel, root } = await asked(stable, 'notes 2');
     const [link = '', other = ''] = urls(stable, channel, root);
     expect(link).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${port}/results/[\\w-]+\\.[\\w-]+$`));
+    const said = JSON.stringify(stable.replies(channel, root).map(({ blocks }) => blocks));
+    const inSevenDays = Date.now() / 1_000 + 7 * 86_400;
+    const until = Number(
+      /These links work until <!date\^(\d+)\^[^|]*\|[\d: -]+ UTC> at the latest/.exec(said)?.[1],
+    );
+    expect(Math.abs(until - inSevenDays)).toBeLessThan(600);
     await pause(1_600);
     expect(await (await fetch(link)).text()).toBe('Note 1\n');
     const bare = await fetch(link, { redirect: 'manual' });

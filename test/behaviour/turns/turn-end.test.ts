@@ -41,28 +41,39 @@ describe.concurrent('a turn', () => {
     const root = scene.ask(channel, '/files 2');
     await scene.finished(channel, root);
     const posted = scene.replies(channel, root).at(-1);
+    const [person, other] = ['lena', 'otto'].map((name) => slack.createPerson({ name }));
+    if (person === undefined || other === undefined) throw new Error('There are two.');
+    for (const one of [person, other]) slack.invite(channel, one);
     await slack.click({
-      person: scene.grace.id,
+      person,
       channel: channel.id,
       ts: posted?.ts ?? '',
       actionId: 'fresh_links',
     });
-    const shown = await scene.until('the links are there', () => slack.ephemerals(scene.grace, channel)[0]);
-    const urls = [...JSON.stringify(shown.blocks).matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');
+    const shown = await scene.until('the links are there', () => {
+      const text = JSON.stringify(slack.modal(person)?.blocks ?? []);
+      return text.includes('2 files from the agent') && text;
+    });
+    expect(shown).toContain('These links work for a limited time.');
+    const urls = [...shown.matchAll(/"url":"([^"]+)"/g)].map(([, url]) => url ?? '');
     expect(urls).toHaveLength(2);
     for (const url of urls) expect((await fetch(url)).status).toBe(200);
-    expect(slack.ephemerals(scene.ada, channel)).toHaveLength(0);
+    expect(slack.modal(other)).toBeUndefined();
   });
 
   test('reports results as gone that the service has lost', async () => {
     const channel = scene.channel();
+    const person = slack.createPerson({ name: 'mona' });
+    slack.invite(channel, person);
     const root = scene.ask(channel, '/files 1 to lose');
     await scene.finished(channel, root);
     agent.tasks.find(({ title }) => title === '/files 1 to lose')?.results.splice(0);
     const ts = scene.replies(channel, root).at(-1)?.ts ?? '';
-    await slack.click({ person: scene.grace.id, channel: channel.id, ts, actionId: 'fresh_links' });
-    const told = await scene.until('it is told', () => slack.ephemerals(scene.grace, channel)[0]);
-    expect(told.text).toBe(strings.controlFailed.gone);
+    await slack.click({ person, channel, ts, actionId: 'fresh_links' });
+    await scene.until('it is told where it was pressed', () =>
+      JSON.stringify(slack.modal(person)?.blocks ?? []).includes(strings.filesNotFound),
+    );
+    expect(slack.ephemerals(person, channel)).toEqual([]);
   });
 
   test('that reached the length limit has a Continue button that works once', async () => {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
-import { displayedFileName, resultList, resultPages } from '../../../src/render/messages/result-list.ts';
+import {
+  displayedFileName,
+  resultList,
+  resultModalBlocks,
+  resultPages,
+} from '../../../src/render/messages/result-list.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';
@@ -40,6 +45,31 @@ describe('results', () => {
     expect(shown).toContain('60 files from the agent, 1 to 46');
     expect(shown).toContain('CSV · too large');
     expect(JSON.stringify(resultPages(many))).not.toContain('fresh_links');
+  });
+
+  test('say until when all of their links work, only if every link says so', () => {
+    const [soon, late] = ['2026-11-30T14:05:00Z', '2026-12-01T00:00:00Z'].map((at) => new Date(at));
+    const shown = (...times: (Date | undefined)[]) =>
+      JSON.stringify(
+        resultList(
+          times.map((worksUntil, at) => ({ ...result(at), worksUntil })),
+          { turnId },
+        ),
+      );
+    expect(shown(late, soon)).toContain(
+      'until <!date^1796047500^{date_short_pretty} at {time}|2026-11-30 14:05 UTC>',
+    );
+    expect(shown(late, undefined)).toContain('These links work for a limited time; press the button');
+  });
+
+  test('fit a modal unless they need several messages or a link that is too long for a button', () => {
+    const results = (count: number, length?: number) =>
+      Array.from({ length: count }, (_, at) => result(at + 1, length));
+    const blocks = resultModalBlocks(results(46, 2_900)) ?? [];
+    expect(checkBlocks(blocks, 'modal')).toHaveLength(48);
+    expect(JSON.stringify(blocks).length).toBeLessThan(200_000);
+    expect(resultModalBlocks(results(60))).toBeUndefined();
+    expect(resultModalBlocks(results(1, 3_100))).toBeUndefined();
   });
 
   test.each([null, 'javascript:alert(1)', 'not a link', `https://x.example/${'a'.repeat(10_000)}`])(

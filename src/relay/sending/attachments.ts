@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { AgentError, AgentRejectedError } from '../../agent/errors.ts';
+import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
 import { anySignal } from '../../calls/any-signal.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
@@ -17,6 +17,7 @@ import type { ThreadWork } from '../runtime/deps.ts';
 import { FailingTime } from '../runtime/failing-time.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { projectExists } from './channel-project.ts';
 import { serviceFileName } from './file-name.ts';
 import { UNNAMED_FILE } from './file-notes.ts';
 import { isTypeAllowed } from './file-types.ts';
@@ -153,20 +154,22 @@ class AttachmentBatch {
 
   /**
    * Leaves out a file that cannot be fetched for `badThingMs` while Slack's other calls succeed, or whose upload the service
-   * answers unreadably for half of `refusalMs`, after which the message itself would be given up.
+   * answers unreadably, or does not know although it knows the project, for half of `refusalMs`, after which the message itself would be given up.
    */
   async #reasonToGiveUp(
     { shared }: AttachmentItem,
     error: unknown,
   ): Promise<{ reason: FileReason } | undefined> {
-    const isUnreadable = error instanceof AgentError && error.code === 'not_understood';
-    if (!isUnreadable && !(error instanceof FileUnavailableError)) return undefined;
+    const isUnknown = error instanceof AgentNotFoundError;
+    const isOfService = isUnknown || (error instanceof AgentError && error.code === 'not_understood');
+    if (!isOfService && !(error instanceof FileUnavailableError)) return undefined;
     if (shared.kind !== 'file') return undefined;
-    const { failing, workspace, deps, thread } = this.#request;
+    const { failing, workspace, deps, thread, projectId } = this.#request;
+    if (isUnknown && !(await projectExists(deps.agent(thread.account_id), projectId))) return undefined;
     const { refusalMs, badThingMs } = deps.settings;
     const time = failing.get(shared.file.id) ?? new FailingTime();
     failing.set(shared.file.id, time);
-    if (isUnreadable) {
+    if (isOfService) {
       const { presence } = deps.agent(thread.account_id);
       const failedMs = await time.count((at) => presence.wasThereAfter(at));
       return failedMs < refusalMs / 2 ? undefined : { reason: 'service_failed' };

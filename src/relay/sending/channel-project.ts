@@ -101,7 +101,8 @@ export async function forgetMissingProject(
   return true;
 }
 
-async function projectExists(agent: AgentClient, projectId: string): Promise<boolean> {
+/** Whether the service knows a project. Throws an AgentError where it does not say so. */
+export async function projectExists(agent: AgentClient, projectId: string): Promise<boolean> {
   try {
     await agent.requireProject(projectId);
     return true;

@@ -76,7 +76,7 @@ test('a service that differs from its document a little costs nobody an answer',
     `POST ${MESSAGE}/{message_id}/cancel.403`,
     'GET /experimental/tasks/{task_id}.reviews.missing',
     'GET /experimental/tasks/{task_id}/results.data.[].name.null',
-    'POST /experimental/files.upload_url.object',
+    'POST /experimental/files.id.unknownWord',
     'PUT part.503',
     'GET download.html',
   ];

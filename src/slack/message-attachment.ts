@@ -9,7 +9,7 @@ const blocks = optional(z.array(z.unknown()));
  * The fields that are read of an attachment: a forwarded message, a table that a person pasted, Slack's preview of a link, or
  * what an app posts. Slack documents only those of apps (https://docs.slack.dev/messaging/formatting-message-text#attachments).
  */
-export const attachmentSchema = z.object({
+const fieldsSchema = z.object({
   /** Another message: forwarded, or Slack's preview of a link to it. */
   is_share: optional(z.boolean()),
   is_msg_unfurl: optional(z.boolean()),
@@ -33,7 +33,18 @@ export const attachmentSchema = z.object({
   /** Ours: its contents were too large to keep. */
   is_left_out: optional(z.boolean()),
 });
-export type MessageAttachment = z.output<typeof attachmentSchema>;
+export type MessageAttachment = z.output<typeof fieldsSchema>;
+
+/**
+ * Of Slack's preview of a message only the address is kept: Slack shows it to those who may see the message, and the bot
+ * cannot ask who they are.
+ */
+const attachmentSchema = fieldsSchema.transform((attachment): MessageAttachment => {
+  const { is_share, is_msg_unfurl, message_blocks, channel_id, from_url, original_url } = attachment;
+  const isMessage = is_msg_unfurl === true || message_blocks !== undefined || channel_id !== undefined;
+  if (is_share === true || !isMessage) return attachment;
+  return { is_msg_unfurl: true, from_url: from_url ?? original_url };
+});
 
 /** The attachments of a message; those of another form are left out. */
 export const attachmentsSchema = listOf(attachmentSchema);

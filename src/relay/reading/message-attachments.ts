@@ -1,5 +1,5 @@
 import { shorten } from '../../render/text/graphemes.ts';
-import { capitalise, toOneLine } from '../../render/text/one-line.ts';
+import { toOneLine } from '../../render/text/one-line.ts';
 import type { MessageAttachment } from '../../slack/message-attachment.ts';
 import { parseEveryBlock } from './block-content.ts';
 import { parseMrkdwn } from './mrkdwn-parser.ts';
@@ -15,7 +15,8 @@ const NO_FALLBACK = '[no preview available]';
 export function attachmentBlocks(attachments: readonly MessageAttachment[]): ParsedBlock[] {
   return attachments.flatMap((attachment) => {
     if (attachment.is_left_out === true) return [line(`[Left out: ${attachmentName(attachment)}]`)];
-    if (isQuotedMessage(attachment)) return [quotedMessage(attachment)];
+    if (attachment.is_share === true) return [quotedMessage(attachment)];
+    if (isMessagePreview(attachment)) return [];
     const address = attachment.from_url ?? attachment.original_url;
     return address === undefined ? appBlocks(attachment) : [line(preview(attachment, address))];
   });
@@ -25,28 +26,20 @@ export function attachmentBlocks(attachments: readonly MessageAttachment[]): Par
 export function attachmentName(attachment: MessageAttachment): string {
   const { author_name: author, from_url: address, title } = attachment;
   const writer = author === undefined || author === '' ? '' : ` from ${toOneLine(author)}`;
-  if (isQuotedMessage(attachment)) return `${quoteKind(attachment)}${writer}`;
+  if (attachment.is_share === true) return `forwarded message${writer}`;
   if (address !== undefined) return `preview of ${toOneLine(address)}`;
   return title === undefined ? `attachment${writer}` : `attachment “${toOneLine(title)}”`;
 }
 
-/** Whether an attachment is Slack's own preview of the message at an address. */
-export function isPreviewOf({ is_share, is_msg_unfurl, from_url }: MessageAttachment, url: string): boolean {
-  return is_msg_unfurl === true && is_share !== true && from_url?.startsWith(url) === true;
-}
-
-function isQuotedMessage({ is_share, is_msg_unfurl }: MessageAttachment): boolean {
-  return is_share === true || is_msg_unfurl === true;
-}
-
-function quoteKind({ is_share }: MessageAttachment): string {
-  return is_share === true ? 'forwarded message' : 'linked message';
+/** Whether an attachment is Slack's own preview of a message. */
+export function isMessagePreview({ is_share, is_msg_unfurl }: MessageAttachment): boolean {
+  return is_msg_unfurl === true && is_share !== true;
 }
 
 /** Another message, with its writer, channel and time as far as Slack gives them. */
 function quotedMessage(attachment: MessageAttachment): ParsedBlock {
   const { author_id, author_name: author, channel_id: channel, channel_name, ts, files = [] } = attachment;
-  const heading: ParsedInline[] = [text(capitalise(quoteKind(attachment)))];
+  const heading: ParsedInline[] = [text('Forwarded message')];
   if (author_id !== undefined)
     heading.push(text(' from '), { kind: 'person', id: author_id, label: author, style: {} });
   else if (author) heading.push(text(` from ${author}`));

@@ -6,7 +6,7 @@ import { type SlackFile, slackFileSchema } from '../../slack/shared-file.ts';
 import { isSlackItself } from '../../slack/slack-message.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import { parseContent, parseEveryBlock } from './block-content.ts';
-import { attachmentBlocks, attachmentName } from './message-attachments.ts';
+import { attachmentBlocks, attachmentName, isMessagePreview } from './message-attachments.ts';
 import { type ParsedBlock, tablesAmong, withTableFiles } from './parsed-blocks.ts';
 import { parseTable } from './table-parser.ts';
 
@@ -65,7 +65,7 @@ export function fileNamesOf(message: ParsedMessage): string[] {
 export function sharedNamesOf(message: ParsedMessage): string[] {
   const tables = tablesAmong(blocksOf({ ...message, firstTable: 1 })).map(({ file = '' }) => file);
   const others = message.attachments.filter(
-    ({ blocks = [] }) => tablesAmong(parseEveryBlock(blocks)).length === 0,
+    (one) => !isMessagePreview(one) && tablesAmong(parseEveryBlock(one.blocks ?? [])).length === 0,
   );
   return [...fileNamesOf(message), ...tables, ...others.map(attachmentName)];
 }

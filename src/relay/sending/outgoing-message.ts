@@ -7,7 +7,7 @@ import { messageKeyOf } from '../../store/threads/turns.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { lookUpNames } from '../reading/display-names.ts';
 import { readMentions } from '../reading/mentions.ts';
-import { isPreviewOf } from '../reading/message-attachments.ts';
+import { isMessagePreview } from '../reading/message-attachments.ts';
 import { parseFlags } from '../reading/message-flags.ts';
 import {
   blocksOf,
@@ -29,7 +29,7 @@ import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { isNoteResent } from './file-notes.ts';
-import { NO_LINKS, readLinkedMessages } from './linked-messages.ts';
+import { type LinkedMessages, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
 import { type SharedItem, sharedItemsOf } from './shared-items.ts';
 
 /** A person's message as the agent gets it. */
@@ -211,17 +211,12 @@ async function readPointedMessages(
     const start = Math.max(0, some.length - Math.max(0, max));
     return some.map((one, index) => (index < start ? one : keepFiles(one, filesOfOne(one))));
   };
-  // A linked message that was read says more than Slack's preview of it.
-  const withoutPreviews = (one: ParsedMessage): ParsedMessage => ({
-    ...one,
-    attachments: one.attachments.filter((shown) => !links.read.some(({ url }) => isPreviewOf(shown, url))),
-  });
-  const own = keepFiles(withoutPreviews(parseMessage(content)));
+  const own = keepFiles(parseMessage(content));
   const isLimited = earlier.isBeginning && maxTranscriptMessages > 0;
   const earlierFiles = isLimited ? messages.slice(-maxTranscriptMessages).flatMap(fileNamesOf) : [];
   const leftOut = earlierFiles.slice(0, -MAX_EARLIER_FILES);
   let leftToDrop = leftOut.length;
-  const before = keepNewest(messages.map(withoutPreviews), maxTranscriptMessages, ({ files }) => {
+  const before = keepNewest(messages, maxTranscriptMessages, ({ files }) => {
     const dropped = Math.min(leftToDrop, files.length);
     leftToDrop -= dropped;
     return files.slice(dropped);
@@ -232,7 +227,18 @@ async function readPointedMessages(
     replies: keepNewest(one.replies, maxTranscriptMessages - 1),
   }));
   const leftOutNotes = leftOut.map((name) => ({ name, reason: 'earlier' satisfies FileReason }));
-  return { own, before, linked, notes: [...leftOutNotes, ...links.notes], withFiles, ...earlier };
+  const notes = [...leftOutNotes, ...links.notes, ...previewNotes(withFiles, links)];
+  return { own, before, linked, notes, withFiles, ...earlier };
+}
+
+/** Notes on the messages of which there is only Slack's preview: no link to them was followed. */
+function previewNotes(messages: readonly ParsedMessage[], { read, notes }: LinkedMessages): FileNote[] {
+  const known = [...read.map(({ url }) => url), ...notes.map(({ name }) => name)];
+  const shown = messages.flatMap(({ attachments }) => attachments).filter(isMessagePreview);
+  const names = new Set(shown.map(({ from_url = 'a Slack message' }) => from_url));
+  return [...names]
+    .filter((name) => !known.some((url) => name.startsWith(url)))
+    .map((name) => ({ name, reason: 'link_preview' satisfies FileReason }));
 }
 
 /** What goes with a message beside its text. */

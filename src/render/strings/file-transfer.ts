@@ -51,6 +51,8 @@ const FILE_REASONS = {
   not_visible: "I couldn't confirm that you may see it. Share it in this thread.",
   left_behind:
     'it was shared before this workspace or channel changed its account or project. Share it again.',
+  link_preview: "Slack's preview of a message isn't passed on. Put its link into your question.",
+  link_workflow: 'a workflow asked, and its answer may leave this conversation. Ask me yourself.',
   link_hidden: "I can't see that conversation. Add me there, or forward the message.",
   link_outsider: "as far as Slack tells me, you're not in that conversation. Forward the message.",
   link_private:

@@ -19,4 +19,4 @@ export function linkedFiles(count: number): string {
 }
 
 /** The heading over the linked Slack messages that the agent does not get. */
-export const unreadLinks = 'Slack messages that the question links to, but that are not quoted here:';
+export const unreadLinks = 'Linked Slack messages that are not quoted here:';

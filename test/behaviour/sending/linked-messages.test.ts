@@ -166,17 +166,44 @@ describe.concurrent('a link to a message', () => {
     expect(shown).toContain('I sent your message without them.');
   });
 
-  test("is read instead of Slack's own preview of it, which goes along where the message was not read", async () => {
+  test("is read instead of Slack's own preview, whose words never go along, whoever pasted it", async () => {
     const open = thread(place('iota'), 'the iota plates', 1);
     const hidden = thread(place('kappa', { private: true }), 'the kappa plates');
     const links = [open, hidden].map((message) => `${slack.permalink(message)}?thread_ts=${message.ts}`);
     const more = { previews: [open, hidden] };
     const asked = scene.ask(lab, `compare the previews ${links.join(' ')}`, more);
-    const { prompt, files } = await outcome(lab, asked, 'compare the previews');
-    expect(prompt.match(/^>.*the iota plates$/gm)).toEqual(['> the iota plates']);
-    expect(prompt).toContain('the iota plates, reply 1');
-    expect(prompt).toMatch(/> Linked message from @grace in #kappa, .*:\n>\n> the kappa plates/);
-    expect(files).toBe(1);
+    const own = await outcome(lab, asked, 'compare the previews');
+    expect(own.prompt.match(/^>.*the iota plates$/gm)).toEqual(['> the iota plates']);
+    expect(own.prompt).toContain('the iota plates, reply 1');
+    expect(own.files).toBe(1);
+    expect(own.shown.match(/was left out/g)).toHaveLength(1);
+    expect(own.shown).toContain("it's in a private conversation");
+
+    const show = () =>
+      slack.say({ person: grace, channel: lab, text: `see ${links[1]}`, previews: [hidden] });
+    const [shown, pointedAt] = [show(), show()];
+    const above = scene.reply(lab, shown, `${scene.mention} sum up what she shows`, { person: mary });
+    const linked = scene.ask(lab, `sum up what is linked ${slack.permalink(pointedAt)}`);
+    await slack.shortcut({ person: ada, callbackId: 'ask_about', channel: lab.id, ts: pointedAt.ts });
+    await scene.until('the form is open', () => slack.modal(ada)?.callbackId === 'start');
+    expect(JSON.stringify(slack.modal(ada))).not.toContain('the kappa plates');
+    await scene.until('it is taken', async () => {
+      await slack.submitView(ada, { question: 'sum up this one' });
+      return slack.modal(ada) === undefined;
+    });
+    await scene.until('it is asked', () => scene.sentToAgent('sum up this one').texts.length > 0);
+    await scene.until('its thread names it', () => scene.shown(lab, pointedAt).includes("isn't passed on"));
+    await outcome(lab, above, 'sum up what she shows');
+    await outcome(lab, linked, 'sum up what is linked');
+    expect(scene.shown(lab, shown)).toContain("Slack's preview of a message isn't passed on.");
+    for (const title of ['sum up what she shows', 'sum up what is linked', 'sum up this one']) {
+      const { texts, fileIds } = scene.sentToAgent(title);
+      expect(texts.join()).toMatch(/> see https/);
+      expect(texts.join()).not.toContain('the kappa plates');
+      expect(texts.join()).toContain('that are not quoted here:\n- “https:');
+      expect(fileIds.flat()).toEqual([]);
+    }
+    expect(own.prompt).not.toContain('the kappa plates');
   });
 
   test('counts only in the own words of the asker', async () => {

@@ -1,10 +1,10 @@
 import type { ChannelMembership } from '../../slack/channel-membership.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
-import { isDirectChannel } from '../runtime/incoming-message.ts';
+import { isDirectChannel, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 
 /** Why a linked message must not be read; a key of the strings. */
-export type LinkDenial = 'link_hidden' | 'link_outsider' | 'link_private' | 'link_shared';
+export type LinkDenial = 'link_workflow' | 'link_hidden' | 'link_outsider' | 'link_private' | 'link_shared';
 
 /** Who knows who is where. */
 interface Witnesses {
@@ -16,13 +16,15 @@ interface Witnesses {
  * Why a message that somebody links to must not be read; undefined where it may be. Nobody gets to read more than they may
  * open themselves: it is read in the conversation that it is from, in the asker's own direct message for a member of that
  * conversation, and elsewhere only from a public channel, if neither place is shared with another organisation and
- * everybody in the asking one is a full member. Unknown means no. Throws a SlackError if Slack is unavailable.
+ * everybody in the asking one is a full member. Nothing is read for a step of a workflow, because its answer may go anywhere.
+ * Unknown means no. Throws a SlackError if Slack is unavailable.
  */
 export async function linkDenialFor(
   { people, membership }: Witnesses,
   asked: ChannelActor,
   linked: string,
 ): Promise<LinkDenial | undefined> {
+  if (asked.person === WORKFLOW_STEP) return 'link_workflow';
   if (linked === asked.channel) return undefined;
   const isDirect = isDirectChannel(asked.channel);
   if (isDirect && (await membership.statusOf(linked, asked.person)) === 'member') return undefined;

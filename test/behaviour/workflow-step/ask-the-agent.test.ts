@@ -89,6 +89,18 @@ test('a step fails where its channel does not let steps in, and where it can ask
   expect(scene.sentToAgent('Too late?').texts).toEqual([]);
 });
 
+test('a step reads no linked message, because its answer may leave the channel', async () => {
+  const channel = await workflows.channel();
+  const linked = slack.say({ person: scene.grace, channel, text: 'the linked words' });
+  const question = `What is at ${slack.permalink(linked)}?`;
+  await workflows.over(workflows.run(channel, question, { wait_for_answer: true }));
+  expect(scene.sentToAgent('What is at').texts.join()).not.toContain('the linked words');
+  const root = await workflows.post(channel, 'What is at');
+  expect(scene.shown(channel, root)).toContain(
+    'a workflow asked, and its answer may leave this conversation.',
+  );
+});
+
 test("the workspace's limits count for steps, and nobody's own", async ({ onTestFinished }) => {
   const settings = { TURNS_PER_HOUR_PERSON: '1', TURNS_PER_HOUR_WORKSPACE: '2' };
   const limited = await openWorkflowStepScene({ agent: { script }, settings }, onTestFinished);

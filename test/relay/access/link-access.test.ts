@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { linkDenialFor } from '../../../src/relay/access/link-access.ts';
+import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
 import type { MembershipStatus } from '../../../src/slack/channel-membership.ts';
 import type { Channel, PersonKind } from '../../../src/slack/directory.ts';
 
@@ -12,9 +13,13 @@ interface Answers {
   status?: MembershipStatus;
   person?: PersonKind;
   areAllInsiders?: boolean;
+  asker?: string;
 }
 
-async function denial(asked: string, { linked, asking, status, person, areAllInsiders }: Answers) {
+async function denial(
+  asked: string,
+  { linked, asking, status, person, areAllInsiders, asker = 'U1' }: Answers,
+) {
   const channel = (id: string, known: Known): Channel => ({
     ...{ id, name: id, purpose: '', kind: 'public', isExtShared: false, ...known },
   });
@@ -29,7 +34,7 @@ async function denial(asked: string, { linked, asking, status, person, areAllIns
       areAllAmong: async () => areAllInsiders ?? true,
     },
   };
-  return linkDenialFor(slack, { workspace: 'T1', channel: asked, person: 'U1' }, 'C-LINKED');
+  return linkDenialFor(slack, { workspace: 'T1', channel: asked, person: asker }, 'C-LINKED');
 }
 
 test.each<[string, string, Answers]>([
@@ -51,6 +56,7 @@ test.each<[string, string, Answers]>([
 });
 
 test.each<[string, string, Answers]>([
+  ['a workflow asks, even in the same conversation', 'C-LINKED', { asker: WORKFLOW_STEP }],
   ['its channel is unknown', 'C1', { linked: { kind: 'unknown' } }],
   ['its channel is private', 'C1', { linked: { kind: 'private' } }],
   [

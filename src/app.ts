@@ -255,7 +255,7 @@ export async function startApp(
     jobs,
     onMessageAdded: (message) => pausedMessages.onWaitingChanged(message),
   });
-  const kinds = [...features.jobKinds, projectNameJobs(deps), backfill, followUps, channelMoveJobs(store)];
+  const kinds = [...features.jobKinds, projectNameJobs(deps), backfill, followUps, channelMoveJobs(deps)];
   for (const kind of kinds) jobs.add(kind);
 
   // Slack's requests and our own pages.

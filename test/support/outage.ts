@@ -20,3 +20,17 @@ export async function stopBotFor(scene: AppScene, minutes: number, meanwhile: ()
   await scene.slack.settled();
   expect(scene.slack.deliveryStats.lost).toBeGreaterThan(lost);
 }
+
+/** Waits until a run of a channel's job of this kind has failed, and lets its limit of time pass: the next run gives it up. */
+export async function letJobBeGivenUp(scene: AppScene, kind: string, channel: string): Promise<void> {
+  const { db } = scene.sandbox.bot.store;
+  const given = { tried_since: new Date(Date.now() - 8 * 24 * 60 * 60_000), due_at: new Date(0) };
+  const failed = db.updateTable('jobs').set(given).where('kind', '=', kind).where('channel', '=', channel);
+  await scene.until('a run of the job has failed', async () => {
+    const { numUpdatedRows } = await failed
+      .where('tried_since', 'is not', null)
+      .where('claim_id', 'is', null)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  });
+}

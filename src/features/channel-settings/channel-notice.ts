@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { actorName } from '../../relay/reading/display-names.ts';
-import { postJobNotice } from '../../relay/replies/job-notice.ts';
 import type { ChannelActor } from '../../relay/runtime/actors.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
+import { postJobNotice } from '../../relay/runtime/job-notice.ts';
 import type { JobKind } from '../../relay/runtime/job-runner.ts';
 import * as strings from '../../render/strings/index.ts';
 import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
+import type { Job } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { type Settings, WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 
@@ -24,16 +25,27 @@ export function channelNoticeJobs(deps: RelayDeps): JobKind {
     timeoutMs: 30_000,
     giveUpAfterMs: 24 * 60 * 60_000,
     perform: async (job, lease) => {
-      const { everything, steps } = noticeSchema.parse(job.payload);
-      const who = await actorName(deps, job);
-      const lines = [
-        ...(everything === undefined ? [] : [strings.everyMessageNotice(who, everything)]),
-        ...(steps === undefined ? [] : [strings.workflowStepsNotice(who, steps)]),
-      ];
-      const notice = { key: `settings/${job.key}`, text: lines.join('\n') };
+      const notice = { key: `settings/${job.key}`, text: await noticeText(job) };
       return (await postJobNotice(deps, job, lease, notice)) ? 'done' : 'later';
     },
+    onGivenUp: async (job, lease) => {
+      const { workspace, channel, person, key } = job;
+      const direct = person === '' ? undefined : await deps.workspace(workspace)?.posting.openDm(person);
+      if (direct === undefined) return;
+      const text = strings.noticeNotPosted(channel, await noticeText(job));
+      await postJobNotice(deps, { ...job, channel: direct }, lease, { key: `settings/${key}/lost`, text });
+    },
   };
+
+  async function noticeText(job: Job): Promise<string> {
+    const { everything, steps } = noticeSchema.parse(job.payload);
+    const who = await actorName(deps, job);
+    const lines = [
+      ...(everything === undefined ? [] : [strings.everyMessageNotice(who, everything)]),
+      ...(steps === undefined ? [] : [strings.workflowStepsNotice(who, steps)]),
+    ];
+    return lines.join('\n');
+  }
 }
 
 /** Saves settings of a channel, and tells it if other messages go to the agent than before. */

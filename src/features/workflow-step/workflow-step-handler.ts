@@ -58,7 +58,7 @@ export class WorkflowStepHandler {
     this.#runDue = runDue;
   }
 
-  /** Jobs that complete the steps. The people of a step that is given up see in Slack that it failed. */
+  /** Jobs that complete the steps. Of a step that is given up, the person who keeps the workflow sees that it failed. */
   readonly jobs: JobKind = {
     kind: WORKFLOW_STEP_JOB,
     share: 3,
@@ -66,6 +66,7 @@ export class WorkflowStepHandler {
     giveUpAfterMs: 24 * 60 * 60_000,
     isRemembered: true,
     perform: (job, { signal }) => this.#complete(job, signal),
+    onGivenUp: (job, { signal }) => this.#fail(job, 'given_up', signal),
   };
 
   /** Records a run and its start in one transaction; a repeated one does nothing. Throws a StoreError. */
@@ -105,19 +106,25 @@ export class WorkflowStepHandler {
     const step = await this.#progressOf(job);
     const thread_ts = step.thread_ts ?? CHANNEL_LEVEL;
     if (!isReady(step)) return { inMs: pauseMs(job), thread_ts };
+    const failure = failureOf(step);
+    const outcome =
+      failure === undefined ? { outputs: await this.#outputsOf(step, signal) } : { error: words[failure] };
     try {
-      const failure = failureOf(step);
-      const outcome =
-        failure === undefined ? { outputs: await this.#outputsOf(step, signal) } : { error: words[failure] };
       await executions.complete(job.key, outcome, signal);
+      return 'done';
     } catch (error) {
       if (signal.aborted || !(error instanceof SlackError) || transientFailure(error) !== undefined)
         throw error;
       this.#deps.log.warn({ ...job, err: error }, 'could not complete a step of a workflow');
-      if (error instanceof PayloadRefusedError)
-        await executions.complete(job.key, { error: words.outputs }, signal);
+      await this.#fail(job, error instanceof PayloadRefusedError ? 'outputs' : 'given_up', signal);
+      return 'given_up';
     }
-    return 'done';
+  }
+
+  /** Completes a step in Slack as failed, if Slack lets us. Throws transient failures. */
+  async #fail(job: Job, failure: keyof typeof words, signal: AbortSignal): Promise<void> {
+    const executions = this.#deps.workspace(job.workspace)?.workflowExecutions;
+    await executions?.complete(job.key, { error: words[failure] }, signal);
   }
 
   /** A step, and what its thread has come to. */

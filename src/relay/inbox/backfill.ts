@@ -69,6 +69,7 @@ export function backfillJobs(backfill: BackfillDeps): JobKind {
     share: 1,
     timeoutMs: 2 * 60_000,
     giveUpAfterMs: 3 * 24 * 60 * 60_000,
+    onGivenUp: 'counted',
     perform: (job, { signal }) => readPlace(backfill, job, signal),
   };
 }

@@ -1,6 +1,9 @@
+import * as strings from '../../render/strings/index.ts';
 import { StoreError } from '../../store/errors.ts';
 import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Store } from '../../store/store.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
+import { postJobNotice } from '../runtime/job-notice.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
 
 /** The kind of jobs that move a channel; the job's channel is the new id, its key the old one. */
@@ -31,7 +34,7 @@ export async function moveChannel(store: Store, { workspace, from, channel }: Ch
 }
 
 /** Jobs that move channels as soon as the turns under both ids have ended. */
-export function channelMoveJobs(store: Store): JobKind {
+export function channelMoveJobs(deps: Pick<RelayDeps, 'store' | 'workspace'>): JobKind {
   return {
     kind: CHANNEL_MOVE_JOB,
     share: 1,
@@ -39,8 +42,11 @@ export function channelMoveJobs(store: Store): JobKind {
     // The longest turn, and more.
     giveUpAfterMs: 3 * 24 * 60 * 60_000,
     perform: async ({ workspace, channel, key: from }) => {
-      await moveAtOnce(store, { workspace, from, channel });
+      await moveAtOnce(deps.store, { workspace, from, channel });
       return 'done';
+    },
+    onGivenUp: async (job, lease) => {
+      await postJobNotice(deps, job, lease, { key: `moved/${job.key}`, text: strings.channelNotMoved });
     },
   };
 }

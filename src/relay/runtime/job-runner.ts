@@ -16,8 +16,11 @@ const TELL_FOR_MS = 2 * 24 * 60 * 60_000;
 /** How long running jobs may take to end when the process stops (ms). */
 const STOP_GRACE_MS = 1_500;
 
-/** `later`: no progress, so the pauses grow; else the job has made progress, and runs again. */
-export type JobOutcome = 'done' | 'later' | NextRun;
+/**
+ * `given_up`: the thing is bad, so the job ends, and those whom it concerns were told; `later`: no progress, so the pauses
+ * grow; else the job has made progress, and runs again.
+ */
+export type JobOutcome = 'done' | 'given_up' | 'later' | NextRun;
 
 /** What a kind of jobs does, and its limits. */
 export interface JobKind {
@@ -32,8 +35,11 @@ export interface JobKind {
   readonly isRemembered?: boolean;
   /** Does the work, or a part of it. It may be repeated. The lease ends with the run's time, and drains at a stop. */
   perform(job: Job, lease: Lease): Promise<JobOutcome>;
-  /** Tells whom it concerns. It runs in place of the next attempt. */
-  onGivenUp?(job: Job, lease: Lease): Promise<void>;
+  /**
+   * Tells whom it concerns that the time is over. It runs in place of the next attempt. `counted`: nobody needs to know, and
+   * the metric of all jobs is enough.
+   */
+  readonly onGivenUp: 'counted' | ((job: Job, lease: Lease) => Promise<void>);
 }
 
 export interface JobRunnerDeps {
@@ -179,7 +185,7 @@ export class JobRunner {
       lease.signal.throwIfAborted();
       if (!isOver) return await endedBy(lease.signal, kind.perform(job, lease));
       log.warn(labelsOf(job), 'gave up a job');
-      await endedBy(lease.signal, kind.onGivenUp?.(job, lease));
+      if (kind.onGivenUp !== 'counted') await endedBy(lease.signal, kind.onGivenUp(job, lease));
       return 'given_up';
     } catch (error) {
       if (lease.draining.aborted) return 'interrupted';
@@ -213,7 +219,7 @@ function endLease(lease: RenewableLease): void {
   lease.lose('the process is stopping');
 }
 
-type RunOutcome = JobOutcome | 'given_up' | 'interrupted' | { waitMs: number };
+type RunOutcome = JobOutcome | 'interrupted' | { waitMs: number };
 
 /** What a job is called in the log. */
 function labelsOf({ kind: job, workspace, channel, thread_ts, key }: Job) {

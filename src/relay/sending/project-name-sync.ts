@@ -12,8 +12,9 @@ export function projectNameJobs(deps: RelayDeps): JobKind {
     kind: PROJECT_NAME_JOB,
     share: 2,
     timeoutMs: 45_000,
-    // Until the name changes again.
+    // Until the name changes again; until then the project keeps a name that it had.
     giveUpAfterMs: 24 * 60 * 60_000,
+    onGivenUp: 'counted',
     perform: (job, lease) => renameProject(deps, job, lease),
   };
 }
@@ -38,6 +39,7 @@ async function renameProject(deps: RelayDeps, job: Job, { signal }: Lease): Prom
       { err: error, workspace, channel, project },
       'a project cannot be renamed like its channel',
     );
+    return 'given_up';
   }
   return 'done';
 }

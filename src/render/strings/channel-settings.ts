@@ -96,6 +96,15 @@ export function workflowStepsNotice(who: string, isOn: boolean): string {
     : `${who || 'Someone'} no longer lets workflow steps ask the agent in this channel.`;
 }
 
+/** In a direct message, in mrkdwn: the channel could not be told of the settings that the reader changed there. */
+export function noticeNotPosted(channel: string, notice: string): string {
+  return `Slack didn't let me post this in <#${channel}> for a day, so people there may not know it. Please tell them:\n${notice}`;
+}
+
+/** In a channel: its threads and settings stay with its old id. */
+export const channelNotMoved =
+  "Slack gave this channel a new ID, and I couldn't take its threads, project and settings along. Mention me again in older threads, and check “/agent settings”.";
+
 /** The project of a channel, by its name where that is known. */
 export function projectOfChannel({ id, title = '' }: { id: string; title?: string | undefined }): string {
   return `The project of this channel is ${title === '' ? id : `${quotedName(title, 150)} (${id})`}.`;

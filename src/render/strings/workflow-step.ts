@@ -10,6 +10,8 @@ export const workflowStep = {
     invalid: 'The step needs a channel and a question.',
     not_posted: "I couldn't post the question: I'm not in that channel, or can't post there.",
     refused: 'The question was not sent to the agent.',
+    given_up:
+      "I couldn't finish this step. The question may have been asked: look for its thread in the channel before you run the workflow again.",
     outputs: 'Slack refused the outputs of this step: update the app with the newest manifest.',
   },
 } as const;

@@ -1,5 +1,8 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { channelNotMoved } from '../../../src/render/strings/index.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
+import { letJobBeGivenUp } from '../../support/outage.ts';
 
 const scene = await openAppScene();
 const { slack, agent } = scene;
@@ -28,6 +31,26 @@ describe.concurrent('a channel', () => {
     const tasks = agent.tasks.filter(({ title }) => title.includes('to move'));
     expect(tasks.map(({ status }) => status)).toEqual(['completed', 'completed']);
     expect(new Set(tasks.map(({ project }) => project)).size).toBe(1);
+  });
+
+  test('that cannot be moved to its new id for days is told, under that id', async () => {
+    const channel = scene.channel();
+    await scene.finished(channel, scene.ask(channel, 'one that stays'));
+    const announce = slack.changeId(channel);
+    await sql`
+      create function refuse_move() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+      create trigger refuse_move before update on threads for each row
+        when (new.channel = ${sql.lit(channel.id)}) execute function refuse_move()`.execute(
+      scene.sandbox.bot.store.db,
+    );
+    announce();
+    await letJobBeGivenUp(scene, 'channel_move', channel.id);
+    const told = () => slack.messages(channel).filter(({ text }) => text === channelNotMoved);
+    await scene.until('the channel is told', () => told().length > 0);
+    const { db } = scene.sandbox.bot.store;
+    const left = db.selectFrom('jobs').where('kind', '=', 'channel_move').select('key');
+    await scene.until('the move is given up', async () => (await left.execute()).length === 0);
+    expect(told()).toHaveLength(1);
   });
 
   test('that becomes private and public again goes on working', async () => {

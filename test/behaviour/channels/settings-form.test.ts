@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Faults } from '../../../sandbox/faults.ts';
 import type { Channel } from '../../../sandbox/slack/slack-workspace.ts';
-import { everyMessageNotice, settingsSaved, workflowStepsNotice } from '../../../src/render/strings/index.ts';
+import {
+  everyMessageNotice,
+  noticeNotPosted,
+  settingsSaved,
+  workflowStepsNotice,
+} from '../../../src/render/strings/index.ts';
 import { openAppScene } from '../../support/app-scene.ts';
 import {
   auditRows,
@@ -9,6 +14,7 @@ import {
   openChannelSettings,
   saveChannelSettings,
 } from '../../support/channel-settings-scene.ts';
+import { letJobBeGivenUp } from '../../support/outage.ts';
 
 const scene = await openAppScene();
 const { ada, grace } = scene;
@@ -94,6 +100,22 @@ describe("the form of a channel's settings", () => {
     await scene.until('the channel is told again', () => notices().length > 1);
     await scene.until('nothing is left to say', async () => (await noticeJobs(channel)) === 0);
     expect(notices()).toEqual([told[0], linesOf(ada.name, false)]);
+  });
+
+  test('tells the person who changed it where the channel cannot be told for a day', async () => {
+    const channel = scene.channel();
+    const mend = scene.slack.faults.add({
+      call: 'chat.postMessage',
+      about: `"channel":"${channel.id}"`,
+      fault: { kind: 'status', status: 200, body: { ok: false, error: 'internal_error' } },
+    });
+    await (await openChannelSettings(scene, ada, channel)).save({ channel_listens: 'everything' });
+    await letJobBeGivenUp(scene, 'channel_notice', channel.id);
+    const notice = noticeNotPosted(channel.id, everyMessageNotice(ada.name, true));
+    const direct = () => scene.slack.messages(scene.slack.openDm(ada)).map(({ text }) => text);
+    await scene.until('nothing is left to say', async () => (await noticeJobs(channel)) === 0);
+    expect(direct().filter((text) => text === notice)).toHaveLength(1);
+    mend();
   });
 
   test('saves and audits nothing when nothing was changed', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentScript } from '../../../sandbox/agent/agent-script.ts';
 import { workflowStep } from '../../../src/render/strings/index.ts';
+import { letJobBeGivenUp } from '../../support/outage.ts';
 import { openWorkflowStepScene } from '../../support/workflow-step-scene.ts';
 
 const { failed } = workflowStep;
@@ -135,6 +136,18 @@ test('a step that Slack sends again, or whose call was lost, asks once and compl
   expect(execution).toMatchObject({ state: 'succeeded', repeatedCompletions: 1 });
   expect(workflows.posts(channel, 'Only once?')).toHaveLength(1);
   expect(scene.sentToAgent('Only once?').texts).toEqual(['Only once?']);
+});
+
+test('a step that cannot be completed for a day fails in Slack, and says so', async () => {
+  const channel = await workflows.channel();
+  const mend = slack.faults.add({
+    call: 'functions.completeSuccess',
+    fault: { kind: 'status', status: 200, body: { ok: false, error: 'internal_error' } },
+  });
+  const execution = workflows.run(channel, 'Never completed?');
+  await letJobBeGivenUp(scene, 'workflow_step', channel.id);
+  expect(await workflows.over(execution)).toMatchObject({ state: 'failed', error: failed.given_up });
+  mend();
 });
 
 test('a step that Slack has closed still ends well in its thread', async () => {

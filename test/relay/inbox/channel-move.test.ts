@@ -35,7 +35,7 @@ test('a channel whose thread is at work under both ids moves once one of the two
 
   await store.db.updateTable('turns').set({ finished_at: new Date() }).where('id', '=', newer).execute();
   const runner = new JobRunner({ store, log: silentLog, onRun: () => undefined });
-  runner.add(channelMoveJobs(store));
+  runner.add(channelMoveJobs({ store, workspace: () => undefined }));
   runner.start();
   onTestFinished(() => runner.stop());
   await expect

@@ -17,10 +17,10 @@ function newJob(kind: string, workspace = 'T1') {
   return { workspace, kind, channel: 'C1', thread_ts: CHANNEL_LEVEL, key: randomUUID() };
 }
 
-function openRunner(kind: Omit<JobKind, 'share' | 'giveUpAfterMs'> & Partial<JobKind>) {
+function openRunner(kind: Pick<JobKind, 'kind' | 'timeoutMs' | 'perform'> & Partial<JobKind>) {
   const outcomes: string[] = [];
   const runner = new JobRunner({ store, log: silentLog, onRun: (_, outcome) => outcomes.push(outcome) });
-  runner.add({ share: 1, giveUpAfterMs: 3_600_000, ...kind });
+  runner.add({ share: 1, giveUpAfterMs: 3_600_000, onGivenUp: 'counted', ...kind });
   runner.start();
   onTestFinished(() => runner.stop());
   return { runner, outcomes };
@@ -68,6 +68,19 @@ test('a job without progress for its time is given up, and whom it concerns is t
   runner.runDue();
   await expect.poll(() => outcomes).toEqual(['failed', 'failed', 'given_up']);
   expect(told).toEqual([job.key, job.key]);
+  expect(await store.jobs.get(job)).toBeUndefined();
+});
+
+test('a job whose thing is bad ends at once, and counts as given up', async () => {
+  const { runner, outcomes } = openRunner({
+    kind: 'bad',
+    timeoutMs: 1_000,
+    perform: async () => 'given_up',
+  });
+  const job = newJob('bad');
+  await store.jobs.want(job);
+  runner.runDue();
+  await expect.poll(() => outcomes).toEqual(['given_up']);
   expect(await store.jobs.get(job)).toBeUndefined();
 });
 

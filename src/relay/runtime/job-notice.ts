@@ -1,16 +1,16 @@
 import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
-import type { RelayDeps } from '../runtime/deps.ts';
-import type { Lease } from '../runtime/lease.ts';
-import { isThreadUnreachable, TakenOverElsewhere } from '../runtime/turn-interruptions.ts';
-import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
+import type { RelayDeps } from './deps.ts';
+import type { Lease } from './lease.ts';
+import { isThreadUnreachable, TakenOverElsewhere } from './turn-interruptions.ts';
+import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from './unknown-outcome.ts';
 
 /**
  * Posts what a job has to say in its thread or channel, once: after an unknown outcome it looks for the post first. True
  * also where nobody can post there; false where the app is removed. Throws temporary failures.
  */
 export async function postJobNotice(
-  deps: RelayDeps,
+  deps: Pick<RelayDeps, 'store' | 'workspace'>,
   job: Job,
   lease: Lease,
   { key, text }: { key: string; text: string },

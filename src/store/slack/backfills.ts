@@ -92,10 +92,17 @@ export class Backfills extends Queries {
     await this.#addPlace(thread, { since_ts });
   }
 
+  /** Asks for one message by itself; false if that was asked for before. */
+  async addMessage(thread: ThreadKey, ts: SlackTs): Promise<boolean> {
+    return await this.#addPlace(thread, { since_ts: ts, is_single: true }, ts);
+  }
+
   async #addPlace(
     { workspace, channel, thread_ts }: ThreadKey,
-    payload: { since_ts: SlackTs; mentions_only?: true },
-  ): Promise<void> {
-    await new Jobs(this.db).add({ workspace, kind: BACKFILL_JOB, channel, thread_ts, key: '', payload });
+    payload: { since_ts: SlackTs; mentions_only?: true; is_single?: true },
+    key = '',
+  ): Promise<boolean> {
+    const job = { workspace, kind: BACKFILL_JOB, channel, thread_ts, key, payload };
+    return (await new Jobs(this.db).add(job)) !== undefined;
   }
 }

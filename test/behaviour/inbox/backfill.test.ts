@@ -1,8 +1,10 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { textOf } from '../../../sandbox/agent/records.ts';
 import type { Message } from '../../../sandbox/slack/slack-workspace.ts';
+import { messageGivenUp, messagesNotRead } from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
-import { FAST_RETRIES, stopBotFor } from '../../support/outage.ts';
+import { FAST_RETRIES, letJobBeGivenUp, stopBotFor } from '../../support/outage.ts';
 
 const readings = (scene: AppScene) =>
   scene.slack.calls.filter(({ method }) => /^conversations\.(replies|history)$/.test(method)).length;
@@ -17,6 +19,16 @@ const toldTo = ({ agent }: AppScene) =>
     .flatMap(({ messages }) => messages)
     .filter(({ role }) => role === 'user')
     .map(({ content }) => textOf(content));
+
+/** The database refuses messages that contain a word. */
+async function refusePoison(scene: AppScene): Promise<void> {
+  await sql`
+    create function refuse_poison() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+    create trigger refuse_poison before insert or update on messages for each row
+      when (new.content::text like '%poison%') execute function refuse_poison()`.execute(
+    scene.sandbox.bot.store.db,
+  );
+}
 
 describe.concurrent('a gap in receiving events', () => {
   test.for(['socket', 'http'] as const)(
@@ -79,7 +91,9 @@ describe.concurrent('a gap in receiving events', () => {
     expect(scene.sentToAgent('one thread').texts).toEqual(['one thread', 'said in the gap']);
   });
 
-  test('is filled although a thread cannot be read for good', async ({ onTestFinished }) => {
+  test('is filled although a thread cannot be read for good, which learns that after days', async ({
+    onTestFinished,
+  }) => {
     const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
     const channel = scene.channel();
     const root = scene.ask(channel, 'one thread');
@@ -97,6 +111,9 @@ describe.concurrent('a gap in receiving events', () => {
     const left = db.selectFrom('jobs').where('kind', '=', 'backfill').select('tried_since');
     await scene.until('only the thread is left', async () => (await left.execute()).length === 1);
     expect(await left.execute()).toEqual([{ tried_since: expect.any(Date) }]);
+    await letJobBeGivenUp(scene, 'backfill', channel.id);
+    await scene.until('the thread is told', () => scene.shown(channel, root).includes(messagesNotRead));
+    expect(await left.execute()).toEqual([]);
   });
 
   test('is searched for edits and deletions of what waited, and nothing of that is sent as it was', async ({
@@ -158,6 +175,87 @@ describe.concurrent('a gap in receiving events', () => {
     scene.slack.invite(channel);
     await scene.finished(channel, mention);
     expect(toldTo(scene)).toEqual(['who is there?']);
+  });
+
+  test('is filled although the database refuses one of its messages, whose writer is told', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'a thread');
+    await scene.finished(channel, root);
+    await refusePoison(scene);
+    await stopBotFor(scene, 6, () => {
+      for (const text of ['poison', 'and more']) scene.reply(channel, root, text);
+      scene.ask(channel, 'poison at the root');
+    });
+    await scene.sandbox.restartBot();
+    await scene.until('the other message is told', () => toldTo(scene).includes('and more'));
+    const told = () =>
+      scene.slack.ephemerals(scene.ada, channel).filter(({ text }) => text === messageGivenUp).length;
+    await scene.until('the writer is told of both', () => told() === 2);
+    // They are tried again by themselves, and each is told once.
+    const store = scene.sandbox.bot.store;
+    const left = store.db.selectFrom('jobs').where('kind', '=', 'backfill').select('key');
+    await scene.until('only they are left', async () => (await left.execute()).length === 2);
+    await sql`drop trigger refuse_poison on messages`.execute(store.db);
+    await store.db
+      .updateTable('jobs')
+      .set({ due_at: new Date(0) })
+      .where('kind', '=', 'backfill')
+      .execute();
+    await scene.until('both are told at last', () => toldTo(scene).length === 4);
+    expect(toldTo(scene).sort()).toEqual(['a thread', 'and more', 'poison', 'poison at the root']);
+    expect(told()).toBe(2);
+  });
+
+  test('is filled although the database refuses the edit of a message that waits', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
+    const channel = scene.channel();
+    const mend = scene.agent.faults.add(NO_UPLOADS);
+    const root = scene.ask(channel, 'as it was', { files: [TABLE] });
+    await scene.until('it waits for its file', () => scene.replies(channel, root).length > 0);
+    await refusePoison(scene);
+    await stopBotFor(scene, 6, () => {
+      scene.slack.edit(channel.id, root.ts, `${scene.mention} poison`);
+      scene.reply(channel, root, 'and more');
+    });
+    mend();
+    const restartedAt = performance.now();
+    await scene.sandbox.restartBot();
+    await scene.until('both are told', () => toldTo(scene).length === 2);
+    expect(toldTo(scene)).toEqual(['as it was', 'and more']);
+    // What waits is held for a minute where the place cannot be read.
+    expect(performance.now() - restartedAt).toBeLessThan(40_000);
+  });
+
+  test('ends where Slack does not accept its own cursor, and the thread learns that', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({ slack: FAST_RETRIES }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'a thread');
+    await scene.finished(channel, root);
+    await stopBotFor(scene, 6, () => scene.reply(channel, root, 'meanwhile'));
+    const call = 'conversations.replies';
+    const refusal = { ok: false, error: 'invalid_cursor' };
+    const page = { ok: true, messages: [], response_metadata: { next_cursor: 'refused' } };
+    scene.slack.faults.add({
+      call,
+      about: 'refused',
+      fault: { kind: 'status', status: 200, body: refusal },
+    });
+    scene.slack.faults.add({ call, fault: { kind: 'status', status: 200, body: page } });
+    const before = scene.slack.calls.length;
+    await scene.sandbox.restartBot();
+    await scene.until('the thread is told', () => scene.shown(channel, root).includes(messagesNotRead));
+    const { db } = scene.sandbox.bot.store;
+    const left = db.selectFrom('jobs').where('kind', '=', 'backfill').select('key');
+    await scene.until('nothing is left to read', async () => (await left.execute()).length === 0);
+    // The first page, the refused one, and both once more.
+    expect(scene.slack.calls.slice(before).filter(({ method }) => method === call)).toHaveLength(4);
   });
 
   test('ends where Slack repeats a cursor for ever', async ({ onTestFinished }) => {

@@ -20,7 +20,7 @@ export function messagePreview(world: World, channel: Channel, message: Message)
 
 /** What Slack makes of a message that a person forwards. */
 export function forwardedMessage(world: World, channel: Channel, message: Message): Fields {
-  const { ts, user, text, blocks = [], fileIds } = message;
+  const { ts, user, text, blocks = [], attachments = [], fileIds } = message;
   const team = world.team(channel.teamId);
   const name = team.people.get(user)?.realName ?? team.bot.name;
   const files = fileIds.flatMap((id) => world.files.get(id) ?? []);
@@ -36,7 +36,7 @@ export function forwardedMessage(world: World, channel: Channel, message: Messag
     ...(channel.kind === 'channel' ? { channel_name: channel.name } : {}),
     is_msg_unfurl: true,
     is_share: true,
-    message_blocks: [{ team: channel.teamId, channel: channel.id, ts, message: { blocks } }],
+    message_blocks: [{ team: channel.teamId, channel: channel.id, ts, message: { blocks, attachments } }],
     ...(files.length === 0 ? {} : { files: files.map((file) => fileJson(world, file, true)) }),
     text,
     fallback: `${name}: ${text}`,

@@ -5,6 +5,20 @@ import { slackFileSchema } from './shared-file.ts';
 const text = optional(z.string());
 const blocks = optional(z.array(z.unknown()));
 
+const innerFields = {
+  title: text,
+  title_link: text,
+  pretext: text,
+  text,
+  fields: optional(
+    listOf(z.object({ title: text, value: optional(z.union([z.string(), z.number().transform(String)])) })),
+  ),
+  blocks,
+  fallback: text,
+};
+/** What is attached to a message that is forwarded: a table, an app's alert. */
+const innerAttachments = optional(listOf(z.object(innerFields)));
+
 /**
  * The fields that are read of an attachment: a forwarded message, a table that a person pasted, Slack's preview of a link, or
  * what an app posts. Slack documents only those of apps (https://docs.slack.dev/messaging/formatting-message-text#attachments).
@@ -18,18 +32,15 @@ const fieldsSchema = z.object({
   author_name: text,
   channel_id: optional(slackId),
   channel_name: text,
-  message_blocks: optional(listOf(z.object({ message: optional(z.object({ blocks })) }))),
+  message_blocks: optional(
+    listOf(z.object({ message: optional(z.object({ blocks, attachments: innerAttachments })) })),
+  ),
+  attachments: innerAttachments,
   files: optional(listOf(z.object(slackFileSchema.shape))),
   /** The address that a preview is of. */
   from_url: text,
   original_url: text,
-  title: text,
-  title_link: text,
-  pretext: text,
-  text,
-  fields: optional(listOf(z.object({ title: text, value: text }))),
-  blocks,
-  fallback: text,
+  ...innerFields,
   /** Ours: its contents were too large to keep. */
   is_left_out: optional(z.boolean()),
 });
@@ -108,10 +119,13 @@ function nameOnly(attachment: MessageAttachment, isTable: boolean): MessageAttac
   return { is_share, is_msg_unfurl, author_id, ...names, is_left_out: true };
 }
 
-/** The texts of a forwarded message repeat its blocks. */
+const writtenBlockSchema = z.object({ type: z.literal('rich_text'), elements: z.array(z.unknown()).min(1) });
+
+/** The texts of a forwarded message repeat what a person wrote in its blocks. */
 function withoutRepeats({ text: repeated, fallback, ...attachment }: MessageAttachment): MessageAttachment {
-  const hasBlocks = attachment.message_blocks?.some(({ message }) => (message?.blocks ?? []).length > 0);
-  return hasBlocks === true ? attachment : { ...attachment, text: repeated, fallback };
+  const blocksInside = attachment.message_blocks?.flatMap(({ message }) => message?.blocks ?? []) ?? [];
+  const isWritten = blocksInside.some((block) => writtenBlockSchema.safeParse(block).success);
+  return isWritten ? attachment : { ...attachment, text: repeated, fallback };
 }
 
 function shortened(name: string | undefined): string | undefined {

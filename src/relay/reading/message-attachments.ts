@@ -47,17 +47,39 @@ function quotedMessage(attachment: MessageAttachment): ParsedBlock {
   else if (channel !== undefined)
     heading.push(text(' in '), { kind: 'channel', id: channel, label: channel_name || undefined, style: {} });
   if (ts !== undefined) heading.push(text(`, ${timeOfTs(ts)} UTC`));
-  const blocks = attachment.message_blocks?.flatMap(({ message }) => message?.blocks ?? []);
-  const said = parseEveryBlock(blocks ?? []);
+  const said = quotedWords(attachment);
   const names = files.map(({ name, title }) => toOneLine(name || title || 'a file'));
   return {
     kind: 'quoted',
     blocks: [
       { kind: 'paragraph', content: [...heading, text(':')] },
-      ...(said.length > 0 ? said : parseMrkdwn(attachment.text || fallbackOf(attachment))),
+      ...said,
       ...(names.length === 0 ? [] : [line(`[files: ${names.join(', ')}]`)]),
     ],
   };
+}
+
+/** What another message says: its blocks, or else its text, and what was attached to it. */
+function quotedWords(attachment: MessageAttachment): ParsedBlock[] {
+  const inside = attachment.message_blocks?.flatMap(({ message }) => message ?? []) ?? [];
+  const written = inside.flatMap(({ blocks = [] }) => parseEveryBlock(blocks));
+  const repeated = { text: undefined, fallback: undefined };
+  const attached = [
+    ...inside.flatMap((message) => message.attachments ?? []),
+    ...(attachment.attachments ?? []),
+  ];
+  return [
+    ...written,
+    ...appBlocks(written.length > 0 ? { ...attachment, ...repeated } : attachment),
+    ...attached.flatMap(appBlocks),
+  ];
+}
+
+/** Whether nothing can be read of another message: no words, no table and no file. */
+export function isUnreadableQuote(attachment: MessageAttachment): boolean {
+  const { is_left_out, files = [] } = attachment;
+  if (is_left_out === true || attachment.is_share !== true) return false;
+  return files.length === 0 && quotedWords(attachment).length === 0;
 }
 
 /** What an app attached to its message: an alert, a form. */

@@ -1,5 +1,5 @@
 import { toMarkdown } from './blocks-to-markdown.ts';
-import { type DisplayNames, NO_NAMES } from './display-names.ts';
+import type { DisplayNames } from './display-names.ts';
 import { withoutLeadingMention } from './mentions.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
 import { tablesAmong } from './parsed-blocks.ts';
@@ -12,7 +12,12 @@ export function readableText(message: ParsedMessage, names: DisplayNames, botUse
 
 /** Whether two versions of a message have the same text and tables. What Slack adds later, such as previews, does not count. */
 export function isSameAsWritten(one: ParsedMessage, other: ParsedMessage): boolean {
-  const tables = (message: ParsedMessage) => toMarkdown(tablesAmong(blocksOf(message)), NO_NAMES);
+  const tables = (message: ParsedMessage) =>
+    // Slack names blocks anew.
+    JSON.stringify(
+      tablesAmong(blocksOf(message)).map(({ rows }) => rows),
+      (key, value: unknown) => (key === 'block_id' ? undefined : value),
+    );
   return one.text === other.text && tables(one) === tables(other);
 }
 

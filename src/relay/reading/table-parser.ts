@@ -11,10 +11,10 @@ const tableSchema = z.looseObject({
   type: z.enum(['table', 'data_table']),
   rows: listOf(z.array(z.unknown())),
 });
-const numberCellSchema = z.looseObject({
-  type: z.literal('raw_number'),
-  value: z.number(),
+const plainCellSchema = z.looseObject({
+  type: z.enum(['raw_text', 'raw_number']),
   text: optional(z.string().min(1)),
+  value: optional(z.union([z.string(), z.number()])),
 });
 
 /** Parses a block that is a table; undefined for any other. Never throws. */
@@ -49,8 +49,8 @@ export async function cellsOf({ rows, columns }: ParsedTable): Promise<ParsedInl
 
 /** A cell's content, of plain or of rich text; a number as it is written. */
 function parseCell(raw: unknown): ParsedInline[] {
-  const number = numberCellSchema.safeParse(raw).data;
-  if (number !== undefined) return [piece(number.text ?? String(number.value))];
+  const plain = plainCellSchema.safeParse(raw).data;
+  if (plain !== undefined) return [piece(plain.text ?? String(plain.value ?? ''))];
   const lines = parseRichText([raw], NO_LABELS)?.flatMap(linesOf);
   if (lines === undefined) return parseInline(raw, NO_LABELS);
   return lines.flatMap((line, index) => (index === 0 ? line : [piece('\n'), ...line]));

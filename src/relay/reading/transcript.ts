@@ -62,11 +62,22 @@ export function buildTranscript(options: TranscriptOptions): string {
   return kept.length === 0 ? '' : quoted(kept);
 }
 
-/** A linked message and the newest of its replies as Markdown quotations, each under a heading that says what it is. */
+/** What ends a quoted message that is cut short. */
+const CUT_MARK = '… (cut)';
+
+/** Whether the last message of a quotation is cut short. */
+export function isCutShort(quotation: string): boolean {
+  return quotation.endsWith(CUT_MARK);
+}
+
+/**
+ * A linked message and the newest of its replies as Markdown quotations, each under a heading that says what it is.
+ * `isCut`: only the beginning of the message fits.
+ */
 export function quoteLinkedMessage(
   { url, channelName, message, replies, missing, unreadReplies }: LinkedMessage,
   options: Omit<TranscriptOptions, 'messages' | 'missing' | 'heading'>,
-): string {
+): { text: string; isCut: boolean } {
   const place = channelName === undefined ? '' : ` in #${toSingleLine(channelName)}`;
   const unread = unreadReplies === 0 ? '' : `; replies that were not read: ${unreadReplies}`;
   const heading = `The Slack message${place} at <${url}> (quoted${unread}; times in UTC):`;
@@ -80,7 +91,8 @@ export function quoteLinkedMessage(
     maxCharacters: options.maxCharacters - said.length,
     heading: (what) => `The replies to it (quoted: ${what}; times in UTC):`,
   });
-  return thread === '' ? said : `${said}\n\n${thread}`;
+  const isCut = quoted === '' || isCutShort(said);
+  return { text: thread === '' ? said : `${said}\n\n${thread}`, isCut };
 }
 
 /** The message for the agent: the transcript, then the question under a heading of its own. */
@@ -90,9 +102,8 @@ export function withTranscript(quotation: string, question: string): string {
 
 /** A quoted message cut short, never right after a line break: the next line would lack its `>`. */
 function shortenedTo(maxCharacters: number, text: string): string {
-  const ending = '… (cut)';
-  const end = graphemeStart(text, maxCharacters - ending.length);
-  return text.slice(0, end).replace(/(?:\n>? ?)+$/, '') + ending;
+  const end = graphemeStart(text, maxCharacters - CUT_MARK.length);
+  return text.slice(0, end).replace(/(?:\n>? ?)+$/, '') + CUT_MARK;
 }
 
 /** A shorter excerpt of a message is not worth sending (UTF-16 units). */

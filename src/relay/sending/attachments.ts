@@ -205,7 +205,7 @@ class AttachmentBatch {
   /** An item's bytes, or why it is not sent. */
   async #sourceOf(item: AttachmentItem): Promise<UploadSource | FileReason> {
     const { shared } = item;
-    if (shared.kind === 'left_out') return 'too_long';
+    if (shared.kind === 'left_out') return shared.reason;
     if (shared.kind === 'table') {
       const { id, name, csv } = shared;
       if (csv === undefined) return 'too_many_cells';

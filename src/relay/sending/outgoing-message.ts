@@ -21,6 +21,7 @@ import { readableText, withLeadIn } from '../reading/readable-text.ts';
 import { taskTitle } from '../reading/task-title.ts';
 import {
   buildTranscript,
+  isCutShort,
   type LinkedMessage,
   quoteLinkedMessage,
   withTranscript,
@@ -30,7 +31,6 @@ import type { Lease } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { isNoteResent } from './file-notes.ts';
 import { type LinkedMessages, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
-import { type SharedItem, sharedItemsOf } from './shared-items.ts';
 
 /** A person's message as the agent gets it. */
 export interface OutgoingMessage {
@@ -44,6 +44,10 @@ export interface OutgoingMessage {
   quotedIds: readonly string[];
   /** The choices made in a form, or with flags at the beginning of the text. */
   choices: TaskChoices;
+  /** The messages whose files and tables go with it: its own, and those that it quotes or links to. */
+  withFiles: readonly ParsedMessage[];
+  /** The links that were not followed, the files left out and the messages cut short, with the reasons. */
+  notes: readonly FileNote[];
 }
 
 /** The message that a turn is about. Throws TurnEnded where it is gone. */
@@ -62,7 +66,7 @@ export async function readOutgoingMessage(
 ): Promise<OutgoingMessage> {
   const { deps, workspace } = work;
   const content = message.content ?? { text: '' };
-  const { own, before, linked, missing, quoted } = await readPointedMessages(
+  const { own, before, linked, missing, quoted, ...pointed } = await readPointedMessages(
     work,
     thread,
     message,
@@ -79,14 +83,22 @@ export async function readOutgoingMessage(
   const text = content.isCorrection === true ? withLeadIn(strings.correctionPrefix, said) : said;
   const title = choices.title ?? taskTitle(text, fileNamesOf(own));
   const quotedIds = [...new Set([own, ...others].flatMap(writersOf))];
-  if (others.length === 0 || isBare) return { text, title, choices, quoted, quotedIds };
-  const { maxTranscriptMessages: maxMessages, maxTranscriptCharacters: maxCharacters } = deps.settings;
+  const { withFiles } = pointed;
+  const read = { title, choices, quoted, quotedIds, withFiles };
+  if (others.length === 0 || isBare) return { text, ...read, notes: pointed.notes };
+  const { maxTranscriptCharacters: maxCharacters } = deps.settings;
+  const maxMessages = Math.max(deps.settings.maxTranscriptMessages, about === undefined ? 0 : 1);
   const options = { names, botUserId, maxMessages };
   const transcript = buildTranscript({ messages: before, missing, maxCharacters, ...options });
   const share = Math.floor(maxCharacters / Math.max(1, linked.length));
   const links = linked.map((one) => quoteLinkedMessage(one, { ...options, maxCharacters: share }));
-  const quotation = [transcript, ...links].filter((part) => part !== '').join('\n\n');
-  return { text: withTranscript(quotation, text), title, choices, quoted, quotedIds };
+  const cut = linked.flatMap(({ url }, index) => (links[index]?.isCut === true ? [url] : []));
+  if (about !== undefined && isCutShort(transcript)) cut.unshift(strings.messageAskedAbout);
+  const notes = [...pointed.notes, ...cut.map((name) => ({ name, reason: 'cut' satisfies FileReason }))];
+  const quotation = [transcript, ...links.map((link) => link.text)]
+    .filter((part) => part !== '')
+    .join('\n\n');
+  return { ...read, text: withTranscript(quotation, text), notes };
 }
 
 /**
@@ -196,7 +208,10 @@ async function readPointedMessages(
   const isResent = (await findResentMessage(work.deps.store, message)) !== undefined;
   const links = isResent ? NO_LINKS : await readLinkedMessages(work, message, stopSignal);
   const withFiles: ParsedMessage[] = [];
-  let firstTable = 1;
+  const hasTables = tablesAmong(blocksOf(parseMessage(content))).length > 0;
+  const isInThread = message.ts !== message.thread_ts;
+  let firstTable =
+    1 + (hasTables && isInThread ? await work.deps.store.messages.countKeptTables(message) : 0);
   const keepFiles = (one: ParsedMessage, files = one.files): ParsedMessage => {
     const numbered = { ...one, firstTable };
     firstTable += tablesAmong(blocksOf(one)).length;
@@ -216,7 +231,8 @@ async function readPointedMessages(
   const earlierFiles = isLimited ? messages.slice(-maxTranscriptMessages).flatMap(fileNamesOf) : [];
   const leftOut = earlierFiles.slice(0, -MAX_EARLIER_FILES);
   let leftToDrop = leftOut.length;
-  const before = keepNewest(messages, maxTranscriptMessages, ({ files }) => {
+  const maxBefore = Math.max(maxTranscriptMessages, about === undefined ? 0 : 1);
+  const before = keepNewest(messages, maxBefore, ({ files }) => {
     const dropped = Math.min(leftToDrop, files.length);
     leftToDrop -= dropped;
     return files.slice(dropped);
@@ -239,25 +255,6 @@ function previewNotes(messages: readonly ParsedMessage[], { read, notes }: Linke
   return [...names]
     .filter((name) => !known.some((url) => name.startsWith(url)))
     .map((name) => ({ name, reason: 'link_preview' satisfies FileReason }));
-}
-
-/** What goes with a message beside its text. */
-interface SharedWithMessage {
-  /** Its own files and tables, and those of the messages that it quotes or links to. */
-  items: SharedItem[];
-  /** The links that were not followed and the files left out, with the reasons. */
-  notes: readonly FileNote[];
-}
-
-/** The files, tables and unread links of a message. Throws as `readOutgoingMessage` does. */
-export async function sharedWith(
-  work: ThreadWork,
-  thread: Thread,
-  message: Message,
-  stopSignal: AbortSignal,
-): Promise<SharedWithMessage> {
-  const { withFiles, notes } = await readPointedMessages(work, thread, message, stopSignal);
-  return { items: await sharedItemsOf(work.workspace, withFiles), notes };
 }
 
 /** What a turn sent to the agent, to be sent again. */

@@ -7,7 +7,7 @@ import {
 } from '../../agent/errors.ts';
 import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { FileNote, Message, TaskChoices, Thread, Turn } from '../../store/schema.ts';
+import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
@@ -19,9 +19,9 @@ import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce, lastMessageId } from './delivery.ts';
-import { findResentMessage, messageOfTurn, readOutgoingMessage, sharedWith } from './outgoing-message.ts';
+import { findResentMessage, messageOfTurn, readOutgoingMessage } from './outgoing-message.ts';
 import { recordSentContent } from './sent-content.ts';
-import type { SharedItem } from './shared-items.ts';
+import { type SharedItem, sharedItemsOf } from './shared-items.ts';
 import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
 
 /** The service's status for a value that it does not know. */
@@ -81,8 +81,9 @@ export class Sender {
     return this.#withProject(async (projectId) => {
       const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
       while (this.#turn.prompt === null) {
+        const { edited_ts } = await this.#currentMessage();
         const attachments = await this.#uploadFiles();
-        await this.#beforeSending((thread) => this.#freeze(thread, taskId, attachments));
+        await this.#beforeSending((thread) => this.#freeze(thread, taskId, attachments, edited_ts));
       }
       await this.#recordTask();
       if (isFresh && wasTaskStarted) await this.#notifyFixedOptions();
@@ -126,11 +127,17 @@ export class Sender {
     this.#startedTaskId = null;
   }
 
-  async #freeze(thread: Thread, taskId: string, attachments: Attachments): Promise<void> {
+  async #freeze(
+    thread: Thread,
+    taskId: string,
+    attachments: Attachments,
+    editedTs: SlackTs | null,
+  ): Promise<void> {
     // Delivery reads it again where it cannot be read now.
     const read = () => lastMessageId(this.#work.deps.agent(thread.account_id), taskId).catch(() => undefined);
     this.#turn = await recordSentContent(this.#work, thread, this.#turn, {
       attachments,
+      editedTs,
       known: this.#message,
       lastMessageId: this.#startedTaskId === null ? await read() : '',
       taskId,
@@ -222,10 +229,11 @@ export class Sender {
     if (message.content === null) return NO_ATTACHMENTS;
     // A resent message goes with the files that are at the service already.
     if ((await findResentMessage(this.#work.deps.store, message)) !== undefined) return NO_ATTACHMENTS;
-    const { items, notes: unread } = await this.#beforeSending((thread) =>
-      sharedWith(this.#work, thread, message, this.#options.stopSignal),
+    const { withFiles, notes: unread } = await this.#beforeSending((thread) =>
+      readOutgoingMessage(this.#work, thread, message, this.#options.stopSignal),
     );
-    if (items.length === 0 && unread.length === 0) return NO_ATTACHMENTS;
+    const items = await this.#beforeSending(() => sharedItemsOf(this.#work.workspace, withFiles));
+    if (![items, unread, this.#turn.file_notes].some((list) => list?.length)) return NO_ATTACHMENTS;
     const uploaded = items.length === 0 ? NO_ATTACHMENTS : await this.#upload(items);
     const attachments = { ...uploaded, notes: [...uploaded.notes, ...unread] };
     this.#options.onFileNotes(attachments.notes);

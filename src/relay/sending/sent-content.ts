@@ -1,5 +1,5 @@
 import * as strings from '../../render/strings/index.ts';
-import type { Message, Thread, Turn } from '../../store/schema.ts';
+import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
@@ -18,6 +18,8 @@ import { lockedIfForwarded, unlessStopped } from './stop-check.ts';
 /** What is frozen with a message, beside its content. */
 export interface Freeze {
   attachments: Pick<Attachments, 'attached_file_ids' | 'notes'>;
+  /** The edit of the message that they are of; null: its first version. */
+  editedTs: SlackTs | null;
   /** The message, if it has just been read. */
   known: Message | undefined;
   /** The task's last message, if the message is sent at once. */
@@ -30,15 +32,15 @@ export interface Freeze {
 
 /**
  * Freezes the turn's message and records what is sent and the intent to send it, in one statement: later edits and
- * deletions come too late. If an earlier message of the thread has arrived meanwhile, the turn is reassigned to that one
- * and returned without content; with content it was frozen by this run. Throws TurnEnded where the message was deleted, and TurnEnded or MessagesPaused where it
- * was stopped.
+ * deletions come too late. Returns the turn without content where its files must be looked at again: the message was
+ * edited, or an earlier one of the thread has arrived and the turn was reassigned to that. Throws TurnEnded where the
+ * message was deleted, and TurnEnded or MessagesPaused where it was stopped.
  */
 export async function recordSentContent(
   work: ThreadWork,
   thread: Thread,
   turn: Turn,
-  { attachments, known, lastMessageId, taskId, startedTaskId }: Freeze,
+  { attachments, editedTs, known, lastMessageId, taskId, startedTaskId }: Freeze,
 ): Promise<Turn> {
   const { store, settings } = work.deps;
   let isFirst = true;
@@ -46,6 +48,7 @@ export async function recordSentContent(
     message ??= await store.messages.get(messageKeyOf(turn));
     if (message === undefined || message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
     if (message.state !== 'waiting') return frozenBefore(store, turn);
+    if (message.edited_ts !== editedTs) return await unlessStopped(store, turn);
     const outgoing = await readOutgoingMessage(work, thread, message);
     // The statement itself sees whether an earlier message has arrived.
     const earlier = isFirst ? undefined : await nextAllowedMessage(work, turn, { before: message.ts });

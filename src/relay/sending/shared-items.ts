@@ -4,7 +4,7 @@ import { capitalise } from '../../render/text/one-line.ts';
 import type { SlackFile } from '../../slack/shared-file.ts';
 import { inlinesToText } from '../reading/blocks-to-markdown.ts';
 import { lookUpReferences } from '../reading/display-names.ts';
-import { attachmentName } from '../reading/message-attachments.ts';
+import { attachmentName, isUnreadableQuote } from '../reading/message-attachments.ts';
 import { blocksOf, filesOf, type ParsedMessage } from '../reading/message-parser.ts';
 import { isTooLarge, type ParsedTable, tablesAmong } from '../reading/parsed-blocks.ts';
 import { cellsOf } from '../reading/table-parser.ts';
@@ -16,8 +16,8 @@ export type SharedItem =
   | { kind: 'file'; file: SlackFile; isForwarded: boolean }
   /** `csv` is undefined for a table that is too large. */
   | { kind: 'table'; id: string; name: string; csv: Buffer | undefined }
-  /** An attachment that was too long to keep. */
-  | { kind: 'left_out'; id: string; name: string };
+  /** An attachment that was too long to keep, or in which nothing can be read. */
+  | { kind: 'left_out'; id: string; name: string; reason: 'too_long' | 'unreadable' };
 
 /** The files and tables of messages, each file once, and what was too long to keep. */
 export async function sharedItemsOf(
@@ -34,10 +34,11 @@ export async function sharedItemsOf(
     ...others.map((file) => ({ kind: 'file' as const, file, isForwarded: true })),
   ];
   for (const table of tablesAmong(messages.flatMap(blocksOf))) items.push(await tableItem(workspace, table));
-  const leftOut = attachments.filter(({ is_left_out }) => is_left_out === true);
-  for (const attachment of leftOut) {
+  for (const attachment of attachments) {
+    const isTooLong = attachment.is_left_out === true;
+    if (!isTooLong && !isUnreadableQuote(attachment)) continue;
     const name = capitalise(attachmentName(attachment));
-    items.push({ kind: 'left_out', id: name, name });
+    items.push({ kind: 'left_out', id: name, name, reason: isTooLong ? 'too_long' : 'unreadable' });
   }
   return items;
 }

@@ -58,7 +58,7 @@ export function missingFileLines(
 ): string[] {
   const left = outcomes.filter(({ reason }) => reason !== null);
   const lines = left.map((outcome) => missingFileLine(outcome, limits));
-  const without = left.filter(({ reason }) => reason !== 'external' && reason !== 'skipped');
+  const without = left.filter(({ reason }) => !['external', 'skipped', 'cut'].includes(reason ?? ''));
   if (options.sent && without.length > 0) lines.push(strings.sentWithoutFiles(without.length));
   return lines;
 }

@@ -48,6 +48,8 @@ const FILE_REASONS = {
   too_many_cells: 'it has more than 50,000 cells. Share it as a file.',
   too_long:
     "what's pasted, forwarded or linked in one message is too long together. Copy it into a file and share that.",
+  unreadable: "I can't read anything in it. Copy its text into your message.",
+  cut: "it's too long to go along whole, so only its beginning did. Share it as a file.",
   not_visible: "I couldn't confirm that you may see it. Share it in this thread.",
   left_behind:
     'it was shared before this workspace or channel changed its account or project. Share it again.',
@@ -76,7 +78,7 @@ export function fileMissing(file: {
 }): string {
   const name = quotedName(file.name, 120);
   const size = file.sizeBytes === undefined ? '' : ` (${formatSize(file.sizeBytes)})`;
-  if (file.reason === 'external') return `${name}: ${FILE_REASONS.external}`;
+  if (file.reason === 'external' || file.reason === 'cut') return `${name}: ${FILE_REASONS[file.reason]}`;
   if (file.reason === 'too_large') {
     return `${name} was left out: it's too large${size}.${maxSize(file.limits?.maxFileBytes)}`;
   }

@@ -8,6 +8,9 @@ export const continueMessage = 'Continue.';
 /** What the buttons below a plan send. */
 export const planAnswers = { go_ahead: 'Go ahead.', stop_here: "Stop here; don't carry out this plan." };
 
+/** What a person chose “Ask the agent about this” for. */
+export const messageAskedAbout = 'The message that you asked about';
+
 /** The text of a message that has only files. */
 export function filesOnly(count: number): string {
   return count === 1 ? 'See the attached file.' : 'See the attached files.';

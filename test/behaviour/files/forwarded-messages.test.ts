@@ -81,6 +81,26 @@ describe.concurrent('a forwarded message', () => {
     expect(isNamed()).toBe(!isSent);
   });
 
+  test('keeps its pasted table, in its place and as a file', async () => {
+    const channel = slack.createChannel({ name: 'tables', members: [ada, grace] });
+    const said = slack.say({ person: grace, channel, text: 'our genes', table: [['gene'], ['BRCA1']] });
+    const root = scene.ask(scene.channel(), 'which genes are these?', forward(said));
+    await scene.finished({ id: root.channel }, root);
+    const { texts, fileIds } = scene.sentToAgent('which genes are these?');
+    expect(texts[0]).toContain('> our genes\n>\n> | gene |\n> | --- |\n> | BRCA1 |');
+    expect(fileIds.flat()).toHaveLength(1);
+  });
+
+  test('in which nothing can be read is named as left out', async () => {
+    const share = { id: 1, is_share: true, author_id: grace.id, author_name: 'grace', message_blocks: [] };
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'what is in this?', { attachments: [share] });
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain(
+      "“Forwarded message from grace” was left out: I can't read anything in it.",
+    );
+  });
+
   test("and an app's alert are read as text where a thread is quoted", async () => {
     const channel = scene.channel();
     const alarms = slack.createPerson({ name: 'alarms', kind: 'bot' });

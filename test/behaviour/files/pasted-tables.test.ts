@@ -2,8 +2,11 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { openAppScene } from '../../support/app-scene.ts';
 
-// A large table must pass the limit of requests, too.
-const scene = await openAppScene({ transport: 'http', settings: { INLINE_LIMIT_MIB: '0' } });
+// A large table must pass the limit of requests, too. What is asked about is quoted whatever the limit of transcripts.
+const scene = await openAppScene({
+  transport: 'http',
+  settings: { INLINE_LIMIT_MIB: '0', TRANSCRIPT_MESSAGES: '0' },
+});
 const { agent, slack } = scene;
 
 const rowsOf = (count: number, first: readonly string[] = ['gene', 'p']) => [
@@ -139,8 +142,10 @@ describe.concurrent('a pasted table', () => {
     const root = scene.ask(channel, '', { table: rowsOf(3) });
     await scene.finished(channel, root);
     expect(scene.shown(channel, root)).toContain('I have “table-1.csv”. Write what the agent should do, and');
-    await scene.finished(channel, scene.reply(channel, root, 'now sum it up'));
-    expect((await filesSent('now sum it up')).map(({ name }) => name)).toEqual(['table-1.csv']);
+    await scene.finished(channel, scene.reply(channel, root, 'now sum it up', { table: rowsOf(60) }));
+    expect(scene.sentToAgent('now sum it up').texts[0]).toContain('see the file table-2.csv');
+    const names = (await filesSent('now sum it up')).map(({ name }) => name);
+    expect(names).toEqual(['table-1.csv', 'table-2.csv']);
   });
 
   test('in a message that is asked about goes with the question', async () => {
@@ -161,16 +166,39 @@ describe.concurrent('a pasted table', () => {
 
   test('that an edit changes is a correction, even where the words stay; a preview that Slack adds is none', async () => {
     const channel = scene.channel();
-    const root = scene.ask(channel, 'compare the rows', { table: rowsOf(3) });
+    const root = scene.ask(channel, 'compare the rows', { table: rowsOf(60) });
     await scene.finished(channel, root);
     slack.unfurl(channel, root.ts);
-    slack.edit(channel, root.ts, `${scene.mention} compare the rows`, { table: rowsOf(4) });
+    const changed = rowsOf(60).with(55, ['G55', 'new']);
+    slack.edit(channel, root.ts, `${scene.mention} compare the rows`, { table: changed });
     const note = await scene.until('the note is there', () => slack.ephemerals(scene.ada, channel)[0]);
     await slack.click({ person: scene.ada.id, channel: channel.id, ts: note.ts, actionId: 'correct' });
     await scene.until('it is sent', () => scene.sentToAgent('compare the rows').texts.length === 2);
-    expect(scene.sentToAgent('compare the rows').texts[1]).toContain('| G3 | 2.50 |');
-    expect((await filesSent('compare the rows', 1))[0]?.text).toContain('G3,2.50');
+    expect((await filesSent('compare the rows', 1))[0]?.text).toContain('G55,new');
     // The offer of the correction, and the answer to its button.
     expect(slack.ephemerals(scene.ada, channel)).toHaveLength(2);
+  });
+
+  test('that is edited while it is uploaded goes as it is then, without what the edit took away', async () => {
+    const channel = scene.channel();
+    const secret = slack.createChannel({ name: 'secret', members: [scene.grace, scene.ada], private: true });
+    const link = slack.permalink(slack.say({ person: scene.grace, channel: secret, text: 'hidden words' }));
+    const gate = Promise.withResolvers<void>();
+    const lift = agent.faults.add({
+      call: 'POST /experimental/files',
+      fault: { kind: 'hold', until: gate.promise },
+    });
+    const root = scene.ask(channel, `hold this ${link}`, { table: rowsOf(60) });
+    await scene.until('its file is on the way', () => scene.shown(channel, root).includes('table-1.csv'));
+    slack.edit(channel, root.ts, `${scene.mention} hold this, no link`, { table: rowsOf(61) });
+    await slack.settled();
+    lift();
+    gate.resolve();
+    await scene.finished(channel, root);
+    const [prompt] = scene.sentToAgent('hold this').texts;
+    expect(prompt).toContain('hold this, no link');
+    expect(prompt).not.toContain('archives/');
+    expect((await filesSent('hold this')).map(({ text: csv }) => csv.split('\n').length)).toEqual([62]);
+    expect(scene.shown(channel, root)).not.toContain('left out');
   });
 });

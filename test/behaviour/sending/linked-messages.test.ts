@@ -63,6 +63,16 @@ describe.concurrent('a link to a message', () => {
     expect(shown).not.toContain('left out');
   });
 
+  test('that is too long brings its beginning, and the thread says so', async () => {
+    const channel = place('long');
+    const linked = slack.say({ person: grace, channel, text: `the long plates ${'x '.repeat(11_000)}end` });
+    const { prompt, shown } = await askAbout(channel, 'what about this length', linked);
+    expect(prompt).toContain('the long plates x x');
+    expect(prompt).not.toContain('x end');
+    expect(shown).toContain("it's too long to go along whole, so only its beginning did.");
+    expect(shown).not.toContain('without it');
+  });
+
   test('to a reply brings that reply alone', async () => {
     const channel = place('beta');
     const root = thread(channel, 'the beta plates');

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import { readableText, withWriterName } from '../../../src/relay/reading/readable-text.ts';
+import { attachmentsSchema, keptParts } from '../../../src/slack/message-attachment.ts';
 import {
   bot,
   list,
@@ -16,6 +17,50 @@ import {
 
 const read = (raw: object) => readableText(parseMessage(raw), names, bot);
 const readBlocks = (...elements: object[]) => read(richText(...elements));
+
+describe('a forwarded message', () => {
+  const table = {
+    type: 'table',
+    rows: [[{ type: 'raw_text', text: 'gene' }], [{ type: 'raw_text', text: '' }]],
+  };
+  const words = (text: string) => richText(section(text)).blocks[0];
+  const readShare = (share: object) => {
+    const attachments = attachmentsSchema.parse([{ is_share: true, author_name: 'Ada', ...share }]);
+    return read({ text: 'q', attachments: keptParts({ attachments }).attachments });
+  };
+
+  it.each([
+    [
+      'an alert attached to it',
+      { attachments: [{ title: 'ALERT', text: 'too warm' }] },
+      '> **ALERT**\n>\n> too warm',
+    ],
+    ['fields', { title: 'ALERT', fields: [{ title: 'Room', value: 12 }] }, '> **ALERT**\n>\n> **Room**: 12'],
+    ['a table', { text: 'see', blocks: [table] }, '> see\n>\n> | gene |'],
+    [
+      'a table beside its blocks',
+      { message_blocks: [{ message: { blocks: [words('hello')] } }], blocks: [table] },
+      '> hello\n>\n> | gene |\n> | --- |\n> |  |',
+    ],
+    [
+      'a table attached inside',
+      { message_blocks: [{ message: { blocks: [words('hello')], attachments: [{ blocks: [table] }] } }] },
+      '> hello\n>\n> | gene |',
+    ],
+    [
+      'blocks without words, and a text',
+      { message_blocks: [{ message: { blocks: [{ type: 'alert', body: 'y' }] } }], text: 'the words' },
+      '> the words',
+    ],
+    [
+      'empty rich text, and a text',
+      { message_blocks: [{ message: { blocks: [{ type: 'rich_text', elements: [] }] } }], text: 'the words' },
+      '> the words',
+    ],
+  ])('with %s shows it', (_what, share, shown) => {
+    expect(readShare(share)).toContain(shown);
+  });
+});
 
 describe('the rich text of a message', () => {
   it("omits the bot's mention at the beginning", () => {

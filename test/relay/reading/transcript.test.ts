@@ -117,7 +117,7 @@ describe('the quotation of a linked message', () => {
     unreadReplies: 0,
   };
   const quoted = (change: Partial<typeof linked> = {}, more: Partial<typeof limits> = {}) =>
-    quoteLinkedMessage({ ...linked, ...change }, { names, botUserId: bot, ...limits, ...more });
+    quoteLinkedMessage({ ...linked, ...change }, { names, botUserId: bot, ...limits, ...more }).text;
 
   it('says where it is, and ends with the newest replies', () => {
     expect(quoted({}, { maxMessages: 2 })).toBe(

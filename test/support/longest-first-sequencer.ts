@@ -94,20 +94,20 @@ const LONGEST_FIRST = [
 const WAITING = /\/test\/(behaviour|operate|sandbox|setup|store)\//;
 
 /**
- * Begins with the longest test files. Then files that wait and files that compute take turns, so that both cores are busy
- * until the end.
+ * Begins with the longest test files. From the start, files that wait and files that compute take turns, so that both cores
+ * are busy until the end.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) =>
-      LONGEST_FIRST.findIndex((name) => moduleId.includes(`/test/${name}`));
-    const sorted = await super.sort(files);
-    const longest = sorted.filter((file) => place(file) >= 0).sort((one, other) => place(one) - place(other));
-    const { waiting = [], computing = [] } = Object.groupBy(
-      sorted.filter((file) => place(file) < 0),
-      ({ moduleId }) => (WAITING.test(moduleId) ? 'waiting' : 'computing'),
+    const place = ({ moduleId }: TestSpecification) => {
+      const found = LONGEST_FIRST.findIndex((name) => moduleId.includes(`/test/${name}`));
+      return found < 0 ? LONGEST_FIRST.length : found;
+    };
+    const sorted = (await super.sort(files)).sort((one, other) => place(one) - place(other));
+    const { waiting = [], computing = [] } = Object.groupBy(sorted, ({ moduleId }) =>
+      WAITING.test(moduleId) ? 'waiting' : 'computing',
     );
-    return [...longest, ...spreadEvenly(waiting, computing)];
+    return spreadEvenly(waiting, computing);
   }
 }
 

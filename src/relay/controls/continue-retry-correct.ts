@@ -127,10 +127,13 @@ export class ButtonActions {
 
   /** The buttons leave the message that they stand below, which says who used one. Throws a SlackError. */
   async #showUse({ workspace, channel, messageTs: ts, message }: Press, turn: Turn): Promise<void> {
-    const use = await buttonUse(this.#deps, turn);
-    const shown = message && use !== undefined ? withButtonUsed(message, use) : undefined;
-    if (channel === undefined || ts === undefined || shown === undefined) return;
-    await this.#deps.workspace(workspace)?.posting.editComplete({ channel, ts, render: () => shown });
+    if (channel === undefined || ts === undefined || message === undefined) return;
+    // A message that was refused meanwhile has given the button back.
+    const render = async () => {
+      const use = await buttonUse(this.#deps, turn);
+      return use === undefined ? undefined : withButtonUsed(message, use);
+    };
+    await this.#deps.workspace(workspace)?.posting.editComplete({ channel, ts, render });
   }
 
   /** The new message may wait in a paused thread: the notice there shows how many do. */

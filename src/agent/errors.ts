@@ -69,7 +69,7 @@ export class AgentNotFoundError extends AgentError {
   }
 }
 
-/** The result of a call; undefined where the service does not know what it asks for. */
+/** The result of a call; undefined if the service does not know what it asks for. */
 export async function undefinedIfNotFound<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call();

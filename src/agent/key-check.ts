@@ -29,7 +29,7 @@ export class KeyCheck {
   }
 
   /**
-   * The error to throw for a 403: the same where the key is valid, `bad_key` where it is refused, and `unavailable` where
+   * The error to throw for a 403: the same if the key is valid, `bad_key` if it is refused, and `unavailable` if
    * the service does not tell. May wait until the key may be tried again; `aborted` if `signal` ends that.
    */
   async explain(refusal: AgentForbiddenError, signal: AbortSignal): Promise<AgentError> {

@@ -32,7 +32,7 @@ export interface ResultCursor {
 export type ListMessages = (cursor: MessageCursor) => Promise<Page<Message>>;
 type ListCursorPages = (cursor: MessageCursor) => Promise<CursorPage<Message>>;
 
-/** Throws where a message of a page cannot be read: it may be the one that is looked for. */
+/** Throws if a message of a page cannot be read: it may be the one that is looked for. */
 export function allReadable(list: ListCursorPages): ListCursorPages {
   return async (cursor) => {
     const page = await list(cursor);

@@ -23,7 +23,7 @@ export class ServicePresence {
   }
 
   /**
-   * Whether the service was there after `at` (`performance.now()`): a call under the key succeeded or, where none did,
+   * Whether the service was there after `at` (`performance.now()`): a call under the key succeeded or, if none did,
    * the service now refuses a wrong key.
    */
   async wasThereAfter(at: number): Promise<boolean> {

@@ -173,7 +173,7 @@ export const messageSchema = record({
   status: wordSchema.nullable().catch(null),
   /** `stop`, `length`, `cancelled`, `error`. */
   stop_reason: optionalWordSchema,
-  /** Values not documented; decides where `stop_reason` is missing. */
+  /** Values not documented; used if `stop_reason` is missing. */
   finish_reason: optionalWordSchema,
   completed_at: timeSchema,
   /** The beginning of the agent's error text. */

@@ -11,9 +11,9 @@ export interface BufferableEvent {
   thread: string;
   ts: string;
   size(): number;
-  /** Throws a StoreError where the database cannot take it now. */
+  /** Throws a StoreError if the database cannot take it now. */
   write(): Promise<void>;
-  /** Records that it is missing. Throws a StoreError where the database cannot take that either. */
+  /** Records that it is missing. Throws a StoreError if the database cannot take that either. */
   recordLoss(): Promise<void>;
   /** It was refused for too long: whom it concerns should know. Returns at once; never throws. */
   onGivenUp?(): void;

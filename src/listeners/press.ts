@@ -27,7 +27,7 @@ export interface ButtonPress {
   location: EphemeralTarget | undefined;
   /** The message that the button stands below; undefined in a view. */
   messageTs: string | undefined;
-  /** What that message shows; undefined where Slack does not say. */
+  /** What that message shows; undefined if Slack does not say. */
   message: ShownMessage | undefined;
   /** Opens a modal; expires after 3 s. */
   triggerId: string;

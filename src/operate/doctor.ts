@@ -74,7 +74,7 @@ export async function runChecks(
 
 const INDENT = 24;
 
-/** A result for people: its message is wrapped at the terminal's width (columns), where there is one. */
+/** A result for people: its message is wrapped at the terminal's width (columns), if there is one. */
 export function formatResult({ what, ok, message }: CheckResult, width = process.stdout.columns): string {
   const room = Math.max(20, (width ?? 10_000) - INDENT);
   // Words that fit, or one that is longer than a line.

@@ -20,7 +20,7 @@ export class Telemetry {
   /** The last attempt of a call to the service of the settings; `status` is undefined if there was no response. */
   #lastAttempt: { status: number | undefined } | undefined;
   #lastAnswerAt: Date | undefined;
-  /** False where the address was found to accept any key; until a call succeeds there. */
+  /** False if the address was found to accept any key; until a call succeeds there. */
   #isService = true;
   readonly #sources: MetricSources;
   readonly #log: Logger;

@@ -33,7 +33,7 @@ export class ChannelMembership {
     return await this.#cache.forceFetch(`${channel}/${person}`, { context: { channel, person } });
   }
 
-  /** Whether all members of a channel are among these people; false where Slack does not say. Throws a SlackError if Slack is unavailable. */
+  /** Whether all members of a channel are among these people; false if Slack does not say. Throws a SlackError if Slack is unavailable. */
   async areAllAmong(channel: string, people: ReadonlySet<string>): Promise<boolean> {
     for await (const members of this.#pages(channel))
       if (members?.every((member) => people.has(member)) !== true) return false;

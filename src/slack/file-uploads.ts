@@ -93,7 +93,7 @@ export class FileUploads {
 
   /**
    * Shows staged files, and waits some seconds until they appear. Throws a SlackError; after outcome `unknown`, call
-   * `shareStatus` before you share again. Throws MessageGoneError where the thread was deleted: Slack then shows the files
+   * `shareStatus` before you share again. Throws MessageGoneError if the thread was deleted: Slack then shows the files
    * in the channel, and the stray message is deleted.
    */
   async share({ channel, threadTs, files, comment, guard }: ShareRequest): Promise<void> {

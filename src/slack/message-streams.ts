@@ -91,7 +91,7 @@ export class MessageStreams {
 
   /**
    * Ends the stream of a message, so that it can be edited, if it has one; false if there is no permit within `maxWaitMs`.
-   * Throws a SlackError where Slack may still do it.
+   * Throws a SlackError if Slack may still do it.
    */
   async stop(request: MessageRequest & Pick<EditRequest, 'signal' | 'maxWaitMs'>): Promise<boolean> {
     const { channel, ts, guard, signal, maxWaitMs } = request;

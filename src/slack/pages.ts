@@ -1,5 +1,5 @@
 /**
- * The pages of one of Slack's lists, at most `max`. The last one is undefined where not all were read: there are more, or a
+ * The pages of one of Slack's lists, at most `max`. The last one is undefined if not all were read: there are more, or a
  * cursor came again, which leads nowhere. Throws what `read` throws; `at` are its arguments for the page.
  */
 export async function* pagesOf<Page extends { response_metadata: string | undefined }>(

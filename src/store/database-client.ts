@@ -109,7 +109,7 @@ export function databaseClientClass(addresses: DatabaseAddresses) {
 
 export type DatabaseClientClass = ReturnType<typeof databaseClientClass>;
 
-/** Throws where the server accepts no writes: it is a standby, or a primary that was made read-only. */
+/** Throws if the server accepts no writes: it is a standby, or a primary that was made read-only. */
 export async function requireWritable(connection: {
   query<Row extends pg.QueryResultRow>(text: string): Promise<pg.QueryResult<Row>>;
 }): Promise<void> {

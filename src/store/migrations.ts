@@ -43,7 +43,7 @@ type RunQuery = <Row extends object>(text: string) => Promise<{ rows: Row[] }>;
 
 /**
  * The names of the applied migrations, in order.
- * @throws StoreError `migration_failed` where others made the tables: another program, or an unreleased version
+ * @throws StoreError `migration_failed` if others made the tables: another program, or an unreleased version
  */
 export async function readAppliedMigrations(run: RunQuery): Promise<string[]> {
   // The tables first: they appear together with the record of the baseline.

@@ -57,7 +57,7 @@ async function refusalReason(
 /**
  * Whether a person may attach a project to a channel. A project that channels use belongs to them: the person must be in
  * one of them, in this workspace. An unused project is free only if workspaces of different owners do not share its
- * account (`isSharedAccount`). Throws a SlackError where membership cannot be read.
+ * account (`isSharedAccount`). Throws a SlackError if membership cannot be read.
  */
 export async function mayUseProject(
   deps: RelayDeps & { isSharedAccount: (account: string) => boolean },

@@ -19,7 +19,7 @@ export interface StartTarget {
 }
 
 /**
- * The sentence for a person who may not start a task in a channel; undefined where they may. A form may name any channel.
+ * The sentence for a person who may not start a task in a channel; undefined if they may. A form may name any channel.
  * A person whom Slack has not identified in time is refused, and a channel of which it does not say who is in it.
  */
 export async function startRefusal(

@@ -94,7 +94,7 @@ export class TaskDeleter {
     return isTold ? 'done' : 'later';
   }
 
-  /** False where the app is removed. */
+  /** False if the app is removed. */
   async #tellThread(job: Job, text: string, lease: Lease): Promise<boolean> {
     return postJobNotice(this.#deps, job, lease, { key: `${job.key}/deleted`, text });
   }

@@ -26,7 +26,7 @@ const MAX_ANSWER_CHARACTERS = 3_000;
 /** A step whose answer the service does not give for this long (ms) completes without it. */
 const MAX_ANSWER_WAIT_MS = 60 * 60_000;
 
-/** A step that Slack runs; its channel is '' where the workflow gives none that can be used. */
+/** A step that Slack runs; its channel is '' if the workflow gives none that can be used. */
 export interface WorkflowStepRun {
   workspace: string;
   channel: string;

@@ -45,7 +45,7 @@ export function isKindAllowed(admits: AllowedUsers, kind: PersonKind): boolean {
   return ALLOWED_KINDS[admits].includes(kind);
 }
 
-/** Why a writer may not use the agent; undefined where they may. Throws a SlackError, or the signal's reason. */
+/** Why a writer may not use the agent; undefined if they may. Throws a SlackError, or the signal's reason. */
 export async function accessDenialFor(
   deps: AccessDeps,
   people: Pick<SlackDirectory, 'requirePerson'>,

@@ -1,7 +1,7 @@
 import type { WorkspaceActor } from '../runtime/actors.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 
-/** Whether Slack says now that a person is an admin or owner of the workspace; false where Slack does not say. */
+/** Whether Slack says now that a person is an admin or owner of the workspace; false if Slack does not say. */
 export async function isAdminNow(
   deps: Pick<RelayDeps, 'workspace'>,
   { workspace, person }: WorkspaceActor,

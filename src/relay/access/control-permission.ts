@@ -20,7 +20,7 @@ import { type AccessDeps, accessPolicyFor, isKindAllowed } from './access-policy
 export interface ControlUse extends ChannelActor {
   /** The control's name, for the audit trail: the action id, or a word like `stop_word`. */
   control: string;
-  /** The root of the thread that it is about; left out where it is about the whole channel. */
+  /** The root of the thread that it is about; left out if it is about the whole channel. */
   thread_ts?: string | undefined;
   /** The turn that it is about. Its asker may do what the thread's starter may. */
   turn?: { id?: string | undefined; asked_by: string } | undefined;
@@ -53,7 +53,7 @@ export async function mayUseControl(deps: ControlPermissionDeps, use: ControlUse
   return false;
 }
 
-/** Like `mayUseControl`, for callers that show the refusal themselves: its sentence, or undefined where it is allowed. */
+/** Like `mayUseControl`, for callers that show the refusal themselves: its sentence, or undefined if it is allowed. */
 export async function controlRefusal(
   deps: ControlPermissionDeps,
   use: ControlUse,
@@ -79,7 +79,7 @@ export function useOnTurn(
   return { workspace, channel, thread_ts, person, turn, control };
 }
 
-/** The turn that a person's control names, where they may use the control. A refused person is told. */
+/** The turn that a person's control names, if they may use the control. A refused person is told. */
 export async function permittedTurn(
   deps: RelayDeps,
   request: ControlRequest,

@@ -13,7 +13,7 @@ interface Witnesses {
 }
 
 /**
- * Why a message that somebody links to must not be read; undefined where it may be. Nobody gets to read more than they may
+ * Why a message that somebody links to must not be read; undefined if it may be. Nobody gets to read more than they may
  * open themselves: it is read in the conversation that it is from, in the asker's own direct message for a member of that
  * conversation, and elsewhere only from a public channel, if neither place is shared with another organisation and
  * everybody in the asking one is a full member. Nothing is read for a step of a workflow, because its answer may go anywhere.

@@ -14,7 +14,7 @@ export class SendNow {
   readonly #deps: RelayDeps;
   readonly #passOn: (thread: ThreadKey, isAsked: boolean) => boolean;
 
-  /** `passOn` offers a thread's next message to its run, if this process has it; false where it was not offered. */
+  /** `passOn` offers a thread's next message to its run, if this process has it; false if it was not offered. */
   constructor(deps: RelayDeps, passOn: (thread: ThreadKey, isAsked: boolean) => boolean) {
     this.#deps = deps;
     this.#passOn = passOn;

@@ -107,7 +107,7 @@ export class StopTriggers {
     inBackground(active, this.#deps.log, 'could not reactivate an agent session');
   }
 
-  /** The thread of a reaction's message, for our own posts as well as people's; undefined where it is not known. */
+  /** The thread of a reaction's message, for our own posts as well as people's; undefined if it is not known. */
   async #threadRootOf(key: MessageKey): Promise<string | undefined> {
     const { messages, posts } = this.#deps.store;
     return (await messages.get(key))?.thread_ts ?? (await posts.turnOf(key))?.thread_ts;

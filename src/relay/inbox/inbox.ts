@@ -47,7 +47,7 @@ export class Inbox {
     this.#deps = deps;
   }
 
-  /** Takes in one event. Throws only where the store could not be written, so that Slack sends the event again. */
+  /** Takes in one event. Throws only if the store could not be written, so that Slack sends the event again. */
   async accept(event: InboxEvent, bot: { userId: string }): Promise<InboxOutcome> {
     switch (event.kind) {
       case 'ignored':
@@ -193,7 +193,7 @@ export class Inbox {
   }
 
   /**
-   * What a message becomes that does not address the bot: null where its thread is not ours, undefined where nothing is
+   * What a message becomes that does not address the bot: null if its thread is not ours, undefined if nothing is
    * written down. Where people began the thread, the ids of all they say are kept: they tell who talks to whom.
    */
   async #stateOfReply(
@@ -211,7 +211,7 @@ export class Inbox {
   /**
    * Takes in the word stop as a whole message: it is not sent to the agent, and it never waits behind other messages.
    * Stops, then writes the message down: without its row Slack delivers the message again, and stopping twice does no
-   * harm. Returns undefined where an edit other than `appliedEdit` has replaced the text.
+   * harm. Returns undefined if an edit other than `appliedEdit` has replaced the text.
    */
   async #acceptStopWord(
     message: IncomingMessage,

@@ -239,7 +239,7 @@ export class OrganisationWorkspaces {
     this.#deps = deps;
   }
 
-  /** Throws StoreError, and a SlackError where Slack cannot be asked. */
+  /** Throws StoreError, and a SlackError if Slack cannot be asked. */
   async includes(organisation: string, workspace: string): Promise<boolean> {
     const row = await this.#deps.store.installations.get(organisation);
     if (row === undefined || !row.is_enterprise_install || row.encrypted_tokens === null) return false;

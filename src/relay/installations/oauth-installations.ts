@@ -70,7 +70,7 @@ export class OAuthInstallations {
     });
   }
 
-  /** Stores an installation in place of the one before. Throws InstallRefused where the workspace is not allowed to. */
+  /** Stores an installation in place of the one before. Throws InstallRefused if the workspace is not allowed to. */
   async install(granted: GrantedInstallation): Promise<void> {
     const { store, oauth, workspaceOptions } = this.#deps;
     if (!isInstallAllowed(granted, oauth.mayInstall)) return this.#refuse(granted);

@@ -64,7 +64,7 @@ export class ServiceAccounts {
   #lastSequence = 0;
   #refreshing: Promise<void> | undefined;
 
-  /** Throws TypeError where the operator's address or key is invalid. */
+  /** Throws TypeError if the operator's address or key is invalid. */
   constructor(deps: ServiceAccountsDeps) {
     const { defaultCredentials, clientOptions } = deps;
     const uploadMemory = clientOptions.uploadMemory ?? new UploadMemory(OPERATOR_UPLOAD_MEMORY_BYTES);

@@ -20,7 +20,7 @@ export interface ServiceCredentials {
   readonly apiKey: string;
 }
 
-/** The client of an account. Throws TypeError where its address or key is invalid. */
+/** The client of an account. Throws TypeError if its address or key is invalid. */
 export function createServiceClient(
   credentials: ServiceCredentials,
   { readsPerSecond, ...clientOptions }: ServiceClientOptions,

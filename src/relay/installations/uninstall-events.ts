@@ -27,7 +27,7 @@ type InstallationEndEvent = Extract<UninstallEvent, { kind: 'uninstalled' | 'rev
 export interface UninstallEventsDeps {
   store: Pick<Store, 'installations' | 'audit'>;
   keyring: Keyring;
-  /** Asks Slack whether a bot token is valid. Throws where Slack does not say. */
+  /** Asks Slack whether a bot token is valid. Throws if Slack does not say. */
   isTokenValid: (token: string) => Promise<boolean>;
   /** Called when an installation may have changed. */
   onChanged: () => Promise<void>;
@@ -68,7 +68,7 @@ export class UninstallEvents {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** Returns once the event is stored. Throws where Slack must send it again. */
+  /** Returns once the event is stored. Throws if Slack must send it again. */
   async handle(event: UninstallEvent): Promise<void> {
     const { store, onChanged } = this.#deps;
     if (event.kind === 'access_revoked' || event.kind === 'access_granted') {

@@ -9,7 +9,7 @@ export interface InstallationQuery {
 /** The workspaces where the app is installed. */
 export interface WorkspaceRegistry {
   ids(): readonly string[];
-  /** Undefined where the app is not installed, as far as this process knows. */
+  /** Undefined if the app is not installed, as far as this process knows. */
   workspace(id: string): WorkspaceClient | undefined;
   /** The same, but also asks the store and, for an organisation, Slack. Throws StoreError, or a SlackError. */
   find(at: InstallationQuery): Promise<WorkspaceClient | undefined>;

@@ -68,7 +68,7 @@ const unknownElementSchema = z.looseObject({
 const ID_KINDS = { U: 'person', W: 'person', C: 'channel', G: 'channel', S: 'usergroup' } as const;
 const idSchema = z.string().regex(/^[A-Z][A-Z0-9]{2,}$/);
 
-/** Parses a message's `rich_text` blocks; undefined where it has none. Never throws. */
+/** Parses a message's `rich_text` blocks; undefined if it has none. Never throws. */
 export function parseRichText(blocks: readonly unknown[], labels: Labels): ParsedBlock[] | undefined {
   const found = blocks.flatMap((raw) => {
     const parsed = richTextBlockSchema.safeParse(raw);
@@ -182,7 +182,7 @@ function textInCode(piece: ParsedInline): string {
   return piece.kind === 'link' ? piece.label : (piece.label ?? piece.id);
 }
 
-/** The emoji of code points like `1f44d-1f3fd`; undefined where they are not hexadecimal code points. */
+/** The emoji of code points like `1f44d-1f3fd`; undefined if they are not hexadecimal code points. */
 function emojiFromCodePoints(unicode: string | undefined): string | undefined {
   if (unicode === undefined || !/^[0-9a-f]{1,6}(-[0-9a-f]{1,6})*$/i.test(unicode)) return undefined;
   const points = unicode.split('-').map((point) => Number.parseInt(point, 16));
@@ -191,13 +191,13 @@ function emojiFromCodePoints(unicode: string | undefined): string | undefined {
     : undefined;
 }
 
-/** Unix time in seconds as an ISO time; the number itself where it is outside the range of dates. */
+/** Unix time in seconds as an ISO time; the number itself if it is outside the range of dates. */
 export function isoTime(seconds: number): string {
   const date = new Date(seconds * 1000);
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().replace('.000Z', 'Z');
 }
 
-/** A Slack ts as `2026-11-21 09:14` in UTC; empty where it is not a time. */
+/** A Slack ts as `2026-11-21 09:14` in UTC; empty if it is not a time. */
 export function timeOfTs(ts: string): string {
   const date = new Date(Number(ts) * 1000);
   return ts === '' || Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 16).replace('T', ' ');

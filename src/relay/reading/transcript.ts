@@ -36,7 +36,7 @@ export interface LinkedMessage {
 
 /**
  * The conversation before a question as a Markdown quotation, oldest message first, with a heading that says how much
- * was omitted. Every line except the heading starts with `>`. Empty where there is nothing to quote, or no room for a
+ * was omitted. Every line except the heading starts with `>`. Empty if there is nothing to quote, or no room for a
  * single message.
  */
 export function buildTranscript(options: TranscriptOptions): string {

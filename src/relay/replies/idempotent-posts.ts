@@ -202,7 +202,7 @@ export class IdempotentPosts {
     return true;
   }
 
-  /** Posts a part once, as `send` does it; false where that sends nothing. The next `recordWith` records it. */
+  /** Posts a part once, as `send` does it; false if that sends nothing. The next `recordWith` records it. */
   async postOnce(
     part: string,
     digest: string | null,

@@ -132,7 +132,7 @@ export class LiveReply {
     if (tables.length > 0) this.#state.onWideTablesAttached();
   }
 
-  /** Attaches a file; false where Slack does not take it. */
+  /** Attaches a file; false if Slack does not take it. */
   async #attach(part: string, file: Parameters<ThreadFiles['attach']>[1]): Promise<boolean> {
     const since = performance.now();
     let faults = 0;

@@ -108,7 +108,7 @@ export class ReplyReader {
     }
   }
 
-  /** The id of the reply by the task's list, where none was read under another id that the service gave. */
+  /** The id of the reply by the task's list, if none was read under another id that the service gave. */
   async findElsewhere(): Promise<string | undefined> {
     if (this.#lastFingerprint !== '') return undefined;
     const found = await this.#findInTask();

@@ -203,7 +203,7 @@ export class ReplyState {
     this.#notifyChanged();
   }
 
-  /** A person asked to stop the turn; `name` is '' where it is unknown. */
+  /** A person asked to stop the turn; `name` is '' if it is unknown. */
   onStopRequested(name: string): void {
     if (this.#isOver) return;
     this.#stopSentence = strings.stoppingFor(name);

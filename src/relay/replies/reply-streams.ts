@@ -54,7 +54,7 @@ export class ReplyStreams {
     }
   }
 
-  /** Adds what is missing to a part when the budget allows it; `impossible` where only an edit shows it. */
+  /** Adds what is missing to a part when the budget allows it; `impossible` if only an edit shows it. */
   async append(part: string, request: PartAppend): Promise<'shown' | 'left_out' | 'impossible'> {
     const post = this.#posts.find(part);
     const stream = this.#streamOf(part);

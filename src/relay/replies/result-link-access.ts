@@ -85,7 +85,7 @@ export class ResultLinkAccess {
     return requestCount(all) >= MAX_REQUESTS || requestCount(own) >= MAX_WORKSPACE_REQUESTS;
   }
 
-  /** Begins a lookup; undefined where too many are in progress. */
+  /** Begins a lookup; undefined if too many are in progress. */
   #begin(token: string, target: ResultLinkTarget): Lookup | undefined {
     const { workspace } = target;
     const running = [...this.#lookups.values()].filter(({ isDone }) => !isDone);

@@ -32,7 +32,7 @@ export class ResultLinks {
     return `${this.#base}${RESULTS_PATH}${text}.${signatureOf(text, current)}`;
   }
 
-  /** The result that a link's token names; undefined where we did not make the link. */
+  /** The result that a link's token names; undefined if we did not make the link. */
   verify(token: string): ResultLinkTarget | 'expired' | undefined {
     const [text = '', signature = '', ...more] = token.split('.');
     if (more.length > 0 || !this.#keys.some((key) => isSameSignature(signature, signatureOf(text, key))))

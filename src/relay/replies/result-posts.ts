@@ -213,7 +213,7 @@ async function tablesOf({ deps, workspace, lease }: SettledTurnContext, answer: 
   return finder.tables;
 }
 
-/** Whether these tables of the answer show the result; false where it cannot be read now. */
+/** Whether these tables of the answer show the result; false if it cannot be read now. */
 async function showResult(
   context: SettledTurnContext,
   tables: readonly string[][][],

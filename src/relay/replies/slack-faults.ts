@@ -13,7 +13,7 @@ export class SlackFaults {
     this.#workspace = workspace;
   }
 
-  /** Sends a part. Throws PayloadRefusedError where Slack keeps failing at it; the call may have taken effect. */
+  /** Sends a part. Throws PayloadRefusedError if Slack keeps failing at it; the call may have taken effect. */
   async run<T>(part: string, send: () => Promise<T>): Promise<T> {
     try {
       const sent = await send();

@@ -51,7 +51,7 @@ export class ThreadFiles {
 
   /**
    * Shares files in the thread in one message, each once. Returns the parts that are there: a file that Slack does not
-   * take is left out and logged. Throws where the turn must not continue in this process, or the store is unavailable.
+   * take is left out and logged. Throws if the turn must not continue in this process, or the store is unavailable.
    */
   async share(files: readonly FileToShare[]): Promise<ReadonlySet<string>> {
     await this.#shareEach(files);
@@ -77,7 +77,7 @@ export class ThreadFiles {
   }
 
   /**
-   * Attaches what an answer's messages do not show, once. False where Slack takes no file from us. Throws a SlackError
+   * Attaches what an answer's messages do not show, once. False if Slack takes no file from us. Throws a SlackError
    * that may pass.
    */
   async attach(

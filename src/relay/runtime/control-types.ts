@@ -24,7 +24,7 @@ export async function turnOf(
 
 /** A person presses a button below a message of ours. */
 export interface Press extends ControlRequest {
-  /** The message that the button stands below, where there is one. */
+  /** The message that the button stands below, if there is one. */
   messageTs?: string | undefined;
   /** What that message shows, as far as Slack says it. */
   message?: ShownMessage | undefined;

@@ -26,7 +26,7 @@ export interface ResultSettings {
   followUpMs: number;
   /** The pause before the first check; later pauses are longer. */
   followUpIntervalMs: number;
-  /** Makes a link of ours, which outlasts the service's; undefined where such links are off. */
+  /** Makes a link of ours, which outlasts the service's; undefined if such links are off. */
   stableLink: ((result: ResultLinkTarget) => string) | undefined;
 }
 
@@ -104,13 +104,13 @@ export interface RelayDeps {
   readonly store: Store;
   readonly log: Logger;
   readonly settings: RelaySettings;
-  /** Undefined where the app is no longer installed. */
+  /** Undefined if the app is no longer installed. */
   workspace(id: string): WorkspaceClient | undefined;
   /** Queues a job for the thread within the transaction. */
   enqueue: (trx: Transaction<Tables>, thread: ThreadKey) => Promise<void>;
   readonly rendering: RenderQueue;
   readonly replyMemory: ReplyMemory;
-  /** The client of a service account. Throws AccountGone (an AgentNotFoundError) where another account replaced it. */
+  /** The client of a service account. Throws AccountGone (an AgentNotFoundError) if another account replaced it. */
   agent(account: string): AgentClient;
   /** The account of a workspace's new threads. */
   accountOf: (workspace: string) => string;

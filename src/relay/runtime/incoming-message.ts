@@ -20,7 +20,7 @@ export interface IncomingMessage {
 /** What a Slack event means for the inbox. */
 export type InboxEvent =
   | { kind: 'message'; message: IncomingMessage }
-  /** A person edited a message; `before` is its earlier content, where Slack says. */
+  /** A person edited a message; `before` is its earlier content, if Slack says. */
   | { kind: 'edit'; message: IncomingMessage; editedTs: SlackTs; before?: MessageContent | undefined }
   | {
       kind: 'deletion';
@@ -93,7 +93,7 @@ export function isEarlierTs(ts: SlackTs, than: SlackTs): boolean {
   return compareTs(ts, than) < 0;
 }
 
-/** Negative where the first ts is earlier. Compares seconds, then the six decimals: a float cannot hold both. */
+/** Negative if the first ts is earlier. Compares seconds, then the six decimals: a float cannot hold both. */
 export function compareTs(one: SlackTs, other: SlackTs): number {
   const [seconds = '', fraction = ''] = one.split('.');
   const [otherSeconds = '', otherFraction = ''] = other.split('.');

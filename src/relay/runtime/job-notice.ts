@@ -7,7 +7,7 @@ import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from './unknown-outcome.ts
 
 /**
  * Posts what a job has to say in its thread or channel, once: after an unknown outcome it looks for the post first. True
- * also where nobody can post there; false where the app is removed. Throws temporary failures.
+ * also where nobody can post there; false if the app is removed. Throws temporary failures.
  */
 export async function postJobNotice(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,

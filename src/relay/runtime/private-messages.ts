@@ -18,7 +18,7 @@ export interface EphemeralDeps {
   workspace(id: string): { posting: Pick<Posting, 'postEphemeral'> } | undefined;
 }
 
-/** Posts a message that only one person sees; none where the app is no longer installed. Throws a SlackError. */
+/** Posts a message that only one person sees; none if the app is no longer installed. Throws a SlackError. */
 export async function sendEphemeral(
   deps: EphemeralDeps,
   { workspace, channel, person: user, threadTs }: EphemeralTarget,
@@ -37,7 +37,7 @@ export function trySendEphemeral(
   inBackground(sendEphemeral(deps, target, content), deps.log, 'could not post an ephemeral message');
 }
 
-/** Sends a person a direct message; nothing where the app is no longer installed. Throws a SlackError. */
+/** Sends a person a direct message; nothing if the app is no longer installed. Throws a SlackError. */
 export async function sendDirectMessage(
   deps: Pick<RelayDeps, 'workspace'>,
   { workspace, person }: WorkspaceActor,

@@ -40,7 +40,7 @@ export class ReadRate {
 
   /**
    * Waits for a permit to read, in the order of the calls. A read that an edit waits for gives `dueWithinMs`: it goes
-   * before the others, and gives up after that time. False where it gave up, or `wait` was ended. Rejects with the
+   * before the others, and gives up after that time. False if it gave up, or `wait` was ended. Rejects with the
    * signal's reason.
    */
   async acquire(signal: AbortSignal, wait?: InterruptibleWait, dueWithinMs?: number): Promise<boolean> {

@@ -25,7 +25,7 @@ export class RefusalDoubt {
     this.#failing = new FailingTime();
   }
 
-  /** How to wait before asking again; undefined where the error is no such answer, or is believed. `sentTo`: the message's task. */
+  /** How to wait before asking again; undefined if the error is no such answer, or is believed. `sentTo`: the message's task. */
   async waitAfter(
     error: unknown,
     agent: () => AgentClient,

@@ -59,7 +59,7 @@ export function backoffMs(attempt: number, random: () => number = Math.random): 
   return maxMs / 2 + (maxMs / 2) * random();
 }
 
-/** Throws where the turn must not continue here: HandOver while draining, the lease's reason once it is lost. */
+/** Throws if the turn must not continue here: HandOver while draining, the lease's reason once it is lost. */
 export function throwIfInterrupted(lease: Lease): void {
   lease.signal.throwIfAborted();
   if (lease.draining.aborted) throw new HandOver();

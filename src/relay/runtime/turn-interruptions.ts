@@ -20,7 +20,7 @@ export class MessagesPaused extends Error {
 /** Another process has taken over what this one was about to do. */
 export class TakenOverElsewhere extends Error {}
 
-/** A step ends the turn. The thread shows `sentence`, or nothing where it is null. */
+/** A step ends the turn. The thread shows `sentence`, or nothing if it is null. */
 export class TurnEnded extends Error {
   readonly outcome: TurnOutcome;
   readonly sentence: string | null;

@@ -66,7 +66,7 @@ export function createWorkspaceClient(
     people: new SlackDirectory(client, log),
     membership: new ChannelMembership(client),
     readBack: new MessageHistory(client, distributed),
-    /** Set where the app is declared as an agent. */
+    /** Set if the app is declared as an agent. */
     sessions: options.showAgentSessions ? new AgentSessions(client, log) : undefined,
   };
 }

@@ -57,7 +57,7 @@ export interface AttachmentsUploadRequest extends ThreadWork {
 /**
  * Streams a message's files from Slack to the service, a few at a time. A file that cannot be sent gets a note with the
  * reason, and the others continue. Throws transient errors of Slack and the service: call it again, and uploaded files
- * are not uploaded twice. Throws TurnEnded where the message was deleted or the turn stopped.
+ * are not uploaded twice. Throws TurnEnded if the message was deleted or the turn stopped.
  */
 export async function uploadAttachments(request: AttachmentsUploadRequest): Promise<Attachments> {
   const { lease, stopSignal } = request;
@@ -80,7 +80,7 @@ export async function uploadAttachments(request: AttachmentsUploadRequest): Prom
   }
 }
 
-/** Throws TurnEnded where the message was deleted or the turn stopped. */
+/** Throws TurnEnded if the message was deleted or the turn stopped. */
 async function throwIfUnwanted({ deps, turn }: AttachmentsUploadRequest): Promise<void> {
   const current = await deps.store.turns.get(turn.workspace, turn.id);
   if (current?.stop_requested_at != null) throw new TurnEnded('cancelled', null);

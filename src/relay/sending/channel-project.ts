@@ -75,7 +75,7 @@ export async function ensureThreadProject(work: ThreadWork, thread: Thread, turn
 
 /**
  * Detaches a thread without a task from a project that the service no longer knows, and its channel, too, where the bot
- * created the project. False where the project exists, or a task may have been started in it. Throws TurnEnded where
+ * created the project. False if the project exists, or a task may have been started in it. Throws TurnEnded if
  * people chose the project for the channel: they must choose another.
  */
 export async function forgetMissingProject(
@@ -101,7 +101,7 @@ export async function forgetMissingProject(
   return true;
 }
 
-/** Whether the service knows a project. Throws an AgentError where it does not say so. */
+/** Whether the service knows a project. Throws an AgentError if it does not say so. */
 export async function projectExists(agent: AgentClient, projectId: string): Promise<boolean> {
   try {
     await agent.requireProject(projectId);

@@ -140,7 +140,7 @@ async function pollUntilListed(
 }
 
 /**
- * Records the intent to send. Throws TurnEnded or MessagesPaused where a stop was recorded first, and TurnEnded where
+ * Records the intent to send. Throws TurnEnded or MessagesPaused if a stop was recorded first, and TurnEnded if
  * the content was erased.
  */
 async function recordIntent(

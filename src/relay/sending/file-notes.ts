@@ -34,7 +34,7 @@ export function isNoteResent({ reason }: FileNote): boolean {
   return reason === null || reason === ('left_behind' satisfies FileReason);
 }
 
-/** What is not in the prompt although the message points to it, for the agent; '' where there is nothing. */
+/** What is not in the prompt although the message points to it, for the agent; '' if there is nothing. */
 export function unreadLinkLines(notes: readonly FileNote[]): string {
   const unread = notes.filter(({ reason }) => reason?.startsWith('link_') === true);
   return unread.length === 0
@@ -45,7 +45,7 @@ export function unreadLinkLines(notes: readonly FileNote[]): string {
       ].join('\n');
 }
 
-/** Links to the files that are not uploaded, as Markdown for the agent; '' where there are none. */
+/** Links to the files that are not uploaded, as Markdown for the agent; '' if there are none. */
 export function fileLinkLines(notes: readonly FileNote[]): string {
   const lines = notes.flatMap(({ name, link }) =>
     link === undefined ? [] : [`- [${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`],

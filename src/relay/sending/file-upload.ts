@@ -60,7 +60,7 @@ export async function uploadSharedFile(work: ThreadWork, request: FileUploadRequ
   }
 }
 
-/** Uploads while the claim lasts, and releases the claim on failure; undefined where the claim was lost. */
+/** Uploads while the claim lasts, and releases the claim on failure; undefined if the claim was lost. */
 async function uploadWhileClaimed(
   work: ThreadWork,
   request: FileUploadRequest,

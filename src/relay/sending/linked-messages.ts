@@ -130,7 +130,7 @@ async function readMessage(
   return 'link_gone';
 }
 
-/** The newest replies to a linked message before the question; undefined where they are not read. */
+/** The newest replies to a linked message before the question; undefined if they are not read. */
 async function readReplies(
   { workspace: { readBack }, deps: { settings } }: ThreadWork,
   question: Message,

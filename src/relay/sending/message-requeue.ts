@@ -29,7 +29,7 @@ export async function closeIfUnchanged(
 
 /**
  * Deletes a turn whose message was not sent, with its reply in Slack. The message waits again, with the edits that people
- * made meanwhile. False where it was deleted.
+ * made meanwhile. False if it was deleted.
  */
 export async function requeueMessage(
   { store }: StoreDeps,
@@ -54,7 +54,7 @@ export async function requeueMessage(
   });
 }
 
-/** Applies what people changed about a message while it was being sent. True where they deleted it. */
+/** Applies what people changed about a message while it was being sent. True if they deleted it. */
 async function applyPendingEdit(
   { messages, earlyEdits }: Pick<Store, 'messages' | 'earlyEdits'>,
   turn: Turn,

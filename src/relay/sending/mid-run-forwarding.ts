@@ -46,7 +46,7 @@ export class MidRunForwarding {
   }
 
   /**
-   * The run pauses, or a person asks for it: forwards the next waiting message, at most one in each `pause`. False where
+   * The run pauses, or a person asks for it: forwards the next waiting message, at most one in each `pause`. False if
    * nothing more is forwarded now.
    */
   offer(pause: string): boolean {

@@ -50,7 +50,7 @@ export interface OutgoingMessage {
   notes: readonly FileNote[];
 }
 
-/** The message that a turn is about. Throws TurnEnded where it is gone. */
+/** The message that a turn is about. Throws TurnEnded if it is gone. */
 export async function messageOfTurn(deps: RelayDeps, turn: Turn): Promise<Message> {
   const message = await deps.store.messages.get(messageKeyOf(turn));
   if (message === undefined) throw new TurnEnded('withdrawn', null);

@@ -40,7 +40,7 @@ export interface SenderOptions {
   onStep(step: 'uploading' | 'working'): void;
   /** Records that the thread's task is about to be started. */
   recordTaskIntent(intent: TaskIntent): Promise<void>;
-  /** Aborted where the message must not be sent. Its reason is thrown. */
+  /** Aborted if the message must not be sent. Its reason is thrown. */
   stopSignal: AbortSignal;
   /** Runs a step, and retries it after transient errors. */
   withRetry: <T>(step: () => Promise<T>) => Promise<T>;
@@ -74,7 +74,7 @@ export class Sender {
     this.#thread = options.thread;
   }
 
-  /** Takes the remaining steps. Throws TurnEnded where the message must not be sent. */
+  /** Takes the remaining steps. Throws TurnEnded if the message must not be sent. */
   async send(): Promise<DeliveredMessage & { account_id: string }> {
     const wasTaskStarted = await this.#beforeSending(async (thread) => isTaskStarted(thread));
     const isFresh = this.#turn.prompt === null;
@@ -301,7 +301,7 @@ export class Sender {
 
   /**
    * Leaves what a step failed for because the service no longer knows it: the thread's project, once, or its task. False
-   * where there is nothing to leave.
+   * if there is nothing to leave.
    */
   async #leaveLost(projectId: string, error: unknown): Promise<boolean> {
     if (!(error instanceof AgentNotFoundError) || error instanceof AccountGone) return false;

@@ -33,8 +33,8 @@ export interface Freeze {
 /**
  * Freezes the turn's message and records what is sent and the intent to send it, in one statement: later edits and
  * deletions come too late. Returns the turn without content where its files must be looked at again: the message was
- * edited, or an earlier one of the thread has arrived and the turn was reassigned to that. Throws TurnEnded where the
- * message was deleted, and TurnEnded or MessagesPaused where it was stopped.
+ * edited, or an earlier one of the thread has arrived and the turn was reassigned to that. Throws TurnEnded if the
+ * message was deleted, and TurnEnded or MessagesPaused if it was stopped.
  */
 export async function recordSentContent(
   work: ThreadWork,

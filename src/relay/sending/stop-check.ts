@@ -20,7 +20,7 @@ export async function lockedIfForwarded<T>(
 }
 
 /**
- * The turn as it is now, if its message may still be sent. Throws TurnEnded where the turn was stopped or is gone, and
+ * The turn as it is now, if its message may still be sent. Throws TurnEnded if the turn was stopped or is gone, and
  * MessagesPaused where the run that the message was to be forwarded to was stopped.
  */
 export async function unlessStopped(

@@ -4,7 +4,7 @@ import type { TaskRow } from '../../store/tasks/task-records.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 
-/** The sentence for a person who may not see a channel's tasks; undefined where they may. */
+/** The sentence for a person who may not see a channel's tasks; undefined if they may. */
 export async function channelTasksRefusal(
   { membership }: Pick<WorkspaceClient, 'membership'>,
   channel: string,
@@ -21,7 +21,7 @@ export async function channelTasksRefusal(
 }
 
 /**
- * The sentence for a person who may not see a task; undefined where they may. The members of its channel may, and where
+ * The sentence for a person who may not see a task; undefined if they may. The members of its channel may, and where
  * Slack does not list members (group direct messages), the person who started it.
  */
 export async function taskRefusal(

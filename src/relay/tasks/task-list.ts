@@ -77,7 +77,7 @@ export class TaskList {
   }
 }
 
-/** The permalink of a task's thread, which is recorded once it is known; null where Slack does not give it. */
+/** The permalink of a task's thread, which is recorded once it is known; null if Slack does not give it. */
 export async function savedPermalink(
   deps: Pick<RelayDeps, 'store' | 'workspace'>,
   row: TaskRow,
@@ -89,7 +89,7 @@ export async function savedPermalink(
   return found ?? null;
 }
 
-/** The permalink of a thread; undefined where Slack does not give it. */
+/** The permalink of a thread; undefined if Slack does not give it. */
 export async function threadPermalink(
   { posting }: Pick<WorkspaceClient, 'posting'>,
   { channel, thread_ts }: Pick<TaskRow, 'channel' | 'thread_ts'>,

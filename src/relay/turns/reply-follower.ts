@@ -20,7 +20,7 @@ import { countTools, outcomeOfReply } from './turn-end.ts';
 /**
  * Follows a turn's reply until it has settled, and forwards the thread's waiting messages to a run that pauses; no forwarding
  * outlasts it. Then shows the reply's final state and records its outcome. Returns whether the task goes on working.
- * Throws TurnEnded where the task settles without a reply.
+ * Throws TurnEnded if the task settles without a reply.
  */
 export async function followReply(context: TurnContext): Promise<boolean> {
   const { deps, state, reply, stopSignal } = context;
@@ -152,7 +152,7 @@ async function showSettledReply(context: TurnContext, settled: SettledReply): Pr
 const MAX_NOTES_LENGTH = 10_000;
 
 /**
- * What the service said in the task beside the reply, after the turn's message; nothing where the service does not know
+ * What the service said in the task beside the reply, after the turn's message; nothing if the service does not know
  * that message by the id that it gave.
  */
 async function systemMessages(

@@ -39,11 +39,11 @@ export class TurnContext implements ThreadWork {
   readonly reply: LiveReply;
   /** The turn as last recorded. */
   turn: Turn;
-  /** The service's id of the reply, where it is known before the reply is followed. */
+  /** The service's id of the reply, if it is known before the reply is followed. */
   knownReplyId: string | undefined;
   /** Completes the job of the run. */
   completion: JobCompletion | undefined;
-  /** Offers the thread's next message to the run, while one is followed; false where it was not offered. */
+  /** Offers the thread's next message to the run, while one is followed; false if it was not offered. */
   passOn: (isAsked: boolean) => boolean = () => false;
   readonly #readRateFor: (account: string) => ReadRate;
   readonly #stopController = new AbortController();
@@ -96,7 +96,7 @@ export class TurnContext implements ThreadWork {
     );
   }
 
-  /** The name of the person who asked to stop the turn; '' where nobody did, or the name is unknown. */
+  /** The name of the person who asked to stop the turn; '' if nobody did, or the name is unknown. */
   async stopRequester(): Promise<string> {
     return stopRequesterName(this.deps, this.turn);
   }
@@ -165,7 +165,7 @@ export class TurnContext implements ThreadWork {
       this.recordSoon({ first_visible_at: new Date() });
   }
 
-  /** The turn's message: as it was when the turn began here, or as it is. Throws TurnEnded where it is gone. */
+  /** The turn's message: as it was when the turn began here, or as it is. Throws TurnEnded if it is gone. */
   async message(): Promise<Message> {
     return this.begun?.message ?? (await messageOfTurn(this.deps, this.turn));
   }
@@ -180,7 +180,7 @@ export class TurnContext implements ThreadWork {
     return participants.some((person) => person !== this.turn.asked_by);
   }
 
-  /** The thread's task, and the account that it belongs to. Throws where the thread has no task yet. */
+  /** The thread's task, and the account that it belongs to. Throws if the thread has no task yet. */
   async task(): Promise<{ account_id: string; agent: AgentClient; taskId: string }> {
     if (this.knownTask === undefined) {
       const { account_id, task_id: taskId } = await this.thread();

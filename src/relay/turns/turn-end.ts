@@ -142,7 +142,7 @@ interface StateAtService {
   message: boolean;
 }
 
-/** How a permanent error ends a turn; the thread shows `sentence`, or nothing where it is null. */
+/** How a permanent error ends a turn; the thread shows `sentence`, or nothing if it is null. */
 export function outcomeOfError(
   error: unknown,
   atService: StateAtService,

@@ -135,7 +135,7 @@ async function sendMessage(context: TurnContext, sender: Sender): Promise<void> 
   if (turn.stop_requested_at !== null) await context.withRetry(() => sendStop(context.deps, turn));
 }
 
-/** Posts once in a channel that another organisation can read it. Throws a SlackError where Slack cannot say that. */
+/** Posts once in a channel that another organisation can read it. Throws a SlackError if Slack cannot say that. */
 async function postSharedChannelNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   const channel = await workspace.people.requireChannel(turn.channel, lease.signal);

@@ -23,7 +23,7 @@ export interface ListedResult {
   name: string;
   sizeBytes: number | null;
   mimeType: string;
-  /** A time-limited link; null where there is none. */
+  /** A time-limited link; null if there is none. */
   url: string | null | undefined;
   /** The latest time until which it works; undefined if that is unknown. */
   worksUntil?: Date | undefined;

@@ -82,14 +82,14 @@ export const channelSettingsFailed = {
     "This channel's project no longer exists at the agent service. Enter the id of another one.",
 } as const;
 
-/** Every message in the channel is read from now on, or no longer. `who` is a name, or '' where it is unknown. */
+/** Every message in the channel is read from now on, or no longer. `who` is a name, or '' if it is unknown. */
 export function everyMessageNotice(who: string, isOn: boolean): string {
   return isOn
     ? `${who || 'Someone'} asked me to read every message in this channel: each one goes to the agent. To undo this, use /agent settings.`
     : `${who || 'Someone'} asked me not to read every message in this channel. Mention me when you need me.`;
 }
 
-/** Steps of workflows may ask in the channel from now on, or no longer. `who` is a name, or '' where it is unknown. */
+/** Steps of workflows may ask in the channel from now on, or no longer. `who` is a name, or '' if it is unknown. */
 export function workflowStepsNotice(who: string, isOn: boolean): string {
   return isOn
     ? `${who || 'Someone'} let workflow steps ask the agent in this channel. To undo this, use /agent settings.`

@@ -19,7 +19,7 @@ export const buttonUses = {
   unknown: 'Answered',
 } as const;
 
-/** `who` is a name, or '' where it is unknown. */
+/** `who` is a name, or '' if it is unknown. */
 export function buttonUsed(who: string, use: keyof typeof buttonUses): string {
   return who === '' ? `${buttonUses[use]}.` : `${buttonUses[use]} by ${who}.`;
 }
@@ -73,12 +73,12 @@ export const replyNotSent = "I didn't send this reply to the agent, because you 
 /** In its place, once its writer has pressed a button of it. */
 export const sendingReply = "I'm sending your reply to the agent.";
 
-/** `who` is a name, or '' where it is unknown. */
+/** `who` is a name, or '' if it is unknown. */
 export function listening(who: string): string {
   return `${who || 'Someone'} asked me to read every reply in this thread. To undo this, press the button.`;
 }
 
-/** `who` is a name, or '' where it is unknown. */
+/** `who` is a name, or '' if it is unknown. */
 export function listeningEnded(who: string): string {
   return `${who || 'Someone'} asked me not to read every reply here. Mention me when you need me.`;
 }

@@ -9,12 +9,12 @@ export const queued = 'The agent service has your message; the agent starts as s
 export const working = 'The agent is working on it…';
 export const stopping = 'Stopping…';
 
-/** `who` is a name; empty where it is unknown. */
+/** `who` is a name; empty if it is unknown. */
 export function stoppingFor(who: string): string {
   return who === '' ? stopping : `${who} asked me to stop. Stopping…`;
 }
 
-/** `who` is a name or a mention; empty where the task was stopped elsewhere. */
+/** `who` is a name or a mention; empty if the task was stopped elsewhere. */
 export function stopped(who: string): string {
   return who === '' ? 'Stopped.' : `Stopped by ${who}.`;
 }

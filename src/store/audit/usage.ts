@@ -12,7 +12,7 @@ export const USAGE_FIGURES = [
 export interface UsageRow extends Record<(typeof USAGE_FIGURES)[number], number> {
   month: string;
   workspace: string;
-  /** '' where people are not told apart, or were erased. */
+  /** '' if people are not told apart, or were erased. */
   person: string;
   channel: string;
   /** '' for the service's default. */

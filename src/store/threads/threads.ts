@@ -89,7 +89,7 @@ export class Threads extends Queries {
     return (await this.first(isOurs)) !== undefined;
   }
 
-  /** What decides whether a person's reply is for the agent; undefined where the thread is not ours. */
+  /** What decides whether a person's reply is for the agent; undefined if the thread is not ours. */
   async listening(key: ThreadKey, person: string, ts: SlackTs): Promise<ThreadListening | undefined> {
     const replies = sql`(messages.workspace, messages.channel, messages.thread_ts)
       = (thread.workspace, thread.channel, thread.thread_ts) and messages.thread_ts <> messages.ts`;

@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein';
 import type { SupportedTaskOptions } from '../../agent/service-options.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
@@ -63,18 +64,8 @@ export function misspeltFlag(
     autoMode && 'auto',
     planMode && 'plan',
   ];
-  const meant = flags.find((flag) => flag !== false && flag !== typed && isNearly(typed, flag));
+  const meant = flags.find((flag) => flag !== false && flag !== typed && distance(typed, flag) === 1);
   return meant ? { typed, meant } : undefined;
-}
-
-/** Whether two words differ in one letter: another one, a missing one, or one too many. */
-function isNearly(one: string, other: string): boolean {
-  const without = (word: string, at: number) => word.slice(0, at) + word.slice(at + 1);
-  const places = Array.from({ length: Math.max(one.length, other.length) }, (_, at) => at);
-  return places.some(
-    (at) =>
-      without(one, at) === other || one === without(other, at) || without(one, at) === without(other, at),
-  );
 }
 
 /** The choices of a message, made in a form or with flags. People's names in the text are not looked up. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'kysely';
 import { withButtonUsed } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -15,6 +16,10 @@ import { stopRequesterName } from './stop-delivery.ts';
 
 /** The message that a button sends to the agent. */
 type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises_turn_id'>;
+
+/** How often (ms), and how many times, it is looked whether a button's message still waits, before its use is shown. */
+const LOOK_INTERVAL_MS = 500;
+const MAX_LOOKS = 20;
 
 /** The buttons that send the agent a message, which is saved at once and waits in its thread like any other. */
 export class ButtonActions {
@@ -128,12 +133,21 @@ export class ButtonActions {
   /** The buttons leave the message that they stand below, which says who used one. Throws a SlackError. */
   async #showUse({ workspace, channel, messageTs: ts, message }: Press, turn: Turn): Promise<void> {
     if (channel === undefined || ts === undefined || message === undefined) return;
+    for (let looks = 0; looks < MAX_LOOKS && (await this.#mayBeRefused(turn)); looks += 1)
+      await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
     // A message that was refused meanwhile has given the button back.
     const render = async () => {
       const use = await buttonUse(this.#deps, turn);
       return use === undefined ? undefined : withButtonUsed(message, use);
     };
     await this.#deps.workspace(workspace)?.posting.editComplete({ channel, ts, render });
+  }
+
+  /** Whether the message of the button still waits: its writer's quota is checked when its turn comes. */
+  async #mayBeRefused(turn: Turn): Promise<boolean> {
+    const { turns, messages } = this.#deps.store;
+    const ts = (await turns.get(turn.workspace, turn.id))?.button_message_ts ?? null;
+    return ts !== null && (await messages.get({ ...messageKeyOf(turn), ts }))?.state === 'waiting';
   }
 
   /** The new message may wait in a paused thread: the notice there shows how many do. */

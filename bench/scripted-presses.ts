@@ -74,7 +74,7 @@ async function heldByStop(stage: Stage, channel: Channel): Promise<void> {
   await thread.answered(asked);
   await thread.shows('waiting here since alan');
   await thread.press(['grace'], 'send_now');
-  await thread.press(['ada', 'alan'], 'go', (name) => `${name} sent 1 message`);
+  await thread.press(['ada', 'alan'], 'send_paused', (name) => `${name} sent 1 message`);
   await thread.answered(next);
 }
 
@@ -84,7 +84,7 @@ async function discarded(stage: Stage, channel: Channel): Promise<void> {
   await thread.tells('alan');
   thread.say('grace', 'stop', 'talk');
   await thread.answered(asked);
-  await thread.press(['barbara', 'edsger'], 'take_back', (name) => `${name} discarded 1 message`);
+  await thread.press(['barbara', 'edsger'], 'discard_paused', (name) => `${name} discarded 1 message`);
 }
 
 async function corrected(stage: Stage, channel: Channel): Promise<void> {

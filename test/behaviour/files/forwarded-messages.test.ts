@@ -151,6 +151,8 @@ describe.concurrent("Slack's preview of a link", () => {
     slack.unfurl(channel, next.ts);
     await scene.finished(channel, next);
     slack.unfurl(channel, root.ts);
+    // Its writer takes the preview away again.
+    slack.edit(channel, root.ts, `${scene.mention} count slowly`);
     await scene.finished(channel, scene.reply(channel, root, 'thanks'));
     expect(scene.sentToAgent('count slowly').texts).toHaveLength(3);
     expect(JSON.stringify(slack.ephemerals(ada, channel))).not.toContain('"correct"');

@@ -139,12 +139,16 @@ export class QuestionPoster {
     return own?.ts;
   }
 
-  async #renderPost(workspace: WorkspaceClient, { user_id, content }: TaskStart) {
+  async #renderPost(workspace: WorkspaceClient, { channel, user_id, content }: TaskStart) {
     const { choices, about, step, ...own } = content ?? { text: '' };
     const botUser = workspace.bot.userId;
     const question = parseMessage(own);
     const quoted = about === undefined ? undefined : parseMessage(about);
-    const names = await lookUpNames(workspace, question, ...(quoted ? [quoted] : []));
+    const names = await lookUpNames(
+      { people: workspace.people, channel },
+      question,
+      ...(quoted ? [quoted] : []),
+    );
     return questionPost({
       person: step === undefined ? user_id : step.person,
       label: step && (step.label ?? strings.workflowStep.unnamed),

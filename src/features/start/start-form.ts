@@ -72,7 +72,7 @@ export class StartForm {
         metadata,
         ...(isElsewhere && { channel: { chosen: undefined } }),
         note: isTaken ? strings.startForm.threadTaken : undefined,
-        quote: await readableMessage(workspace, message),
+        quote: await readableMessage({ workspace, channel }, message),
         question: { text: '', optional: true },
         files: sharedNamesOf(read),
       });
@@ -105,9 +105,10 @@ export class StartForm {
       await store.taskStarts.saveDraft({ ...draft, ...place, channel, message_ts: asked.ts });
       const thread = await store.threads.getOrThrow(turn);
       const asking = parseMessage(source);
-      const text = await readableMessage(workspace, withoutShared(asking));
+      const text = await readableMessage({ workspace, channel }, withoutShared(asking));
       const question = parseFlags(text, settings.supportedTaskOptions).text;
-      const quoted = source.about === undefined ? undefined : await readableMessage(workspace, source.about);
+      const quoted =
+        source.about === undefined ? undefined : await readableMessage({ workspace, channel }, source.about);
       return this.#renderView(workspace, {
         metadata: { id, channel, drafted: true },
         question:
@@ -161,8 +162,11 @@ async function isForeign({ posting }: WorkspaceClient, channel: string, person: 
 }
 
 /** A message as people read it. */
-async function readableMessage(workspace: WorkspaceClient, raw: Record<string, unknown>): Promise<string> {
+async function readableMessage(
+  { workspace, channel }: { workspace: WorkspaceClient; channel: string },
+  raw: Record<string, unknown>,
+): Promise<string> {
   const message = parseMessage(raw);
-  const names = await lookUpNames(workspace, message);
+  const names = await lookUpNames({ people: workspace.people, channel }, message);
   return readableText(message, names, workspace.bot.userId);
 }

@@ -19,20 +19,26 @@ export async function actorName(
   return (await deps.workspace(workspace)?.people.personName(person)) ?? '';
 }
 
+/** Who knows names, and the channel that reads them: a private channel's name is only for those in it. */
+export interface NameScope {
+  readonly people: Pick<SlackDirectory, 'personName' | 'channel' | 'groupName'>;
+  readonly channel: string;
+}
+
 /** Looks up the names that reading messages needs, writers included: each once. */
 export async function lookUpNames(
-  { people }: { people: Pick<SlackDirectory, 'personName' | 'channel' | 'groupName'> },
+  scope: NameScope,
   ...messages: readonly ParsedMessage[]
 ): Promise<DisplayNames> {
   const writers = messages.flatMap(({ user }): ParsedInline[] =>
     user === undefined ? [] : [{ kind: 'person', id: user, style: {} }],
   );
-  return lookUpReferences({ people }, [...writers, ...messages.flatMap((one) => inlinesOf(blocksOf(one)))]);
+  return lookUpReferences(scope, [...writers, ...messages.flatMap((one) => inlinesOf(blocksOf(one)))]);
 }
 
 /** Looks up the names of the people, channels and usergroups among inline elements: each once. */
 export async function lookUpReferences(
-  { people }: { people: Pick<SlackDirectory, 'personName' | 'channel' | 'groupName'> },
+  { people, channel }: NameScope,
   inlines: readonly ParsedInline[],
 ): Promise<DisplayNames> {
   const kinds = new Map<string, SlackReference['kind']>();
@@ -40,7 +46,10 @@ export async function lookUpReferences(
     if (piece.kind !== 'text' && piece.kind !== 'link') kinds.set(piece.id, piece.kind);
   const nameOf = {
     person: (id: string) => people.personName(id),
-    channel: async (id: string) => (await people.channel(id)).name,
+    channel: async (id: string) => {
+      const { name, kind } = await people.channel(id);
+      return kind === 'public' || id === channel ? name : undefined;
+    },
     usergroup: (id: string) => people.groupName(id),
   };
   const named = [...kinds].map(async ([id, kind]) => [id, await nameOf[kind](id)] as const);

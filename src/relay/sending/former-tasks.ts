@@ -30,7 +30,7 @@ export async function withFormerTasks(
   const { deps, workspace } = work;
   const { maxTranscriptMessages: maxMessages, maxTranscriptCharacters: maxCharacters } = deps.settings;
   const { messages, missing, quotedIds } = await readFormerTasks(work, thread, taskId, message);
-  const names = await lookUpNames(workspace, ...messages);
+  const names = await lookUpNames({ people: workspace.people, channel: message.channel }, ...messages);
   const { userId: botUserId } = workspace.bot;
   const transcript = buildTranscript({ messages, missing, names, botUserId, maxMessages, maxCharacters });
   const whole = withTranscript(transcript, prompt);

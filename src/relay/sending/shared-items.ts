@@ -3,12 +3,11 @@ import { plainCsvLine } from '../../render/text/csv-line.ts';
 import { capitalise } from '../../render/text/one-line.ts';
 import type { SlackFile } from '../../slack/shared-file.ts';
 import { inlinesToText } from '../reading/blocks-to-markdown.ts';
-import { lookUpReferences } from '../reading/display-names.ts';
+import { lookUpReferences, type NameScope } from '../reading/display-names.ts';
 import { attachmentName, isUnreadableQuote } from '../reading/message-attachments.ts';
 import { blocksOf, filesOf, type ParsedMessage } from '../reading/message-parser.ts';
 import { isTooLarge, type ParsedTable, tablesAmong } from '../reading/parsed-blocks.ts';
 import { cellsOf } from '../reading/table-parser.ts';
-import type { WorkspaceClient } from '../runtime/deps.ts';
 
 /** What people shared with a message, beside its text. */
 export type SharedItem =
@@ -21,7 +20,7 @@ export type SharedItem =
 
 /** The files and tables of messages, each file once, and what was too long to keep. */
 export async function sharedItemsOf(
-  workspace: Pick<WorkspaceClient, 'people'>,
+  scope: NameScope,
   messages: readonly ParsedMessage[],
 ): Promise<SharedItem[]> {
   const attachments = messages.flatMap((message) => message.attachments);
@@ -33,7 +32,7 @@ export async function sharedItemsOf(
     ...own.map((file) => ({ kind: 'file' as const, file, isForwarded: false })),
     ...others.map((file) => ({ kind: 'file' as const, file, isForwarded: true })),
   ];
-  for (const table of tablesAmong(messages.flatMap(blocksOf))) items.push(await tableItem(workspace, table));
+  for (const table of tablesAmong(messages.flatMap(blocksOf))) items.push(await tableItem(scope, table));
   for (const attachment of attachments) {
     const isTooLong = attachment.is_left_out === true;
     if (!isTooLong && !isUnreadableQuote(attachment)) continue;
@@ -43,14 +42,11 @@ export async function sharedItemsOf(
   return items;
 }
 
-async function tableItem(
-  workspace: Pick<WorkspaceClient, 'people'>,
-  table: ParsedTable,
-): Promise<SharedItem> {
+async function tableItem(scope: NameScope, table: ParsedTable): Promise<SharedItem> {
   const name = table.file ?? '';
   if (isTooLarge(table)) return { kind: 'table', id: name, name, csv: undefined };
   const cells = await cellsOf(table);
-  const names = await lookUpReferences(workspace, cells.flat(2));
+  const names = await lookUpReferences(scope, cells.flat(2));
   const lines = cells.map((row) => plainCsvLine(row.map((cell) => inlinesToText(cell, names))));
   const csv = Buffer.from(`${lines.join('\n')}\n`);
   // The same table is uploaded once. After an edit it is another one.

@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { lookUpNames } from '../../../src/relay/reading/display-names.ts';
 import { readMentions } from '../../../src/relay/reading/mentions.ts';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
+import type { Channel } from '../../../src/slack/directory.ts';
 import { bot, list, richText, section, styled, user } from '../../support/message-builders.ts';
 
 const seen = (raw: object) => readMentions(parseMessage(raw), bot);
@@ -60,7 +61,7 @@ describe('the mentions of a message', () => {
   });
 });
 
-test('names are looked up of people, channels and usergroups, each once, writers included', async () => {
+test('names are looked up of people, usergroups and channels, but not of other private channels, each once', async () => {
   const one = parseMessage({ user: 'U0GRACE', text: '<@U0ADA> <@U0ADA> <#C0LAB>' });
   const other = parseMessage(richText(section(user(bot), { type: 'usergroup', usergroup_id: 'S0GENES' })));
   const asked: string[] = [];
@@ -70,11 +71,16 @@ test('names are looked up of people, channels and usergroups, each once, writers
   };
   const people = {
     personName: (id: string) => nameOf('person', id),
-    channel: async (id: string) =>
-      ({ id, name: undefined, purpose: '', kind: 'unknown', isExtShared: undefined }) as const,
+    channel: async (id: string): Promise<Channel> => {
+      const kind = id.startsWith('C0OPEN') ? 'public' : 'private';
+      return { id, name: id === 'C0LAB' ? undefined : `the ${id}`, purpose: '', kind, isExtShared: false };
+    },
     groupName: (id: string) => nameOf('group', id),
   };
-  const found = await lookUpNames({ people }, one, other);
+  const found = await lookUpNames({ people, channel: 'C0HERE' }, one, other);
   expect(asked.sort()).toEqual(['group S0GENES', 'person U0ADA', 'person U0GRACE', `person ${bot}`]);
   expect([...found.keys()].sort()).toEqual(['S0GENES', 'U0ADA', 'U0GRACE', bot]);
+  const channels = parseMessage({ text: '<#C0OPEN> <#C0HERE> <#C0SECRET>' });
+  const told = await lookUpNames({ people, channel: 'C0HERE' }, channels);
+  expect([...told.keys()]).toEqual(['C0OPEN', 'C0HERE']);
 });

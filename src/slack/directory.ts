@@ -26,7 +26,8 @@ export interface Channel {
   name: string | undefined;
   /** Untrusted text. */
   purpose: string;
-  kind: 'public' | 'private' | 'dm' | 'group_dm' | 'unknown';
+  /** `public` for every full member of this workspace; `elsewhere` if that is not known of a public one in an organisation. */
+  kind: 'public' | 'elsewhere' | 'private' | 'dm' | 'group_dm' | 'unknown';
   /** Shared with another organisation (Slack Connect); undefined if Slack does not say. */
   isExtShared: boolean | undefined;
 }
@@ -64,6 +65,9 @@ const channelResponseSchema = z.looseObject({
     is_mpim: flag,
     is_private: flag,
     is_ext_shared: flag,
+    context_team_id: text,
+    shared_team_ids: optional(listOf(z.string())),
+    internal_team_ids: optional(listOf(z.string())),
     is_archived: flag,
     is_member: flag,
   }),
@@ -74,9 +78,12 @@ const groupsResponseSchema = z.looseObject({
   usergroups: listOf(z.looseObject({ id: z.string(), handle: text, name: text })),
 });
 
-/** People of a page, and pages, of the list of a workspace's people; those beyond are unknown. */
+/**
+ * People of a page, and pages, of the list of a workspace's people; those beyond are unknown. More pages would take longer
+ * than a linked message may, at 17 a minute.
+ */
 const PEOPLE_PAGE_SIZE = 1_000;
-const MAX_PEOPLE_PAGES = 10;
+const MAX_PEOPLE_PAGES = 8;
 /** Who can neither be a guest nor belong to another organisation. */
 const INSIDER_KINDS: ReadonlySet<PersonKind> = new Set(['member', 'bot', 'deactivated']);
 
@@ -84,13 +91,13 @@ const INSIDER_KINDS: ReadonlySet<PersonKind> = new Set(['member', 'bot', 'deacti
 const CACHE_TTL_MS = 5 * 60_000;
 const MAX_CURRENT_AGE_MS = 30_000;
 
-/** The people, channels and user groups of one workspace, cached for five minutes. */
+/** The people, channels and user groups of one workspace, cached for five minutes; half a minute for access to what others wrote. */
 export class SlackDirectory {
   readonly #client: RateLimitedClient;
   readonly #log: Logger;
   readonly #people = ttlCache(5_000, CACHE_TTL_MS, (id) => this.#loadPerson(id));
   readonly #channels = ttlCache(2_000, CACHE_TTL_MS, (id) => this.#loadChannel(id));
-  readonly #insiders = ttlCache(1, CACHE_TTL_MS, () => this.#loadInsiders());
+  readonly #insiders = ttlCache(1, MAX_CURRENT_AGE_MS, () => this.#loadInsiders());
   readonly #groups = ttlCache(1, 12 * CACHE_TTL_MS, () => this.#loadGroups());
 
   constructor(client: RateLimitedClient, log: Logger) {
@@ -108,6 +115,12 @@ export class SlackDirectory {
     return await abortable(this.#people.forceFetch(id), signal);
   }
 
+  /** Like `requirePerson`, but no more than half a minute old: for access to what others wrote, which a guest has not. */
+  async currentPerson(id: string): Promise<Person> {
+    if (this.#people.getRemainingTTL(id) < CACHE_TTL_MS - MAX_CURRENT_AGE_MS) this.#people.delete(id);
+    return await this.requirePerson(id);
+  }
+
   async #loadPerson(id: string): Promise<Person> {
     return await unlessRefused(unknownPerson(id), async () => {
       const { user } = await this.#client.call('users.info', { user: id }, { schema: userResponseSchema });
@@ -122,7 +135,7 @@ export class SlackDirectory {
     return (await this.person(id)).name;
   }
 
-  /** The ids of people who are neither guests nor of another organisation. Throws a SlackError if Slack is unavailable. */
+  /** The ids of people who are neither guests nor of another organisation, half a minute old at most. Throws a SlackError if Slack is unavailable. */
   async insiders(): Promise<ReadonlySet<string>> {
     return await this.#insiders.forceFetch('all');
   }
@@ -160,7 +173,7 @@ export class SlackDirectory {
   }
 
   async #loadChannel(id: string): Promise<Channel> {
-    return await unlessRefused(unknownChannel(id), async () => toChannel(await this.#channelInfo(id)));
+    return await unlessRefused(unknownChannel(id), async () => this.#toChannel(await this.#channelInfo(id)));
   }
 
   async #channelInfo(id: string): Promise<SlackChannel> {
@@ -196,6 +209,28 @@ export class SlackDirectory {
   invalidate(id: string): void {
     this.#people.delete(id);
     this.#channels.delete(id);
+  }
+
+  #toChannel(channel: SlackChannel): Channel {
+    return {
+      id: channel.id,
+      name: channel.is_im ? undefined : channel.name || undefined,
+      purpose: channel.purpose?.value ?? '',
+      kind: this.#channelKind(channel),
+      isExtShared: channel.is_ext_shared,
+    };
+  }
+
+  #channelKind(channel: SlackChannel): Channel['kind'] {
+    if (channel.is_im) return 'dm';
+    if (channel.is_mpim) return 'group_dm';
+    if (channel.is_private) return 'private';
+    if (channel.is_private !== false) return 'unknown';
+    // An organisation's token also sees the public channels of its other workspaces.
+    const { workspace, isOrgToken } = this.#client.installation;
+    const { context_team_id, shared_team_ids = [], internal_team_ids = [] } = channel;
+    const teams = [context_team_id, ...shared_team_ids, ...internal_team_ids];
+    return isOrgToken !== true || teams.includes(workspace) ? 'public' : 'elsewhere';
   }
 
   #personKind(user: SlackUser): PersonKind {
@@ -263,21 +298,4 @@ function unknownPerson(id: string): Person {
 
 function unknownChannel(id: string): Channel {
   return { id, name: undefined, purpose: '', kind: 'unknown', isExtShared: undefined };
-}
-
-function toChannel(channel: SlackChannel): Channel {
-  return {
-    id: channel.id,
-    name: channel.is_im ? undefined : channel.name || undefined,
-    purpose: channel.purpose?.value ?? '',
-    kind: channelKind(channel),
-    isExtShared: channel.is_ext_shared,
-  };
-}
-
-function channelKind(channel: SlackChannel): Channel['kind'] {
-  if (channel.is_im) return 'dm';
-  if (channel.is_mpim) return 'group_dm';
-  if (channel.is_private) return 'private';
-  return channel.is_private === false ? 'public' : 'unknown';
 }

@@ -3,6 +3,7 @@ import { SlackDirectory } from '../../src/slack/directory.ts';
 import { RateLimitedClient } from '../../src/slack/rate-limited-client.ts';
 import { RateLimiter } from '../../src/slack/rate-limiter.ts';
 import { rateLimitTable } from '../../src/slack/rate-limits.ts';
+import { SlackClient } from '../../src/slack/slack-client.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';
 
@@ -130,6 +131,22 @@ describe('a channel', () => {
     expect((await people.channel('C1')).kind).toBe(kind);
   });
 
+  test.each([
+    ['public', { context_team_id: 'T1' }],
+    ['public', { context_team_id: 'T2', shared_team_ids: ['T2', 'T1'] }],
+    ['public', { context_team_id: 'T2', internal_team_ids: ['T1'] }],
+    ['elsewhere', { context_team_id: 'T2', shared_team_ids: ['T2'] }],
+    ['elsewhere', {}],
+  ])("is %s to an organisation's installation when Slack says %j", async (kind, teams) => {
+    const { rateLimiter, slackClient } = scene.client;
+    const installation = { ...slackClient.installation, isOrgToken: true };
+    const client = new SlackClient({ installation, log: silentLog, slackApiUrl: scene.slack.apiUrl });
+    people = new SlackDirectory(new RateLimitedClient(client, rateLimiter), silentLog);
+    const channel = { id: 'C1', name: 'lab', is_private: false, ...teams };
+    scene.slack.on('conversations.info', { body: { ok: true, channel } });
+    expect((await people.channel('C1')).kind).toBe(kind);
+  });
+
   test('is unknown while Slack fails', async () => {
     scene.slack.on('conversations.info', { status: 503 });
     await expect(people.requireChannel('C1')).rejects.toMatchObject({ code: 'unavailable' });
@@ -201,9 +218,22 @@ describe('the insiders of a workspace', () => {
     expect(scene.slack.calls).toHaveLength(7);
   });
 
-  test('are read from ten pages at most', async () => {
+  test('are read from eight pages at most', async () => {
     list(...Array.from({ length: 12 }, (_, at) => ({ id: `U${at}` })));
-    expect((await people.insiders()).size).toBe(11);
-    expect(scene.slack.calls).toHaveLength(10);
+    expect((await people.insiders()).size).toBe(9);
+    expect(scene.slack.calls).toHaveLength(8);
+  });
+
+  test('and who is one of them are read again after half a minute', async () => {
+    list({ id: 'U1' }, { id: 'U1', is_restricted: true });
+    answer({});
+    expect((await people.currentPerson('U1')).kind).toBe('member');
+    await people.insiders();
+    const now = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => now + 31_000);
+    list({ id: 'U1', is_restricted: true });
+    answer({ is_restricted: true });
+    expect((await people.currentPerson('U1')).kind).toBe('guest');
+    expect(await people.insiders()).not.toContain('U1');
   });
 });

@@ -7,13 +7,13 @@ const MAX_CONVERSATIONS = 5;
 
 /** Who knows who is where. */
 interface Witnesses {
-  people: Pick<SlackDirectory, 'requirePerson'>;
+  people: Pick<SlackDirectory, 'currentPerson' | 'currentChannel'>;
   membership: Pick<ChannelMembership, 'statusOf'>;
 }
 
 /**
  * Whether a person may see a file, as `files.info` describes it: it is theirs, it is in a public channel and they are a full
- * member of the workspace, or they are in a conversation that it is shared in. Unknown means no. Throws a SlackError if
+ * member of its workspace, or they are in a conversation that it is shared in. Unknown means no. Throws a SlackError if
  * Slack is unavailable.
  */
 export async function maySeeFile(
@@ -22,7 +22,9 @@ export async function maySeeFile(
   { user, channels = [], groups = [], ims = [] }: SlackFile,
 ): Promise<boolean> {
   if (user === person) return true;
-  if (channels.length > 0 && (await people.requirePerson(person)).kind === 'member') return true;
+  if (channels.length > 0 && (await people.currentPerson(person)).kind === 'member')
+    for (const channel of channels.slice(0, MAX_CONVERSATIONS))
+      if ((await people.currentChannel(channel)).kind === 'public') return true;
   for (const conversation of [...ims, ...groups, ...channels].slice(0, MAX_CONVERSATIONS))
     if ((await membership.statusOf(conversation, person)) === 'member') return true;
   return false;

@@ -4,11 +4,17 @@ import type { ChannelActor } from '../runtime/actors.ts';
 import { isDirectChannel, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 
 /** Why a linked message must not be read; a key of the strings. */
-export type LinkDenial = 'link_workflow' | 'link_hidden' | 'link_outsider' | 'link_private' | 'link_shared';
+export type LinkDenial =
+  | 'link_workflow'
+  | 'link_hidden'
+  | 'link_elsewhere'
+  | 'link_outsider'
+  | 'link_private'
+  | 'link_shared';
 
 /** Who knows who is where. */
 interface Witnesses {
-  people: Pick<SlackDirectory, 'currentChannel' | 'requirePerson' | 'insiders'>;
+  people: Pick<SlackDirectory, 'currentChannel' | 'currentPerson' | 'insiders'>;
   membership: Pick<ChannelMembership, 'statusOf' | 'areAllAmong'>;
 }
 
@@ -30,10 +36,11 @@ export async function linkDenialFor(
   if (isDirect && (await membership.statusOf(linked, asked.person)) === 'member') return undefined;
   const { kind, isExtShared } = await people.currentChannel(linked);
   if (kind === 'unknown') return 'link_hidden';
+  if (kind === 'elsewhere') return 'link_elsewhere';
   if (kind !== 'public') return isDirect ? 'link_outsider' : 'link_private';
   if (isExtShared !== false) return 'link_shared';
   if (isDirect)
-    return (await people.requirePerson(asked.person)).kind === 'member' ? undefined : 'link_outsider';
+    return (await people.currentPerson(asked.person)).kind === 'member' ? undefined : 'link_outsider';
   const asking = await people.currentChannel(asked.channel);
   const hasOnlyMembers =
     asking.isExtShared === false && (await membership.areAllAmong(asked.channel, await people.insiders()));

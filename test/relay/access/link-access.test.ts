@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { maySeeFile } from '../../../src/relay/access/file-access.ts';
 import { linkDenialFor } from '../../../src/relay/access/link-access.ts';
 import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
 import type { MembershipStatus } from '../../../src/slack/channel-membership.ts';
@@ -16,17 +17,14 @@ interface Answers {
   asker?: string;
 }
 
-async function denial(
-  asked: string,
-  { linked, asking, status, person, areAllInsiders, asker = 'U1' }: Answers,
-) {
+function slackSays({ linked, asking, status, person, areAllInsiders }: Answers) {
   const channel = (id: string, known: Known): Channel => ({
     ...{ id, name: id, purpose: '', kind: 'public', isExtShared: false, ...known },
   });
-  const slack = {
+  return {
     people: {
       currentChannel: async (id: string) => channel(id, (id === 'C-LINKED' ? linked : asking) ?? {}),
-      requirePerson: async (id: string) => ({ id, name: id, kind: person ?? 'member', isAdmin: false }),
+      currentPerson: async (id: string) => ({ id, name: id, kind: person ?? 'member', isAdmin: false }),
       insiders: async () => new Set<string>(),
     },
     membership: {
@@ -34,7 +32,11 @@ async function denial(
       areAllAmong: async () => areAllInsiders ?? true,
     },
   };
-  return linkDenialFor(slack, { workspace: 'T1', channel: asked, person: asker }, 'C-LINKED');
+}
+
+async function denial(asked: string, answers: Answers) {
+  const { asker = 'U1' } = answers;
+  return linkDenialFor(slackSays(answers), { workspace: 'T1', channel: asked, person: asker }, 'C-LINKED');
 }
 
 test.each<[string, string, Answers]>([
@@ -66,6 +68,8 @@ test.each<[string, string, Answers]>([
   ],
   ['it is a group conversation', 'C1', { linked: { kind: 'group_dm' } }],
   ["it is somebody's direct message", 'C1', { linked: { kind: 'dm' } }],
+  ['it is in another workspace', 'C1', { linked: { kind: 'elsewhere' } }],
+  ['it is in another workspace and the asker alone', 'D1', { linked: { kind: 'elsewhere' } }],
   ['its channel is shared', 'C1', { linked: { isExtShared: true } }],
   ['its channel may be shared', 'C1', { linked: { isExtShared: undefined } }],
   ['the asking channel is shared', 'C1', { asking: { isExtShared: true } }],
@@ -87,4 +91,15 @@ test.each<[string, string, Answers]>([
   ),
 ])('a linked message is not read if %s', async (_, asked, answers) => {
   expect(await denial(asked, answers)).toMatch(/^link_/);
+});
+
+test.each<[boolean, string, Answers]>([
+  [true, 'of this workspace, to a full member', {}],
+  [false, 'of this workspace, to a guest', { person: 'guest' }],
+  [false, 'of another workspace, to a full member', { linked: { kind: 'elsewhere' } }],
+  [false, 'that became private', { linked: { kind: 'private' } }],
+  [true, 'of another workspace, to one of its members', { linked: { kind: 'elsewhere' }, status: 'member' }],
+])('whether a file may be seen is %s for one in a public channel %s', async (maySee, _, answers) => {
+  const file = { id: 'F1', user: 'U2', channels: ['C-LINKED'] };
+  expect(await maySeeFile(slackSays(answers), 'U1', file)).toBe(maySee);
 });

@@ -53,7 +53,6 @@ const MAX_EMPTY_ATTEMPTS = 5;
 /** The pause before the second of them (ms); doubles. */
 const RESUME_PAUSE_MS = 500;
 const fileInfoSchema = z.looseObject({ file: slackFileSchema });
-const DELETED_FILE_CODES = new Set(['file_not_found', 'file_deleted']);
 
 /** Downloads the files that people share. */
 export class FileDownloads {
@@ -85,7 +84,9 @@ export class FileDownloads {
         await sleep(POLL_INTERVAL_MS, undefined, { signal });
       }
       const found = await this.lookUp(file.id, signal);
-      if (typeof found === 'string') return { file: known, decision: { do: 'refuse', reason: found } };
+      // What was shared where the bot is can only be unseen because it was deleted.
+      if (typeof found === 'string')
+        return { file: known, decision: { do: 'refuse', reason: found === 'unseen' ? 'deleted' : found } };
       known = found;
       isLookedUp = true;
     }
@@ -180,14 +181,18 @@ export class FileDownloads {
   }
 
   /** What Slack knows of a file now, or why the bot has no access to it. Throws a SlackError if Slack fails. */
-  async lookUp(id: string, signal?: AbortSignal): Promise<SlackFile | 'deleted' | 'access_denied'> {
+  async lookUp(
+    id: string,
+    signal?: AbortSignal,
+  ): Promise<SlackFile | 'deleted' | 'unseen' | 'access_denied'> {
     try {
       const options = { schema: fileInfoSchema, signal };
       return (await this.#options.client.call('files.info', { file: id }, options)).file;
     } catch (error) {
       if (error instanceof SlackUnavailableError) throw new FileUnavailableError(id, error.slackCode, error);
       if (!(error instanceof SlackRefusedError)) throw error;
-      return DELETED_FILE_CODES.has(error.slackCode) ? 'deleted' : 'access_denied';
+      if (error.slackCode === 'file_not_found') return 'unseen';
+      return error.slackCode === 'file_deleted' ? 'deleted' : 'access_denied';
     }
   }
 }

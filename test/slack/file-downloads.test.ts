@@ -240,6 +240,7 @@ describe('a file is refused', () => {
       do: 'refuse',
       reason: 'deleted',
     });
+    expect(await decisionFor({ ok: false, error: 'file_not_found' })).toMatchObject({ reason: 'deleted' });
     const denied = { do: 'refuse', reason: 'access_denied' };
     expect(await decisionFor({ ok: false, error: 'file_not_visible' })).toEqual(denied);
     expect(await decisionFor({ ok: true, file: stub })).toEqual(denied);

@@ -38,7 +38,7 @@ describe.concurrent('a forwarded message', () => {
     await scene.finished({ id: root.channel }, root);
     const { texts, fileIds } = scene.sentToAgent('why did they fail?');
     expect(texts).toEqual([
-      `why did they fail?\n\n> Forwarded message from @grace in #plates, ${timeOf(secret)} UTC:\n>\n` +
+      `why did they fail?\n\n> Forwarded message from @grace in #${secret.channel}, ${timeOf(secret)} UTC:\n>\n` +
         '> these **failed** twice\n>\n> [files: plates.csv]',
     ]);
     const names = fileIds.flat().map((id) => agent.files.find((file) => file.id === id)?.name);
@@ -99,6 +99,17 @@ describe.concurrent('a forwarded message', () => {
     expect(scene.shown(channel, root)).toContain(
       "“Forwarded message from grace” was left out: I can't read anything in it.",
     );
+  });
+
+  test('whose file Slack does not show the bot names it without calling it deleted', async () => {
+    const unseen = original('unseen', 'these are elsewhere');
+    const about = unseen.fileIds[0] ?? '';
+    const body = { ok: false, error: 'file_not_found' };
+    slack.faults.add({ call: 'files.info', about, fault: { kind: 'status', status: 200, body } });
+    const channel = scene.channel();
+    const root = scene.ask(channel, 'what is unseen?', forward(unseen));
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain("“unseen.csv” was left out: Slack doesn't show it to me");
   });
 
   test("and an app's alert are read as text where a thread is quoted", async () => {

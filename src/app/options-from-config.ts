@@ -21,6 +21,7 @@ const RELAY_LIMITS: RelayLimits = {
   badThingMs: 9.5 * 60_000,
   lookAgainMs: 60_000,
   linkMs: 20_000,
+  linkAgeMs: 30_000,
   slackPace: 1,
 };
 const MEBIBYTE = 1024 * 1024;

@@ -52,6 +52,8 @@ export interface RelayLimits {
   lookAgainMs: number;
   /** How long reading one linked message may take, and as long again its thread, before it is left out. */
   linkMs: number;
+  /** How old what was read of a linked message may be when it is sent (ms). */
+  linkAgeMs: number;
   /** How many times as fast as Slack's limits the app calls it, where nobody else enforces them. */
   slackPace: number;
 }

@@ -25,12 +25,13 @@ export interface LinkedMessages {
 
 export const NO_LINKS: LinkedMessages = { read: [], notes: [] };
 
-/** What the holder of a lease has read: the steps of one turn share it. */
-const knownLinks = new WeakMap<Lease, Map<string, LinkedMessages>>();
+/** What the holder of a lease has read, and until when it counts: the steps of one turn share it. */
+const knownLinks = new WeakMap<Lease, Map<string, { linked: LinkedMessages; until: number }>>();
 
 /**
- * The Slack messages that a waiting message links to, each with its thread if it begins one, read once. Only the words of
- * the person count: not what a quotation or the agent says. Throws no SlackError: what cannot be read in time gets a note.
+ * The Slack messages that a waiting message links to, each with its thread if it begins one, as it was `linkAgeMs` ago at
+ * most (an app that may read once a minute: four times that). Only the words of the person count: not what a quotation or
+ * the agent says. Throws no SlackError: what cannot be read in time gets a note.
  * Throws the reason of `stopSignal`, and what interrupts the turn.
  */
 export async function readLinkedMessages(
@@ -41,11 +42,15 @@ export async function readLinkedMessages(
   if (message.content === null) return NO_LINKS;
   const links = messageLinksIn(parseMessage(message.content));
   if (links.length === 0) return NO_LINKS;
-  const known = knownLinks.get(work.lease) ?? new Map<string, LinkedMessages>();
+  const known = knownLinks.get(work.lease) ?? new Map<string, { linked: LinkedMessages; until: number }>();
   knownLinks.set(work.lease, known);
   const key = `${message.ts} ${message.edited_ts}`;
-  const linked = known.get(key) ?? (await followLinks(work, message, links, stopSignal));
-  known.set(key, linked);
+  const read = known.get(key);
+  if (read !== undefined && performance.now() < read.until) return read.linked;
+  const linked = await followLinks(work, message, links, stopSignal);
+  const { linkAgeMs } = work.deps.settings;
+  const ageMs = work.workspace.readBack.isDistributed ? 4 * linkAgeMs : linkAgeMs;
+  known.set(key, { linked, until: performance.now() + ageMs });
   return linked;
 }
 
@@ -89,19 +94,21 @@ async function followLink(
       ),
     );
     if (outcome === undefined || typeof outcome === 'string') return outcome ?? 'link_late';
-    const thread = await withinMs(linkMs, interrupt, (signal) =>
+    const isElsewhere = link.channel !== message.channel;
+    const readChannel = (signal: AbortSignal) => workspace.people.channel(link.channel, signal);
+    const naming = isElsewhere ? withinMs(linkMs, interrupt, readChannel) : undefined;
+    const reading = withinMs(linkMs, interrupt, (signal) =>
       readReplies(work, message, link, outcome, signal),
     ).catch((error: unknown) => {
       deps.log.info({ err: error, channel: link.channel }, 'the thread of a linked message was not read');
       return undefined;
     });
+    const [channel, thread] = await Promise.all([naming, reading]);
     interrupt.throwIfAborted();
     const replies = thread?.messages.filter(({ ts }) => ts !== link.ts) ?? [];
-    const isElsewhere = link.channel !== message.channel;
-    const channelName = isElsewhere ? (await workspace.people.channel(link.channel)).name : undefined;
     return {
       url: link.url,
-      channelName,
+      channelName: channel?.name,
       message: parseMessage(outcome),
       replies: replies.map(parseMessage),
       missing: thread?.missing,
@@ -124,10 +131,11 @@ async function readMessage(
   { readBack }: WorkspaceClient,
   { channel, ts, threadTs }: MessageLink,
   signal: AbortSignal,
-): Promise<ThreadMessage | 'link_gone'> {
+): Promise<ThreadMessage | 'link_gone' | 'link_incomplete'> {
   for await (const read of readBack.messages({ channel, threadTs, oldest: ts, latest: ts, signal }))
-    if (read.ts === ts && read.subtype !== 'tombstone') return read;
-  return 'link_gone';
+    if (read.ts === ts) return read.subtype === 'tombstone' ? 'link_gone' : read;
+  // A reply is only found with its thread.
+  return threadTs === undefined ? 'link_incomplete' : 'link_gone';
 }
 
 /** The newest replies to a linked message before the question; undefined if they are not read. */

@@ -42,6 +42,8 @@ export interface OutgoingMessage {
   quoted: readonly SlackTs[];
   /** Whose words it quotes, by id. */
   quotedIds: readonly string[];
+  /** What its links lead to. */
+  links: LinkedMessages;
   /** The choices made in a form, or with flags at the beginning of the text. */
   choices: TaskChoices;
   /** The messages whose files and tables go with it: its own, and those that it quotes or links to. */
@@ -75,7 +77,7 @@ export async function readOutgoingMessage(
   const about = content.about === undefined ? undefined : before[0];
   const botUserId = workspace.bot.userId;
   const others = [...before, ...linked.flatMap((one) => [one.message, ...one.replies])];
-  const names = await lookUpNames(workspace, own, ...others);
+  const names = await lookUpNames({ people: workspace.people, channel: message.channel }, own, ...others);
   const flagged = parseFlags(readableText(own, names, botUserId), deps.settings.supportedTaskOptions);
   const choices = content.choices ?? flagged.choices;
   const isBare = about !== undefined && flagged.text === '';
@@ -83,19 +85,19 @@ export async function readOutgoingMessage(
   const text = content.isCorrection === true ? withLeadIn(strings.correctionPrefix, said) : said;
   const title = choices.title ?? taskTitle(text, fileNamesOf(own));
   const quotedIds = [...new Set([own, ...others].flatMap(writersOf))];
-  const { withFiles } = pointed;
-  const read = { title, choices, quoted, quotedIds, withFiles };
+  const { withFiles, links } = pointed;
+  const read = { title, choices, quoted, quotedIds, withFiles, links };
   if (others.length === 0 || isBare) return { text, ...read, notes: pointed.notes };
   const { maxTranscriptCharacters: maxCharacters } = deps.settings;
   const maxMessages = Math.max(deps.settings.maxTranscriptMessages, about === undefined ? 0 : 1);
   const options = { names, botUserId, maxMessages };
   const transcript = buildTranscript({ messages: before, missing, maxCharacters, ...options });
   const share = Math.floor(maxCharacters / Math.max(1, linked.length));
-  const links = linked.map((one) => quoteLinkedMessage(one, { ...options, maxCharacters: share }));
-  const cut = linked.flatMap(({ url }, index) => (links[index]?.isCut === true ? [url] : []));
+  const quotations = linked.map((one) => quoteLinkedMessage(one, { ...options, maxCharacters: share }));
+  const cut = linked.flatMap(({ url }, index) => (quotations[index]?.isCut === true ? [url] : []));
   if (about !== undefined && isCutShort(transcript)) cut.unshift(strings.messageAskedAbout);
   const notes = [...pointed.notes, ...cut.map((name) => ({ name, reason: 'cut' satisfies FileReason }))];
-  const quotation = [transcript, ...links.map((link) => link.text)]
+  const quotation = [transcript, ...quotations.map((one) => one.text)]
     .filter((part) => part !== '')
     .join('\n\n');
   return { ...read, text: withTranscript(quotation, text), notes };
@@ -187,6 +189,7 @@ interface PointedMessages extends Omit<EarlierMessages, 'messages'> {
   own: ParsedMessage;
   before: readonly ParsedMessage[];
   linked: readonly LinkedMessage[];
+  links: LinkedMessages;
   /** The links that were not followed and the files left out, with the reasons. */
   notes: readonly FileNote[];
   /** The messages among these whose files and tables go with it. */
@@ -244,7 +247,7 @@ async function readPointedMessages(
   }));
   const leftOutNotes = leftOut.map((name) => ({ name, reason: 'earlier' satisfies FileReason }));
   const notes = [...leftOutNotes, ...links.notes, ...previewNotes(withFiles, links)];
-  return { own, before, linked, notes, withFiles, ...earlier };
+  return { own, before, linked, links, notes, withFiles, ...earlier };
 }
 
 /** Notes on the messages of which there is only Slack's preview: no link to them was followed. */

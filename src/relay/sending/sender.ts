@@ -7,7 +7,7 @@ import {
 } from '../../agent/errors.ts';
 import { fixedChoicesNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
+import type { FileNote, Message, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
@@ -19,15 +19,14 @@ import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';
 import { ensureThreadProject, findProject, forgetMissingProject } from './channel-project.ts';
 import { type DeliveredMessage, deliverOnce, lastMessageId } from './delivery.ts';
+import { NO_LINKS } from './linked-messages.ts';
 import { findResentMessage, messageOfTurn, readOutgoingMessage } from './outgoing-message.ts';
-import { recordSentContent } from './sent-content.ts';
+import { recordSentContent, type SentAlong } from './sent-content.ts';
 import { type SharedItem, sharedItemsOf } from './shared-items.ts';
 import { ensureThreadTask, type TaskOptions } from './thread-task.ts';
 
 /** The service's status for a value that it does not know. */
 const HTTP_UNPROCESSABLE = 422;
-
-const NO_ATTACHMENTS: Attachments = { attached_file_ids: [], notes: [], uploadedBytes: 0 };
 
 /** What the thread shows while a message is sent, and how steps are retried. */
 export interface SenderOptions {
@@ -81,9 +80,8 @@ export class Sender {
     return this.#withProject(async (projectId) => {
       const taskId = await this.#beforeSending((thread) => this.#ensureTask(thread, projectId));
       while (this.#turn.prompt === null) {
-        const { edited_ts } = await this.#currentMessage();
         const attachments = await this.#uploadFiles();
-        await this.#beforeSending((thread) => this.#freeze(thread, taskId, attachments, edited_ts));
+        await this.#beforeSending((thread) => this.#freeze(thread, taskId, attachments));
       }
       await this.#recordTask();
       if (isFresh && wasTaskStarted) await this.#notifyFixedOptions();
@@ -127,21 +125,16 @@ export class Sender {
     this.#startedTaskId = null;
   }
 
-  async #freeze(
-    thread: Thread,
-    taskId: string,
-    attachments: Attachments,
-    editedTs: SlackTs | null,
-  ): Promise<void> {
+  async #freeze(thread: Thread, taskId: string, attachments: SentAlong): Promise<void> {
     // Delivery reads it again where it cannot be read now.
     const read = () => lastMessageId(this.#work.deps.agent(thread.account_id), taskId).catch(() => undefined);
     this.#turn = await recordSentContent(this.#work, thread, this.#turn, {
       attachments,
-      editedTs,
       known: this.#message,
       lastMessageId: this.#startedTaskId === null ? await read() : '',
       taskId,
       startedTaskId: this.#startedTaskId,
+      stopSignal: this.#options.stopSignal,
     });
     if (this.#turn.prompt === null) return this.#forget();
     this.#startedTaskId = null;
@@ -224,18 +217,21 @@ export class Sender {
     return this.#withProject(() => this.#uploadFiles());
   }
 
-  async #uploadFiles(): Promise<Attachments> {
+  async #uploadFiles(): Promise<SentAlong> {
     const message = await this.#currentMessage();
-    if (message.content === null) return NO_ATTACHMENTS;
+    const made = { editedTs: message.edited_ts, links: NO_LINKS };
+    const none: SentAlong = { attached_file_ids: [], notes: [], uploadedBytes: 0, ...made };
+    if (message.content === null) return none;
     // A resent message goes with the files that are at the service already.
-    if ((await findResentMessage(this.#work.deps.store, message)) !== undefined) return NO_ATTACHMENTS;
-    const { withFiles, notes: unread } = await this.#beforeSending((thread) =>
+    if ((await findResentMessage(this.#work.deps.store, message)) !== undefined) return none;
+    const { withFiles, notes, links } = await this.#beforeSending((thread) =>
       readOutgoingMessage(this.#work, thread, message, this.#options.stopSignal),
     );
-    const items = await this.#beforeSending(() => sharedItemsOf(this.#work.workspace, withFiles));
-    if (![items, unread, this.#turn.file_notes].some((list) => list?.length)) return NO_ATTACHMENTS;
-    const uploaded = items.length === 0 ? NO_ATTACHMENTS : await this.#upload(items);
-    const attachments = { ...uploaded, notes: [...uploaded.notes, ...unread] };
+    const scope = { people: this.#work.workspace.people, channel: message.channel };
+    const items = await this.#beforeSending(() => sharedItemsOf(scope, withFiles));
+    if (![items, notes, this.#turn.file_notes].some((list) => list?.length)) return { ...none, links };
+    const uploaded = items.length === 0 ? none : await this.#upload(items);
+    const attachments = { ...none, ...uploaded, notes: [...uploaded.notes, ...notes], links };
     this.#options.onFileNotes(attachments.notes);
     this.#turn = await this.#work.deps.store.turns.record(this.#turn, {
       file_notes: attachments.notes,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as strings from '../../render/strings/index.ts';
 import type { Message, SlackTs, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
@@ -12,14 +13,23 @@ import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
 import { fileLinkLines, isNoteResent, keptFileNotes, unreadLinkLines } from './file-notes.ts';
 import { withFormerTasks } from './former-tasks.ts';
+import type { LinkedMessages } from './linked-messages.ts';
 import { findResentMessage, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
 import { lockedIfForwarded, unlessStopped } from './stop-check.ts';
 
+/** What goes with a message beside its text, and what of the message it was made of. */
+export interface SentAlong extends Attachments {
+  /** The message's last edit; null: its first version. */
+  editedTs: SlackTs | null;
+  /** What its links led to. */
+  links: LinkedMessages;
+}
+
 /** What is frozen with a message, beside its content. */
 export interface Freeze {
-  attachments: Pick<Attachments, 'attached_file_ids' | 'notes'>;
-  /** The edit of the message that they are of; null: its first version. */
-  editedTs: SlackTs | null;
+  attachments: SentAlong;
+  /** Its reason is thrown. */
+  stopSignal: AbortSignal;
   /** The message, if it has just been read. */
   known: Message | undefined;
   /** The task's last message, if the message is sent at once. */
@@ -33,14 +43,14 @@ export interface Freeze {
 /**
  * Freezes the turn's message and records what is sent and the intent to send it, in one statement: later edits and
  * deletions come too late. Returns the turn without content where its files must be looked at again: the message was
- * edited, or an earlier one of the thread has arrived and the turn was reassigned to that. Throws TurnEnded if the
- * message was deleted, and TurnEnded or MessagesPaused if it was stopped.
+ * edited, what it links to reads otherwise now, or an earlier one of the thread has arrived and the turn was reassigned
+ * to that. Throws TurnEnded if the message was deleted, and TurnEnded or MessagesPaused if it was stopped.
  */
 export async function recordSentContent(
   work: ThreadWork,
   thread: Thread,
   turn: Turn,
-  { attachments, editedTs, known, lastMessageId, taskId, startedTaskId }: Freeze,
+  { attachments, stopSignal, known, lastMessageId, taskId, startedTaskId }: Freeze,
 ): Promise<Turn> {
   const { store, settings } = work.deps;
   let isFirst = true;
@@ -48,8 +58,9 @@ export async function recordSentContent(
     message ??= await store.messages.get(messageKeyOf(turn));
     if (message === undefined || message.state === 'withdrawn') throw new TurnEnded('withdrawn', null);
     if (message.state !== 'waiting') return frozenBefore(store, turn);
-    if (message.edited_ts !== editedTs) return await unlessStopped(store, turn);
-    const outgoing = await readOutgoingMessage(work, thread, message);
+    if (message.edited_ts !== attachments.editedTs) return await unlessStopped(store, turn);
+    const outgoing = await readOutgoingMessage(work, thread, message, stopSignal);
+    if (!isDeepStrictEqual(outgoing.links, attachments.links)) return await unlessStopped(store, turn);
     // The statement itself sees whether an earlier message has arrived.
     const earlier = isFirst ? undefined : await nextAllowedMessage(work, turn, { before: message.ts });
     isFirst = false;

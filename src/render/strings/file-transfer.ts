@@ -32,6 +32,8 @@ const FILE_REASONS = {
   list: "it's a list, which Slack doesn't let anyone download. Export it as CSV and share the export.",
   post: "it's a post, which Slack doesn't let anyone download. Copy its text into a message or a text file.",
   not_a_file: "it can't be downloaded. Export it and share the export.",
+  unseen:
+    "Slack doesn't show it to me: it was deleted, or I'm not where it was shared. Share it in this thread.",
   access_denied: "I'm not allowed to open it. Share it in this thread.",
   processing: 'Slack is still processing it. Share it again in a moment.',
   broken_off: 'the download was interrupted. Share it again.',
@@ -56,13 +58,17 @@ const FILE_REASONS = {
   link_preview: "Slack's preview of a message isn't passed on. Put its link into your question.",
   link_workflow: 'a workflow asked, and its answer may leave this conversation. Ask me yourself.',
   link_hidden: "I can't see that conversation. Add me there, or forward the message.",
+  link_elsewhere: "as far as Slack tells me, it's in another workspace. Forward the message.",
   link_outsider: "as far as Slack tells me, you're not in that conversation. Forward the message.",
   link_private:
     "it's in a private conversation, and others can read my answer here. Forward it, or ask me in a direct message.",
   link_shared:
-    'guests or people from another organisation may read along. Forward it, or ask me in a direct message.',
+    "I can't rule out that guests or people from another organisation read along. Forward it, or ask me in a direct message.",
   link_gone: 'the message no longer exists.',
-  link_late: "Slack didn't let me read it in time. Forward it, or send your message again in a minute.",
+  link_incomplete:
+    "the message no longer exists, or it's a reply whose link was shortened. Use “Copy link” in its menu.",
+  link_late:
+    "Slack didn't let me read it in time. Forward it, or write your question with its link again in a minute.",
   link_too_many: 'I follow at most three links in one message.',
 } as const;
 

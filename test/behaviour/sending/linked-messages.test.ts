@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
-import { openAppScene } from '../../support/app-scene.ts';
+import { openAppScene, pause } from '../../support/app-scene.ts';
 
 const scene = await openAppScene({ settings: { TRANSCRIPT_MESSAGES: '4' } });
 const { ada, grace, slack } = scene;
@@ -81,6 +81,14 @@ describe.concurrent('a link to a message', () => {
     expect(prompt).toContain('the beta plates, reply 2');
     expect(prompt).not.toMatch(/the beta plates(?!, reply 2)/);
     expect(files).toBe(0);
+    const shortened = scene.ask(
+      channel,
+      `about a short link ${slack.permalink(second ?? root).split('?')[0]}`,
+    );
+    expect((await outcome(channel, shortened, 'about a short link')).shown).toContain('“Copy link”');
+    if (second !== undefined) slack.remove(channel.id, second.ts);
+    const gone = await askAbout(channel, 'about a reply that is gone', second ?? root);
+    expect(gone.shown).toContain('the message no longer exists.');
   });
 
   test('brings of a long thread the message and its newest replies, and says how many are missing', async () => {
@@ -122,13 +130,25 @@ describe.concurrent('a link to a message', () => {
 
   test.each<[string, Case, string]>([
     ['private', { linked: { private: true } }, "it's in a private conversation"],
-    ['of a shared channel', { linked: { shared: true } }, 'another organisation may read along'],
-    ['asked in a shared channel', { asking: { shared: true } }, 'another organisation may read along'],
-    ['asked beside a guest', { asking: { members: [ada, guest] } }, 'another organisation may read along'],
+    [
+      'of a shared channel',
+      { linked: { shared: true } },
+      'guests or people from another organisation read along',
+    ],
+    [
+      'asked in a shared channel',
+      { asking: { shared: true } },
+      'guests or people from another organisation read along',
+    ],
+    [
+      'asked beside a guest',
+      { asking: { members: [ada, guest] } },
+      'guests or people from another organisation read along',
+    ],
     [
       'asked beside a stranger',
       { asking: { members: [ada, stranger] } },
-      'another organisation may read along',
+      'guests or people from another organisation read along',
     ],
     ['where the bot is not', { linked: { bot: false } }, "I can't see that conversation."],
     [
@@ -144,7 +164,7 @@ describe.concurrent('a link to a message', () => {
     [
       'of a shared channel that is not theirs, in a direct message',
       { linked: { shared: true, members: [grace] }, direct: true },
-      'another organisation may read along',
+      'guests or people from another organisation read along',
     ],
   ])('is named and never read if it is %s', async (what, { linked = {}, asking, direct = false }, why) => {
     const hidden = place(`hidden-${what}`, linked);
@@ -171,7 +191,7 @@ describe.concurrent('a link to a message', () => {
     if (first !== undefined) slack.remove(channel.id, first.ts);
     const { prompt, shown } = await askAbout(channel, 'about all of these', ...messages);
     expect(prompt.match(/^> zeta \d/gm)).toEqual(['> zeta 2', '> zeta 3']);
-    expect(shown).toContain('the message no longer exists.');
+    expect(shown).toContain("the message no longer exists, or it's a reply whose link was shortened.");
     expect(shown).toContain('I follow at most three links in one message.');
     expect(shown).toContain('I sent your message without them.');
   });
@@ -291,6 +311,29 @@ test('a question that waits for a linked message is stopped at once', async ({ o
   expect(own.agent.tasks).toEqual([]);
 });
 
+test.each(['POST /experimental/tasks', /^POST \/experimental\/files/])(
+  'a linked message is read again where the question waits for %s, and its file does not go once it is deleted',
+  async (call) => {
+    const own = await openAppScene({ limits: { linkAgeMs: 500 } }, onTestFinished);
+    const open = own.slack.createChannel({ name: 'open', members: [own.ada, own.grace] });
+    const files = [{ name: 'plate.csv', mime: 'text/csv', bytes: 'well\nA1\n' }];
+    const linked = own.slack.say({ person: own.grace, channel: open, text: 'withdrawn words', files });
+    const lift = own.agent.faults.add({ call, fault: { kind: 'status', status: 503 } });
+    const channel = own.channel();
+    const question = own.ask(channel, `look at this ${own.slack.permalink(linked)}`);
+    await own.until('the service is asked', () => own.agent.calls.some(({ status }) => status === 503));
+    own.slack.remove(open.id, linked.ts);
+    await pause(600);
+    lift();
+    await own.finished(channel, question);
+    const { texts, fileIds } = own.sentToAgent('look at this');
+    expect(texts.join()).not.toContain('withdrawn words');
+    expect(texts.join()).toContain('the message no longer exists');
+    expect(fileIds.flat()).toEqual([]);
+    expect(own.shown(channel, question)).toContain('the message no longer exists');
+  },
+);
+
 test('a question does not wait for a linked message, or its replies, that Slack does not deliver', async ({
   onTestFinished,
 }) => {
@@ -306,6 +349,14 @@ test('a question does not wait for a linked message, or its replies, that Slack 
     lift();
     return { prompt: own.sentToAgent(title).texts.join(), shown: own.shown(place, question) };
   };
+  const named = own.slack.say({ person: own.grace, channel: own.channel(), text: 'words elsewhere' });
+  const slow = { kind: 'latency', ms: 6_000 } as const;
+  own.slack.faults.add({ call: 'conversations.info', about: named.channel, fault: slow });
+  const dm = own.slack.openDm(own.ada);
+  const text = `without a name ${own.slack.permalink(named)}`;
+  await own.finished(dm, own.slack.say({ person: own.ada, channel: dm, text }));
+  const [unnamed] = own.sentToAgent('without a name').texts;
+  expect(unnamed).toMatch(/The Slack message at .*> words elsewhere/s);
   const alone = await asked('without replies', 'conversations.replies');
   expect(alone.prompt).toContain('(quoted; replies that were not read: 1; times in UTC):');
   expect(alone.prompt).toContain('> the linked words');

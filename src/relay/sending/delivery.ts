@@ -167,10 +167,17 @@ async function lookForMessage({ deps, agent, taskId }: TaskWork, turn: Turn): Pr
     readable: 'all',
   })) {
     listing = message.id;
-    if (message.role !== 'user' || messageText(message) !== turn.prompt) continue;
+    if (message.role !== 'user' || !isSameText(message, turn.prompt ?? '')) continue;
     if (!(await deps.store.turns.isUserMessageBound(turn, message.id))) return { found: message.id, listing };
   }
   return { found: undefined, listing };
+}
+
+/** Whether a listed message says this; its spaces may have been tidied up, and the service may have added parts of its own. */
+function isSameText(message: AgentMessage, prompt: string): boolean {
+  const tidy = (text: string) => text.normalize('NFC').replace(/\s+/gu, ' ').trim();
+  const [first] = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  return [messageText(message), first ?? ''].some((text) => tidy(text) === tidy(prompt));
 }
 
 /** Records that the message is at the service. */

@@ -41,7 +41,7 @@ const newTask = (title = 'T') => client.startTask({ projectId: project.id, title
 
 async function settled(task: Task): Promise<Task> {
   return await expect
-    .poll(() => client.getTask(task.id), { interval: 10, timeout: 5000 })
+    .poll(() => client.getTask(task.id), { interval: 10, timeout: 20_000 })
     .toMatchObject({ status: expect.stringMatching(/completed|cancelled|failed/) })
     .then(() => client.getTask(task.id));
 }

@@ -34,7 +34,10 @@ export class Suggestions {
     field.setAttribute('aria-controls', this.element.id);
     field.addEventListener('input', () => this.#look());
     field.addEventListener('click', () => this.#look());
-    field.addEventListener('blur', () => setTimeout(() => this.close(), 150));
+    const closeUnlessBack = () => {
+      if (document.activeElement !== field) this.close();
+    };
+    field.addEventListener('blur', () => setTimeout(closeUnlessBack, 150));
   }
 
   get open(): boolean {

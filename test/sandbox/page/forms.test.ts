@@ -187,7 +187,11 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     await settings.getByText('The most capable model').waitFor();
     await settings.getByRole('textbox', { name: /description/ }).fill('What we sequenced');
     await settings.getByLabel('Every message in the channel').check();
-    await settings.getByRole('group', { name: 'Channel-only settings' }).getByRole('checkbox').first().uncheck();
+    await settings
+      .getByRole('group', { name: 'Channel-only settings' })
+      .getByRole('checkbox')
+      .first()
+      .uncheck();
     await send('Save', taken);
     await say(page, 'channel', '/agent settings');
     await model.waitFor();
@@ -197,7 +201,11 @@ describeInBrowser("the bot's forms and its Home on the page", () => {
     );
     expect(await settings.getByLabel('Every message in the channel').isChecked()).toBe(true);
     expect(
-      await settings.getByRole('group', { name: 'Channel-only settings' }).getByRole('checkbox').first().isChecked(),
+      await settings
+        .getByRole('group', { name: 'Channel-only settings' })
+        .getByRole('checkbox')
+        .first()
+        .isChecked(),
     ).toBe(false);
     await settings.getByRole('textbox', { name: /description/ }).fill('');
     await send('Save', taken);

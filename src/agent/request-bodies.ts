@@ -50,9 +50,9 @@ export function finalizeBody(
 /** Characters of a cursor, which goes into an address. */
 const MAX_CURSOR_LENGTH = 4_000;
 
-/** The cursor to the next page of a list, or null. */
-export function nextCursor(raw: unknown, serviceOptions: ServiceOptions): string | null {
-  const cursor = valueAt(raw, serviceOptions.cursorField);
+/** The cursor to the next page of a list, or null. `lastId`: of the page's last item, in case the list does not name it. */
+export function nextCursor(raw: unknown, { cursorField }: ServiceOptions, lastId?: string): string | null {
+  const cursor = valueAt(raw, cursorField) ?? (cursorField === 'last_id' ? lastId : null);
   return typeof cursor === 'string' && cursor !== '' && cursor.length <= MAX_CURSOR_LENGTH ? cursor : null;
 }
 

@@ -99,13 +99,14 @@ export class ServiceHttp {
   }
 
   /** Reads one page of a list. */
-  async list<Item>(
+  async list<Item extends { readonly id: string }>(
     path: string,
     schema: z.ZodType<Page<Item>>,
     details: CallDetails,
   ): Promise<CursorPage<Item>> {
     const { value, raw, ...read } = await this.#requestJson('GET', path, schema, details);
-    return { ...value, ...read, cursor: nextCursor(raw, this.#options.serviceOptions) };
+    const cursor = nextCursor(raw, this.#options.serviceOptions, value.items.at(-1)?.id);
+    return { ...value, ...read, cursor };
   }
 
   /** Opens a stream, or the redirect to one. Only `idleMs` limits the time to read the body. */

@@ -218,13 +218,17 @@ describe('files and results', () => {
 
 test.for([
   { what: 'all, where pages have a cursor', listCursors: true, read: 150 },
+  { what: 'all, where pages do not name their last id', listCursors: true, lastId: null, read: 150 },
   { what: 'the first page once, where the service knows no cursor', listCursors: false, read: 100 },
-])('of over a hundred results $what is read', async ({ listCursors, read }) => {
+])('of over a hundred results $what is read', async ({ listCursors, lastId, read }) => {
   const task = await newTask();
   await said(task, 'many');
   service.behaviour.listCursors = listCursors;
+  service.behaviour.misbehaviour = (_, body) =>
+    lastId === null ? { kind: 'body', body: { ...body, last_id: null } } : undefined;
   const { results, isComplete } = await client.allResults(task.id);
   service.behaviour.listCursors = true;
+  service.behaviour.misbehaviour = null;
   expect(isComplete).toBe(listCursors);
   expect(results.map(({ name }) => name)).toEqual(Array.from({ length: read }, (_, at) => `${at}.txt`));
 });

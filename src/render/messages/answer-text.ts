@@ -8,7 +8,7 @@ export type ReplyBlock =
   | { kind: 'other'; type: string; raw: unknown };
 
 /**
- * The Markdown of the whole answer. Texts before and after a tool call become separate paragraphs. Adjacent text blocks
+ * The Markdown of the whole answer, without its thoughts. Texts before and after a tool call become separate paragraphs. Adjacent text blocks
  * are joined, unless one ends and the next starts a word. A block of an unknown type shows its `text`, or a line that
  * names its type. Line ends become `\n`.
  */
@@ -29,7 +29,7 @@ function joinTexts(blocks: readonly ReplyBlock[]): string {
   let end = '';
   let afterTool = false;
   for (const block of blocks) {
-    if (block.kind === 'tool_use' || block.kind === 'tool_result') {
+    if (block.kind === 'tool_use' || block.kind === 'tool_result' || isThought(block)) {
       afterTool = true;
       continue;
     }
@@ -43,6 +43,10 @@ function joinTexts(blocks: readonly ReplyBlock[]): string {
     afterTool = block.kind === 'other';
   }
   return segments.join('').replace(/^\uFEFF/, '');
+}
+
+function isThought(block: ReplyBlock): boolean {
+  return block.kind === 'other' && /(?:thinking|reasoning)$/i.test(block.type);
 }
 
 function unknownText(block: { type: string; raw: unknown }): string {

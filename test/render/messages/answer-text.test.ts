@@ -34,6 +34,12 @@ describe('the text of an answer', () => {
     expect(answerText(said.map(text))).toBe(said.join(''));
   });
 
+  test.each(['thinking', 'redacted_thinking', 'Reasoning'])('leaves out a block of %s', (type) => {
+    const thought: ReplyBlock = { kind: 'other', type, raw: { text: 'secret thought' } };
+    expect(answerText([text('I look.'), thought, text('found it')])).toBe('I look.\n\nfound it');
+    expect(answerText([{ ...thought, raw: undefined }])).toBe('');
+  });
+
   test('never shows the input or output of a tool', () => {
     expect(answerText([text('a'), call, outcome, text('b')])).not.toContain('secret');
   });

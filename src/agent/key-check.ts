@@ -29,7 +29,7 @@ export class KeyCheck {
   }
 
   /**
-   * The error to throw for a 403: the same if the key is valid, `bad_key` if it is refused, and `unavailable` if
+   * The error to throw for a 403: the same if the key is valid or another call succeeds, `bad_key` if it is refused, and `unavailable` if
    * the service does not tell. May wait until the key may be tried again; `aborted` if `signal` ends that.
    */
   async explain(refusal: AgentForbiddenError, signal: AbortSignal): Promise<AgentError> {
@@ -37,14 +37,15 @@ export class KeyCheck {
     const details = { outcome: refusal.outcome, status, requestId, cause: refusal };
     const at = performance.now();
     const state = await this.#stateAfter(at, signal).catch(() => 'aborted' as const);
-    if (state === 'refused') {
+    const hasWorkedSince = this.#deps.lastSuccessAt() > at;
+    if (state === 'refused' && !hasWorkedSince) {
       const sentence = `${message} It rejects the API key for other calls, too. An administrator must set a valid AGENT_API_KEY.`;
       const badKey = new AgentError('bad_key', { ...details, sentence });
       this.#deps.gate?.refused(badKey);
       return badKey;
     }
     if (state === 'aborted') return new AgentError('aborted', { ...details, sentence: message });
-    if (state === 'unknown' && this.#deps.lastSuccessAt() <= at)
+    if (state === 'unknown' && !hasWorkedSince)
       return new AgentError('unavailable', { ...details, sentence: message });
     this.#deps.gate?.accepted();
     return refusal;

@@ -52,6 +52,17 @@ describe('a 403', () => {
     expect(gate.refused).toHaveBeenCalledWith(error);
   });
 
+  it('is about the call where another call succeeds meanwhile, although that one is refused, too', async () => {
+    const { check, gate, tryKey, succeed } = setUp();
+    tryKey.mockImplementation(async () => {
+      succeed();
+      throw refused;
+    });
+    const refusal = forbidden();
+    expect(await check.explain(refusal, lasting)).toBe(refusal);
+    expect(gate.refused).not.toHaveBeenCalled();
+  });
+
   it('is about neither while the service does not tell, unless other calls succeed', async () => {
     const { check, gate, tryKey, succeed, wait } = setUp();
     tryKey.mockRejectedValue(down);

@@ -165,7 +165,7 @@ export class AgentClient {
   async deleteTask(taskId: string, { signal }: AgentCallOptions = {}): Promise<void> {
     const ids = { task_id: taskId };
     try {
-      await this.#http.call('DELETE', TASK_PATH, schemas.deletedSchema, { ids, signal });
+      await this.#http.call('DELETE', TASK_PATH, schemas.doneSchema, { ids, signal });
     } catch (error) {
       if (!(error instanceof AgentNotFoundError && error.attempts > 1)) throw error;
     }
@@ -175,9 +175,9 @@ export class AgentClient {
   async cancelTask(
     taskId: string,
     { force, signal }: AgentCallOptions & { readonly force?: boolean } = {},
-  ): Promise<schemas.Status> {
+  ): Promise<void> {
     const details = { ids: { task_id: taskId }, body: force === true ? { force } : undefined, signal };
-    return await this.#http.call('POST', `${TASK_PATH}/cancel`, schemas.statusSchema, details);
+    await this.#http.call('POST', `${TASK_PATH}/cancel`, schemas.doneSchema, details);
   }
 
   /** One page of a task's results. `limit` is 1 to 100; the service defaults `reconcile` and `withUrls` to true. */
@@ -271,13 +271,9 @@ export class AgentClient {
   }
 
   /** Stops the agent while it writes this reply, and cancels its task. Never retried, like `cancelTask`. */
-  async cancelMessage(
-    taskId: string,
-    messageId: string,
-    { signal }: AgentCallOptions = {},
-  ): Promise<schemas.Status> {
+  async cancelMessage(taskId: string, messageId: string, { signal }: AgentCallOptions = {}): Promise<void> {
     const ids = { task_id: taskId, message_id: messageId };
-    return await this.#http.call('POST', `${MESSAGE_PATH}/cancel`, schemas.statusSchema, { ids, signal });
+    await this.#http.call('POST', `${MESSAGE_PATH}/cancel`, schemas.doneSchema, { ids, signal });
   }
 
   /** A file's metadata. */

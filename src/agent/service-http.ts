@@ -135,12 +135,14 @@ export class ServiceHttp {
       if (!isWhole || !isJsonWithinLimits(text, responseReader.limits.maxValues)) {
         throw responseSizeError(context, response, responseReader.maxDescription);
       }
-      const raw = parseJson(text);
+      const raw = text.trim() === '' ? null : parseJson(text);
       const { result: parsed, leftOut } = countLeftOut(() => schema.safeParse(raw));
       if (leftOut > 0) this.#logLeftOut(context.name, leftOut);
       if (parsed.success) return { value: parsed.data, raw, bytes, leftOut };
       const problem =
-        raw === undefined ? 'is not JSON' : `has an unknown shape, ${describeIssues(parsed.error)}`;
+        raw === undefined || raw === null
+          ? 'is not JSON'
+          : `has an unknown shape, ${describeIssues(parsed.error)}`;
       throw unreadableResponseError(context, response, problem);
     });
   }

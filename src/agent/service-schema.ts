@@ -34,8 +34,14 @@ const MAX_TEXT_LENGTH = 4_000;
 export const MAX_LINK_LENGTH = 9_000;
 
 const nameSchema = textUpTo(MAX_NAME_LENGTH);
-const wordSchema = z.string().transform((word) => (word.length > MAX_ID_LENGTH ? 'unknown' : word));
+/** A role, status or reason, in the document's spelling. */
+const wordSchema = z.string().transform((word) => {
+  const lower = word.toLowerCase();
+  if (lower === 'canceled') return 'cancelled';
+  return lower.length > MAX_ID_LENGTH ? 'unknown' : lower;
+});
 const statusWordSchema = wordSchema.catch('unknown');
+const reasonSchema = z.string().min(1).max(MAX_ID_LENGTH).pipe(wordSchema).nullable().catch(null);
 const timeSchema = optionalText(MAX_ID_LENGTH);
 /** A time is in UTC where it names no zone. */
 const utcTimeSchema = z
@@ -168,22 +174,26 @@ export const messageSchema = record({
   id: idSchema,
   /** `user`, `assistant`, `system`. */
   role: wordSchema,
-  content: contentSchema,
+  content: contentSchema.nullish(),
   /** `pending`, `streaming`, `completed`, `cancelling`, `cancelled`, `failed`; null on other roles. */
   status: wordSchema.nullable().catch(null),
   /** `stop`, `length`, `cancelled`, `error`. */
-  stop_reason: optionalWordSchema,
+  stop_reason: reasonSchema,
   /** Values not documented; used if `stop_reason` is missing. */
-  finish_reason: optionalWordSchema,
+  finish_reason: reasonSchema,
   completed_at: timeSchema,
   /** The beginning of the agent's error text. */
   error: errorSchema,
   /** What an assistant message replies to. */
   input: record({ user_message_id: optionalWordSchema, file_ids: fileIdsSchema }).nullable().catch(null),
-}).transform(({ finishReason, ...message }) => ({
-  ...message,
-  stopReason: message.stopReason ?? finishReason,
-}));
+}).transform(({ finishReason, content = null, ...message }, context) => {
+  const { role, status, error } = message;
+  if (content === null && (role === 'user' || (status === 'completed' && error === null))) {
+    context.issues.push({ code: 'custom', input: '', message: 'no content' });
+    return z.NEVER;
+  }
+  return { ...message, content: content ?? [], stopReason: message.stopReason ?? finishReason };
+});
 
 /** A message of a task. An assistant reply is one message that grows. */
 export type Message = z.output<typeof messageSchema>;
@@ -223,12 +233,8 @@ export const resultFileSchema = record({
 
 export type ResultFile = z.output<typeof resultFileSchema>;
 
-/** The new `status` after a cancel. */
-export const statusSchema = z.object({ status: statusWordSchema });
-
-export type Status = z.output<typeof statusSchema>;
-
-export const deletedSchema = z.looseObject({});
+/** The response to a cancel or a deletion, which may be empty. A page of a gateway is none. */
+export const doneSchema = z.looseObject({}).nullable();
 
 export const partUrlsSchema = z
   .looseObject({ part_urls: z.record(z.string(), optionalText(MAX_LINK_LENGTH)) })

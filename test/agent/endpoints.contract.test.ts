@@ -87,7 +87,7 @@ describe('tasks', () => {
   it.each([false, true])('are cancelled (force: %s)', async (force) => {
     const task = await newTask();
     await client.sendMessage(task.id, { content: 'long' });
-    expect((await client.cancelTask(task.id, { force })).status).toMatch(/^(cancelled|running)$/);
+    await client.cancelTask(task.id, { force });
     expect(await settled(task)).toMatchObject({ status: 'cancelled' });
     const bodies = service.calls.filter(({ name }) => name.endsWith('{task_id}/cancel'));
     expect(bodies.at(-1)?.body).toEqual(force ? { force: true } : undefined);
@@ -169,7 +169,8 @@ describe('messages', () => {
     const { assistantMessage } = await client.sendMessage(task.id, { content: 'long' });
     const id = assistantMessage?.id ?? '';
     await expect.poll(async () => (await client.getMessage(task.id, id)).content).not.toEqual([]);
-    expect(await client.cancelMessage(task.id, id)).toEqual({ status: 'cancelling' });
+    await client.cancelMessage(task.id, id);
+    expect((await client.getMessage(task.id, id)).status).toMatch(/^cancell(ing|ed)$/);
     expect(await settled(task)).toMatchObject({ status: 'cancelled' });
   });
 

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
@@ -30,6 +31,21 @@ describe('a call that may be repeated', () => {
     const client = clientOf(server.origin);
     expect(await client.getTask('t1')).toMatchObject({ id: 't1', status: 'idle' });
     expect(tries).toBe(3);
+  });
+
+  it('succeeds without a body where it needs nothing of the response, but not with a page of a gateway', async () => {
+    let answer: (response: ServerResponse) => unknown = () => {};
+    await using server = await localServer((_, response) => answer(response));
+    const client = clientOf(server.origin);
+    for (const status of [200, 202, 204]) {
+      answer = (response) => response.writeHead(status).end();
+      await client.cancelTask('t1');
+      await client.cancelMessage('t1', 'm1');
+      await client.deleteTask('t1');
+    }
+    expect(await failure(client.getTask('t1'))).toMatchObject({ code: 'not_understood' });
+    answer = (response) => response.end('<html>Back soon.</html>');
+    expect(await failure(client.deleteTask('t1'))).toMatchObject({ code: 'not_understood' });
   });
 
   it('waits as long as Retry-After says', async () => {

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { contentBlockSchema } from '../../src/agent/content-blocks.ts';
 import {
   countLeftOut,
-  deletedSchema,
+  doneSchema,
   ESSENTIAL_FIELDS,
   fileSchema,
   messageListSchema,
@@ -15,7 +15,6 @@ import {
   resultFileSchema,
   resultListSchema,
   sendResultSchema,
-  statusSchema,
   taskListSchema,
   taskSchema,
 } from '../../src/agent/service-schema.ts';
@@ -74,6 +73,28 @@ describe('a message', () => {
     ]);
   });
 
+  it('without content is empty while it is written, and where its error says why', () => {
+    const content = (fields: object) =>
+      [null, undefined].map(
+        (content) => messageSchema.safeParse({ ...least, ...fields, content }).data?.content,
+      );
+    expect(content({ status: 'streaming' })).toEqual([[], []]);
+    expect(content({ status: 'failed' })).toEqual([[], []]);
+    expect(content({ status: 'completed', error: 'Out of disk' })).toEqual([[], []]);
+    expect(content({ status: 'completed' })).toEqual([undefined, undefined]);
+    expect(content({ role: 'user' })).toEqual([undefined, undefined]);
+  });
+
+  it('may have its words in capitals, and be canceled', () => {
+    const words = { role: 'Assistant', status: 'CANCELED', stop_reason: 'Canceled' };
+    expect(messageSchema.parse({ ...least, ...words })).toMatchObject({
+      role: 'assistant',
+      status: 'cancelled',
+      stopReason: 'cancelled',
+    });
+    expect(taskSchema.parse({ id: 't', status: 'Canceled' }).status).toBe('cancelled');
+  });
+
   it('accepts unknown statuses and roles', () => {
     const parsed = messageSchema.parse({ ...least, role: 'critic', status: 'paused', stop_reason: 'tea' });
     expect(parsed).toMatchObject({ role: 'critic', status: 'paused', stopReason: 'tea' });
@@ -118,7 +139,7 @@ const responses: { name: string; schema: z.ZodType; whole: Record<string, unknow
     schema: messageSchema,
     whole: {
       ...{ ...least, content: [{ type: 'text', text: 'Hello' }], task_id: 't', created_at: 'c' },
-      ...{ status: 'completed', stop_reason: 'stop', finish_reason: 'stop', completed_at: 'c', error: 'e' },
+      ...{ status: 'completed', stop_reason: 'stop', finish_reason: 'stop', completed_at: 'c', error: null },
       ...{
         started_at: 'c',
         input: { user_message_id: 'u', file_ids: ['f'] },
@@ -164,8 +185,7 @@ const responses: { name: string; schema: z.ZodType; whole: Record<string, unknow
     schema: partUrlsSchema,
     whole: { type: 'upload_part_urls', part_urls: { 1: 'https://s/1' } },
   },
-  { name: 'cancel', schema: statusSchema, whole: { id: 't', status: 'cancelling' } },
-  { name: 'deletion', schema: deletedSchema, whole: { id: 't' } },
+  { name: 'cancel', schema: doneSchema, whole: { id: 't', status: 'cancelling' } },
 ];
 
 describe.each(responses)('the $name', ({ name, schema, whole }) => {

@@ -26,6 +26,9 @@ export function toReadReply(message: AgentMessage): ReadReply {
   return { ...reply, blocks: content.map(toReplyBlock), fingerprint: replyFingerprint(message) };
 }
 
+/** Statuses of a message that is still being written. */
+export const UNFINISHED_STATUSES: readonly (string | null)[] = ['pending', 'streaming', 'cancelling'];
+
 /** Whether a reply is complete, whatever its outcome. */
 export function isReplySettled({
   status,
@@ -35,7 +38,7 @@ export function isReplySettled({
     status === 'completed' ||
     status === 'cancelled' ||
     status === 'failed' ||
-    (status === null && completedAt !== null)
+    (completedAt !== null && !UNFINISHED_STATUSES.includes(status))
   );
 }
 

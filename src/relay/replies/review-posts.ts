@@ -14,12 +14,9 @@ import type { SettledTurnContext } from '../runtime/deps.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { textDigest } from './message-digest.ts';
-import { keptSizeOf, type ReadReply, toReadReply } from './reply-blocks.ts';
+import { keptSizeOf, type ReadReply, toReadReply, UNFINISHED_STATUSES } from './reply-blocks.ts';
 import { claimNew, postingTurn } from './result-posts.ts';
 import { ThreadFiles } from './thread-files.ts';
-
-/** Statuses of a message that is still being written. */
-const UNFINISHED_STATUSES: readonly (string | null)[] = ['pending', 'streaming', 'cancelling'];
 
 /** Most messages of a review where Slack takes no file with its rest: about half a million characters. */
 const MAX_REVIEW_MESSAGES = 50;

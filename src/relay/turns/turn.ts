@@ -132,7 +132,9 @@ async function sendMessage(context: TurnContext, sender: Sender): Promise<void> 
   context.turn = turn;
   context.knownReplyId = replyId;
   // A stop that was requested while the message was being sent had nothing to cancel yet.
-  if (turn.stop_requested_at !== null) await context.withRetry(() => sendStop(context.deps, turn));
+  const { deps } = context;
+  const stop = async () => sendStop(deps, (await deps.store.turns.get(turn.workspace, turn.id)) ?? turn);
+  if (turn.stop_requested_at !== null) await context.withRetry(stop);
 }
 
 /** Posts once in a channel that another organisation can read it. Throws a SlackError if Slack cannot say that. */

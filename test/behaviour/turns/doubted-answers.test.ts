@@ -93,6 +93,39 @@ test('an answer and its results arrive where fields that nobody needs are odd', 
   expect(scene.shown(channel, root)).toContain(result?.name);
 });
 
+/** Words in another spelling, and no content where there is none. */
+function respelt(name: string, value: unknown): unknown {
+  if (name === 'content' && Array.isArray(value) && value.length === 0) return null;
+  if (value === 'cancelled') return 'Canceled';
+  return ['status', 'role', 'stop_reason'].includes(name) ? String(value).toUpperCase() : value;
+}
+
+test('a turn ends where statuses are spelt otherwise or new, and an error needs no content', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({ limits: { refusalMs: 500 } }, onTestFinished);
+  const change = (name: string, value: unknown) =>
+    name === 'status' && value === 'completed' ? 'succeeded' : respelt(name, value);
+  scene.agent.behaviour.misbehaviour = (call, body) => ({
+    kind: 'body',
+    body: JSON.parse(JSON.stringify(body), call === READ ? change : respelt),
+  });
+  const ask = (text: string) => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, text);
+    return { channel, root, shown: () => scene.shown(channel, root) };
+  };
+  const answered = ask('/slow 2');
+  const failed = ask('/fail Out of disk');
+  const stopped = ask('/slow 9000');
+  await scene.until('the reply grows', () => stopped.shown().includes('Second'));
+  scene.reply(stopped.channel, stopped.root, 'stop');
+  for (const { channel, root } of [answered, failed, stopped]) await scene.finished(channel, root);
+  expect(answered.shown()).toContain('Second 2 of 2');
+  expect(failed.shown()).toContain('Out of disk');
+  expect(stopped.shown()).toContain('Stopped');
+});
+
 /** How much faster than its own the limits of these bots pass. */
 const SCALE = 1 / 300;
 const SCALED_LIMITS = { refusalMs: 60_000 * SCALE, badThingMs: 600_000 * SCALE };

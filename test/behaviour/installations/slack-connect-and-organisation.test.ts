@@ -36,6 +36,24 @@ function inChannel(teamId: string, name: string, more: { shared?: boolean } = {}
 }
 
 describe('a workspace', () => {
+  test('of an organisation reads no linked message of a public channel of another one', async () => {
+    const writer = slack.createPerson({ name: 'writer', teamId: 'T4' });
+    const there = inChannel('T4', 'theirs');
+    const said = slack.say({ person: writer, channel: there, text: 'words of the other workspace' });
+    const ours = tenants.team('T3');
+    ours.channels.set(there.id, there);
+    there.members.add(ours.bot.userId);
+    const asker = slack.createPerson({ name: 'asker', teamId: 'T3' });
+    const places = { channel: inChannel('T3', 'here'), message: slack.openDm(asker) };
+    for (const [place, channel] of Object.entries(places)) {
+      const title = `look from a ${place}`;
+      const root = tenants.ask({ person: asker, channel }, `${title} ${slack.permalink(said)}`);
+      expect(await tenants.answered(root)).toContain("as far as Slack tells me, it's in another workspace.");
+      expect(scene.sentToAgent(title).texts.join()).not.toContain('words of the other workspace');
+    }
+    ours.channels.delete(there.id);
+  });
+
   test('that shares a channel admits its own people there and not those of the other organisation', async () => {
     const host = slack.createPerson({ name: 'host', teamId: 'T2' });
     const visitor = slack.createPerson({

@@ -349,14 +349,6 @@ test('a question does not wait for a linked message, or its replies, that Slack 
     lift();
     return { prompt: own.sentToAgent(title).texts.join(), shown: own.shown(place, question) };
   };
-  const named = own.slack.say({ person: own.grace, channel: own.channel(), text: 'words elsewhere' });
-  const slow = { kind: 'latency', ms: 6_000 } as const;
-  own.slack.faults.add({ call: 'conversations.info', about: named.channel, fault: slow });
-  const dm = own.slack.openDm(own.ada);
-  const text = `without a name ${own.slack.permalink(named)}`;
-  await own.finished(dm, own.slack.say({ person: own.ada, channel: dm, text }));
-  const [unnamed] = own.sentToAgent('without a name').texts;
-  expect(unnamed).toMatch(/The Slack message at .*> words elsewhere/s);
   const alone = await asked('without replies', 'conversations.replies');
   expect(alone.prompt).toContain('(quoted; replies that were not read: 1; times in UTC):');
   expect(alone.prompt).toContain('> the linked words');
@@ -368,6 +360,20 @@ test('a question does not wait for a linked message, or its replies, that Slack 
     expect(late.prompt).toContain("Slack didn't let me read it in time.");
     expect(late.shown).toContain("Slack didn't let me read it in time.");
   }
+});
+
+test('a question does not wait for the name of the channel of a linked message', async ({
+  onTestFinished,
+}) => {
+  const own = await openAppScene({ limits: { linkMs: 1_000 } }, onTestFinished);
+  const linked = own.slack.say({ person: own.grace, channel: own.channel(), text: 'words elsewhere' });
+  const dm = own.slack.openDm(own.ada);
+  await own.finished(dm, own.slack.say({ person: own.ada, channel: dm, text: 'hello' }));
+  const fault = { kind: 'status', status: 429, headers: { 'retry-after': '600' } } as const;
+  own.slack.faults.add({ call: 'conversations.info', fault });
+  const text = `what is at ${own.slack.permalink(linked)}`;
+  await own.finished(dm, own.slack.say({ person: own.ada, channel: dm, text }));
+  expect(own.sentToAgent('what is at').texts.join()).toMatch(/The Slack message at .*> words elsewhere/s);
 });
 
 test('an app that may read once a minute reads the message alone, and names what it cannot read in time', async ({

@@ -56,7 +56,7 @@ function addPeopleAndChannels(slack: SlackWorkspace): void {
   slack.createPerson({ name: 'max', realName: 'Max', kind: 'guest' });
   slack.createChannel({ name: 'sequencing', purpose: 'Runs of the week' });
   slack.createChannel({ name: 'reading-club', purpose: 'One paper every Thursday' });
-  slack.createChannel({ name: 'coffee', purpose: 'The bot is not a member here', bot: false });
+  slack.createChannel({ name: 'coffee', purpose: 'Small talk', bot: false });
   slack.createChannel({ name: 'assay-42', purpose: 'Not public yet', private: true, members: [ada, grace] });
   slack.openGroupDm([ada, grace]);
   for (const person of slack.team.people.values()) if (person.kind !== 'bot') slack.openDm(person);

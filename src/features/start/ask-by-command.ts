@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ChannelActor } from '../../relay/runtime/actors.ts';
-import { contextLineBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
+import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { StartFormSubmissions } from './start-form-submission.ts';
 
@@ -16,5 +16,5 @@ export async function askByCommand(
   const answer = await submissions.submit({ workspace, person, ...form, values });
   if (typeof answer === 'string') return { text: answer, blocks: [] };
   const text = answer === undefined ? strings.command.asked : strings.startForm.slow;
-  return { text, blocks: [sectionBlock(text), contextLineBlock(strings.command.otherWords)] };
+  return { text, blocks: [sectionBlock(text), mrkdwnContextBlock(strings.command.otherWords)] };
 }

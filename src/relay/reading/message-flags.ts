@@ -64,8 +64,14 @@ export function misspeltFlag(
     autoMode && 'auto',
     planMode && 'plan',
   ];
-  const meant = flags.find((flag) => flag !== false && flag !== typed && distance(typed, flag) === 1);
+  const meant = flags.find((flag) => flag !== false && flag !== typed && isNearly(typed, flag));
   return meant ? { typed, meant } : undefined;
+}
+
+/** Whether two words differ in one letter, or only in the order of two. */
+function isNearly(one: string, other: string): boolean {
+  const letters = (word: string) => word.split('').sort().join('');
+  return distance(one, other) <= (letters(one) === letters(other) ? 2 : 1);
 }
 
 /** The choices of a message, made in a form or with flags. People's names in the text are not looked up. */

@@ -35,7 +35,10 @@ export const channelChoices = {
       'You asked me there, and nobody else has written since I answered',
     ],
     replies: ['Every reply, once someone has mentioned me'],
-    everything: ['Every message in the channel', 'Each one starts a new thread with the agent'],
+    everything: [
+      'Every message in the channel',
+      'Each one that is for nobody else starts a new thread with the agent',
+    ],
   },
   admits: {
     usual: ['Default', "The workspace's setting"],
@@ -85,7 +88,7 @@ export const channelSettingsFailed = {
 /** Every message in the channel is read from now on, or no longer. `who` is a name, or '' if it is unknown. */
 export function everyMessageNotice(who: string, isOn: boolean): string {
   return isOn
-    ? `${who || 'Someone'} asked me to read every message in this channel: each one goes to the agent. To undo this, use /agent settings.`
+    ? `${who || 'Someone'} asked me to read every message in this channel: each one that is for nobody else goes to the agent. To undo this, use /agent settings.`
     : `${who || 'Someone'} asked me not to read every message in this channel. Mention me when you need me.`;
 }
 

@@ -14,6 +14,7 @@ export const helpInDm =
 /** `/agent help`, in mrkdwn. */
 export const commandHelp = [
   "Mention me in a channel with a question, and I'll pass it to the agent and show its answer in the thread. Or:",
+  '• `/agent` and your question: ask it in this channel',
   '• `/agent new`: ask with a form, and choose model, skill, title and files',
   '• `/agent status`: what the agent is working on for you here',
   '• `/agent stop`: the same list, with a Stop button for each',

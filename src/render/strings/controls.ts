@@ -40,7 +40,7 @@ export const stopTriggerReplies = {
 
 /** The note on a message that waits behind a running turn. */
 export const messageQueued =
-  'The agent gets your message, and what else you write meanwhile, when it has finished its answer.';
+  'The agent is still working. Once it has finished, it gets your message and what else you write meanwhile, one after the other.';
 /** In place of that note, once its writer has pressed **Send now**. */
 export function passingOn(count: number): string {
   return `I'm passing your ${count === 1 ? 'message' : `${count} messages`} on to the agent.`;
@@ -55,7 +55,7 @@ export function waitsBehindStop(who: string): string {
 
 /** A press came after the message had left; `state` is what became of it. */
 export function sendNowTooLate(state: string): string {
-  if (state === 'withdrawn') return 'This message was withdrawn, so the agent never gets it.';
+  if (state === 'withdrawn') return 'This message was withdrawn or discarded, so the agent never gets it.';
   return state === 'refused' || state === 'closed'
     ? "I couldn't send this message to the agent. Please write it again."
     : 'The agent has this message already.';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { parseFlags } from '../../../src/relay/reading/message-flags.ts';
+import { misspeltFlag, parseFlags } from '../../../src/relay/reading/message-flags.ts';
 
 const none = { noFallback: false, autoMode: false, planMode: false };
 const all = { noFallback: true, autoMode: true, planMode: true };
@@ -63,6 +63,18 @@ describe('flags at the beginning of a message', () => {
     expect(choices.title).toHaveLength(300);
     expect(choices.title).toMatch(/^long title long title /);
   });
+});
+
+test.each([
+  ['--modl max', 'model'],
+  ['--modle max', 'model'],
+  ['--titel "x"', 'title'],
+  ['--skills summary', 'skill'],
+  ['--pan', undefined],
+  ['--demo', undefined],
+  ['--model max', undefined],
+])('in %s the flag that is meant is %s', (text, meant) => {
+  expect(misspeltFlag(text, none)?.meant).toBe(meant);
 });
 
 describe('any text', () => {

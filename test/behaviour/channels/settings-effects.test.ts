@@ -27,6 +27,7 @@ describe('a channel that sends every message to the agent', () => {
   test('starts a task with each new top-level message', async () => {
     const channel = scene.channel();
     const early = scene.slack.say({ person: ada, channel, text: 'before the change' });
+    await scene.slack.settled();
     await saveChannelSettings(scene, channel, { channel_listens: 'everything' });
     const asked = scene.slack.say({ person: grace, channel, text: 'heard without a mention' });
     await scene.finished(channel, asked);
@@ -34,6 +35,7 @@ describe('a channel that sends every message to the agent', () => {
     const toOther = scene.slack.say({ person: ada, channel, text: `<@${grace.id}> lunch?` });
     scene.slack.edit(channel, early.ts, 'changed after the change');
     scene.slack.say({ person: ada, channel, thread: early.ts, text: 'a reply among people' });
+    await scene.slack.settled();
     await saveChannelSettings(scene, channel, { channel_listens: 'mentions' });
     const after = scene.slack.say({ person: ada, channel, text: 'not heard any more' });
     await pause(500);

@@ -119,7 +119,7 @@ function listMessages(
     return at;
   };
   const before = place('before_id');
-  const after = place('after_id');
+  const after = behaviour.messageCursors === 'ignored' ? undefined : place('after_id');
   const shift = behaviour.messageCursors === 'inclusive' ? 1 : 0;
   const from = after === undefined ? 0 : after + 1 - shift;
   const range = all.slice(from, before === undefined ? undefined : before + shift);

@@ -58,8 +58,8 @@ export interface ServiceBehaviour {
   listCursors: boolean;
   /** Default `limit` of List tasks and List task results. */
   defaultLimit: number;
-  /** Whether `before_id` and `after_id` of List messages exclude the named message. */
-  messageCursors: 'exclusive' | 'inclusive';
+  /** Whether `before_id` and `after_id` of List messages exclude the named message; or `after_id` has no effect. */
+  messageCursors: 'exclusive' | 'inclusive' | 'ignored';
   /** Name of the flag that forbids a fallback model. */
   fallbackFlag: string;
 

@@ -60,9 +60,9 @@ export function withSmallerPages(list: ListMessages): ListMessages {
   };
 }
 
-type WalkOptions = Pick<MessageCursor, 'limit' | 'signal'>;
+type WalkOptions = Pick<MessageCursor, 'limit' | 'signal'> & { readonly readable?: 'all' };
 
-/** Walks forward from `afterId`, oldest first. Accepts an inclusive cursor and repeated pages. */
+/** Walks forward from `afterId`, oldest first. Accepts an inclusive or ignored cursor, and repeated pages. */
 export async function* messagesForward(
   list: ListMessages,
   afterId: string,
@@ -103,19 +103,23 @@ export async function lastMessages(
   return count <= 0 ? [] : pages.toReversed().flat().slice(-count);
 }
 
-/** Pages from a message on, or from the latest back. Each is oldest first, and no message comes twice. */
+/**
+ * Pages from a message on, or from the latest back. Each is oldest first, and no message comes twice. Where the service
+ * claims to have more but returns no further messages, the walk ends; it throws if all must be `readable`.
+ */
 async function* pagesFrom(
   list: ListMessages,
   cursor: 'afterId' | 'beforeId',
   from: string | undefined,
-  options: WalkOptions,
+  { readable, ...options }: WalkOptions,
 ): AsyncGenerator<Message[], void, undefined> {
   const seen = new Set([from]);
   let at = from;
   let { limit } = options;
   for (let page = 0; page < MAX_MESSAGE_PAGES; page += 1) {
     const { items, hasMore, firstId, lastId } = await list({ ...options, limit, [cursor]: at });
-    const fresh = items.filter(({ id }) => !seen.has(id));
+    const after = cursor === 'afterId' ? items.findIndex(({ id }) => id === at) + 1 : 0;
+    const fresh = items.slice(after).filter(({ id }) => !seen.has(id));
     for (const message of fresh) seen.add(message.id);
     yield fresh;
     if (!hasMore) return;
@@ -123,7 +127,8 @@ async function* pagesFrom(
     if (next !== null && next !== at) at = next;
     // A page of events may hold no further message; a longer one may.
     else if (limit !== MAX_EVENTS) limit = Math.min(MAX_EVENTS, 4 * (limit ?? DEFAULT_EVENTS));
-    else break;
+    else if (readable === 'all') break;
+    else return;
   }
   throw endlessListError();
 }

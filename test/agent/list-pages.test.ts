@@ -115,9 +115,19 @@ describe('a walk through the messages', () => {
     expect(limits).toEqual([11, 3, 2, 1]);
   });
 
-  it('fails on a list that never ends', async () => {
-    const endless: ListMessages = async () => ({ items: [], hasMore: true, firstId: null, lastId: null });
-    const walk = collected(messagesForward(endless, 'm0', {}));
+  it('returns later messages alone where the cursor is ignored', async () => {
+    const all = service({ count: 5, size: 500, inclusive: false });
+    const ignoring: ListMessages = ({ limit }) => all({ limit });
+    expect(ids(await collected(messagesForward(ignoring, 'm2', {})))).toEqual(['m3', 'm4']);
+  });
+
+  it('ends where a list claims to have more but has none, and fails if all must be readable', async () => {
+    const endless: ListMessages = async ({ afterId }) => ({
+      ...(await service({ count: 3, size: 2, inclusive: false })({ afterId })),
+      hasMore: true,
+    });
+    expect(ids(await collected(messagesForward(endless, 'm0', {})))).toEqual(['m1', 'm2']);
+    const walk = collected(messagesForward(endless, 'm0', { readable: 'all' }));
     await expect(walk).rejects.toMatchObject({ code: 'not_understood' });
   });
 });

@@ -46,7 +46,8 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   },
   {
     point: '`before_id` and `after_id` of messages',
-    assumedAs: 'exclusive (inclusive works too); after_id returns the next page forward',
+    assumedAs:
+      'exclusive (inclusive and an ignored `after_id` work too); after_id returns the next page forward',
     confidence: 'medium-high',
     settings: ['messagesAfter'],
   },

@@ -1,5 +1,6 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { AgentError } from '../../agent/errors.ts';
+import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
+import type { Task } from '../../agent/service-schema.ts';
 import type { Lease } from '../runtime/lease.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
 import type { TurnMemory } from '../runtime/reply-memory.ts';
@@ -25,6 +26,10 @@ export interface ReplyReaderOptions {
   lease: Lease;
   /** How long (ms) a task must show itself settled to count as settled: its status may lag behind a message. */
   settledTaskMs: number;
+  /** Whether a person has asked to stop the turn. */
+  isStopped(): boolean;
+  /** The ids of the replies to other messages of the task, the latest first. */
+  otherReplies(): Promise<readonly string[]>;
   memory: TurnMemory;
   /** Gets every state of the reply that is read. */
   onRead(reply: ReadReply): void;
@@ -46,6 +51,8 @@ export class ReplyReader {
   #lastFingerprint = '';
   #taskDueAt = 0;
   #taskSettledSince: number | undefined;
+  /** Whether the service names the message that a reply answers, by the reply before ours. */
+  #repliesAreNamed: boolean | undefined;
   /** The waits of the follower and of a due edit: the other's read ends them. */
   readonly #followerWait: InterruptibleWait = { end: undefined };
   #dueWait: InterruptibleWait | undefined;
@@ -65,7 +72,7 @@ export class ReplyReader {
    */
   async find(
     knownId: string | undefined,
-    settledMs = () => this.#options.settledTaskMs,
+    settledMs = () => (this.#options.isStopped() ? SETTLED_TASK_SHORT_MS : this.#options.settledTaskMs),
   ): Promise<string | undefined> {
     this.#replyId = knownId ?? (await this.#waitForReply(settledMs));
     return this.#replyId;
@@ -111,7 +118,11 @@ export class ReplyReader {
   /** The id of the reply by the task's list, if none was read under another id that the service gave. */
   async findElsewhere(): Promise<string | undefined> {
     if (this.#lastFingerprint !== '') return undefined;
-    const found = await this.#findInTask();
+    const { agent, taskId, lease } = this.#options;
+    const { named, unnamed } = await this.#listReplies();
+    const found =
+      named ??
+      (await this.#ownAmong(unnamed, await agent.getTask(taskId, { signal: lease.signal })))?.messageId;
     if (found === undefined || found === this.#replyId) return undefined;
     this.#replyId = found;
     return found;
@@ -185,7 +196,7 @@ export class ReplyReader {
     if (this.#settledReply !== undefined || this.#lastFingerprint !== fingerprint) return;
     const now = performance.now();
     this.#taskDueAt = now + settledTaskMs / TASK_READS;
-    this.#taskSettledSince = isTaskSettled(status) ? (this.#taskSettledSince ?? now) : undefined;
+    this.#taskSettledSince = this.#isAtRest(status) ? (this.#taskSettledSince ?? now) : undefined;
     if (this.#taskSettledSince === undefined || now - this.#taskSettledSince < settledTaskMs) return;
     this.#isSettled = true;
     this.#endedWithTask = true;
@@ -201,13 +212,15 @@ export class ReplyReader {
     const leave = rate.join();
     try {
       for (let settledSince: number | undefined; ; ) {
-        const found = await this.#findInTask();
-        if (found !== undefined) return found;
+        const { named, unnamed } = await this.#listReplies();
+        if (named !== undefined) return named;
         await this.#acquireRead();
         const task = await agent.getTask(taskId, { signal: lease.signal });
+        const own = await this.#ownAmong(unnamed, task);
+        if (own?.isCertain === true) return own.messageId;
         const now = performance.now();
-        settledSince = isTaskSettled(task.status) ? (settledSince ?? now) : undefined;
-        if (settledSince !== undefined && now - settledSince >= settledMs()) return undefined;
+        settledSince = this.#isAtRest(task.status) ? (settledSince ?? now) : undefined;
+        if (settledSince !== undefined && now - settledSince >= settledMs()) return own?.messageId;
         await sleepWithLease(rate.intervalMs(), lease);
         await this.#acquireRead();
       }
@@ -221,23 +234,55 @@ export class ReplyReader {
     throwIfInterrupted(this.#options.lease);
   }
 
-  /** The assistant message that answers ours, or else the first one after ours. */
-  async #findInTask(): Promise<string | undefined> {
+  /** Whether nothing more is expected of a task in this status. After a stop, only a task at work goes on. */
+  #isAtRest(status: string): boolean {
+    return isTaskSettled(status) || (this.#options.isStopped() && status !== 'running');
+  }
+
+  /** The assistant message that names ours, and those before the next message that name none. */
+  async #listReplies(): Promise<{ named?: string; unnamed: readonly string[] }> {
     const { agent, taskId, userMessageId, lease } = this.#options;
-    let first: string | undefined;
+    const unnamed: string[] = [];
     let next = false;
     for await (const message of agent.messagesAfter(taskId, userMessageId, { signal: lease.signal })) {
       if (message.role === 'user') next = true;
       if (message.role !== 'assistant') continue;
       const answered = message.input?.userMessageId ?? null;
-      if (answered === userMessageId) return message.id;
-      if (answered === null && !next) first ??= message.id;
+      if (answered === userMessageId) return { named: message.id, unnamed };
+      if (answered === null && !next) unnamed.push(message.id);
     }
-    return first;
+    return { unnamed };
+  }
+
+  /**
+   * The first of these messages that is neither a review's nor another reply. `isCertain`: no message of the task may yet
+   * name ours, as the reply before does not name its own.
+   */
+  async #ownAmong(
+    unnamed: readonly string[],
+    { reviews }: Task,
+  ): Promise<{ messageId: string; isCertain: boolean } | undefined> {
+    if (unnamed.length === 0) return undefined;
+    const others = await this.#options.otherReplies();
+    const messageId = unnamed.find(
+      (id) => !others.includes(id) && !reviews.some((review) => review.messageId === id),
+    );
+    if (messageId === undefined) return undefined;
+    this.#repliesAreNamed ??= await this.#isNamed(others[0]);
+    return { messageId, isCertain: !this.#repliesAreNamed };
+  }
+
+  async #isNamed(replyId: string | undefined): Promise<boolean> {
+    const { agent, taskId, lease } = this.#options;
+    if (replyId === undefined) return false;
+    const reply = await undefinedIfNotFound(() =>
+      agent.getMessage(taskId, replyId, { signal: lease.signal }),
+    );
+    return (reply?.input?.userMessageId ?? null) !== null;
   }
 }
 
-/** Whether a task no longer works. */
-export function isTaskSettled(status: string): status is 'completed' | 'cancelled' | 'failed' {
-  return status === 'completed' || status === 'cancelled' || status === 'failed';
+/** Whether a task does not work: `idle` where it has none of our messages yet. */
+export function isTaskSettled(status: string): status is 'completed' | 'cancelled' | 'failed' | 'idle' {
+  return status === 'completed' || status === 'cancelled' || status === 'failed' || status === 'idle';
 }

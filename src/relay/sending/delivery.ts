@@ -17,7 +17,7 @@ const SEND_WINDOW_MS = 600_000;
 /** A turn's message at the service. */
 export interface DeliveredMessage {
   turn: Turn;
-  /** The service's id of the reply, where the response to the send contained the reply. */
+  /** The service's id of the reply, where the response to the send holds a reply that names the message. */
   replyId?: string | undefined;
 }
 
@@ -187,12 +187,12 @@ async function recordDelivery(
   userMessageId: string,
   reply: SentReply | null,
 ): Promise<DeliveredMessage> {
-  const answered = reply?.input?.userMessageId ?? null;
-  const answersUs = reply !== null && answered === userMessageId;
+  // A reply that names no message may be the one before: the list decides.
+  const answersUs = reply !== null && reply.input?.userMessageId === userMessageId;
   const sent = await deps.store.turns.recordSent(turn, {
     user_message_id: userMessageId,
     task_id: taskId,
     ...(answersUs && { assistant_message_id: reply.id }),
   });
-  return { turn: sent, replyId: answered === null || answersUs ? reply?.id : undefined };
+  return { turn: sent, replyId: answersUs ? reply.id : undefined };
 }

@@ -131,7 +131,7 @@ export function followUpJobs(
     await readRateFor(turn.account_id).acquire(signal);
     await sendBackgroundStop(deps, turn, signal);
     const { status } = await agent.getTask(turn.thread_task_id ?? '', { signal });
-    if (isTaskSettled(status)) return status;
+    if (isTaskSettled(status)) return status === 'idle' ? 'completed' : status;
     return turn.stop_requested_at === null ? 'working' : 'stopping';
   }
 

@@ -205,6 +205,15 @@ export class TurnContext implements ThreadWork {
       this.#doubt.clear();
       onRead(reply);
     };
-    return new ReplyReader({ ...known, memory, onRead: onReadAgain, onMemoryWait });
+    const isStopped = () => this.stopSignal.aborted;
+    const otherReplies = () => this.deps.store.tasks.otherReplies(this.turn, taskId);
+    return new ReplyReader({
+      ...known,
+      isStopped,
+      otherReplies,
+      memory,
+      onRead: onReadAgain,
+      onMemoryWait,
+    });
   }
 }

@@ -110,6 +110,15 @@ export class TaskRecords extends Queries {
     return (await this.#rows(where, { from: 0, most: 1 }))[0];
   }
 
+  /** The service's ids of a task's replies but for a turn's own, the latest first. */
+  async otherReplies(turn: Turn, taskId: string): Promise<string[]> {
+    const replies = await this.rows(sql<{ id: string }>`
+      select assistant_message_id as id from turns
+      where ${inThread(turn)} and task_id = ${taskId} and turns.id <> ${turn.id} and assistant_message_id is not null
+      order by turns.id desc`);
+    return replies.map(({ id }) => id);
+  }
+
   async #update(row: TaskKey, change: RawBuilder<unknown>): Promise<void> {
     await this.changes(sql`update threads set ${change} where ${inThread(row)} and task_id = ${row.task_id}`);
   }

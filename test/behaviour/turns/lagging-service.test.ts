@@ -13,6 +13,22 @@ test.concurrent('a reply that the service shows seconds after its message still 
   expect(scene.shown(channel, root)).not.toContain(strings.emptyAnswer);
 });
 
+test.concurrent('a stop ends the wait for a reply where the service calls the task by a status of its own', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene({ agent: { behaviour: { startLagMs: 1_000_000 } } }, onTestFinished);
+  scene.agent.behaviour.misbehaviour = (call, body) =>
+    call === 'GET /experimental/tasks/{task_id}'
+      ? { kind: 'body', body: { ...body, status: 'paused' } }
+      : undefined;
+  const channel = scene.channel();
+  const root = scene.ask(channel, '/slow 2 never');
+  await scene.until('it is sent', () => scene.sentToAgent('/slow 2 never').texts.length === 1);
+  scene.reply(channel, root, 'stop');
+  await scene.finished(channel, root);
+  expect(scene.shown(channel, root)).toContain('Stopped by ada.');
+});
+
 describe.concurrent('a reply that the service never settles', () => {
   let scene: AppScene;
   beforeAll(async () => {

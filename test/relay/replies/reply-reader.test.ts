@@ -15,6 +15,7 @@ import { SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 const never = new AbortController().signal;
 const task = { id: 't', created_at: '2026-01-01T00:00:00Z', project_id: 'p', platform: null };
 const lease = { signal: never, draining: never, remainingMs: () => 8_000 };
+const unstopped = { isStopped: () => false, otherReplies: async () => [] };
 const memory = new ReplyMemory().of({ workspace: 'T1', id: 'turn' }, SETTINGS_ACCOUNT);
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] }));
@@ -50,6 +51,7 @@ async function startReader({ live = 1, grows = true }) {
     taskSchema.parse({ ...task, status: scene.taskStatus }),
   );
   const reader = new ReplyReader({
+    ...unstopped,
     agent,
     taskId: 't',
     userMessageId: 'u',
@@ -204,17 +206,17 @@ describe('a reply that never settles', () => {
 
 describe('a task that shows itself settled without a reply', () => {
   /** A search for a reply that the service shows from `replyAtMs` on. */
-  async function startSearch(replyAtMs: number, settledMs?: () => number) {
+  async function startSearch(replyAtMs: number, settledMs?: () => number, status = 'completed') {
     const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
-    const scene = { end: 'searching' as string | undefined };
+    const scene = { end: 'searching' as string | undefined, isStopped: false };
     const start = performance.now();
     vi.spyOn(agent, 'messagesAfter').mockImplementation(async function* () {
       if (performance.now() - start >= replyAtMs) yield reply('streaming', 'x');
     });
-    vi.spyOn(agent, 'getTask').mockImplementation(async () =>
-      taskSchema.parse({ ...task, status: 'completed' }),
-    );
+    vi.spyOn(agent, 'getTask').mockImplementation(async () => taskSchema.parse({ ...task, status }));
     const own = {
+      ...unstopped,
+      isStopped: () => scene.isStopped,
       agent,
       taskId: 't',
       userMessageId: 'u',
@@ -241,12 +243,78 @@ describe('a task that shows itself settled without a reply', () => {
     expect(never.end).toBeUndefined();
   });
 
+  test('is searched for a minute where the service calls it idle', async () => {
+    const never = await startSearch(Number.POSITIVE_INFINITY, undefined, 'idle');
+    await vi.advanceTimersByTimeAsync(58_000);
+    expect(never.end).toBe('searching');
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(never.end).toBeUndefined();
+  });
+
+  test('is searched for some seconds after a stop, unless it is known to work', async () => {
+    const [odd, running] = [
+      await startSearch(Number.POSITIVE_INFINITY, undefined, 'paused'),
+      await startSearch(Number.POSITIVE_INFINITY, undefined, 'running'),
+    ];
+    await vi.advanceTimersByTimeAsync(90_000);
+    expect(odd.end).toBe('searching');
+    for (const scene of [odd, running]) scene.isStopped = true;
+    await vi.advanceTimersByTimeAsync(7_000);
+    expect([odd.end, running.end]).toEqual([undefined, 'searching']);
+  });
+
   test('is searched for some seconds where nothing more is expected of it', async () => {
     const never = await startSearch(Number.POSITIVE_INFINITY, () => 3_000);
     await vi.advanceTimersByTimeAsync(2_500);
     expect(never.end).toBe('searching');
     await vi.advanceTimersByTimeAsync(3_000);
     expect(never.end).toBeUndefined();
+  });
+});
+
+describe('a message that names none, in a later turn', () => {
+  const unnamed = (id: string, answers?: string) => {
+    const input = answers === undefined ? null : { user_message_id: answers, file_ids: [] };
+    return messageSchema.parse({ ...task, id, task_id: 't', role: 'assistant', content: [], input });
+  };
+  const search = async ({ isNamed, listed }: { isNamed: boolean; listed: () => AgentMessage[] }) => {
+    const agent = new AgentClient({ baseUrl: 'https://service.example', apiKey: 'key' });
+    const scene = { end: 'searching' as string | undefined, status: 'running' };
+    vi.spyOn(agent, 'messagesAfter').mockImplementation(async function* () {
+      yield* listed();
+    });
+    vi.spyOn(agent, 'getMessage').mockImplementation(async () => unnamed('r1', isNamed ? 'u1' : undefined));
+    vi.spyOn(agent, 'getTask').mockImplementation(async () =>
+      taskSchema.parse({ ...task, status: scene.status, reviews: [{ message_id: 'review' }] }),
+    );
+    const known = { agent, taskId: 't', userMessageId: 'u2', rate: new ReadRate(20), lease, memory };
+    const own = { ...known, ...unstopped, settledTaskMs: 60_000, onRead: () => undefined };
+    void new ReplyReader({ ...own, otherReplies: async () => ['r1'] }).find(undefined).then((found) => {
+      scene.end = found;
+    });
+    await vi.advanceTimersByTimeAsync(5_000);
+    return scene;
+  };
+
+  test('is no answer where it holds the findings of a review, or is the reply before', async () => {
+    for (const isNamed of [true, false]) {
+      const listed = [unnamed('r1'), unnamed('review')];
+      const scene = await search({ isNamed, listed: () => listed });
+      expect(scene.end).toBe('searching');
+      listed.push(unnamed('r2', isNamed ? 'u2' : undefined));
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(scene.end).toBe('r2');
+    }
+  });
+
+  test('is the answer at once where the reply before names none, else once the task has settled', async () => {
+    const listed = () => [unnamed('r2')];
+    expect((await search({ isNamed: false, listed })).end).toBe('r2');
+    const scene = await search({ isNamed: true, listed });
+    expect(scene.end).toBe('searching');
+    scene.status = 'completed';
+    await vi.advanceTimersByTimeAsync(65_000);
+    expect(scene.end).toBe('r2');
   });
 });
 
@@ -265,6 +333,7 @@ test('the search for replies that have not begun stays within the read rate', as
   const onRead = () => undefined;
   for (let thread = 0; thread < 100; thread += 1) {
     const own = {
+      ...unstopped,
       agent,
       taskId: 't',
       userMessageId: `u${thread}`,

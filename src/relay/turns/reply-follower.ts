@@ -1,6 +1,11 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
-import { undefinedIfNotFound } from '../../agent/errors.ts';
-import { messageText } from '../../agent/service-schema.ts';
+import {
+  AgentError,
+  AgentNotFoundError,
+  AgentRejectedError,
+  undefinedIfNotFound,
+} from '../../agent/errors.ts';
+import { messageText, type Review } from '../../agent/service-schema.ts';
 import { truncatedCopy } from '../../agent/truncated-copy.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -55,8 +60,7 @@ export async function followReply(context: TurnContext): Promise<boolean> {
       context.passOn(false);
     });
     reply.reader = reader;
-    const settledMs = () => (stopSignal.aborted ? SETTLED_TASK_SHORT_MS : deps.settings.settledTaskMs);
-    const found = await context.withRetry(() => reader.find(context.knownReplyId, settledMs));
+    const found = await context.withRetry(() => reader.find(context.knownReplyId));
     if (found === undefined)
       throw new TurnEnded(stopSignal.aborted ? 'cancelled' : 'failed', strings.emptyAnswer);
     if (context.turn.assistant_message_id === null) await context.record({ assistant_message_id: found });
@@ -129,7 +133,7 @@ async function showSettledReply(context: TurnContext, settled: SettledReply): Pr
     : await context.withRetry(() => waitForBackgroundWork(context, agent, taskId, reply));
   // A task may fail after its reply was complete; then the reply tells why, if anything does.
   if (taskState === 'failed') reply = await context.withRetry(() => settled.readAgain());
-  const system = await context.withRetry(() => systemMessages(context, agent, taskId));
+  const system = await systemMessages(context, agent, taskId);
   const isCancelled = taskState === 'cancelled' || outcomeOfReply(reply) === 'cancelled';
   const stoppedBy = isCancelled ? await context.stopRequester() : '';
   const replyOutcome = outcomeOfReply(reply, taskState === 'cancelled' && stoppedBy !== '');
@@ -152,24 +156,44 @@ async function showSettledReply(context: TurnContext, settled: SettledReply): Pr
 const MAX_NOTES_LENGTH = 10_000;
 
 /**
- * What the service said in the task beside the reply, after the turn's message; nothing if the service does not know
- * that message by the id that it gave.
+ * What the service said in the task beside the reply, after the turn's message. Nothing where the service refuses to say
+ * it: the reply is complete without.
  */
-async function systemMessages(
-  { lease, turn }: TurnContext,
+async function systemMessages(context: TurnContext, agent: AgentClient, taskId: string): Promise<string[]> {
+  const { deps, lease, turn } = context;
+  try {
+    return await context.withRetry(async () => {
+      try {
+        return await readSystemMessages(context, agent, taskId);
+      } catch (error) {
+        if (error instanceof AgentNotFoundError || error instanceof AgentRejectedError) return [];
+        throw error;
+      }
+    });
+  } catch (error) {
+    if (!(error instanceof AgentError) || lease.remainingMs() <= 0) throw error;
+    deps.log.warn({ err: error, turn: turn.id }, 'could not read the notes below an answer');
+    return [];
+  }
+}
+
+async function readSystemMessages(
+  { lease: { signal }, turn }: TurnContext,
   agent: AgentClient,
   taskId: string,
 ): Promise<string[]> {
   const texts: string[] = [];
   let room = MAX_NOTES_LENGTH;
-  await undefinedIfNotFound(async () => {
-    for await (const message of agent.messagesAfter(taskId, turn.user_message_id, { signal: lease.signal })) {
-      if (message.role !== 'system') continue;
-      const text = truncatedCopy(messageText(message), room);
-      room -= text.length;
-      if (text !== '') texts.push(text);
-    }
-  });
+  let reviews: readonly Review[] | undefined;
+  for await (const message of agent.messagesAfter(taskId, turn.user_message_id, { signal })) {
+    if (message.role !== 'system') continue;
+    // The findings of a review are posted by themselves.
+    reviews ??= (await agent.getTask(taskId, { signal })).reviews;
+    if (reviews.some(({ messageId }) => messageId === message.id)) continue;
+    const text = truncatedCopy(messageText(message), room);
+    room -= text.length;
+    if (text !== '') texts.push(text);
+  }
   return texts;
 }
 

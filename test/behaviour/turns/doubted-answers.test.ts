@@ -4,6 +4,8 @@ import * as strings from '../../../src/render/strings/index.ts';
 import { openAppScene, pause } from '../../support/app-scene.ts';
 
 const READ = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
+const LIST = 'GET /experimental/tasks/{task_id}/messages';
+const TASK = 'GET /experimental/tasks/{task_id}';
 const SEND = 'POST /experimental/tasks/{task_id}/messages';
 const GATEWAY_PAGE: Fault = { kind: 'status', status: 200, body: '<html><body>Back soon.</body></html>' };
 const answer = (status: number): Fault => ({ kind: 'status', status });
@@ -230,4 +232,67 @@ test('a reply whose task is gone ends after a minute, and one that alone is gone
   await scene.finished(channel, alone);
   expect(performance.now() - since).toBeGreaterThan(SCALED_LIMITS.badThingMs);
   expect(scene.shown(channel, alone)).toContain(strings.taskNotFound);
+});
+
+describe.concurrent('messages that are no answer to the message before them', () => {
+  test('where the response to a message holds the reply before, each question gets its own answer', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({ agent: { behaviour: { input: 'null' } } }, onTestFinished);
+    let first: object | undefined;
+    scene.agent.behaviour.misbehaviour = (call, body) => {
+      if (call !== SEND || !('assistant_message' in body)) return undefined;
+      first ??= Object(body.assistant_message);
+      return { kind: 'body', body: { ...body, assistant_message: { ...first, status: 'completed' } } };
+    };
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 2 first');
+    await scene.finished(channel, root);
+    const next = scene.reply(channel, root, '/slow 4 second');
+    await scene.finished(channel, next);
+    expect(scene.shown(channel, root)).toContain('Second 4 of 4');
+  });
+
+  test('the findings of a review that the service lists as a system message come once', async ({
+    onTestFinished,
+  }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    scene.agent.behaviour.misbehaviour = (call, body) => {
+      const findings = scene.agent.tasks[0]?.messages.find(
+        ({ role, content }) => role === 'system' && JSON.stringify(content).includes('THE FINDINGS'),
+      );
+      if (call !== TASK || findings === undefined) return undefined;
+      return { kind: 'body', body: { ...body, reviews: [{ status: 'completed', message_id: findings.id }] } };
+    };
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/system THE FINDINGS\n/system A NOTE\n/slow 2');
+    await scene.until('the findings are posted', () => scene.replies(channel, root).length === 2);
+    expect(scene.shown(channel, root).split('THE FINDINGS')).toHaveLength(2);
+    expect(scene.shown(channel, root)).toContain('A NOTE');
+  });
+});
+
+describe.concurrent('an answer arrives in full, and once,', () => {
+  test('where the list after a message is refused', async ({ onTestFinished }) => {
+    const scene = await openAppScene({}, onTestFinished);
+    scene.agent.behaviour.refusal = (call, { query }) =>
+      call === LIST && query.after_id !== undefined ? 400 : undefined;
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/slow 3 listed');
+    await scene.finished(channel, root);
+    expect(scene.shown(channel, root)).toContain('Second 3 of 3');
+    expect(scene.shown(channel, root)).not.toContain(strings.serviceFailed);
+  });
+
+  test('where the list ignores which message it is asked to follow', async ({ onTestFinished }) => {
+    const behaviour = { input: 'null', messageCursors: 'ignored' } as const;
+    const scene = await openAppScene({ agent: { behaviour } }, onTestFinished);
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/system A NOTE\n/slow 2 first');
+    await scene.finished(channel, root);
+    const next = scene.reply(channel, root, '/slow 4 second');
+    await scene.finished(channel, next);
+    expect(scene.shown(channel, root).split('A NOTE')).toHaveLength(2);
+    expect(scene.shown(channel, root)).toContain('Second 4 of 4');
+  });
 });

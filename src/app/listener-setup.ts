@@ -79,7 +79,7 @@ export function registerListeners(
   registerSlashCommandListener(
     context,
     {
-      new: ({ channel, ...request }) => startModal.openBlank(request, channel),
+      new: ({ channel, words, ...request }) => startModal.openNew(request, channel, words),
       status: (command) => listRunningTasks(deps, command),
       stop: (command) => listRunningTasks(deps, command),
       tasks: ({ workspace, channel }) => listChannelTasks(deps, handlers.taskList, workspace, channel),

@@ -25,7 +25,7 @@ export function registerShortcutListeners(
     const request = parseRequest(body);
     if (request === undefined) return;
     background(
-      startModal.openBlank(request, undefined).then(async (opened) => {
+      startModal.openNew(request, undefined, '').then(async (opened) => {
         if (opened === 'late') await sendDirectMessage(request, strings.command.tooLate);
       }),
     );

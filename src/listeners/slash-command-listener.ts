@@ -11,6 +11,8 @@ import { type ListenerContext, runAfterAck } from './press.ts';
 export interface SlashCommand extends ChannelActor {
   /** Opens a modal; expires after 3 s. */
   triggerId: string;
+  /** What stands after the subcommand. */
+  words: string;
 }
 
 /** Handles one subcommand: with an ephemeral message, or a modal that it opened. */
@@ -49,7 +51,8 @@ export function registerSlashCommandListener(
     }
     await ack();
     const { team_id: workspace, channel_id: channel, user_id, trigger_id: triggerId } = parsed.data;
-    const work = respondTo(respond, handle({ workspace, channel, person: user_id, triggerId }));
+    const words = question.slice(subcommand.length).trim();
+    const work = respondTo(respond, handle({ workspace, channel, person: user_id, triggerId, words }));
     runAfterAck(work, log.child({ subcommand }), 'could not answer a command');
   });
 }

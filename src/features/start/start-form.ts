@@ -11,6 +11,7 @@ import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
+import { shorten } from '../../render/text/graphemes.ts';
 import { keptParts } from '../../slack/message-attachment.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
@@ -37,14 +38,22 @@ export class StartForm {
     this.#deps = deps;
   }
 
-  /** Opens an empty form. A person's own direct conversation is fixed: the form's list cannot offer it. Throws a SlackError. */
-  async openBlank(request: StartFormRequest, channel: string | undefined): Promise<ModalOutcome> {
+  /**
+   * Opens the form with a question so far, or ''. A person's own direct conversation is fixed: the form's list cannot
+   * offer it. Throws a SlackError.
+   */
+  async openNew(
+    request: StartFormRequest,
+    channel: string | undefined,
+    question: string,
+  ): Promise<ModalOutcome> {
     return this.#openFilled(request, channel, async (workspace) => {
       const isDirect = channel !== undefined && isDirectChannel(channel);
       const isFixed = isDirect && !(await isForeign(workspace, channel, request.person));
       const metadata = { id: randomUUID(), channel: isFixed ? channel : undefined, from: channel };
       const asked = isFixed ? {} : { channel: { chosen: isDirect ? undefined : channel } };
-      return this.#renderView(workspace, { metadata, ...asked });
+      const text = shorten(question, MAX_QUESTION_CHARACTERS);
+      return this.#renderView(workspace, { metadata, ...asked, question: { text, optional: false } });
     });
   }
 

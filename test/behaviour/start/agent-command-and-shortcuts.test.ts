@@ -170,6 +170,15 @@ describe.concurrent('the start form', () => {
     expect(start).toEqual({ project_id, title: 'what is usual here?', model: 'fast' });
   });
 
+  test('opens with the words after /agent new in it', async () => {
+    const { channel, person } = starting.personInChannel();
+    await starting.command(person, channel, ' New  compare the plates ');
+    await starting.form(person);
+    expect(starting.filled(person).question).toBe('compare the plates');
+    await starting.send(person);
+    await scene.until('it is asked', () => starting.startedTasks('compare the plates').length === 1);
+  });
+
   test('opened by the global shortcut asks for the channel', async () => {
     const { channel, person } = starting.personInChannel();
     await slack.shortcut({ person, callbackId: 'new_task' });

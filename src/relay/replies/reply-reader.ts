@@ -72,7 +72,8 @@ export class ReplyReader {
    */
   async find(
     knownId: string | undefined,
-    settledMs = () => (this.#options.isStopped() ? SETTLED_TASK_SHORT_MS : this.#options.settledTaskMs),
+    settledMs: () => number | Promise<number> = () =>
+      this.#options.isStopped() ? SETTLED_TASK_SHORT_MS : this.#options.settledTaskMs,
   ): Promise<string | undefined> {
     this.#replyId = knownId ?? (await this.#waitForReply(settledMs));
     return this.#replyId;
@@ -207,7 +208,7 @@ export class ReplyReader {
   }
 
   /** Waits for the reply to begin, at the pace of the rate. */
-  async #waitForReply(settledMs: () => number): Promise<string | undefined> {
+  async #waitForReply(settledMs: () => number | Promise<number>): Promise<string | undefined> {
     const { agent, taskId, rate, lease } = this.#options;
     const leave = rate.join();
     try {
@@ -220,7 +221,7 @@ export class ReplyReader {
         if (own?.isCertain === true) return own.messageId;
         const now = performance.now();
         settledSince = this.#isAtRest(task.status) ? (settledSince ?? now) : undefined;
-        if (settledSince !== undefined && now - settledSince >= settledMs()) return own?.messageId;
+        if (settledSince !== undefined && now - settledSince >= (await settledMs())) return own?.messageId;
         await sleepWithLease(rate.intervalMs(), lease);
         await this.#acquireRead();
       }

@@ -93,15 +93,21 @@ async function takeSteps(context: TurnContext): Promise<void> {
   await endSettledTurn(context, isTaskWorking);
 }
 
-/** Whether the message was forwarded by the turn before, and answered in that turn's reply. */
+/**
+ * Whether the message was forwarded by the turn before, and answered in that turn's reply: it has none of its own. One
+ * may begin as late as any other reply; while a later message waits for the turn, it must begin soon.
+ */
 async function isAnsweredByEarlierTurn(context: TurnContext): Promise<boolean> {
-  const { turn } = context;
+  const { deps, turn, stopSignal } = context;
   if (turn.forwarded_by_turn_id === null || turn.user_message_id === null || turn.first_visible_at !== null)
     return false;
   if ((await context.thread()).task_id === null) return false;
   const reader = await context.createReader(() => undefined);
-  const find = () => reader.find(undefined, () => SETTLED_TASK_SHORT_MS);
-  context.knownReplyId = await context.withRetry(find);
+  const settledMs = async () =>
+    stopSignal.aborted || (await deps.store.messages.hasLater(turn))
+      ? SETTLED_TASK_SHORT_MS
+      : deps.settings.settledTaskMs;
+  context.knownReplyId = await context.withRetry(() => reader.find(undefined, settledMs));
   return context.knownReplyId === undefined;
 }
 

@@ -31,6 +31,35 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     expect(second).toContain('You answered "the treated group"');
   });
 
+  test('answers the next message some seconds later, though its task shows itself settled meanwhile', async ({
+    onTestFinished,
+  }) => {
+    const own = { messageToRunning: 'accepted', send: 'at-once-without-reply' } as const;
+    const scene = await open(onTestFinished, own, 60_000);
+    const hidden = () => {
+      const [first, later] = scene.agent.tasks[0]?.messages.filter(({ role }) => role === 'assistant') ?? [];
+      const end = first?.completedAt ?? null;
+      return end !== null && Date.now() < end + 6_000 ? later?.id : undefined;
+    };
+    scene.agent.behaviour.misbehaviour = (call, body) => {
+      const id = hidden();
+      if (id === undefined) return undefined;
+      if (call === 'GET /experimental/tasks/{task_id}')
+        return { kind: 'body', body: { ...body, status: 'completed' } };
+      if (!('data' in body) || !Array.isArray(body.data)) return undefined;
+      return { kind: 'body', body: { ...body, data: body.data.filter((message) => message.id !== id) } };
+    };
+    const channel = scene.channel();
+    const root = scene.ask(channel, '/silent 250');
+    await scene.until('the reply says that the agent is silent', () =>
+      scene.shown(channel, root).includes('No news'),
+    );
+    const next = scene.reply(channel, root, '/slow 3 queued');
+    await scene.finished(channel, next);
+    expect(scene.replies(channel, root)).toHaveLength(2);
+    expect(scene.shown(channel, root)).toContain('Second 3 of 3');
+  });
+
   test('receives attachments too, and the thread names those left out', async ({ onTestFinished }) => {
     const { scene, channel, root } = await asked(onTestFinished, { refusedTypes: ['.exe'] });
     const files = [
@@ -157,8 +186,13 @@ describe.concurrent('a run that is silent and waits for a person', () => {
 
 type WhenDone = TestContext['onTestFinished'];
 
-async function open(whenDone: WhenDone, behaviour: Partial<ServiceBehaviour>): Promise<AppScene> {
-  return openAppScene({ agent: { behaviour: behaviour }, settings: { SILENCE_SECONDS: '1' } }, whenDone);
+async function open(
+  whenDone: WhenDone,
+  behaviour: Partial<ServiceBehaviour>,
+  settledTaskMs = 4_000,
+): Promise<AppScene> {
+  const settings = { SILENCE_SECONDS: '1' };
+  return openAppScene({ agent: { behaviour }, settings, limits: { settledTaskMs } }, whenDone);
 }
 
 /** A thread whose agent asked something and waits. */

@@ -9,6 +9,7 @@ const UNHURRIED = { SILENCE_SECONDS: '3600', WAITING_SECONDS: '3600', PASS_ON_SE
 const scene = await openAppScene({
   agent: { behaviour: { messageToRunning: 'accepted', afterAsk: 'same-reply' } },
   settings: { ...UNHURRIED, CONTROLS_BY: 'starter' },
+  limits: { settledTaskMs: 4_000 },
 });
 const { ada, grace, slack } = scene;
 

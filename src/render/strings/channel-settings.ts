@@ -89,7 +89,7 @@ export const channelSettingsFailed = {
 export function everyMessageNotice(who: string, isOn: boolean): string {
   return isOn
     ? `${who || 'Someone'} asked me to read every message in this channel: each one that is for nobody else goes to the agent. To undo this, use /agent settings.`
-    : `${who || 'Someone'} asked me not to read every message in this channel. Mention me when you need me.`;
+    : `${who || 'Someone'} asked me not to read every message in this channel. Mention me when you need me; I still read every reply in threads whose first message went to the agent.`;
 }
 
 /** Steps of workflows may ask in the channel from now on, or no longer. `who` is a name, or '' if it is unknown. */

@@ -3,7 +3,7 @@ import { formatDuration } from '../text/duration.ts';
 /** What a mention without a question gets. */
 export const help = [
   "Hi! Mention me with a question or a task, and I'll pass it to the agent and show its answer in this thread.",
-  "Share files in the same message and the agent reads them. What you write in this thread from now on goes to the agent, too; you don't need to mention me again.",
+  'Share files in the same message and the agent reads them. What you write in this thread from now on goes to the agent, too; you need to mention me again only if the thread began without me.',
 ].join('\n');
 
 export const helpInThread = "I'm listening: write what the agent should do next, or share a file.";

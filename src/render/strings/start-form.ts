@@ -43,7 +43,7 @@ export const startForm = {
     "This form was open too long, and I've forgotten the message it was about. Copy your text, and open the form again.",
   unknown: "Slack can't tell me right now whether you're in that channel. Press Start again in a moment.",
   threadTaken:
-    'This thread already has a task, so your question starts a new thread in the channel, with the message quoted. To continue the existing task, just write in its thread.',
+    'This thread already has a task, so your question starts a new thread in the channel, with the message quoted. To continue the existing task, write in its thread, and mention me there if the thread began without me.',
   slow: "Slack is slow right now. Your question is safe, and I'll post it as soon as I can; you can close this.",
   posted: 'Done: your question is in the channel, and the answer grows in its thread.',
   returned: "I couldn't post your question there. I've sent it back to you as a direct message.",

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { listeningNotice, unsentReplyNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
+import { type AccessDenial, accessDenialFor } from '../access/access-policy.ts';
 import { mayUseControl } from '../access/control-permission.ts';
+import { refusalSentence } from '../access/refusals.ts';
 import { actorName } from '../reading/display-names.ts';
 import type { ChannelActor } from '../runtime/actors.ts';
 import { inBackground } from '../runtime/background.ts';
@@ -10,6 +12,9 @@ import type { ControlOutcome, MessagePress, PressAnswer } from '../runtime/contr
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral } from '../runtime/private-messages.ts';
+
+/** How long Slack may take to say who a person is (ms): a press must be answered within 3 s. */
+const PERSON_LOOKUP_TIMEOUT_MS = 1_500;
 
 /** Replies in threads that people began and that are not sent: their writers may send them, or all from then on. */
 export class UnsentReplies {
@@ -19,18 +24,26 @@ export class UnsentReplies {
     this.#deps = deps;
   }
 
-  /** Tells a writer, once in each thread, that a reply was not sent. Throws a SlackError. */
+  /** Tells a writer, once in each thread, that a reply was not sent, or that they have no access. Throws a SlackError. */
   async onInboxOutcome(outcome: InboxOutcome, { ts, ...writer }: ChannelActor & MessageKey): Promise<void> {
     if (outcome.kind !== 'unsent') return;
     const { thread } = outcome;
     if (!(await this.#deps.store.threads.claimInforming(thread, writer.person))) return;
-    await sendEphemeral(this.#deps, { ...writer, threadTs: thread.thread_ts }, unsentReplyNote(ts));
+    const why = await this.#denialOf(writer);
+    const note = why === undefined ? unsentReplyNote(ts) : refusalSentence({ why });
+    await sendEphemeral(this.#deps, { ...writer, threadTs: thread.thread_ts }, note);
   }
 
   /** Sends the reply of the person who presses. It waits in its thread like any other. */
   async send(press: MessagePress): Promise<ControlOutcome | PressAnswer> {
     const thread = threadOf(press);
     if (thread === undefined) return 'unknown';
+    const why = await this.#denialOf(press);
+    if (why !== undefined) {
+      const refusal = { ...thread, user_id: press.person, details: { control: 'send_reply', why } };
+      await this.#deps.store.audit.add({ ...refusal, kind: 'refusal' });
+      return { outcome: 'refused', replacement: { text: refusalSentence({ why }), blocks: [] } };
+    }
     return this.#deps.store.transaction(async (store, trx) => {
       const key = { ...thread, ts: press.messageTs };
       if (!(await store.messages.sendAfterAll(key, press.person))) return 'over';
@@ -50,6 +63,15 @@ export class UnsentReplies {
   /** Reads only what the settings say again. */
   async stopListening(press: MessagePress): Promise<ControlOutcome> {
     return this.#setListening(press, false);
+  }
+
+  /** Why a person certainly has no access. Where Slack does not say who they are, it is asked when the message's turn comes. */
+  async #denialOf(actor: ChannelActor): Promise<AccessDenial | undefined> {
+    const workspace = this.#deps.workspace(actor.workspace);
+    if (workspace === undefined) return undefined;
+    const timeout = AbortSignal.timeout(PERSON_LOOKUP_TIMEOUT_MS);
+    const why = await accessDenialFor(this.#deps, workspace.people, actor, timeout).catch(() => undefined);
+    return why === 'unknown' ? undefined : why;
   }
 
   async #setListening(press: MessagePress, listensToAll: boolean): Promise<ControlOutcome> {

@@ -182,6 +182,36 @@ test('a person can have every reply of a thread read, and the thread says who an
   expect((await received(channel, root)).texts).toHaveLength(4);
 });
 
+test('who has no access is offered no button, and Send refuses who has lost access', async () => {
+  const { messages, settings } = scene.sandbox.bot.store;
+  const channel = scene.channel();
+  const [early, late] = [
+    slack.createPerson({ name: 'early guest', kind: 'guest' }),
+    slack.createPerson({ name: 'late guest', kind: 'guest' }),
+  ];
+  for (const guest of [early, late]) slack.invite(channel, guest);
+  const root = slack.say({ person: grace, channel, text: 'lunch?' });
+  await scene.finished(channel, scene.reply(channel, root, `${scene.mention} how many groups?`));
+  scene.reply(channel, root, 'at noon', { person: early });
+  const [refusal] = await scene.until('the guest is told', () => {
+    const heard = slack.ephemerals(early, channel);
+    return heard.length > 0 && heard;
+  });
+  expect(slack.visibleText(refusal ?? root)).toContain(strings.notAllowed);
+  expect(JSON.stringify(refusal?.blocks ?? [])).not.toContain('send_reply');
+
+  await settings.set(slack.team.id, channel.id, ada.id, { allowed_users: 'guests' });
+  const unsent = scene.reply(channel, root, 'by bike', { person: late });
+  const note = await scene.until('the other is told', () =>
+    told(channel).find(({ user }) => user === late.id),
+  );
+  await settings.set(slack.team.id, channel.id, ada.id, { allowed_users: 'members' });
+  await slack.click({ person: late, channel, ts: note.ts, actionId: 'send_reply' });
+  await scene.until('the note says so', () => note.text === strings.notAllowed);
+  const key = { workspace: slack.team.id, channel: channel.id, ts: unsent.ts };
+  expect(await messages.get(key)).toMatchObject({ state: 'unsent' });
+});
+
 test("Slack's own notices begin no turn, wherever they stand", async () => {
   const channel = scene.channel();
   const dm = slack.openDm(ada);

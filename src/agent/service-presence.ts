@@ -36,6 +36,11 @@ export class ServicePresence {
     return this.#lastThereAt > at;
   }
 
+  /** Whether a call under the key succeeded after `at` (`performance.now()`). In an outage, a gateway may still refuse keys. */
+  hasSucceededAfter(at: number): boolean {
+    return this.#http.lastSuccessAt > at;
+  }
+
   get #lastThereAt(): number {
     return Math.max(this.#http.lastSuccessAt, this.#refusedWrongKeyAt);
   }

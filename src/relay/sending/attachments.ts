@@ -154,25 +154,32 @@ class AttachmentBatch {
 
   /**
    * Leaves out a file that cannot be fetched for `badThingMs` while Slack's other calls succeed, or whose upload the service
-   * answers unreadably, or does not know although it knows the project, for half of `refusalMs`, after which the message itself would be given up.
+   * answers unreadably, or does not know although it knows the project, for half of `refusalMs`, or cannot carry out for
+   * half of `badThingMs` while other calls succeed: after the whole time, the message itself would be given up.
    */
   async #reasonToGiveUp(
     { shared }: AttachmentItem,
     error: unknown,
   ): Promise<{ reason: FileReason } | undefined> {
     const isUnknown = error instanceof AgentNotFoundError;
-    const isOfService = isUnknown || (error instanceof AgentError && error.code === 'not_understood');
+    const isUnavailable = error instanceof AgentError && error.code === 'unavailable';
+    const isUnreadable = error instanceof AgentError && error.code === 'not_understood';
+    const isOfService = isUnknown || isUnavailable || isUnreadable;
     if (!isOfService && !(error instanceof FileUnavailableError)) return undefined;
     if (shared.kind !== 'file') return undefined;
     const { failing, workspace, deps, thread, projectId } = this.#request;
-    if (isUnknown && !(await projectExists(deps.agent(thread.account_id), projectId))) return undefined;
+    if ((isUnknown || isUnavailable) && !(await projectExists(deps.agent(thread.account_id), projectId)))
+      return undefined;
     const { refusalMs, badThingMs } = deps.settings;
     const time = failing.get(shared.file.id) ?? new FailingTime();
     failing.set(shared.file.id, time);
     if (isOfService) {
       const { presence } = deps.agent(thread.account_id);
-      const failedMs = await time.count((at) => presence.wasThereAfter(at));
-      return failedMs < refusalMs / 2 ? undefined : { reason: 'service_failed' };
+      const failedMs = await time.count((at) =>
+        isUnavailable ? presence.hasSucceededAfter(at) : presence.wasThereAfter(at),
+      );
+      const limitMs = isUnavailable ? badThingMs : refusalMs;
+      return failedMs < limitMs / 2 ? undefined : { reason: 'service_failed' };
     }
     const failedMs = await time.count((at) => workspace.wasThereAfter(at));
     return failedMs < badThingMs ? undefined : { reason: 'broken_off' };

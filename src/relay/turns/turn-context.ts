@@ -111,7 +111,7 @@ export class TurnContext implements ThreadWork {
     const patience = new SlackPatience(this);
     const judge = async (error: unknown) => {
       const wait = await patience.waitAfter(error);
-      if (wait !== undefined) return wait;
+      if (wait !== undefined && wait.cause !== 'service_unreachable') return wait;
       const account = this.knownTask?.account_id ?? this.deps.accountOf(this.turn.workspace);
       const sentTo = this.turn.user_message_id === null ? undefined : this.knownTask?.taskId;
       return this.#doubt.waitAfter(error, () => this.deps.agent(account), sentTo);

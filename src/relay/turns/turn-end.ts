@@ -159,8 +159,8 @@ export function outcomeOfError(
 function failureSentence(error: AgentError, atService: StateAtService): string {
   if (error instanceof AgentNotFoundError && atService.task) return strings.taskNotFound;
   if (error instanceof AgentForbiddenError && atService.task) return strings.taskForbidden;
-  if (error.code === 'not_understood' && atService.task && !atService.message)
-    return strings.retriesExhausted;
+  const isUnknown = error.code === 'not_understood' || error.code === 'unavailable';
+  if (isUnknown && atService.task && !atService.message) return strings.retriesExhausted;
   const serviceMessage = error instanceof AgentRejectedError ? error.reason : undefined;
   if (atService.message)
     return error instanceof AgentResponseSizeError

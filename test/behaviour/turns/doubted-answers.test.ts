@@ -136,6 +136,7 @@ const THIRTY_MINUTES_MS = 30 * 60_000 * SCALE;
 describe.concurrent('half an hour', () => {
   test.for([
     { what: 'server errors', fault: answer(503) },
+    { what: 'server errors behind a gateway', fault: undefined },
     { what: 'pages of a gateway', fault: GATEWAY_PAGE },
     { what: 'nothing being found', fault: answer(404) },
   ])('of $what costs no answer', async ({ fault }, { onTestFinished }) => {
@@ -143,10 +144,12 @@ describe.concurrent('half an hour', () => {
     const channel = scene.channel();
     const begun = scene.ask(channel, '/slow 200 before');
     await scene.until('the reply grows', () => scene.shown(channel, begun).includes('Second'));
-    const back = scene.agent.faults.add({ call: /./, fault });
+    scene.agent.behaviour.refusal = fault === undefined ? () => 503 : null;
+    const back = fault && scene.agent.faults.add({ call: /./, fault });
     const asked = scene.ask(channel, '/slow 2 meanwhile');
     await pause(THIRTY_MINUTES_MS);
-    back();
+    back?.();
+    scene.agent.behaviour.refusal = null;
     for (const root of [begun, asked]) await scene.finished(channel, root);
     expect(scene.shown(channel, begun)).toContain('Second 200 of 200');
     expect(scene.shown(channel, asked)).toContain('Second 2 of 2');
@@ -157,7 +160,7 @@ describe.concurrent('half an hour', () => {
   });
 });
 
-test('what stays unreadable is given up after a minute, and the thread says which part is lost', async ({
+test.concurrent('what stays unreadable is given up after a minute, and the thread says which part is lost', async ({
   onTestFinished,
 }) => {
   const scene = await openAppScene({ limits: SCALED_LIMITS }, onTestFinished);
@@ -179,6 +182,42 @@ test('what stays unreadable is given up after a minute, and the thread says whic
   expect(shown).toContain(strings.fileMissing({ name: 'a.csv', reason: 'service_failed' }));
   expect(shown).toContain(strings.resultsUnavailable);
   expect(shown).not.toContain(strings.serviceUnreachable);
+});
+
+test.concurrent('what fails for ten minutes while the service answers other calls is given up, and the thread says what', async ({
+  onTestFinished,
+}) => {
+  const scene = await openAppScene(
+    { limits: SCALED_LIMITS, settings: { RESEND_SECONDS: '1' } },
+    onTestFinished,
+  );
+  const fault = answer(500);
+  scene.agent.faults.add({ call: 'GET /experimental/tasks/{task_id}/results', fault });
+  scene.agent.faults.add({ call: 'POST /experimental/files', fault });
+  scene.agent.behaviour.refusal = (call, { body }) =>
+    call === SEND && JSON.stringify(body).includes('unsent') ? 500 : undefined;
+  const ask = (text: string, files: { name: string; mime: string; bytes: string }[] = []) => {
+    const channel = scene.channel();
+    const root = scene.ask(channel, text, { files });
+    return { channel, root, shown: () => scene.shown(channel, root) };
+  };
+  const unsent = ask('unsent');
+  const unread = ask('/slow 9000 unread');
+  const answered = ask('/slow 300 answered', [{ name: 'a.csv', mime: 'text/csv', bytes: 'a,b' }]);
+  for (const { shown } of [unread, answered])
+    await scene.until('the reply grows', () => shown().includes('Second'));
+  const taskOf = (text: string) => scene.agent.tasks.find(({ title }) => title.startsWith(text))?.id ?? '?';
+  scene.agent.faults.add({ call: READ, about: taskOf('/slow 9000'), fault });
+  scene.agent.faults.add({ call: LIST, about: taskOf('/slow 300'), fault });
+  for (const { channel, root } of [unsent, unread, answered]) await scene.finished(channel, root);
+  expect(unsent.shown()).toContain(strings.retriesExhausted);
+  expect(unread.shown()).toContain(strings.answerUnreadable(''));
+  expect(answered.shown()).toContain('Second 300 of 300');
+  expect(answered.shown()).toContain(strings.fileMissing({ name: 'a.csv', reason: 'service_failed' }));
+  expect(answered.shown()).toContain(strings.resultsUnavailable);
+  expect(answered.shown()).not.toContain(strings.answerUnreadable(''));
+  for (const { shown } of [unsent, unread, answered])
+    expect(shown()).not.toContain(strings.serviceUnreachable);
 });
 
 test('a stop that the service refuses is said below the answer', async ({ onTestFinished }) => {

@@ -2,6 +2,7 @@ import type { App, RespondFn, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { FormErrors, ModalOutcome } from '../features/open-modal.ts';
+import { shownMessageSchema } from '../relay/controls/button-use.ts';
 import type { WorkspaceActor } from '../relay/runtime/actors.ts';
 import type { ControlOutcome, PressAnswer } from '../relay/runtime/control-types.ts';
 import type { EphemeralTarget } from '../relay/runtime/private-messages.ts';
@@ -90,12 +91,6 @@ export const locationSchema = z.looseObject({
       is_ephemeral: optional(z.boolean()),
     }),
   ),
-});
-
-/** A message below which a button was pressed: all of its blocks, or undefined. */
-const shownMessageSchema = z.looseObject({
-  text,
-  blocks: z.array(z.looseObject({ type: z.string(), elements: z.array(z.looseObject({})).optional() })),
 });
 
 /** The fields that are read of a press. */

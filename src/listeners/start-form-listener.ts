@@ -23,9 +23,9 @@ export function registerStartFormListeners(
     ['choose_again', 'thread'],
     ['new_thread', 'channel'],
   ] as const) {
-    onPress(context, id, async ({ actor, location, turnId, triggerId, ts }) => {
+    onPress(context, id, async ({ actor, location, turnId, triggerId, ts, messageTs: reply }) => {
       if (location === undefined || turnId === undefined) return undefined;
-      const question = { turnId, channel: location.channel, ts, where };
+      const question = { turnId, channel: location.channel, ts, where, reply };
       return startModal.openAgain({ ...actor, triggerId }, question);
     });
   }

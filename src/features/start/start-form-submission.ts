@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { showLaterButtonUse } from '../../relay/controls/button-use.ts';
 import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
+import { inBackground } from '../../relay/runtime/background.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
@@ -57,7 +59,8 @@ export class StartFormSubmissions {
       settings.supportedTaskOptions,
     );
     const leftMs = ANSWER_TIMEOUT_MS - (performance.now() - startedAt);
-    if (start?.thread_ts != null) return this.#addToThread(workspace, start, content, leftMs);
+    if (start?.thread_ts != null)
+      return this.#addToThread(workspace, start, content, leftMs, submission.reply);
     return this.#postToChannel(workspace, submission, channel, content, leftMs);
   }
 
@@ -110,6 +113,7 @@ export class StartFormSubmissions {
     start: TaskStart,
     content: MessageContent,
     leftMs: number,
+    reply: string | undefined,
   ): Promise<StartFormAnswer> {
     const { channel, thread_ts, message_ts, user_id, source_turn_id, id } = start;
     if (start.state === 'done') return undefined;
@@ -138,6 +142,10 @@ export class StartFormSubmissions {
       return undefined;
     });
     this.#deps.onMessageAdded({ workspace: workspace.id, channel, ts: message_ts });
+    const { store, log } = this.#deps;
+    const source = source_turn_id === null ? undefined : await store.turns.get(workspace.id, source_turn_id);
+    if (source !== undefined && reply !== undefined)
+      inBackground(showLaterButtonUse(this.#deps, source, reply), log, 'could not take away a used button');
     return result;
   }
 }

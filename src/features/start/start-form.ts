@@ -91,7 +91,13 @@ export class StartForm {
   /** Opens the form with a turn's question again, for its own thread or for a new one. Throws a SlackError. */
   async openAgain(
     request: StartFormRequest,
-    asked: { turnId: string; channel: string; ts: string; where: 'thread' | 'channel' },
+    asked: {
+      turnId: string;
+      channel: string;
+      ts: string;
+      where: 'thread' | 'channel';
+      reply: string | undefined;
+    },
   ): Promise<ModalOutcome> {
     const { store, settings } = this.#deps;
     // The control below asks for more than access.
@@ -119,7 +125,7 @@ export class StartForm {
       const quoted =
         source.about === undefined ? undefined : await readableMessage({ workspace, channel }, source.about);
       return this.#renderView(workspace, {
-        metadata: { id, channel, drafted: true },
+        metadata: { id, channel, reply: asked.reply, drafted: true },
         question:
           question.length > MAX_QUESTION_CHARACTERS
             ? 'long'

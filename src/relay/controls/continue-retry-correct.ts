@@ -1,25 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction } from 'kysely';
-import { withButtonUsed } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { Message, Tables, Turn } from '../../store/schema.ts';
+import type { Tables, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { NewMessage } from '../../store/threads/messages.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { permittedTurn } from '../access/control-permission.ts';
-import { actorName } from '../reading/display-names.ts';
 import { inBackground } from '../runtime/background.ts';
 import type { ControlOutcome, Press, PressAnswer } from '../runtime/control-types.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
+import { buttonUse, showButtonUse } from './button-use.ts';
 import type { PausedMessages } from './paused-messages.ts';
 import { stopRequesterName } from './stop-delivery.ts';
 
 /** The message that a button sends to the agent. */
 type FollowUpMessage = Pick<NewMessage, 'content' | 'resends_turn_id' | 'revises_turn_id'>;
-
-/** How often (ms), and how many times, it is looked whether a button's message still waits, before its use is shown. */
-const LOOK_INTERVAL_MS = 500;
-const MAX_LOOKS = 20;
 
 /** The buttons that send the agent a message, which is saved at once and waits in its thread like any other. */
 export class ButtonActions {
@@ -130,24 +124,8 @@ export class ButtonActions {
     return { outcome, told };
   }
 
-  /** The buttons leave the message that they stand below, which says who used one. Throws a SlackError. */
-  async #showUse({ workspace, channel, messageTs: ts, message }: Press, turn: Turn): Promise<void> {
-    if (channel === undefined || ts === undefined || message === undefined) return;
-    for (let looks = 0; looks < MAX_LOOKS && (await this.#mayBeRefused(turn)); looks += 1)
-      await sleep(LOOK_INTERVAL_MS, undefined, { ref: false });
-    // A message that was refused meanwhile has given the button back.
-    const render = async () => {
-      const use = await buttonUse(this.#deps, turn);
-      return use === undefined ? undefined : withButtonUsed(message, use);
-    };
-    await this.#deps.workspace(workspace)?.posting.editComplete({ channel, ts, render });
-  }
-
-  /** Whether the message of the button still waits: its writer's quota is checked when its turn comes. */
-  async #mayBeRefused(turn: Turn): Promise<boolean> {
-    const { turns, messages } = this.#deps.store;
-    const ts = (await turns.get(turn.workspace, turn.id))?.button_message_ts ?? null;
-    return ts !== null && (await messages.get({ ...messageKeyOf(turn), ts }))?.state === 'waiting';
+  async #showUse({ messageTs: ts, message }: Press, turn: Turn): Promise<void> {
+    if (ts !== undefined && message !== undefined) await showButtonUse(this.#deps, turn, ts, message);
   }
 
   /** The new message may wait in a paused thread: the notice there shows how many do. */
@@ -168,27 +146,4 @@ export class ButtonActions {
     await store.messages.add({ workspace, channel, ts }, row);
     await this.#deps.enqueue(trx, { workspace, channel, thread_ts });
   }
-}
-
-/** Who used a button of a turn that can be used once, and which; undefined if nobody has. */
-export async function buttonUse(
-  deps: Pick<RelayDeps, 'store' | 'workspace'>,
-  { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
-): Promise<string | undefined> {
-  const { turns, messages } = deps.store;
-  const turn = await turns.get(workspace, id);
-  const ts = turn?.button_message_ts ?? null;
-  if (turn === undefined || ts === null) return undefined;
-  const message = await messages.get({ ...messageKeyOf(turn), ts });
-  const who = await actorName(deps, { workspace, person: message?.user_id ?? '' });
-  return strings.buttonUsed(who, useOf(message));
-}
-
-/** Which button made a message, as far as its text is still known. */
-function useOf(message: Message | undefined): keyof typeof strings.buttonUses {
-  if (message?.resends_turn_id != null) return 'retry';
-  const text = message?.content?.text;
-  if (text === strings.continueMessage) return 'continue';
-  if (text === strings.planAnswers.go_ahead) return 'go_ahead';
-  return text === strings.planAnswers.stop_here ? 'stop_here' : 'unknown';
 }

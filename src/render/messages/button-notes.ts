@@ -92,7 +92,13 @@ export interface ShownMessage {
 }
 
 /** The buttons of a reply of which one can be used, once. */
-const USED_ONCE: ReadonlySet<unknown> = new Set(['go_ahead', 'stop_here', 'continue', 'retry']);
+const USED_ONCE: ReadonlySet<unknown> = new Set([
+  'go_ahead',
+  'stop_here',
+  'continue',
+  'retry',
+  'choose_again',
+]);
 
 /** The same message with a sentence about who used the button in place of those buttons; undefined if it has none. */
 export function withButtonUsed({ text, blocks }: ShownMessage, sentence: string): ShownMessage | undefined {

@@ -16,6 +16,7 @@ export const buttonUses = {
   stop_here: 'Stopped here',
   continue: 'Continued',
   retry: 'Tried again',
+  choose_again: 'Asked again',
   unknown: 'Answered',
 } as const;
 

@@ -109,10 +109,11 @@ describe.concurrent('a choice of skill or model that the service does not know',
     expect(starting.modalText(other)).toContain('already been asked again');
     await scene.until('it goes on', () => scene.shown(channel, root).includes('All is said.'));
     expect(scene.sentToAgent('what is once?').texts).toEqual(['what is once?']);
-    await starting.press(person, channel, root, 'choose_again');
-    await scene.until('the window says so', () =>
-      starting.modalText(person).includes('already been asked again'),
+    await scene.until('the reply says who asked', () =>
+      scene.shown(channel, root).includes(`Asked again by ${person.name}.`),
     );
+    const shown = scene.replies(channel, root).flatMap(({ blocks }) => blocks ?? []);
+    expect(JSON.stringify(shown)).not.toContain('choose_again');
   });
 
   test('waits with the others where the thread is paused', async () => {

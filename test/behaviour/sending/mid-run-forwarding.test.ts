@@ -133,7 +133,8 @@ describe.concurrent('a run that is silent and waits for a person', () => {
     const call = 'GET /experimental/tasks/{task_id}/messages/{message_id}';
     scene.agent.faults.add({ call, fault: { kind: 'status', status: 404 }, times: 1 });
     await scene.finished(channel, root);
-    expect(await turns.get(passing.workspace, passing.id)).toBeUndefined();
+    const isOver = async () => (await turns.get(passing.workspace, passing.id)) === undefined;
+    await scene.until('its message is left to a turn of its own', isOver);
     await scene.finished(channel, next);
     const { texts, fileIds } = scene.sentToAgent('/silent');
     expect(texts).toEqual(['/silent 450', '/files 1']);

@@ -32,7 +32,8 @@ describe.concurrent('/agent', () => {
       const told = starting.ephemeralTexts(person, channel);
       return told.length > 0 && told;
     });
-    expect(texts[0]).toContain(strings.command.asked);
+    // A slow machine counts as a slow Slack.
+    expect([strings.command.asked, strings.startForm.slow]).toContain(texts[0]?.split('\n')[0]);
   });
 
   test('works where the bot is not in the channel', async () => {

@@ -189,9 +189,12 @@ export class PoisonPlay {
   async outcome(): Promise<Omit<PoisonOutcome, 'othersDelayedP95Seconds'>> {
     const { kind } = this.#options;
     const endedAfterSeconds = await this.#ended;
+    const isTold = () => (kind.told ?? TOLD).test(this.#scene.read(this.#bad));
+    // What is told goes out just after the thing was given up.
+    for (let looks = 0; looks < 50 && !isTold(); looks += 1) await sleep(100);
     return {
       endedAfterSeconds,
-      told: (kind.told ?? TOLD).test(this.#scene.read(this.#bad)),
+      told: isTold(),
       counted: (await this.#count()) > this.#countedBefore,
     };
   }

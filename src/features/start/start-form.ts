@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { accessDenialFor } from '../../relay/access/access-policy.ts';
+import { certainDenialFor } from '../../relay/access/access-policy.ts';
 import { controlRefusal, useOnTurn } from '../../relay/access/control-permission.ts';
 import { formRefusalSentence } from '../../relay/access/refusals.ts';
 import { lookUpNames } from '../../relay/reading/display-names.ts';
@@ -146,11 +146,9 @@ export class StartForm {
     return openAndFillModal(this.#deps, request, strings.startForm.heading, async (workspace) => {
       if (channel === undefined) return fill(workspace);
       const asker = { workspace: workspace.id, channel, person: request.person };
-      const timeout = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
-      const known = accessDenialFor(this.#deps, workspace.people, asker, timeout);
       // Where Slack does not say, the submitted form is refused.
-      const why = await known.catch(() => 'unknown' as const);
-      return why === undefined || why === 'unknown' ? fill(workspace) : formRefusalSentence({ why });
+      const why = await certainDenialFor(this.#deps, workspace.people, asker, LOOKUP_TIMEOUT_MS);
+      return why === undefined ? fill(workspace) : formRefusalSentence({ why });
     });
   }
 

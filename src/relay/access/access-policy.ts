@@ -59,3 +59,15 @@ export async function accessDenialFor(
   if (kind === 'member') return undefined;
   return isKindAllowed(admits, kind) ? undefined : kind;
 }
+
+/** Why a person certainly has no access; undefined also if that is not known within `ms`: it is asked again before a send. */
+export async function certainDenialFor(
+  deps: AccessDeps,
+  people: Pick<SlackDirectory, 'requirePerson'>,
+  asker: ChannelActor,
+  ms: number,
+): Promise<AccessDenial | undefined> {
+  const denial = accessDenialFor(deps, people, asker, AbortSignal.timeout(ms));
+  const why = await denial.catch(() => undefined);
+  return why === 'unknown' ? undefined : why;
+}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { listeningNotice, unsentReplyNote } from '../../render/messages/button-notes.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
-import { type AccessDenial, accessDenialFor } from '../access/access-policy.ts';
+import { type AccessDenial, certainDenialFor } from '../access/access-policy.ts';
 import { mayUseControl } from '../access/control-permission.ts';
 import { refusalSentence } from '../access/refusals.ts';
 import { actorName } from '../reading/display-names.ts';
@@ -69,9 +69,7 @@ export class UnsentReplies {
   async #denialOf(actor: ChannelActor): Promise<AccessDenial | undefined> {
     const workspace = this.#deps.workspace(actor.workspace);
     if (workspace === undefined) return undefined;
-    const timeout = AbortSignal.timeout(PERSON_LOOKUP_TIMEOUT_MS);
-    const why = await accessDenialFor(this.#deps, workspace.people, actor, timeout).catch(() => undefined);
-    return why === 'unknown' ? undefined : why;
+    return certainDenialFor(this.#deps, workspace.people, actor, PERSON_LOOKUP_TIMEOUT_MS);
   }
 
   async #setListening(press: MessagePress, listensToAll: boolean): Promise<ControlOutcome> {

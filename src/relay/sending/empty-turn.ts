@@ -1,10 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import type { Message, Turn } from '../../store/schema.ts';
-import { NO_NAMES } from '../reading/display-names.ts';
 import { isEmptyMessage, isFilesOnly } from '../reading/empty-message.ts';
-import { misspeltFlag, parseFlags } from '../reading/message-flags.ts';
-import { parseMessage } from '../reading/message-parser.ts';
-import { readableText } from '../reading/readable-text.ts';
+import { misspeltFlagIn } from '../reading/message-flags.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
@@ -36,10 +33,7 @@ export async function endTurnIfEmpty(
     const { task_id } = await deps.store.threads.getOrThrow(turn);
     throw new EmptyMessage('helped', task_id === null ? help : strings.helpInThread, message);
   }
-  if (content.choices !== undefined) return;
-  const supported = deps.settings.supportedTaskOptions;
-  const text = readableText(parseMessage(content), NO_NAMES, botUserId);
-  const misspelt = misspeltFlag(parseFlags(text, supported).text, supported);
+  const misspelt = misspeltFlagIn(content, botUserId, deps.settings.supportedTaskOptions);
   if (misspelt !== undefined) throw new EmptyMessage('helped', strings.unknownFlag(misspelt), message);
 }
 

@@ -85,11 +85,10 @@ export async function readOutgoingMessage(
   const text = content.isCorrection === true ? withLeadIn(strings.correctionPrefix, said) : said;
   const title = choices.title ?? taskTitle(text, fileNamesOf(own));
   const quotedIds = [...new Set([own, ...others].flatMap(writersOf))];
-  const { withFiles, links } = pointed;
+  const { withFiles, links, maxMessages } = pointed;
   const read = { title, choices, quoted, quotedIds, withFiles, links };
   if (others.length === 0 || isBare) return { text, ...read, notes: pointed.notes };
   const { maxTranscriptCharacters: maxCharacters } = deps.settings;
-  const maxMessages = Math.max(deps.settings.maxTranscriptMessages, about === undefined ? 0 : 1);
   const options = { names, botUserId, maxMessages };
   const transcript = buildTranscript({ messages: before, missing, maxCharacters, ...options });
   const share = Math.floor(maxCharacters / Math.max(1, linked.length));
@@ -188,6 +187,8 @@ const MAX_EARLIER_FILES = 5;
 interface PointedMessages extends Omit<EarlierMessages, 'messages'> {
   own: ParsedMessage;
   before: readonly ParsedMessage[];
+  /** Of how many earlier messages the words are quoted at most. */
+  maxMessages: number;
   linked: readonly LinkedMessage[];
   links: LinkedMessages;
   /** The links that were not followed and the files left out, with the reasons. */
@@ -211,7 +212,8 @@ async function readPointedMessages(
   const isResent = (await findResentMessage(work.deps.store, message)) !== undefined;
   const links = isResent ? NO_LINKS : await readLinkedMessages(work, message, stopSignal);
   const withFiles: ParsedMessage[] = [];
-  const hasTables = tablesAmong(blocksOf(parseMessage(content))).length > 0;
+  const parsed = parseMessage(content);
+  const hasTables = tablesAmong(blocksOf(parsed)).length > 0;
   const isInThread = message.ts !== message.thread_ts;
   let firstTable =
     1 + (hasTables && isInThread ? await work.deps.store.messages.countKeptTables(message) : 0);
@@ -229,13 +231,13 @@ async function readPointedMessages(
     const start = Math.max(0, some.length - Math.max(0, max));
     return some.map((one, index) => (index < start ? one : keepFiles(one, filesOfOne(one))));
   };
-  const own = keepFiles(parseMessage(content));
+  const own = keepFiles(parsed);
   const isLimited = earlier.isBeginning && maxTranscriptMessages > 0;
   const earlierFiles = isLimited ? messages.slice(-maxTranscriptMessages).flatMap(fileNamesOf) : [];
   const leftOut = earlierFiles.slice(0, -MAX_EARLIER_FILES);
   let leftToDrop = leftOut.length;
-  const maxBefore = Math.max(maxTranscriptMessages, about === undefined ? 0 : 1);
-  const before = keepNewest(messages, maxBefore, ({ files }) => {
+  const maxMessages = Math.max(maxTranscriptMessages, about === undefined ? 0 : 1);
+  const before = keepNewest(messages, maxMessages, ({ files }) => {
     const dropped = Math.min(leftToDrop, files.length);
     leftToDrop -= dropped;
     return files.slice(dropped);
@@ -247,7 +249,7 @@ async function readPointedMessages(
   }));
   const leftOutNotes = leftOut.map((name) => ({ name, reason: 'earlier' satisfies FileReason }));
   const notes = [...leftOutNotes, ...links.notes, ...previewNotes(withFiles, links)];
-  return { own, before, linked, links, notes, withFiles, ...earlier };
+  return { own, before, maxMessages, linked, links, notes, withFiles, ...earlier };
 }
 
 /** Notes on the messages of which there is only Slack's preview: no link to them was followed. */

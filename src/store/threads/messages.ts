@@ -214,15 +214,13 @@ export class Messages extends Queries {
   async countKeptTables(
     message: Pick<Message, 'workspace' | 'channel' | 'thread_ts' | 'ts'>,
   ): Promise<number> {
-    const { rows } = await sql<{ tables: number }>`
+    const kept = await this.first(sql<{ tables: number }>`
       select count(*)::int as tables from turns as kept, jsonb_array_elements(kept.file_notes) as note
       where ${inThread(message)} and outcome = 'kept' and message_ts < ${message.ts}
         and note ->> 'reason' is null and note ->> 'name' ~ '^table-[0-9]+[.]csv$'
         and (files_sent_with_turn_id is null or exists (
           select from turns as taker where taker.workspace = kept.workspace
-            and taker.id = kept.files_sent_with_turn_id and taker.message_ts = ${message.ts}))`.execute(
-      this.db,
-    );
-    return rows[0]?.tables ?? 0;
+            and taker.id = kept.files_sent_with_turn_id and taker.message_ts = ${message.ts}))`);
+    return kept?.tables ?? 0;
   }
 }

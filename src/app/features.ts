@@ -11,7 +11,7 @@ import { TaskFileDelivery } from '../features/tasks/task-file-delivery.ts';
 import { UsageReport } from '../features/usage/usage-report.ts';
 import { WorkflowStepHandler } from '../features/workflow-step/workflow-step-handler.ts';
 import { WorkspaceAccessSettings } from '../features/workspace-settings/workspace-access-settings.ts';
-import type { WorkspaceActor } from '../relay/runtime/actors.ts';
+import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import type { JobRunner } from '../relay/runtime/job-runner.ts';
 import { TaskList } from '../relay/tasks/task-list.ts';

@@ -1,7 +1,7 @@
 import type { AgentClient } from '../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError } from '../agent/errors.ts';
 import { controlRefusal, useOnTurn } from '../relay/access/control-permission.ts';
-import { type ControlRequest, turnOf } from '../relay/runtime/control-types.ts';
+import { type ControlRequest, turnOf } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import * as strings from '../render/strings/index.ts';
 import type { Turn } from '../store/schema.ts';

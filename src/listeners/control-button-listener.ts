@@ -1,6 +1,6 @@
 import type { FreshLinksPress } from '../features/fresh-links/fresh-links-modal.ts';
 import type { ModalOutcome } from '../features/open-modal.ts';
-import type { ControlOutcome, MessagePress, Press, PressAnswer } from '../relay/runtime/control-types.ts';
+import type { ControlOutcome, MessagePress, Press, PressAnswer } from '../relay/runtime/control-request.ts';
 import { type ListenerContext, onPress } from './press.ts';
 
 /** What handles the press of each button, by its action id. */

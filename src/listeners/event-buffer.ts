@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { FailingTime } from '../relay/runtime/failing-time.ts';
 import { isEarlierTs } from '../relay/runtime/incoming-message.ts';
+import { FailingTime } from '../relay/runtime/patience.ts';
 import { StoreError } from '../store/errors.ts';
 
 export interface BufferableEvent {

@@ -5,8 +5,7 @@ import type { StopTrigger } from '../relay/controls/stop-requests.ts';
 import type { Inbox } from '../relay/inbox/inbox.ts';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';
 import type { InstallationQuery } from '../relay/installations/workspace-registry.ts';
-import type { ChannelActor } from '../relay/runtime/actors.ts';
-import type { StopOutcome } from '../relay/runtime/control-types.ts';
+import type { ChannelActor, StopOutcome } from '../relay/runtime/control-request.ts';
 import {
   type EventKind,
   type EventOutcome,

@@ -4,7 +4,7 @@ import type { HomeTab } from '../features/home/home-tab.ts';
 import { parseHomeMetadata, parsePageButton, parseTaskButton } from '../features/home/home-view.ts';
 import type { TaskModal } from '../features/tasks/task-modal.ts';
 import type { UsageReport } from '../features/usage/usage-report.ts';
-import type { WorkspaceActor } from '../relay/runtime/actors.ts';
+import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { HomeTabState } from '../relay/tasks/home-tab-state.ts';
 import * as strings from '../render/strings/index.ts';
 import { optional, slackId } from '../slack/field-schemas.ts';

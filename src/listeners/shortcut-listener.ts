@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StartForm, StartFormRequest } from '../features/start/start-form.ts';
-import type { WorkspaceActor } from '../relay/runtime/actors.ts';
+import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
 import * as strings from '../render/strings/index.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { type ListenerContext, parseActor, runAfterAck } from './press.ts';

@@ -1,7 +1,7 @@
 import type { RespondFn } from '@slack/bolt';
 import { z } from 'zod';
 import type { ModalOutcome } from '../features/open-modal.ts';
-import type { ChannelActor } from '../relay/runtime/actors.ts';
+import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../render/markdown/pings.ts';
 import * as strings from '../render/strings/index.ts';

@@ -2,7 +2,7 @@ import { AgentClient } from '../agent/agent-client.ts';
 import { undefinedIfNotFound } from '../agent/errors.ts';
 import { type Config, readCommandConfig } from '../config.ts';
 import type { Store } from '../store/store.ts';
-import type { StartedTask } from '../store/tasks/task-records.ts';
+import type { StartedTask } from '../store/tasks/tasks.ts';
 import { SETTINGS_ACCOUNT } from '../store/workspaces/accounts.ts';
 import { encryptionContext, Keyring } from '../store/workspaces/keyring.ts';
 import { commandLine, parseOptions, runCommand } from './command-runner.ts';

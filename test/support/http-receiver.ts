@@ -5,7 +5,7 @@ import { EventIntake } from '../../src/listeners/event-intake.ts';
 import { SlackApp } from '../../src/listeners/slack-app.ts';
 import { HealthServer } from '../../src/operate/health-server.ts';
 import { Inbox } from '../../src/relay/inbox/inbox.ts';
-import type { ControlOutcome, ControlRequest } from '../../src/relay/runtime/control-types.ts';
+import type { ControlOutcome, ControlRequest } from '../../src/relay/runtime/control-request.ts';
 import type { InboxOutcome } from '../../src/relay/runtime/incoming-message.ts';
 import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
 import { Store } from '../../src/store/store.ts';

@@ -3,7 +3,7 @@ import { keyOpens, probeAccount } from '../../agent/account-probe.ts';
 import { AgentError } from '../../agent/errors.ts';
 import { isAdminNow } from '../../relay/access/admins.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../../relay/installations/service-client.ts';
-import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
+import type { WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import * as strings from '../../render/strings/index.ts';
 import { encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';

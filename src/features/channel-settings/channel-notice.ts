@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { actorName } from '../../relay/reading/display-names.ts';
-import type { ChannelActor } from '../../relay/runtime/actors.ts';
+import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
-import { postJobNotice } from '../../relay/runtime/job-notice.ts';
 import type { JobKind } from '../../relay/runtime/job-runner.ts';
+import { postJobNotice } from '../../relay/runtime/unknown-outcome.ts';
 import * as strings from '../../render/strings/index.ts';
 import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';

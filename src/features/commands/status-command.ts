@@ -1,4 +1,4 @@
-import type { ChannelActor } from '../../relay/runtime/actors.ts';
+import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { threadPermalink } from '../../relay/tasks/task-list.ts';
 import {

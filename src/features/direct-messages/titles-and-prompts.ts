@@ -1,6 +1,6 @@
-import { inBackground } from '../../relay/runtime/background.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
+import { inBackground } from '../../relay/runtime/poller.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/graphemes.ts';
 import type { ThreadKey } from '../../store/keys.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { controlRefusal, permittedTurn, useOnTurn } from '../../relay/access/control-permission.ts';
-import { type ControlOutcome, type ControlRequest, turnOf } from '../../relay/runtime/control-types.ts';
+import { type ControlOutcome, type ControlRequest, turnOf } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { trySendEphemeral } from '../../relay/runtime/private-messages.ts';
 import { textInput } from '../../render/blocks/form-inputs.ts';

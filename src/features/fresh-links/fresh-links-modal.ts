@@ -1,5 +1,5 @@
 import { toListedResult } from '../../relay/replies/result-posts.ts';
-import type { ControlRequest } from '../../relay/runtime/control-types.ts';
+import type { ControlRequest } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { sendEphemeral } from '../../relay/runtime/private-messages.ts';
 import { createModal } from '../../render/blocks/modal.ts';

@@ -1,6 +1,6 @@
 import { accessDenialFor } from '../../relay/access/access-policy.ts';
 import { isAdminNow } from '../../relay/access/admins.ts';
-import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/actors.ts';
+import type { ChannelActor, WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import type { HomeTabState } from '../../relay/tasks/home-tab-state.ts';
 import { channelTasksRefusal } from '../../relay/tasks/task-access.ts';
@@ -8,7 +8,7 @@ import { type TaskList, taskSummary } from '../../relay/tasks/task-list.ts';
 import type { ViewBlock } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
-import type { TaskPage, TaskRow } from '../../store/tasks/task-records.ts';
+import type { TaskPage, TaskRow } from '../../store/tasks/tasks.ts';
 import { WHOLE_WORKSPACE } from '../../store/workspaces/settings-store.ts';
 import type { ModalOutcome, ModalTrigger } from '../open-modal.ts';
 import { HOME_PAGE_SIZE, type HomeContent, type HomeTaskList, homeView } from './home-view.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ChannelActor } from '../../relay/runtime/actors.ts';
+import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import { mrkdwnContextBlock, type RenderedMessage, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { StartFormSubmissions } from './start-form-submission.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { showLaterButtonUse } from '../../relay/controls/button-use.ts';
-import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
-import { inBackground } from '../../relay/runtime/background.ts';
+import type { WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import { inBackground } from '../../relay/runtime/poller.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { MessageKey } from '../../store/keys.ts';

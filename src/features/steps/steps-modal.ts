@@ -1,5 +1,5 @@
 import { toReplyBlock } from '../../relay/replies/reply-blocks.ts';
-import type { ControlRequest } from '../../relay/runtime/control-types.ts';
+import type { ControlRequest } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { createModal, type ViewBlock } from '../../render/blocks/modal.ts';
 import {

@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { FileRecord } from '../../agent/service-schema.ts';
-import type { ChannelActor } from '../../relay/runtime/actors.ts';
+import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { sendDirectMessage } from '../../relay/runtime/private-messages.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';

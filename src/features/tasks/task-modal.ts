@@ -2,13 +2,13 @@ import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
 import type { Review } from '../../agent/service-schema.ts';
 import { toListedResult } from '../../relay/replies/result-posts.ts';
-import type { ChannelActor } from '../../relay/runtime/actors.ts';
+import type { ChannelActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import type { HomeTabState } from '../../relay/tasks/home-tab-state.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import { savedPermalink, taskSummary } from '../../relay/tasks/task-list.ts';
 import * as strings from '../../render/strings/index.ts';
-import type { TaskRow } from '../../store/tasks/task-records.ts';
+import type { TaskRow } from '../../store/tasks/tasks.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, updateModal } from '../open-modal.ts';
 import { FILES_PER_PAGE, type TaskDetails, type TaskFile, taskView } from './task-view.ts';
 

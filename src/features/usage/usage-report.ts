@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { isAdminNow } from '../../relay/access/admins.ts';
-import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
+import type { WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isBotId, isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import { sendDirectMessage } from '../../relay/runtime/private-messages.ts';

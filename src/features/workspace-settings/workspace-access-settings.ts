@@ -1,5 +1,5 @@
 import { isAdminNow } from '../../relay/access/admins.ts';
-import type { WorkspaceActor } from '../../relay/runtime/actors.ts';
+import type { WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import { botsInput, choiceInput, formOption } from '../../render/blocks/form-inputs.ts';
 import { createModal, type Modal, type ViewBlock } from '../../render/blocks/modal.ts';

@@ -1,7 +1,7 @@
 import type { PersonKind, SlackDirectory } from '../../slack/directory.ts';
 import type { AllowedUsers } from '../../store/schema.ts';
 import type { SettingsStore } from '../../store/workspaces/settings-store.ts';
-import type { ChannelActor } from '../runtime/actors.ts';
+import type { ChannelActor } from '../runtime/control-request.ts';
 import { isBotId, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 
 export type AccessDenial = Exclude<PersonKind, 'member'>;

@@ -1,4 +1,4 @@
-import type { WorkspaceActor } from '../runtime/actors.ts';
+import type { WorkspaceActor } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 
 /** Whether Slack says now that a person is an admin or owner of the workspace; false if Slack does not say. */

@@ -1,6 +1,6 @@
 import type { ChannelMembership } from '../../slack/channel-membership.ts';
 import type { SlackDirectory } from '../../slack/directory.ts';
-import type { ChannelActor } from '../runtime/actors.ts';
+import type { ChannelActor } from '../runtime/control-request.ts';
 import { isDirectChannel, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 
 /** Why a linked message must not be read; a key of the strings. */

@@ -6,8 +6,8 @@ import type { Message } from '../../store/schema.ts';
 import type { WaitingMessage } from '../../store/threads/messages.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
+import { withPatience } from '../runtime/patience.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
-import { withPatience } from '../runtime/slack-patience.ts';
 import { accessDenialFor } from './access-policy.ts';
 import { notifyWriter, refuseMessage } from './refusals.ts';
 

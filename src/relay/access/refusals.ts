@@ -5,9 +5,8 @@ import type { QuotaExceeded } from '../../store/threads/turn-usage.ts';
 import { addresseeOf } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
-import { isBotId } from '../runtime/incoming-message.ts';
+import { isBotId, WAITING_EMOJI } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
-import { WAITING_EMOJI } from '../runtime/waiting-emoji.ts';
 import type { AccessDenial } from './access-policy.ts';
 
 /** Why a message is not sent to the agent: who wrote it, that Slack does not give its text, or how much they ask. */

@@ -1,6 +1,6 @@
 import { lateDeletionNote, lateEditNote } from '../../render/messages/button-notes.ts';
 import type { MessageKey } from '../../store/keys.ts';
-import type { ChannelActor } from '../runtime/actors.ts';
+import type { ChannelActor } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { sendEphemeral } from '../runtime/private-messages.ts';

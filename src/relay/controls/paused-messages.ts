@@ -10,10 +10,10 @@ import type { LastStep } from '../../store/threads/turn-steps.ts';
 import { permittedTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
 import type { IdempotentPosts } from '../replies/idempotent-posts.ts';
-import { inBackground } from '../runtime/background.ts';
-import type { ControlOutcome, Press } from '../runtime/control-types.ts';
+import type { ControlOutcome, Press } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
+import { inBackground } from '../runtime/poller.ts';
 import { stopRequesterName } from './stop-delivery.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';
 

@@ -9,7 +9,7 @@ import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
 import { actorName } from '../reading/display-names.ts';
 import { isReplySettled } from '../replies/reply-blocks.ts';
 import { isTaskSettled } from '../replies/reply-reader.ts';
-import { type ControlOutcome, type Press, turnOf } from '../runtime/control-types.ts';
+import { type ControlOutcome, type Press, turnOf } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { isEarlierTs } from '../runtime/incoming-message.ts';
 import { Poller } from '../runtime/poller.ts';

@@ -3,9 +3,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Turn } from '../../store/schema.ts';
 import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
-import type { ChannelActor } from '../runtime/actors.ts';
-import { inBackground } from '../runtime/background.ts';
-import type { StopOutcome } from '../runtime/control-types.ts';
+import type { ChannelActor, StopOutcome } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import {
   type InboxOutcome,
@@ -13,6 +11,7 @@ import {
   isDirectChannel,
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
+import { inBackground } from '../runtime/poller.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
 import type { PausedMessages } from './paused-messages.ts';
 import type { StopControl } from './stop-delivery.ts';

@@ -6,11 +6,10 @@ import { type AccessDenial, certainDenialFor } from '../access/access-policy.ts'
 import { mayUseControl } from '../access/control-permission.ts';
 import { refusalSentence } from '../access/refusals.ts';
 import { actorName } from '../reading/display-names.ts';
-import type { ChannelActor } from '../runtime/actors.ts';
-import { inBackground } from '../runtime/background.ts';
-import type { ControlOutcome, MessagePress, PressAnswer } from '../runtime/control-types.ts';
+import type { ChannelActor, ControlOutcome, MessagePress, PressAnswer } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
+import { inBackground } from '../runtime/poller.ts';
 import { sendEphemeral } from '../runtime/private-messages.ts';
 
 /** How long Slack may take to say who a person is (ms): a press must be answered within 3 s. */

@@ -4,11 +4,9 @@ import type { Logger } from 'pino';
 import type { Posting, ReactionOutcome } from '../../slack/posting.ts';
 import type { MessageKey, ThreadKey } from '../../store/keys.ts';
 import type { Store } from '../../store/store.ts';
-import { inBackground } from '../runtime/background.ts';
-import type { InboxOutcome } from '../runtime/incoming-message.ts';
-import { Poller } from '../runtime/poller.ts';
+import { type InboxOutcome, WAITING_EMOJI } from '../runtime/incoming-message.ts';
+import { inBackground, Poller } from '../runtime/poller.ts';
 import { isOverdue } from '../runtime/retry.ts';
-import { WAITING_EMOJI } from '../runtime/waiting-emoji.ts';
 
 /** Most reactions per workspace at a time. Slack allows removing about 17 a minute, so all go within half a minute. */
 const MAX_WAITING_REACTIONS = 5;

@@ -7,10 +7,10 @@ import type { Job } from '../../store/schema.ts';
 import { BACKFILL_JOB } from '../../store/slack/backfills.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel, isEarlierTs } from '../runtime/incoming-message.ts';
-import { postJobNotice } from '../runtime/job-notice.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { transientFailure } from '../runtime/retry.ts';
+import { postJobNotice } from '../runtime/unknown-outcome.ts';
 import { applyChanges, type BackfillDeps, takeIn, withdraw } from './backfilled-messages.ts';
 
 /** Reading for a lost post, or for the messages before a question, goes first. */

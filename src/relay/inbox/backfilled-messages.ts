@@ -4,7 +4,7 @@ import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
 import { readMentions } from '../reading/mentions.ts';
 import { isPersonsMessage, parseMessage } from '../reading/message-parser.ts';
-import type { ChannelActor } from '../runtime/actors.ts';
+import type { ChannelActor } from '../runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import {
   type InboxEvent,

@@ -3,8 +3,8 @@ import { StoreError } from '../../store/errors.ts';
 import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Store } from '../../store/store.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
-import { postJobNotice } from '../runtime/job-notice.ts';
 import type { JobKind } from '../runtime/job-runner.ts';
+import { postJobNotice } from '../runtime/unknown-outcome.ts';
 
 /** The kind of jobs that move a channel; the job's channel is the new id, its key the old one. */
 const CHANNEL_MOVE_JOB = 'channel_move';

@@ -6,7 +6,7 @@ import { type Addressee, addresseeOf, isReplyForBot } from '../reading/addressin
 import { parseMessage } from '../reading/message-parser.ts';
 import { isSameAsWritten } from '../reading/readable-text.ts';
 import { isStopWord } from '../reading/stop-word.ts';
-import type { StopOutcome } from '../runtime/control-types.ts';
+import type { StopOutcome } from '../runtime/control-request.ts';
 import {
   type InboxEvent,
   type InboxOutcome,

@@ -7,8 +7,8 @@ import { parseMessage } from '../reading/message-parser.ts';
 import { isStopWord } from '../reading/stop-word.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isBotId, isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
+import { withPatience } from '../runtime/patience.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
-import { withPatience } from '../runtime/slack-patience.ts';
 
 /**
  * Reads replies back that arrived before the mention that made their thread ours: only their ids were kept. Who wrote the

@@ -12,7 +12,7 @@ import type { AccountRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
-import { inBackground } from '../runtime/background.ts';
+import { inBackground } from '../runtime/poller.ts';
 import { ReadRate } from '../runtime/read-rate.ts';
 import { AccountGone } from './account-check.ts';
 import type { CredentialStatus } from './credential-status.ts';

@@ -5,8 +5,7 @@ import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { ClaimedRenewal } from '../../store/workspaces/installations.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
-import { inBackground } from '../runtime/background.ts';
-import { Poller } from '../runtime/poller.ts';
+import { inBackground, Poller } from '../runtime/poller.ts';
 import { sleepUnlessAborted } from '../runtime/retry.ts';
 import { decryptTokens, encryptTokens } from './installation-tokens.ts';
 

@@ -1,5 +1,5 @@
 import type { SlackDirectory } from '../../slack/directory.ts';
-import type { WorkspaceActor } from '../runtime/actors.ts';
+import type { WorkspaceActor } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import { blocksOf, type ParsedMessage } from './message-parser.ts';
 import { inlinesOf, type ParsedInline, type SlackReference } from './parsed-blocks.ts';

@@ -5,6 +5,7 @@ import type { TurnLocation } from '../../store/schema.ts';
 import type { LastStep } from '../../store/threads/turn-steps.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
+import { SlackPatience } from '../runtime/patience.ts';
 import { Poller } from '../runtime/poller.ts';
 import {
   backoffMs,
@@ -13,7 +14,6 @@ import {
   type WaitCause,
   withRetry,
 } from '../runtime/retry.ts';
-import { SlackPatience } from '../runtime/slack-patience.ts';
 import { isThreadUnreachable, ThreadGivenUp } from '../runtime/turn-interruptions.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
 import { ReplyMessages } from './reply-messages.ts';

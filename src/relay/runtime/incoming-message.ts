@@ -2,7 +2,7 @@ import { keptParts } from '../../slack/message-attachment.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { MessageContent, SlackTs } from '../../store/schema.ts';
-import type { StopOutcome } from './control-types.ts';
+import type { StopOutcome } from './control-request.ts';
 
 /** A message that a person wrote in Slack. */
 export interface IncomingMessage {
@@ -116,3 +116,6 @@ export function messageContent({
     ...(files && { files }),
   };
 }
+
+/** The emoji on a message that waits for its turn. */
+export const WAITING_EMOJI = 'hourglass_flowing_sand';

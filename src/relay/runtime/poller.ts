@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 export interface PollerOptions {
   /** The time between polls (ms), skipped while one runs. Left out: polls only when it is asked to, without a start. */
   intervalMs?: number;
@@ -61,4 +62,9 @@ export class Poller {
     }
     this.#running = undefined;
   }
+}
+
+/** Lets work continue that nobody waits for: its failure is logged. */
+export function inBackground(work: Promise<unknown>, log: Logger, failure: string): void {
+  work.catch((error: unknown) => log.debug({ err: error }, failure));
 }

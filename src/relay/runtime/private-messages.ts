@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Posting } from '../../slack/posting.ts';
 import type { SlackMessage } from '../../slack/slack-message.ts';
-import type { ChannelActor, WorkspaceActor } from './actors.ts';
-import { inBackground } from './background.ts';
+import type { ChannelActor, WorkspaceActor } from './control-request.ts';
 import type { RelayDeps } from './deps.ts';
+import { inBackground } from './poller.ts';
 
 /** Whom to tell something that only they see, and where. */
 export interface EphemeralTarget extends ChannelActor {

@@ -14,7 +14,7 @@ import type { FileNote, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { maySeeFile } from '../access/file-access.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import { FailingTime } from '../runtime/failing-time.ts';
+import { FailingTime } from '../runtime/patience.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { projectExists } from './channel-project.ts';

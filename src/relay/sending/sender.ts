@@ -13,7 +13,7 @@ import { messageKeyOf } from '../../store/threads/turns.ts';
 import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
 import { choicesIn } from '../reading/message-flags.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
-import type { FailingTime } from '../runtime/failing-time.ts';
+import type { FailingTime } from '../runtime/patience.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type Attachments, type UploadProgressListener, uploadAttachments } from './attachments.ts';

@@ -1,6 +1,6 @@
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
-import type { TaskRow } from '../../store/tasks/task-records.ts';
+import type { TaskRow } from '../../store/tasks/tasks.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 

@@ -2,7 +2,7 @@ import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
 import type { TaskSummary } from '../../render/blocks/task-lines.ts';
 import { SlackError } from '../../slack/errors.ts';
 import type { TurnOutcome } from '../../store/schema.ts';
-import type { TaskRow } from '../../store/tasks/task-records.ts';
+import type { TaskRow } from '../../store/tasks/tasks.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 
 /** A state read this recently (ms) is not read again. */

@@ -1,6 +1,6 @@
 import type { ThreadKey } from '../../store/keys.ts';
-import { inBackground } from '../runtime/background.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import { inBackground } from '../runtime/poller.ts';
 
 /** Slack clears the status of a working agent after an hour: it is set again before that (ms). */
 const SESSION_REFRESH_MS = 50 * 60_000;

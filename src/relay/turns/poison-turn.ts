@@ -1,6 +1,6 @@
 import type { Turn, TurnId } from '../../store/schema.ts';
-import { inBackground } from '../runtime/background.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
+import { inBackground } from '../runtime/poller.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 
 /** A turn is poisoned after more takeovers than this without a recorded step, over more than this time (ms). */

@@ -13,7 +13,7 @@ import { messageKeyOf, turnLocationOf } from '../../store/threads/turns.ts';
 import { buttonUse } from '../controls/button-use.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
-import { inBackground } from '../runtime/background.ts';
+import { inBackground } from '../runtime/poller.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { withSkippedFiles } from '../sending/file-notes.ts';

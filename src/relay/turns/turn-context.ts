@@ -10,10 +10,9 @@ import { ReplyReader, type ReplyReaderOptions } from '../replies/reply-reader.ts
 import { ReplyState } from '../replies/reply-state.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
+import { RefusalDoubt, SlackPatience } from '../runtime/patience.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
-import { RefusalDoubt } from '../runtime/refusal-doubt.ts';
 import { withRetry } from '../runtime/retry.ts';
-import { SlackPatience } from '../runtime/slack-patience.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { messageOfTurn } from '../sending/outgoing-message.ts';
 import type { JobCompletion } from './dispatcher.ts';

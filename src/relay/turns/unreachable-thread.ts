@@ -3,8 +3,8 @@ import * as strings from '../../render/strings/index.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import { isBotId } from '../runtime/incoming-message.ts';
+import { withPatience } from '../runtime/patience.ts';
 import { transientFailure, withRetry } from '../runtime/retry.ts';
-import { withPatience } from '../runtime/slack-patience.ts';
 import { SLACK_CALL_LIFETIME_MS, waitUntilCallEnded } from '../runtime/unknown-outcome.ts';
 
 /** The thread of a turn's reply is unreachable: stops the run gracefully, and tells the asker in a direct message. */

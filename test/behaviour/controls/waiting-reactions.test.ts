@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel, Message } from '../../../sandbox/slack/slack-workspace.ts';
-import { WAITING_EMOJI } from '../../../src/relay/runtime/waiting-emoji.ts';
+import { WAITING_EMOJI } from '../../../src/relay/runtime/incoming-message.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 
 /** As many waiting reactions as a workspace has at one time. */

@@ -1,6 +1,6 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { ServiceBehaviour } from '../../../sandbox/agent/service-behaviour.ts';
-import { WAITING_EMOJI } from '../../../src/relay/runtime/waiting-emoji.ts';
+import { WAITING_EMOJI } from '../../../src/relay/runtime/incoming-message.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 import { type AppScene, openAppScene } from '../../support/app-scene.ts';
 

@@ -2,7 +2,6 @@ import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import type { ShownMessage } from '../../render/messages/button-notes.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Turns } from '../../store/threads/turns.ts';
-import type { ChannelActor } from './actors.ts';
 
 /** A person uses a control on a turn. */
 export interface ControlRequest {
@@ -56,3 +55,14 @@ export interface PressAnswer {
 
 /** What a stop trigger did. `nothing`: nothing runs; `withdrawn`: the message had not been sent. */
 export type StopOutcome = ControlOutcome | 'nothing' | 'withdrawn' | 'ignored';
+
+/** A person who acts in a workspace. */
+export interface WorkspaceActor {
+  workspace: string;
+  person: string;
+}
+
+/** A person who acts in a channel, or asks about it. */
+export interface ChannelActor extends WorkspaceActor {
+  channel: string;
+}

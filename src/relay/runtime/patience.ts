@@ -1,0 +1,154 @@
+import type { AgentClient } from '../../agent/agent-client.ts';
+import { AgentError, AgentRejectedError, AgentResponseSizeError } from '../../agent/errors.ts';
+import { SlackError, SlackLeaseError, SlackUnavailableError } from '../../slack/errors.ts';
+import type { RelayLimits, ThreadWork } from './deps.ts';
+import { type TransientFailure, transientFailure, type WaitCause, withRetry } from './retry.ts';
+import { ThreadGivenUp } from './turn-interruptions.ts';
+/**
+ * How long one thing has failed in a row while other calls under the same key, token or database succeeded. In an outage
+ * it stands still: a limit of time for a bad thing must not end what only waits for the outage to pass.
+ */
+export class FailingTime {
+  #ms = 0;
+  #lastFailureAt: number | undefined;
+
+  /**
+   * Counts a failure, and returns the milliseconds so far. `hasSucceededAfter` tells whether another call succeeded after
+   * `at` (`performance.now()`); the time since the failure before counts only then.
+   */
+  async count(hasSucceededAfter: (at: number) => boolean | Promise<boolean>): Promise<number> {
+    const previous = this.#lastFailureAt;
+    const now = performance.now();
+    this.#lastFailureAt = now;
+    if (previous !== undefined && (await hasSucceededAfter(previous))) this.#ms += now - previous;
+    return this.#ms;
+  }
+}
+
+/**
+ * Judges the failures of one step in Slack: in an outage it waits for as long as it takes; what fails for `badThingMs`
+ * while other calls succeed is given up.
+ */
+export class SlackPatience {
+  readonly #work: Pick<ThreadWork, 'workspace' | 'deps'>;
+  readonly #failing = new FailingTime();
+
+  constructor(work: Pick<ThreadWork, 'workspace' | 'deps'>) {
+    this.#work = work;
+  }
+
+  /** How to wait after an error; undefined for a permanent one. Throws ThreadGivenUp. */
+  async waitAfter(error: unknown): Promise<TransientFailure | undefined> {
+    if (error instanceof SlackUnavailableError) {
+      const { workspace, deps } = this.#work;
+      const failedMs = await this.#failing.count((at) => workspace.wasThereAfter(at));
+      if (failedMs >= deps.settings.badThingMs) throw new ThreadGivenUp(error);
+    }
+    return transientFailure(error);
+  }
+}
+
+export interface Patience<T> {
+  /** What the step is about, for the log. */
+  about: Record<string, string>;
+  /** Called at the first wait. */
+  onWait?: () => void;
+  /** Stands in for what Slack refuses for good, or fails at for `badThingMs` while other calls succeed. */
+  orElse: (error: SlackError) => T | Promise<T>;
+}
+
+/**
+ * Runs a step in Slack until it succeeds or is given up; in an outage it waits for as long as it takes. Throws HandOver,
+ * the lease's reason, and what is no SlackError.
+ */
+export async function withPatience<T>(
+  work: Pick<ThreadWork, 'workspace' | 'deps' | 'lease'>,
+  step: () => Promise<T>,
+  { about, onWait, orElse }: Patience<T>,
+): Promise<T> {
+  const { lease, deps } = work;
+  const patience = new SlackPatience(work);
+  let waited = false;
+  const onEachWait = (cause: WaitCause | undefined, error: unknown) => {
+    if (cause === undefined || waited) return;
+    waited = true;
+    deps.log.warn({ ...about, err: error, cause }, 'waiting for a step in Slack');
+    onWait?.();
+  };
+  try {
+    return await withRetry(lease, step, onEachWait, { judge: (error) => patience.waitAfter(error) });
+  } catch (error) {
+    const isOurs = lease.remainingMs() > 0 && !(error instanceof SlackLeaseError);
+    if (!isOurs || !(error instanceof SlackError)) throw error;
+    deps.log.warn({ ...about, err: error }, 'giving up a step in Slack');
+    return await orElse(error);
+  }
+}
+
+/** The longest pause before the service is asked again (ms). */
+const MAX_PAUSE_MS = 15_000;
+
+/**
+ * Doubts answers that a thing is gone, refused or unreadable: they may be those of a gateway, or of a service that is
+ * being replaced. Each is believed after a time of nothing else in which the service itself was there: `refusalMs`, or
+ * `badThingMs` where something is gone or refused although the task of the message still answers. What fails as in an
+ * outage is given up after `badThingMs` in which other calls succeed.
+ */
+export class RefusalDoubt {
+  readonly #limits: RelayLimits;
+  #failing = new FailingTime();
+  #unavailable = new FailingTime();
+
+  constructor(limits: RelayLimits) {
+    this.#limits = limits;
+  }
+
+  /** The service has answered. */
+  clear(): void {
+    this.#failing = new FailingTime();
+    this.#unavailable = new FailingTime();
+  }
+
+  /** How to wait before asking again; undefined if the error is no such answer, or ends the wait. `sentTo`: the message's task. */
+  async waitAfter(
+    error: unknown,
+    agent: () => AgentClient,
+    sentTo: string | undefined,
+  ): Promise<TransientFailure | undefined> {
+    const isUnavailable = error instanceof AgentError && error.code === 'unavailable';
+    if (!isUnavailable && !isDoubtful(error, sentTo !== undefined)) return undefined;
+    const client = agent();
+    if (isUnavailable) {
+      // Its success counts: nothing else may be called meanwhile.
+      if (sentTo !== undefined) await client.getTask(sentTo).catch(() => undefined);
+      const failedMs = await this.#unavailable.count((at) => client.presence.hasSucceededAfter(at));
+      return failedMs >= this.#limits.badThingMs ? undefined : transientFailure(error);
+    }
+    const isTaskThere =
+      sentTo !== undefined && !isUnreadable(error) && !(await isRefused(() => client.getTask(sentTo)));
+    const failedMs = await this.#failing.count((at) => client.presence.wasThereAfter(at));
+    if (failedMs >= (isTaskThere ? this.#limits.badThingMs : this.#limits.refusalMs)) return undefined;
+    return { cause: 'service_unreachable', maxWaitMs: MAX_PAUSE_MS };
+  }
+}
+
+/** Before the message is sent, its rejection is about what it says. */
+function isDoubtful(error: unknown, isSent: boolean): boolean {
+  if (!(error instanceof AgentError) || error.outcome === 'not_sent') return false;
+  if (error instanceof AgentResponseSizeError) return false;
+  if (error instanceof AgentRejectedError) return isSent;
+  return error.code === 'not_found' || isUnreadable(error);
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof AgentError && error.code === 'not_understood';
+}
+
+async function isRefused(call: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await call();
+    return false;
+  } catch (error) {
+    return isDoubtful(error, true);
+  }
+}

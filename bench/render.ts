@@ -1,4 +1,4 @@
-import { messageDigest } from '../src/relay/replies/message-digest.ts';
+import { messageDigest } from '../src/relay/replies/fallback-forms.ts';
 import type { ReplyBlock } from '../src/render/messages/answer-text.ts';
 import { type ReplyPhase, renderReply } from '../src/render/messages/reply-message.ts';
 import { AnswerSplitter } from '../src/render/splitting/answer-splitter.ts';

@@ -41,7 +41,7 @@ import { EventGapDetector } from './relay/inbox/event-gap-detector.ts';
 import { Inbox, type InboxDeps } from './relay/inbox/inbox.ts';
 import { openRegistry } from './relay/installations/open-registry.ts';
 import { ServiceAccounts } from './relay/installations/service-accounts.ts';
-import { ResultLinkAccess, resolveResult } from './relay/replies/result-link-access.ts';
+import { ResultLinkAccess, resolveResult } from './relay/replies/result-links.ts';
 import { postLaterResults } from './relay/replies/result-posts.ts';
 import { postReviews } from './relay/replies/review-posts.ts';
 import type { RelayDeps, RelayLimits } from './relay/runtime/deps.ts';

@@ -7,8 +7,7 @@ import { createResultLinkRoute } from '../operate/result-link-route.ts';
 import type { Telemetry } from '../operate/telemetry.ts';
 import type { ServiceAccounts } from '../relay/installations/service-accounts.ts';
 import type { WorkspaceRegistry } from '../relay/installations/workspace-registry.ts';
-import type { ResultLinkAccess } from '../relay/replies/result-link-access.ts';
-import { RESULTS_PATH } from '../relay/replies/result-links.ts';
+import { RESULTS_PATH, type ResultLinkAccess } from '../relay/replies/result-links.ts';
 import type { Dispatcher } from '../relay/turns/dispatcher.ts';
 import type { Database } from '../store/database.ts';
 

@@ -5,7 +5,7 @@ import { parseHomeMetadata, parsePageButton, parseTaskButton } from '../features
 import type { TaskModal } from '../features/tasks/task-modal.ts';
 import type { UsageReport } from '../features/usage/usage-report.ts';
 import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
-import type { HomeTabState } from '../relay/tasks/home-tab-state.ts';
+import type { HomeTabState } from '../relay/tasks/task-list.ts';
 import * as strings from '../render/strings/index.ts';
 import { optional, slackId } from '../slack/field-schemas.ts';
 import { parseEnvelope } from './envelope.ts';

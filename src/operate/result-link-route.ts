@@ -1,5 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import type { ResultLinkDestination } from '../relay/replies/result-link-access.ts';
+import type { ResultLinkDestination } from '../relay/replies/result-links.ts';
 import { ownServicePage } from '../render/strings/index.ts';
 import { escapeHtml, htmlPage } from '../render/text/html-page.ts';
 

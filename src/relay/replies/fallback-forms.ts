@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { NewBlock, RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { onlyPlainText, withPlainText } from '../../render/messages/plain-text-message.ts';
-import { PayloadRefusedError } from '../../slack/errors.ts';
-import { messageDigest } from './message-digest.ts';
+import { isSlackFault, PayloadRefusedError } from '../../slack/errors.ts';
+import type { SlackMessage } from '../../slack/slack-message.ts';
 
 /** A block without which a message shows the same. */
 export type OptionalBlock = NewBlock | 'context_actions';
@@ -108,4 +109,54 @@ function withoutRefusedBlocks(workspace: object, message: RenderedMessage): Rend
 function leaveOut(workspace: object, block: OptionalBlock): void {
   const blocks = leftOutUntil.get(workspace) ?? new Map<OptionalBlock, number>();
   leftOutUntil.set(workspace, blocks.set(block, Date.now() + REFUSAL_MEMORY_MS));
+}
+
+/** Slack's own failures in a row after which a message counts as refused. */
+const MAX_FAULTS = 3;
+
+/** Slack's own failures at messages: repeated while other calls succeed, they are about what the message contains. */
+export class SlackFaults {
+  readonly #workspace: { wasThereAfter: (at: number) => Promise<boolean> };
+  /** Failures in a row by part, and when the first was (`performance.now()`). */
+  readonly #faults = new Map<string, { times: number; since: number }>();
+
+  constructor(workspace: { wasThereAfter: (at: number) => Promise<boolean> }) {
+    this.#workspace = workspace;
+  }
+
+  /** Sends a part. Throws PayloadRefusedError if Slack keeps failing at it; the call may have taken effect. */
+  async run<T>(part: string, send: () => Promise<T>): Promise<T> {
+    try {
+      const sent = await send();
+      this.#faults.delete(part);
+      return sent;
+    } catch (cause) {
+      if (!isSlackFault(cause)) throw cause;
+      const { times, since } = this.#faults.get(part) ?? { times: 0, since: performance.now() };
+      this.#faults.set(part, { times: times + 1, since });
+      if (times + 1 < MAX_FAULTS || !(await this.#workspace.wasThereAfter(since))) throw cause;
+      const { method, slackCode, outcome } = cause;
+      throw new PayloadRefusedError(
+        { method, slackCode, outcome, cause },
+        'Slack keeps failing at this message; send a simpler one.',
+      );
+    }
+  }
+}
+
+/** Identifies what a message shows, so that an edit that changes nothing is not sent. */
+export function messageDigest(message: SlackMessage): string {
+  const known = digestCache.get(message);
+  if (known !== undefined) return known;
+  const { text, blocks } = message;
+  const digest = textDigest(JSON.stringify({ text, blocks }));
+  digestCache.set(message, digest);
+  return digest;
+}
+
+const digestCache = new WeakMap<SlackMessage, string>();
+
+/** The SHA-256 of a text. */
+export function textDigest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
 }

@@ -5,9 +5,13 @@ import type { Post, TurnLocation } from '../../store/schema.ts';
 import { intendedPost, nextPostKey, type PostOutcome, replyPart } from '../../store/threads/posts.ts';
 import { isThreadUnreachable } from '../runtime/turn-interruptions.ts';
 import { INTENT_MAX_AGE_MS } from '../runtime/unknown-outcome.ts';
-import { asRendered, type MessageForm, sendInAcceptedForm } from './fallback-forms.ts';
-import { messageDigest } from './message-digest.ts';
-import { SlackFaults } from './slack-faults.ts';
+import {
+  asRendered,
+  type MessageForm,
+  messageDigest,
+  SlackFaults,
+  sendInAcceptedForm,
+} from './fallback-forms.ts';
 import { findUnknownPost, type PostWork, showsText } from './unknown-post.ts';
 
 /** How an edit waits for its permit, and what it shows then. */
@@ -16,7 +20,7 @@ export interface PartEdit extends Pick<EditRequest, 'state' | 'signal' | 'maxWai
   /** Renders the message once the edit may be sent; undefined: nothing to show. */
   render: () => Promise<RenderedMessage | undefined>;
   /** Slack shows this message now. */
-  onShown: (message: RenderedMessage) => void;
+  onShown?: (message: RenderedMessage) => void;
 }
 
 /** What identifies a post, and what happens before it is sent. */
@@ -151,8 +155,8 @@ export class IdempotentPosts {
   /** Brings a part up to date, in the first of these forms that Slack accepts, if it is there. Throws a SlackError. */
   async update(part: string, message: RenderedMessage, forms: readonly MessageForm[]): Promise<void> {
     const state = { isFinal: true, isBlank: false, unseenSinceMs: Date.now() };
-    const wait = { state: () => state, signal: this.#work.lease.signal };
-    await this.edit(part, { ...wait, forms, render: async () => message, onShown: () => undefined });
+    const { signal } = this.#work.lease;
+    await this.edit(part, { state: () => state, signal, forms, render: async () => message });
   }
 
   /** Edits a part when the budget allows it; one that is gone is left for a new post. Throws a SlackError. */
@@ -160,25 +164,24 @@ export class IdempotentPosts {
     const post = this.find(part);
     if (post === undefined) return 'shown';
     let shown: RenderedMessage | undefined;
-    const request = (form: MessageForm): EditRequest => ({
-      ...wait,
-      channel: this.#turn.channel,
-      ts: post.ts,
-      guard: this.#work.lease,
-      key: post.is_stream ? post.dedupe_key : undefined,
-      render: async () => {
-        // A message that was rendered for a throttled attempt is not shown.
-        shown = undefined;
-        const message = await render();
-        if (message === undefined || this.shows(part, message)) return undefined;
-        // Until the edit is known to have succeeded, nobody knows what the part shows.
-        await this.#eraseDigest(part);
-        shown = message;
-        return form(message);
-      },
-    });
-    const { posting } = this.#work.workspace;
-    const edit = (form: MessageForm) => posting.edit(request(form));
+    const edit = (form: MessageForm) =>
+      this.#work.workspace.posting.edit({
+        ...wait,
+        channel: this.#turn.channel,
+        ts: post.ts,
+        guard: this.#work.lease,
+        key: post.is_stream ? post.dedupe_key : undefined,
+        render: async () => {
+          // A message that was rendered for a throttled attempt is not shown.
+          shown = undefined;
+          const message = await render();
+          if (message === undefined || this.shows(part, message)) return undefined;
+          // Until the edit is known to have succeeded, nobody knows what the part shows.
+          await this.#eraseDigest(part);
+          shown = message;
+          return form(message);
+        },
+      });
     try {
       if ((await this.#sendInAcceptedForm(part, forms, () => shown, edit)) === 'left_out') return 'left_out';
     } catch (error) {
@@ -187,7 +190,7 @@ export class IdempotentPosts {
       return 'shown';
     }
     if (shown !== undefined) {
-      onShown(shown);
+      onShown?.(shown);
       this.#changePost(part, { content_hash: messageDigest(shown) });
     }
     return 'shown';
@@ -196,8 +199,7 @@ export class IdempotentPosts {
   /** Whether Slack shows this message although it failed to answer an edit. Throws a SlackError. */
   async wasEdited(part: string, message: RenderedMessage): Promise<boolean> {
     const post = this.find(part);
-    if (post === undefined) return false;
-    if (!(await showsText(this.#work, post, message.text))) return false;
+    if (post === undefined || !(await showsText(this.#work, post, message.text))) return false;
     this.#changePost(part, { content_hash: messageDigest(message) });
     return true;
   }

@@ -2,9 +2,8 @@ import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { MIN_PART_LENGTH } from '../../render/splitting/answer-splitter.ts';
 import type { EditRequest } from '../../slack/posting.ts';
 import { replyPart } from '../../store/threads/posts.ts';
-import { REPLY_FORMS } from './fallback-forms.ts';
+import { REPLY_FORMS, textDigest } from './fallback-forms.ts';
 import type { IdempotentPosts } from './idempotent-posts.ts';
-import { textDigest } from './message-digest.ts';
 import type { ReplyState } from './reply-state.ts';
 import type { ReplyStreams } from './reply-streams.ts';
 

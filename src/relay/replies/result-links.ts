@@ -1,6 +1,11 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import type { ResultLinkTarget } from '../runtime/deps.ts';
+import type { AgentClient } from '../../agent/agent-client.ts';
+import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
+import { anySignal } from '../../calls/any-signal.ts';
+import { taskIdOf } from '../../store/threads/turns.ts';
+import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
+import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';
 
 /** How long a link works, in ms. */
 export const LINK_LIFETIME_MS = 7 * 24 * 60 * 60_000;
@@ -51,4 +56,142 @@ function signatureOf(text: string, key: Buffer): string {
 function isSameSignature(one: string, other: string): boolean {
   const [given, wanted] = [Buffer.from(one), Buffer.from(other)];
   return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+/** Where a link of ours leads now; `isOwnService` if a workspace's admin chose the service. */
+export type ResultLinkDestination =
+  | { kind: 'found'; url: string; isOwnService: boolean }
+  /** Not a link of ours. */
+  | { kind: 'unknown' }
+  /** The link has expired, the task or the file is gone, or the app was uninstalled there. */
+  | { kind: 'expired' }
+  /** The service is unavailable, or there are too many requests. */
+  | { kind: 'unavailable' };
+
+/** The longest that a request waits for the service (ms). */
+const TIMEOUT_MS = 10_000;
+/** How long a destination is remembered (ms); the service's links last longer. */
+const CACHE_MS = 3_000;
+/** Most lookups at once, and most requests that wait for them, of one workspace and of all. */
+const MAX_WORKSPACE_LOOKUPS = 4;
+const MAX_LOOKUPS = 32;
+const MAX_WORKSPACE_REQUESTS = 100;
+const MAX_REQUESTS = 200;
+
+/** A lookup of a destination, for all who ask for it. */
+interface Lookup {
+  workspace: string;
+  requests: number;
+  abort: AbortController;
+  isDone: boolean;
+  destination: Promise<ResultLinkDestination>;
+}
+
+/**
+ * Lets requests with a link of ours through to the result, wherever it is now. The answer to one request serves all others
+ * for the same link.
+ */
+export class ResultLinkAccess {
+  readonly #links: Pick<ResultLinks, 'verify'>;
+  readonly #resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>;
+  readonly #timeoutMs: number;
+  readonly #lookups = new Map<string, Lookup>();
+
+  /** `resolve` should end with its signal. */
+  constructor(
+    links: Pick<ResultLinks, 'verify'>,
+    resolve: (target: ResultLinkTarget, signal: AbortSignal) => Promise<ResultLinkDestination>,
+    timeoutMs: number = TIMEOUT_MS,
+  ) {
+    this.#links = links;
+    this.#resolve = resolve;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** The destination of a link; `signal` says that the request has gone. */
+  async find(token: string, signal: AbortSignal): Promise<ResultLinkDestination> {
+    const target = this.#links.verify(token);
+    if (target === undefined) return { kind: 'unknown' };
+    if (target === 'expired') return { kind: 'expired' };
+    const lookup = this.#lookups.get(token) ?? this.#begin(token, target);
+    if (lookup === undefined || this.#isFull(target.workspace)) return { kind: 'unavailable' };
+    lookup.requests += 1;
+    const leave = () => {
+      lookup.requests -= 1;
+      if (lookup.requests > 0 || lookup.isDone) return;
+      lookup.abort.abort();
+      this.#lookups.delete(token);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      return await lookup.destination;
+    } finally {
+      signal.removeEventListener('abort', leave);
+      if (!signal.aborted) leave();
+    }
+  }
+
+  #isFull(workspace: string): boolean {
+    const all = [...this.#lookups.values()];
+    const own = all.filter((lookup) => lookup.workspace === workspace);
+    return requestCount(all) >= MAX_REQUESTS || requestCount(own) >= MAX_WORKSPACE_REQUESTS;
+  }
+
+  /** Begins a lookup; undefined if too many are in progress. */
+  #begin(token: string, target: ResultLinkTarget): Lookup | undefined {
+    const { workspace } = target;
+    const running = [...this.#lookups.values()].filter(({ isDone }) => !isDone);
+    const own = running.filter((lookup) => lookup.workspace === workspace);
+    if (running.length >= MAX_LOOKUPS || own.length >= MAX_WORKSPACE_LOOKUPS) return undefined;
+    const abort = new AbortController();
+    const signal = anySignal([abort.signal, AbortSignal.timeout(this.#timeoutMs)]);
+    const destination = this.#resolve(target, signal).finally(() => {
+      lookup.isDone = true;
+      setTimeout(() => {
+        if (this.#lookups.get(token) === lookup) this.#lookups.delete(token);
+      }, CACHE_MS).unref();
+    });
+    const lookup: Lookup = { workspace, requests: 0, abort, isDone: false, destination };
+    this.#lookups.set(token, lookup);
+    return lookup;
+  }
+}
+
+function requestCount(lookups: readonly Lookup[]): number {
+  return lookups.reduce((sum, { requests }) => sum + requests, 0);
+}
+
+/** A fresh link of the service to a result, as long as its task exists. Throws a StoreError. */
+export async function resolveResult(
+  deps: Pick<RelayDeps, 'store' | 'agent' | 'log' | 'workspace'>,
+  target: ResultLinkTarget,
+  signal: AbortSignal,
+): Promise<ResultLinkDestination> {
+  if (deps.workspace(target.workspace) === undefined) return { kind: 'expired' };
+  try {
+    const turn = await deps.store.turns.get(target.workspace, target.turnId);
+    const thread = turn && (await deps.store.threads.get(turn));
+    const taskId = thread && taskIdOf(turn, thread);
+    if (!taskId) return { kind: 'expired' };
+    const agent = deps.agent(thread.account_id);
+    const url = await freshLink(agent, taskId, target.resultId, signal);
+    if (!url) return { kind: 'expired' };
+    return { kind: 'found', url: new URL(url).href, isOwnService: thread.account_id !== SETTINGS_ACCOUNT };
+  } catch (error) {
+    if (error instanceof AgentNotFoundError) return { kind: 'expired' };
+    if (!(error instanceof AgentError)) throw error;
+    deps.log.warn({ err: error }, 'could not resolve a link to a result');
+    return { kind: 'unavailable' };
+  }
+}
+
+/** A new link of the service to a result; null or undefined without one. Throws an AgentError. */
+export async function freshLink(
+  agent: AgentClient,
+  taskId: string,
+  resultId: string,
+  signal: AbortSignal,
+): Promise<string | null | undefined> {
+  const { results } = await agent.allResults(taskId, { reconcile: false, signal });
+  return results.find(({ id }) => id === resultId)?.downloadUrl;
 }

@@ -1,4 +1,3 @@
-import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError } from '../../agent/errors.ts';
 import type { ResultList } from '../../agent/list-pages.ts';
 import type { ResultFile } from '../../agent/service-schema.ts';
@@ -14,7 +13,7 @@ import type { SettledTurnContext } from '../runtime/deps.ts';
 import { transientFailure } from '../runtime/retry.ts';
 import { asRendered, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
-import { LINK_LIFETIME_MS } from './result-links.ts';
+import { freshLink, LINK_LIFETIME_MS } from './result-links.ts';
 import { type FileToShare, ThreadFiles } from './thread-files.ts';
 
 /** The group of the results that a turn's task made after the turn. */
@@ -271,15 +270,4 @@ async function* resultBytes(
     return await agent.links.get(link, signal);
   });
   yield* withExactSize(body, sizeBytes, name);
-}
-
-/** A new link of the service to a result; null or undefined without one. Throws an AgentError. */
-export async function freshLink(
-  agent: AgentClient,
-  taskId: string,
-  resultId: string,
-  signal: AbortSignal,
-): Promise<string | null | undefined> {
-  const { results } = await agent.allResults(taskId, { reconcile: false, signal });
-  return results.find(({ id }) => id === resultId)?.downloadUrl;
 }

@@ -11,9 +11,8 @@ import {
 import { AnswerSplitter } from '../../render/splitting/answer-splitter.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { SettledTurnContext } from '../runtime/deps.ts';
-import { asRendered, textOnly } from './fallback-forms.ts';
+import { asRendered, textDigest, textOnly } from './fallback-forms.ts';
 import { IdempotentPosts } from './idempotent-posts.ts';
-import { textDigest } from './message-digest.ts';
 import { keptSizeOf, type ReadReply, toReadReply, UNFINISHED_STATUSES } from './reply-blocks.ts';
 import { claimNew, postingTurn } from './result-posts.ts';
 import { ThreadFiles } from './thread-files.ts';

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
 import type { TaskSummary } from '../../render/blocks/task-lines.ts';
 import { SlackError } from '../../slack/errors.ts';
@@ -142,4 +143,20 @@ function currentState(row: TaskRow): string {
   const hasEndedSince =
     finished_at !== null && (task_state_read_at === null || task_state_read_at < finished_at);
   return (hasEndedSince ? endState : undefined) ?? task_state ?? endState ?? 'idle';
+}
+
+/** What a Home tab shows: the pages of its two lists, from 0, and the chosen channel. Kept in the view's metadata. */
+const homeTabState = z.object({
+  page: z.int().min(0).max(100_000),
+  channel: z
+    .string()
+    .regex(/^[\w-]{1,100}$/)
+    .optional(),
+  channelPage: z.int().min(0).max(100_000),
+});
+export type HomeTabState = z.output<typeof homeTabState>;
+
+/** Reads the state from a view's parsed metadata; the first pages for anything else. */
+export function parseHomeTabState(value: unknown): HomeTabState {
+  return homeTabState.safeParse(value).data ?? { page: 0, channelPage: 0 };
 }

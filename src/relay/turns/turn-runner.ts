@@ -1,6 +1,6 @@
 import { v7 as nextTurnId } from 'uuid';
 import { type ThreadKey, threadKeyText } from '../../store/keys.ts';
-import type { Turn } from '../../store/schema.ts';
+import type { Turn, TurnId } from '../../store/schema.ts';
 import type { ThreadWithWork } from '../../store/threads/threads.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
@@ -9,11 +9,11 @@ import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { recoverOrphanReplies } from '../inbox/orphan-replies.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { drainOnUninstall, type Lease } from '../runtime/lease.ts';
+import { inBackground } from '../runtime/poller.ts';
 import type { ReadRate } from '../runtime/read-rate.ts';
+import { sleepWithLease } from '../runtime/retry.ts';
 import { HandOver } from '../runtime/turn-interruptions.ts';
-import { withAgentSession } from './agent-session.ts';
 import type { JobCompletion } from './dispatcher.ts';
-import { countTakeover, isPoisoned, runAndMarkStable } from './poison-turn.ts';
 import { abandonTurn, runTurn } from './turn.ts';
 import { TurnContext } from './turn-context.ts';
 
@@ -117,4 +117,74 @@ export class TurnRunner {
       if (turn !== undefined) return { turn, message, begunAt };
     }
   }
+}
+
+/** Slack clears the status of a working agent after an hour: it is set again before that (ms). */
+const SESSION_REFRESH_MS = 50 * 60_000;
+
+/** Sets Slack's agent status of a thread to working while `work` runs; failures are ignored. */
+export async function withAgentSession<T>(
+  { deps: { log }, workspace: { sessions }, lease }: ThreadWork,
+  { channel, thread_ts: threadTs }: ThreadKey,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (sessions === undefined) return work();
+  const show = (status: 'processing' | 'active') => {
+    const shown = sessions.setStatus({ channel, threadTs }, status);
+    inBackground(shown, log, 'could not set the agent status of a thread');
+  };
+  show('processing');
+  const timer = setInterval(() => show('processing'), SESSION_REFRESH_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    // After a handover, another process continues the work.
+    if (!lease.draining.aborted && !lease.signal.aborted) show('active');
+  }
+}
+
+/** A turn is poisoned after more takeovers than this without a recorded step, over more than this time (ms). */
+const MAX_ATTEMPTS = 5;
+const POISONED_AFTER_MS = 600_000;
+/**
+ * From this attempt on, a turn starts with a delay (ms, doubling) and counts as attempted only after it: a process that
+ * ends earlier was not brought down by the turn, and a turn that does bring processes down does so less and less often.
+ */
+const SUSPECT_ATTEMPTS = 4;
+const SUSPECT_DELAY_MS = { first: 1_000, most: 32_000 };
+/** A turn that has run for this long (ms) has proven stable. */
+const STABLE_AFTER_MS = 60_000;
+
+/** Whether the turn is to be abandoned. Attempts count only over some time: a crash loop must not cost an answer. */
+export function isPoisoned({ attempts, attempts_since: since }: Turn): boolean {
+  return attempts > MAX_ATTEMPTS && Date.now() - since.getTime() > POISONED_AFTER_MS;
+}
+
+/** Takes over an open turn and counts the attempt, after a delay where earlier attempts made no progress. */
+export async function countTakeover({ deps, lease }: ThreadWork, turn: Turn): Promise<Turn> {
+  await sleepWithLease(suspectDelayMs(turn.attempts), lease);
+  return deps.store.turns.countAttempt(turn);
+}
+
+/** Runs a turn, and resets its attempts once it has proven stable. */
+export async function runAndMarkStable(
+  { deps: { store, log }, lease }: ThreadWork,
+  turn: TurnId,
+  run: () => Promise<void>,
+): Promise<void> {
+  const timer = setTimeout(() => {
+    if (lease.signal.aborted) return;
+    inBackground(store.turns.resetAttempts(turn), log, 'could not reset the attempts of a turn');
+  }, STABLE_AFTER_MS);
+  try {
+    await run();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function suspectDelayMs(attempts: number): number {
+  if (attempts < SUSPECT_ATTEMPTS) return 0;
+  return Math.min(SUSPECT_DELAY_MS.most, SUSPECT_DELAY_MS.first * 2 ** (attempts - SUSPECT_ATTEMPTS));
 }

@@ -1,12 +1,10 @@
-import { listRunningTasks } from '../features/commands/status-command.ts';
-import { listChannelTasks } from '../features/commands/tasks-command.ts';
-import type { TitlesAndPrompts } from '../features/direct-messages/titles-and-prompts.ts';
-import { AnswerFeedback } from '../features/feedback/answer-feedback.ts';
-import { showFreshLinks } from '../features/fresh-links/fresh-links-modal.ts';
-import { askByCommand } from '../features/start/ask-by-command.ts';
+import { AnswerFeedback } from '../features/answer-feedback.ts';
+import type { TitlesAndPrompts } from '../features/direct-messages.ts';
 import { StartForm } from '../features/start/start-form.ts';
-import { showSteps } from '../features/steps/steps-modal.ts';
-import { TaskModal } from '../features/tasks/task-modal.ts';
+import { askByCommand } from '../features/start/start-form-submission.ts';
+import { showFreshLinks, showSteps } from '../features/steps-and-fresh-links.ts';
+import { listChannelTasks, listRunningTasks } from '../features/task-commands.ts';
+import { TaskModal } from '../features/task-details/task-modal.ts';
 import { registerAccountListeners } from '../listeners/account-listener.ts';
 import { registerChannelSettingsListener } from '../listeners/channel-settings-listener.ts';
 import {
@@ -23,11 +21,11 @@ import { registerStartFormListeners } from '../listeners/start-form-listener.ts'
 import { registerStepsListener } from '../listeners/steps-listener.ts';
 import { registerTaskDetailsListeners } from '../listeners/task-details-listener.ts';
 import { registerWorkspaceAccessListeners } from '../listeners/workspace-access-listener.ts';
-import type { ButtonActions } from '../relay/controls/continue-retry-correct.ts';
+import type { ButtonActions } from '../relay/controls/continue-and-retry.ts';
 import type { PausedMessages } from '../relay/controls/paused-messages.ts';
 import type { SendNow } from '../relay/controls/send-now.ts';
-import type { StopControl } from '../relay/controls/stop-delivery.ts';
-import type { UnsentReplies } from '../relay/controls/unsent-replies.ts';
+import type { StopControl } from '../relay/controls/stop-control.ts';
+import type { UnsentReplies } from '../relay/controls/unsent-reply-buttons.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { sendDirectMessage, sendEphemeral } from '../relay/runtime/private-messages.ts';
 import type { Features } from './features.ts';

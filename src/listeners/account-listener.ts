@@ -1,5 +1,9 @@
-import { ACCOUNT_ACTION_IDS, ACCOUNT_FIELDS, accountPendingView } from '../features/account/account-view.ts';
-import type { WorkspaceAccount } from '../features/account/workspace-account.ts';
+import {
+  ACCOUNT_ACTION_IDS,
+  ACCOUNT_FIELDS,
+  accountPendingView,
+  type WorkspaceAccount,
+} from '../features/workspace-account.ts';
 import { type ListenerContext, onPress, parseForm, runAfterAck } from './press.ts';
 
 /** Handles the buttons and the form with which admins set their workspace's service account. */

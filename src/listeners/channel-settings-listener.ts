@@ -1,6 +1,6 @@
-import type { ChannelSettingsModal } from '../features/channel-settings/channel-settings.ts';
-import type { ChannelSettingsValues } from '../features/channel-settings/channel-settings-snapshot.ts';
-import { CHANNEL_SETTINGS_CALLBACK } from '../features/channel-settings/channel-settings-view.ts';
+import type { ChannelSettingsModal } from '../features/settings/channel-settings.ts';
+import type { ChannelSettingsValues } from '../features/settings/channel-settings-snapshot.ts';
+import { CHANNEL_SETTINGS_CALLBACK } from '../features/settings/channel-settings-view.ts';
 import * as strings from '../render/strings/index.ts';
 import { type FormSubmission, type ListenerContext, onForm, savedOrErrors } from './press.ts';
 

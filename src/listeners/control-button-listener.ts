@@ -1,5 +1,5 @@
-import type { FreshLinksPress } from '../features/fresh-links/fresh-links-modal.ts';
-import type { ModalOutcome } from '../features/open-modal.ts';
+import type { ModalOutcome } from '../features/modals.ts';
+import type { FreshLinksPress } from '../features/steps-and-fresh-links.ts';
 import type { ControlOutcome, MessagePress, Press, PressAnswer } from '../relay/runtime/control-request.ts';
 import { type ListenerContext, onPress } from './press.ts';
 

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { TitlesAndPrompts } from '../features/direct-messages/titles-and-prompts.ts';
-import type { HomeTab } from '../features/home/home-tab.ts';
-import { parseHomeMetadata, parsePageButton, parseTaskButton } from '../features/home/home-view.ts';
-import type { TaskModal } from '../features/tasks/task-modal.ts';
-import type { UsageReport } from '../features/usage/usage-report.ts';
+import type { TitlesAndPrompts } from '../features/direct-messages.ts';
+import { type HomeTab, parseHomeMetadata, parsePageButton, parseTaskButton } from '../features/home-tab.ts';
+import type { TaskModal } from '../features/task-details/task-modal.ts';
+import type { UsageReport } from '../features/usage-report.ts';
 import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { HomeTabState } from '../relay/tasks/task-list.ts';
 import * as strings from '../render/strings/index.ts';

@@ -1,8 +1,8 @@
 import type { App, RespondFn, ViewResponseAction } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { FormErrors, ModalOutcome } from '../features/open-modal.ts';
-import { shownMessageSchema } from '../relay/controls/button-use.ts';
+import type { FormErrors, ModalOutcome } from '../features/modals.ts';
+import { shownMessageSchema } from '../relay/controls/continue-and-retry.ts';
 import type { ControlOutcome, PressAnswer, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { EphemeralTarget } from '../relay/runtime/private-messages.ts';
 import { noticeModal } from '../render/blocks/modal.ts';

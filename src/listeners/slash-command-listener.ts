@@ -1,6 +1,6 @@
 import type { RespondFn } from '@slack/bolt';
 import { z } from 'zod';
-import type { ModalOutcome } from '../features/open-modal.ts';
+import type { ModalOutcome } from '../features/modals.ts';
 import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../render/markdown/pings.ts';

@@ -1,6 +1,5 @@
 import type { StartForm } from '../features/start/start-form.ts';
-import type { StartFormValues } from '../features/start/start-form-message.ts';
-import type { StartFormSubmissions } from '../features/start/start-form-submission.ts';
+import type { StartFormSubmissions, StartFormValues } from '../features/start/start-form-submission.ts';
 import { parseStartFormMetadata, START_CALLBACK } from '../features/start/start-form-view.ts';
 import { type FormSubmission, formErrors, type ListenerContext, onForm, onPress } from './press.ts';
 

@@ -1,5 +1,5 @@
-import type { ModalOutcome } from '../features/open-modal.ts';
-import { parseStepsPage, type StepsPress } from '../features/steps/steps-modal.ts';
+import type { ModalOutcome } from '../features/modals.ts';
+import { parseStepsPage, type StepsPress } from '../features/steps-and-fresh-links.ts';
 import { type ListenerContext, onPress } from './press.ts';
 
 /** The buttons that show steps: below a reply, and within the modal. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StopTrigger } from '../relay/controls/stop-requests.ts';
+import type { StopTrigger } from '../relay/controls/stop-triggers.ts';
 import { slackId, slackTs } from '../slack/field-schemas.ts';
 import type { Envelope } from './envelope.ts';
 

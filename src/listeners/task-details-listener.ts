@@ -1,8 +1,8 @@
-import type { HomeTab } from '../features/home/home-tab.ts';
-import type { TaskDeleter } from '../features/tasks/task-deletion.ts';
-import type { TaskFileDelivery } from '../features/tasks/task-file-delivery.ts';
-import type { TaskModal, TaskModalRequest } from '../features/tasks/task-modal.ts';
-import { parseFilesPage, parseTaskMetadata } from '../features/tasks/task-view.ts';
+import type { HomeTab } from '../features/home-tab.ts';
+import type { TaskDeleter } from '../features/task-details/task-deletion.ts';
+import type { TaskFileDelivery } from '../features/task-details/task-file-delivery.ts';
+import type { TaskModal, TaskModalRequest } from '../features/task-details/task-modal.ts';
+import { parseFilesPage, parseTaskMetadata } from '../features/task-details/task-view.ts';
 import * as strings from '../render/strings/index.ts';
 import { type ButtonPress, type ListenerContext, onPress } from './press.ts';
 

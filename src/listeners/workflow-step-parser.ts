@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WorkflowStepRun } from '../features/workflow-step/workflow-step-handler.ts';
+import type { WorkflowStepRun } from '../features/workflow-step.ts';
 import { optional, slackId } from '../slack/field-schemas.ts';
 import type { Envelope } from './envelope.ts';
 

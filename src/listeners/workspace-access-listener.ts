@@ -2,7 +2,7 @@ import { z } from 'zod';
 import {
   WORKSPACE_ACCESS_ACTION_IDS,
   type WorkspaceAccessSettings,
-} from '../features/workspace-settings/workspace-access-settings.ts';
+} from '../features/settings/workspace-settings.ts';
 import * as strings from '../render/strings/index.ts';
 import { type ListenerContext, onForm, onPress, savedOrErrors } from './press.ts';
 

@@ -56,7 +56,7 @@ describe('an import', () => {
     ['beside it in its own room', 'src/slack/client.ts', `import { a } from './errors.ts';`],
     ['of Slack in a listener', 'src/listeners/app.ts', `import { App } from '@slack/bolt';`],
     ['of a type for rendering', 'src/render/a.ts', `import type { Message } from '../agent/schema.ts';`],
-    ['of what all features share', 'src/features/home/a.ts', `import { open } from '../open-modal.ts';`],
+    ['of what all features share', 'src/features/home/a.ts', `import { open } from '../modals.ts';`],
     ['of the app in the sandbox', 'sandbox/demo.ts', `import { startApp } from '../src/app.ts';`],
     ['of the doctor while setting up', 'setup/a.ts', `import { runChecks } from '../src/operate/doctor.ts';`],
   ])('may lead %s', (_, path, text) => {
@@ -86,14 +86,14 @@ describe('an import', () => {
     ['from one service to the other', 'src/slack/a.ts', `import { a } from '../agent/a.ts';`, /src\/agent/],
     [
       'from one feature to another',
-      'src/features/home/a.ts',
-      `import { a } from '../tasks/a.ts';`,
+      'src/features/home-tab.ts',
+      `import { a } from './tasks/a.ts';`,
       /features do not import each other/,
     ],
     [
       'from what features share to one of them',
-      'src/features/open-modal.ts',
-      `import { a } from './home/a.ts';`,
+      'src/features/modals.ts',
+      `import { a } from './home-tab.ts';`,
       /may not import one of them/,
     ],
     [

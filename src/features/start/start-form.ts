@@ -15,7 +15,7 @@ import { shorten } from '../../render/text/graphemes.ts';
 import { keptParts } from '../../slack/message-attachment.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../open-modal.ts';
+import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../modals.ts';
 import { MAX_QUESTION_CHARACTERS, type StartFormContent, startFormView } from './start-form-view.ts';
 
 /** Longest lookup of the person who opens the form (ms). */

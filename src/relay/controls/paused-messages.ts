@@ -14,7 +14,7 @@ import type { ControlOutcome, Press } from '../runtime/control-request.ts';
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { inBackground } from '../runtime/poller.ts';
-import { stopRequesterName } from './stop-delivery.ts';
+import { stopRequesterName } from './stop-control.ts';
 import type { WaitingReactions } from './waiting-reactions.ts';
 
 /** The part of the stopped turn's posts that shows how many messages are paused. */

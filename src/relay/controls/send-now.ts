@@ -6,7 +6,7 @@ import type { ChannelActor, ControlOutcome, MessagePress, PressAnswer } from '..
 import type { RelayDeps } from '../runtime/deps.ts';
 import type { InboxOutcome } from '../runtime/incoming-message.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
-import { stopRequesterName } from './stop-delivery.ts';
+import { stopRequesterName } from './stop-control.ts';
 
 /** The button of a waiting message that passes it on to the run at work, in whichever process that is. */
 export class SendNow {

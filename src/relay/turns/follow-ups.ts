@@ -5,7 +5,7 @@ import type { BackgroundState } from '../../render/messages/button-notes.ts';
 import type { Job } from '../../store/schema.ts';
 import { FOLLOW_UP_JOB } from '../../store/tasks/follow-up-schedule.ts';
 import type { CheckedTurn } from '../../store/tasks/tasks.ts';
-import { sendBackgroundStop } from '../controls/stop-delivery.ts';
+import { sendBackgroundStop } from '../controls/stop-control.ts';
 import { isOpen, updateBackgroundNotice } from '../replies/background-notice.ts';
 import { isTaskSettled } from '../replies/reply-reader.ts';
 import type { RelayDeps, SettledTurnContext, ThreadWork } from '../runtime/deps.ts';

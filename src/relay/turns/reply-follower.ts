@@ -10,7 +10,7 @@ import { truncatedCopy } from '../../agent/truncated-copy.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
 import { messageKeyOf, turnLocationOf } from '../../store/threads/turns.ts';
-import { buttonUse } from '../controls/button-use.ts';
+import { buttonUse } from '../controls/continue-and-retry.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';
 import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { inBackground } from '../runtime/poller.ts';

@@ -3,7 +3,7 @@ import type { Message, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { turnLocationOf } from '../../store/threads/turns.ts';
-import { stopRequesterName } from '../controls/stop-delivery.ts';
+import { stopRequesterName } from '../controls/stop-control.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
 import { LiveReply } from '../replies/live-reply.ts';
 import { ReplyReader, type ReplyReaderOptions } from '../replies/reply-reader.ts';

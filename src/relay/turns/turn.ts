@@ -1,7 +1,7 @@
 import * as strings from '../../render/strings/index.ts';
 import { ChannelGoneError, isPermanentRefusal, PayloadRefusedError } from '../../slack/errors.ts';
 import { StoreError } from '../../store/errors.ts';
-import { sendStop } from '../controls/stop-delivery.ts';
+import { sendStop } from '../controls/stop-control.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import { SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { controlRefusal, permittedTurn, useOnTurn } from '../relay/access/control-permission.ts';
+import { type ControlOutcome, type ControlRequest, turnOf } from '../relay/runtime/control-request.ts';
+import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { trySendEphemeral } from '../relay/runtime/private-messages.ts';
+import { textInput } from '../render/blocks/form-inputs.ts';
+import { createModal, type Modal, type ViewBlock } from '../render/blocks/modal.ts';
+import { contextLineBlock, mrkdwnSection, plainText, sectionBlock } from '../render/blocks/slack-blocks.ts';
+import { formatChannel, formatPerson } from '../render/blocks/task-lines.ts';
+import { escapeMrkdwn } from '../render/markdown/pings.ts';
+import { feedbackThanksMessage } from '../render/messages/feedback-buttons.ts';
+import * as strings from '../render/strings/index.ts';
+import { formatAge } from '../render/text/duration.ts';
+import { shorten } from '../render/text/graphemes.ts';
+import type { FeedbackKey } from '../store/audit/feedback-ratings.ts';
+import type { Turn } from '../store/schema.ts';
+import type { Store } from '../store/store.ts';
+import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from './modals.ts';
+
+const CONTROL = 'feedback';
+
+/** Feedback on answers: one thumb per person and answer, and an optional comment. */
+export class AnswerFeedback {
+  readonly #deps: RelayDeps;
+
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
+  }
+
+  /** Saves a thumb in place of the person's earlier one. */
+  async rate({ good, ...request }: ControlRequest & { good: boolean }): Promise<ControlOutcome> {
+    const { workspace, turnId, person } = request;
+    const turn = await permittedTurn(this.#deps, request, CONTROL, true);
+    if (typeof turn === 'string') return turn;
+    await this.#deps.store.feedback.rate({ workspace, turn_id: turnId, user_id: person }, good);
+    this.#deps.log.info({ turn: turnId, good }, 'feedback received');
+    const { channel, thread_ts: threadTs } = turn;
+    trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, feedbackThanksMessage(turnId));
+    return 'done';
+  }
+
+  /** Opens the form for a comment, or a modal that says why not. Throws a SlackError. */
+  async openCommentForm(request: ControlRequest & ModalTrigger): Promise<ModalOutcome> {
+    return openAndFillModal(this.#deps, request, strings.feedback.title, () => this.#renderView(request));
+  }
+
+  async #renderView(request: ControlRequest): Promise<ModalContent> {
+    const { workspace, turnId, person } = request;
+    const turn = await turnOf(this.#deps.store, request);
+    if (turn === undefined) return strings.controlFailed.unknown;
+    const refusal = await controlRefusal(this.#deps, {
+      ...useOnTurn(turn, person, CONTROL),
+      isReadOnly: true,
+    });
+    if (refusal !== undefined) return refusal;
+    const given = await this.#deps.store.feedback.get({ workspace, turn_id: turnId, user_id: person });
+    return commentView(turnId, given?.comment ?? null);
+  }
+
+  /** Saves a comment with the person's thumb, and tells its writer; false if the thumb is gone. */
+  async saveComment(
+    { workspace, turnId, person }: Omit<ControlRequest, 'channel'>,
+    text: string,
+  ): Promise<boolean> {
+    const { store, log } = this.#deps;
+    const key = { workspace, turn_id: turnId, user_id: person };
+    if (!(await store.feedback.addComment(key, text))) return false;
+    const turn = await store.turns.get(workspace, turnId);
+    if (turn !== undefined) {
+      const { channel, thread_ts: threadTs } = turn;
+      trySendEphemeral(this.#deps, { workspace, channel, person, threadTs }, strings.feedback.saved);
+    }
+    this.#postComment(key, turn, text).catch((error: unknown) =>
+      log.warn({ err: error, turn: turnId }, 'a comment was not posted in FEEDBACK_CHANNEL'),
+    );
+    return true;
+  }
+
+  /** Posts a comment in the channel of the settings. Throws a SlackError. */
+  async #postComment(key: FeedbackKey, turn: Turn | undefined, text: string): Promise<void> {
+    const { feedbackChannel: channel } = this.#deps.settings;
+    const workspace = this.#deps.workspace(key.workspace);
+    if (channel === undefined || workspace === undefined) return;
+    const { posting, people } = workspace;
+    const given = await this.#deps.store.feedback.get(key);
+    const thumb = given?.is_positive === true ? strings.buttons.thumbsUp : strings.buttons.thumbsDown;
+    const heading = strings.feedback.received(thumb, await people.personName(key.user_id));
+    const url = turn && (await posting.getPermalink({ channel: turn.channel, ts: turn.thread_ts }));
+    const message = {
+      text: escapeMrkdwn(heading),
+      blocks: [
+        contextLineBlock(heading),
+        sectionBlock(shorten(text, MAX_COMMENT_CHARACTERS)),
+        ...(url === undefined ? [] : [mrkdwnSection(`<${url}|${strings.buttons.openThread}>`)]),
+      ],
+    };
+    await posting.post({ channel, message, key: randomUUID(), kind: 'notice' });
+  }
+}
+
+/** The most that a plain-text input takes. */
+export const MAX_COMMENT_CHARACTERS = 3_000;
+
+/** The form for a comment on a turn's answer; `written` is the person's earlier comment. */
+export function commentView(turnId: string, written: string | null): Modal {
+  const { title, label, hint } = strings.feedback;
+  const field = { initial: written, maxLength: MAX_COMMENT_CHARACTERS, multiline: true };
+  return {
+    ...createModal(title, [textInput('comment', { label, hint }, field)]),
+    callback_id: 'feedback_comment',
+    private_metadata: turnId,
+    submit: plainText(strings.buttons.send),
+    close: plainText(strings.buttons.cancel),
+  };
+}
+
+const MAX_COMMENTS = 5;
+/** How far back comments are looked for. */
+const SHOWN_MS = 7 * 24 * 60 * 60_000;
+const MAX_CHARACTERS = 500;
+
+/** The newest comments on answers: a section of an admin's Home tab. */
+export async function feedbackSection(
+  { feedback }: Pick<Store, 'feedback'>,
+  workspace: string,
+): Promise<ViewBlock[]> {
+  const given = await feedback.inRange({ since: new Date(Date.now() - SHOWN_MS), workspace });
+  const rows = given.filter(({ comment }) => comment !== null).slice(-MAX_COMMENTS);
+  const comments = rows
+    .toReversed()
+    .flatMap(({ comment, is_positive, user_id, channel, given_at }): ViewBlock[] => {
+      const facts = [
+        is_positive ? strings.buttons.thumbsUp : strings.buttons.thumbsDown,
+        formatPerson(user_id),
+        channel === null ? '' : formatChannel(channel),
+        formatAge(Date.now() - given_at.getTime()),
+      ];
+      return [
+        mrkdwnSection(facts.filter((fact) => fact !== '').join(' · ')),
+        sectionBlock(shorten(comment ?? '', MAX_CHARACTERS)),
+      ];
+    });
+  return [
+    { type: 'divider' },
+    { type: 'header', text: plainText(strings.feedback.heading) },
+    ...(comments.length === 0 ? [contextLineBlock(strings.feedback.none)] : comments),
+  ];
+}

@@ -1,0 +1,33 @@
+import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { isDirectChannel } from '../relay/runtime/incoming-message.ts';
+import { inBackground } from '../relay/runtime/poller.ts';
+import * as strings from '../render/strings/index.ts';
+import { shorten } from '../render/text/graphemes.ts';
+import type { ThreadKey } from '../store/keys.ts';
+
+/** Characters of a title (https://docs.slack.dev/reference/methods/agents.sessions.rename). */
+const MAX_TITLE_CHARACTERS = 200;
+
+/** What only direct messages have where Slack lists the app as an agent. */
+export class TitlesAndPrompts {
+  readonly #deps: RelayDeps;
+
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
+  }
+
+  /** Suggests prompts to a person who opens their direct messages. Throws a SlackError. */
+  async suggestPrompts(workspace: string, channel: string): Promise<void> {
+    const { title, list } = strings.prompts;
+    await this.#deps.workspace(workspace)?.sessions?.setSuggestedPrompts(channel, title, list);
+  }
+
+  /** Has Slack show the title of a task that was started. Returns at once; never throws. */
+  onTaskStarted({ workspace, channel, thread_ts }: ThreadKey, title: string): void {
+    if (!isDirectChannel(channel)) return;
+    const sessions = this.#deps.workspace(workspace)?.sessions;
+    if (sessions === undefined) return;
+    const work = sessions.setTitle(channel, thread_ts, shorten(title, MAX_TITLE_CHARACTERS));
+    inBackground(work, this.#deps.log, 'could not set the title of a direct message thread');
+  }
+}

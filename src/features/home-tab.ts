@@ -1,0 +1,278 @@
+import { parseJson } from '../calls/json.ts';
+import { accessDenialFor } from '../relay/access/access-policy.ts';
+import { isAdminNow } from '../relay/access/admins.ts';
+import type { ChannelActor, WorkspaceActor } from '../relay/runtime/control-request.ts';
+import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
+import { channelTasksRefusal } from '../relay/tasks/task-access.ts';
+import {
+  type HomeTabState,
+  parseHomeTabState,
+  type TaskList,
+  taskSummary,
+} from '../relay/tasks/task-list.ts';
+import type { ViewBlock } from '../render/blocks/modal.ts';
+import {
+  actionsBlock,
+  buttonElement,
+  contextLineBlock,
+  mrkdwnSection,
+  plainText,
+} from '../render/blocks/slack-blocks.ts';
+import { type TaskSummary, taskLine } from '../render/blocks/task-lines.ts';
+import * as strings from '../render/strings/index.ts';
+import { SlackError } from '../slack/errors.ts';
+import type { TaskPage, TaskRow } from '../store/tasks/tasks.ts';
+import { WHOLE_WORKSPACE } from '../store/workspaces/settings-store.ts';
+import type { ModalOutcome, ModalTrigger } from './modals.ts';
+
+/** Longest lookup of the person who opens the tab (ms). */
+const LOOKUP_TIMEOUT_MS = 3_000;
+
+export interface HomeRequest extends WorkspaceActor {
+  state: HomeTabState;
+  /** Slack's hash of the view that the state is from: the tab stays as it is if the person has moved on since. */
+  hash?: string | undefined;
+  /** A sentence about what was just done. */
+  note?: string | undefined;
+}
+
+export interface ChannelSettingsRequest extends ModalTrigger, ChannelActor {}
+
+/** A part of the Home tab that only admins see. */
+export interface AdminSection {
+  buildSection(workspace: string): Promise<readonly ViewBlock[]>;
+}
+
+export interface HomeTabDeps extends RelayDeps {
+  taskList: TaskList;
+  adminSections: readonly AdminSection[];
+  /** Opens the modal with a channel's settings. */
+  openSettings: (request: ChannelSettingsRequest) => Promise<ModalOutcome>;
+}
+
+/** What a Home tab shows, and the rows of its lists. */
+type HomeData = Omit<HomeContent, 'note' | 'now'> & { rows: readonly TaskRow[] };
+
+/** The Home tab: shown at once from our own records, then updated with the task states from the service. */
+export class HomeTab {
+  readonly #deps: HomeTabDeps;
+
+  constructor(deps: HomeTabDeps) {
+    this.#deps = deps;
+  }
+
+  /** Shows a person's Home tab. Throws a SlackError. */
+  async show(request: HomeRequest): Promise<void> {
+    const workspace = this.#deps.workspace(request.workspace);
+    if (workspace === undefined) return;
+    const { person, note } = request;
+    const data = await this.#load(workspace, request);
+    const isFresh = this.#deps.taskList.isFresh(data.rows);
+    const first = renderView(data, note ?? (isFresh ? undefined : strings.home.loading));
+    const hash = await workspace.views.publish(person, first, request.hash);
+    if (hash === undefined || isFresh) return;
+    const reached = await this.#deps.taskList.refresh(data.rows);
+    const freshData = await this.#load(workspace, { ...request, state: data.state });
+    // The hash leaves a page alone that the person has opened meanwhile.
+    await workspace.views.publish(
+      person,
+      renderView(freshData, note ?? (reached ? undefined : strings.home.stale)),
+      hash,
+    );
+  }
+
+  /** Opens the settings of the channel that is shown. Throws a SlackError. */
+  async openChannelSettings(request: ChannelSettingsRequest, state: HomeTabState): Promise<void> {
+    const { workspace: id, channel, person } = request;
+    const workspace = this.#deps.workspace(id);
+    if (workspace === undefined) return;
+    // Someone who has left the channel reads so in the tab.
+    const refusal = await channelTasksRefusal(workspace, channel, person);
+    if (refusal !== undefined) return this.show({ workspace: id, person, state });
+    if ((await this.#deps.openSettings(request)) === 'late')
+      await this.show({ workspace: id, person, state, note: strings.controlFailed.late });
+  }
+
+  async #load(workspace: WorkspaceClient, { person, state }: HomeRequest): Promise<HomeData> {
+    const { tasks } = this.#deps.store;
+    const { channel } = state;
+    const own = await loadPage(state.page, (range) => tasks.ofPerson(workspace.id, person, range));
+    const refusal = channel === undefined ? undefined : await channelTasksRefusal(workspace, channel, person);
+    const theirs =
+      channel === undefined || refusal !== undefined
+        ? undefined
+        : await loadPage(state.channelPage, (range) => tasks.ofChannel(workspace.id, channel, range));
+    return {
+      hasAccess: await this.#hasAccess(workspace, person),
+      state: { channel, page: own.page, channelPage: theirs?.page ?? state.channelPage },
+      ownTasks: own,
+      channelTasks: refusal === undefined ? theirs : { refusal },
+      sections: await this.#loadSections({ workspace: workspace.id, person }),
+      rows: [...own.rows, ...(theirs?.rows ?? [])],
+    };
+  }
+
+  /** Whether the workspace's settings let a person in; true if Slack does not say in time who they are. */
+  async #hasAccess({ id, people }: WorkspaceClient, person: string): Promise<boolean> {
+    const timeout = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+    const asker = { workspace: id, channel: WHOLE_WORKSPACE, person };
+    const why = await accessDenialFor(this.#deps, people, asker, timeout).catch((error: unknown) => {
+      if (!timeout.aborted && !(error instanceof SlackError)) throw error;
+      return 'unknown' as const;
+    });
+    return why === undefined || why === 'unknown';
+  }
+
+  async #loadSections(actor: WorkspaceActor): Promise<readonly ViewBlock[]> {
+    try {
+      if (!(await isAdminNow(this.#deps, actor))) return [];
+      const { workspace } = actor;
+      return (await Promise.all(this.#deps.adminSections.map((one) => one.buildSection(workspace)))).flat();
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'left out the admin sections of a Home tab');
+      return [];
+    }
+  }
+}
+
+/** The wanted page, or the last one if the list has become shorter. */
+async function loadPage(
+  wanted: number,
+  read: (range: { from: number; most: number }) => Promise<TaskPage>,
+): Promise<HomeTaskList & { page: number; rows: readonly TaskRow[] }> {
+  const at = async (page: number) => {
+    const { rows, total: count } = await read({ from: page * HOME_PAGE_SIZE, most: HOME_PAGE_SIZE });
+    return { page, rows, count, tasks: rows.map(taskSummary) };
+  };
+  const found = await at(wanted);
+  if (found.rows.length > 0 || wanted === 0) return found;
+  return at(Math.max(0, Math.ceil(found.count / HOME_PAGE_SIZE) - 1));
+}
+
+function renderView(data: HomeData, note: string | undefined) {
+  return homeView({ ...data, note, now: Date.now() });
+}
+
+export const HOME_PAGE_SIZE = 10;
+/** https://docs.slack.dev/reference/views/home-tab-views */
+const MAX_BLOCKS = 100;
+
+/** A page of tasks; `count` is the number on all pages. */
+export interface HomeTaskList {
+  tasks: readonly TaskSummary[];
+  count: number;
+}
+
+/** The chosen channel's tasks, or why they are not shown. */
+export type HomeChannelTasks = HomeTaskList | { refusal: string };
+
+export interface HomeContent {
+  state: HomeTabState;
+  /** The workspace lets the person use the agent. */
+  hasAccess: boolean;
+  ownTasks: HomeTaskList;
+  /** Undefined if no channel is chosen. */
+  channelTasks: HomeChannelTasks | undefined;
+  /** A sentence at the top: what was just done, or how fresh the lists are. */
+  note?: string | undefined;
+  /** Blocks of other features, at the end. */
+  sections: readonly ViewBlock[];
+  now: number;
+}
+
+/** A person's Home tab. */
+export function homeView(content: HomeContent) {
+  const { state, hasAccess, ownTasks, channelTasks, note, sections, now } = content;
+  const { noneOfYours, noneWithoutAccess } = strings.home;
+  const blocks: ViewBlock[] = [
+    { type: 'header', text: plainText(strings.home.title) },
+    mrkdwnSection(hasAccess ? strings.home.about : strings.home.noAccess),
+    contextLineBlock(strings.automatedNotice),
+    actionsBlock([buttonElement('home_refresh', strings.buttons.refresh, 'refresh')]),
+    ...(note === undefined ? [] : [contextLineBlock(note)]),
+    { type: 'header', text: plainText(strings.home.yourTasks) },
+    ...listBlocks('own', ownTasks, state.page, now, hasAccess ? noneOfYours : noneWithoutAccess),
+    { type: 'divider' },
+    { type: 'header', text: plainText(strings.home.ofChannel) },
+    channelSelect(state.channel),
+    ...channelBlocks(channelTasks, state, now),
+  ];
+  const room = MAX_BLOCKS - blocks.length;
+  return {
+    type: 'home' as const,
+    private_metadata: JSON.stringify(state),
+    blocks: [...blocks, ...sections.slice(0, room)],
+  };
+}
+
+/** Reads what a Home tab shows from its metadata; the first pages for anything else. */
+export function parseHomeMetadata(metadata: string | undefined): HomeTabState {
+  return parseHomeTabState(parseJson(metadata));
+}
+
+/** The list and page that a page button leads to; undefined for anything else. */
+export function parsePageButton(value: string): { list: 'own' | 'channel'; page: number } | undefined {
+  const match = /^(own|channel)\/(\d{1,5})$/.exec(value);
+  if (match === null) return undefined;
+  return { list: match[1] === 'own' ? 'own' : 'channel', page: Number(match[2]) };
+}
+
+/** The thread of a `task_details` button; undefined for anything else. */
+export function parseTaskButton(value: string): { channel: string; thread_ts: string } | undefined {
+  const match = /^([A-Z0-9]{1,30})\/(\d{1,10}\.\d{6})$/.exec(value);
+  return match?.[1] === undefined || match[2] === undefined
+    ? undefined
+    : { channel: match[1], thread_ts: match[2] };
+}
+
+function channelBlocks(channel: HomeChannelTasks | undefined, state: HomeTabState, now: number): ViewBlock[] {
+  if (channel === undefined) return [];
+  if ('refusal' in channel) return [mrkdwnSection(channel.refusal)];
+  const blocks = listBlocks('channel', channel, state.channelPage, now, strings.home.noneOfChannel);
+  if (state.channel === undefined) return blocks;
+  return [
+    actionsBlock([buttonElement('home_settings', strings.buttons.channelSettings, state.channel)]),
+    ...blocks,
+  ];
+}
+
+function listBlocks(
+  list: 'own' | 'channel',
+  { tasks, count }: HomeTaskList,
+  page: number,
+  now: number,
+  none: string,
+): ViewBlock[] {
+  const isOwn = list === 'own';
+  if (tasks.length === 0 && page === 0) return [mrkdwnSection(none)];
+  const from = page * HOME_PAGE_SIZE;
+  const blocks: ViewBlock[] = tasks.slice(0, HOME_PAGE_SIZE).map((task) => ({
+    ...mrkdwnSection(taskLine(task, now, isOwn ? 'channel' : 'starter')),
+    accessory: buttonElement('task_details', strings.buttons.details, `${task.channel}/${task.root}`),
+  }));
+  if (count <= HOME_PAGE_SIZE && page === 0) return blocks;
+  const pageButtons = [];
+  if (page > 0) pageButtons.push(buttonElement('home_newer', strings.buttons.newer, `${list}/${page - 1}`));
+  if (from + HOME_PAGE_SIZE < count)
+    pageButtons.push(buttonElement('home_older', strings.buttons.older, `${list}/${page + 1}`));
+  if (tasks.length > 0)
+    blocks.push(contextLineBlock(strings.pageShown(from + 1, from + tasks.length, count)));
+  if (pageButtons.length > 0) blocks.push(actionsBlock(pageButtons));
+  return blocks;
+}
+
+function channelSelect(chosen: string | undefined): ViewBlock {
+  return {
+    type: 'section',
+    // Slack keeps a person's choice in a block of the same id, and would not show ours.
+    block_id: `home_channel/${chosen ?? ''}`,
+    text: plainText(strings.home.chooseChannel),
+    accessory: {
+      type: 'conversations_select',
+      action_id: 'home_channel',
+      placeholder: plainText(strings.home.choose),
+      ...(chosen !== undefined && { initial_conversation: chosen }),
+      filter: { include: ['public', 'private'], exclude_bot_users: true },
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { ChannelActor } from '../relay/runtime/control-request.ts';
+import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { type TaskList, taskSummary, threadPermalink } from '../relay/tasks/task-list.ts';
+import {
+  buttonElement,
+  contextLineBlock,
+  mrkdwnSection,
+  type RenderedMessage,
+  type SectionBlock,
+  sectionBlock,
+} from '../render/blocks/slack-blocks.ts';
+import { formatTitle, linkedTitle, type TaskSummary, taskLine } from '../render/blocks/task-lines.ts';
+import * as strings from '../render/strings/index.ts';
+import type { RunningTurn } from '../store/threads/turn-usage.ts';
+
+/** Most tasks in the message. */
+const MAX_RUNNING_ROWS = 20;
+
+/** A running task with its thread's address, if Slack gives one. */
+type RunningTask = RunningTurn & { url: string | undefined };
+
+/** A person's running tasks in a channel, each with a Stop button (`stop_listed`; the value is the turn's id). */
+export function runningTasksMessage(rows: readonly RunningTask[], otherCount: number): RenderedMessage {
+  const footer = otherCount > 0 ? [strings.command.othersRunning(otherCount)] : [];
+  if (rows.length === 0) return { text: [strings.command.noneOfYours, ...footer].join(' '), blocks: [] };
+  const more = rows.length > MAX_RUNNING_ROWS ? [strings.command.more] : [];
+  const blocks = rows.slice(0, MAX_RUNNING_ROWS).map((row): SectionBlock => {
+    const state = row.is_stopping
+      ? strings.command.stopping
+      : strings.command.since(Date.now() - row.started_at.getTime());
+    const title = linkedTitle(formatTitle(row.task_title, strings.command.untitled), row.url);
+    const section = mrkdwnSection(`${title} · ${state}`);
+    if (row.is_stopping) return section;
+    return { ...section, accessory: buttonElement('stop_listed', strings.buttons.stop, row.turn_id) };
+  });
+  const below = [...more, ...footer];
+  const note = below.length === 0 ? [] : [contextLineBlock(below.join(' '))];
+  const heading = strings.command.yourTasks;
+  return { text: heading, blocks: [sectionBlock(heading), ...blocks, ...note] };
+}
+
+/** What `/agent status` and `/agent stop` answer: the asker's running tasks in a channel. Throws a StoreError. */
+export async function listRunningTasks(
+  deps: RelayDeps,
+  { workspace, channel, person }: ChannelActor,
+): Promise<RenderedMessage> {
+  const { turnUsage } = deps.store;
+  const [own, all] = await Promise.all([
+    turnUsage.runningOf({ workspace, channel, person }, MAX_RUNNING_ROWS + 1),
+    turnUsage.countRunning(workspace, channel),
+  ]);
+  const slack = deps.workspace(workspace);
+  const rows = await Promise.all(
+    own.map(async (turn) => ({
+      ...turn,
+      url: slack && (await threadPermalink(slack, { channel, thread_ts: turn.thread_ts })),
+    })),
+  );
+  return runningTasksMessage(rows, own.length > MAX_RUNNING_ROWS ? 0 : all - own.length);
+}
+
+/** Most tasks in the message: even with all texts at their longest it stays below Slack's 12,000 characters. */
+const MAX_LISTED_TASKS = 10;
+
+/** The newest tasks of a channel, for one person to see. `count` is the number of all its tasks. */
+export function channelTasksMessage(
+  tasks: readonly TaskSummary[],
+  count: number,
+  now: number,
+): RenderedMessage {
+  if (tasks.length === 0)
+    return { text: strings.tasks.noneHere, blocks: [mrkdwnSection(strings.tasks.noneHere)] };
+  const shown = tasks.slice(0, MAX_LISTED_TASKS);
+  const heading = strings.channelTasks(shown.length, count);
+  const lines = shown.map((task) => mrkdwnSection(taskLine(task, now, 'starter')));
+  return { text: heading, blocks: [mrkdwnSection(heading), ...lines] };
+}
+
+/** What `/agent tasks` answers: the newest tasks of a channel, in which the asker must be. Throws a StoreError. */
+export async function listChannelTasks(
+  { store }: Pick<RelayDeps, 'store'>,
+  taskList: Pick<TaskList, 'refresh'>,
+  workspace: string,
+  channel: string,
+): Promise<RenderedMessage> {
+  const newest = () => store.tasks.ofChannel(workspace, channel, { from: 0, most: MAX_LISTED_TASKS });
+  await taskList.refresh((await newest()).rows);
+  const { rows, total } = await newest();
+  return channelTasksMessage(rows.map(taskSummary), total, Date.now());
+}

@@ -1,0 +1,130 @@
+import type { AgentClient } from '../../agent/agent-client.ts';
+import { AgentError, undefinedIfNotFound } from '../../agent/errors.ts';
+import type { Review } from '../../agent/service-schema.ts';
+import { toListedResult } from '../../relay/replies/result-posts.ts';
+import type { ChannelActor } from '../../relay/runtime/control-request.ts';
+import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
+import { taskRefusal } from '../../relay/tasks/task-access.ts';
+import { type HomeTabState, savedPermalink, taskSummary } from '../../relay/tasks/task-list.ts';
+import * as strings from '../../render/strings/index.ts';
+import type { TaskRow } from '../../store/tasks/tasks.ts';
+import { type ModalContent, type ModalOutcome, openAndFillModal, updateModal } from '../modals.ts';
+import { FILES_PER_PAGE, type TaskDetails, type TaskFile, taskView } from './task-view.ts';
+
+export interface TaskModalRequest extends ChannelActor {
+  thread_ts: string;
+  /** The page of its files, from 0. */
+  page: number;
+  /** What the Home tab behind the modal shows. */
+  home: HomeTabState;
+  /** A sentence about what was just done. */
+  note?: string | undefined;
+}
+
+export class TaskModal {
+  readonly #deps: RelayDeps;
+
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
+  }
+
+  /** Opens the modal. Throws a SlackError. */
+  async open(triggerId: string, request: TaskModalRequest): Promise<ModalOutcome> {
+    const location = { workspace: request.workspace, triggerId };
+    return openAndFillModal(this.#deps, location, strings.tasks.title, (workspace) =>
+      this.#renderView(workspace, request),
+    );
+  }
+
+  /** Updates an open modal; false if it was closed. Throws a SlackError. */
+  async update(viewId: string, request: TaskModalRequest): Promise<boolean> {
+    const workspace = this.#deps.workspace(request.workspace);
+    if (workspace === undefined) return false;
+    return updateModal(workspace, viewId, strings.tasks.title, await this.#renderView(workspace, request));
+  }
+
+  /** Shows a sentence in place of the task. Throws a SlackError. */
+  async showNotice(viewId: string, workspace: string, sentence: string): Promise<void> {
+    await updateModal(this.#deps.workspace(workspace), viewId, strings.tasks.title, sentence);
+  }
+
+  async #renderView(workspace: WorkspaceClient, request: TaskModalRequest): Promise<ModalContent> {
+    const { channel, thread_ts, person, home, note } = request;
+    const key = { workspace: request.workspace, channel, thread_ts };
+    const row = await this.#deps.store.tasks.get(key);
+    if (row === undefined) return strings.tasks.notFound;
+    const refusal = await taskRefusal(workspace, row, person);
+    if (refusal !== undefined) return refusal;
+    const [{ state, page, reviews }, url] = await Promise.all([
+      readTaskDetails(this.#deps, row, request.page),
+      savedPermalink(this.#deps, row),
+    ]);
+    const task = { ...taskSummary(row), url, ...(state !== undefined && !row.has_open_turn && { state }) };
+    const files = page ?? { files: undefined, page: request.page, count: 0, isComplete: true };
+    const now = Date.now();
+    const watchedMs = this.#deps.settings.results.followUpMs;
+    const offersLook = row.finished_at !== null && now - row.finished_at.getTime() > watchedMs;
+    return taskView({ task, id: row.task_id, reviews, ...files, home, note, now, offersLook });
+  }
+}
+
+/** Longest wait for the service (ms). */
+const SERVICE_TIMEOUT_MS = 15_000;
+
+/** A page of a task's files; `count` is the number on all pages. */
+type TaskFileList = { files: TaskFile[] } & Pick<TaskDetails, 'page' | 'count' | 'isComplete'>;
+
+/** A task's state and reviews at the service, and a page of its files; undefined if the service does not say. */
+async function readTaskDetails(
+  deps: RelayDeps,
+  row: TaskRow,
+  page: number,
+): Promise<{ state: string | undefined; reviews: readonly Review[]; page: TaskFileList | undefined }> {
+  const signal = AbortSignal.timeout(SERVICE_TIMEOUT_MS);
+  // Throws AgentNotFoundError for an account whose key is gone: its tasks count as gone too.
+  const agent = () => deps.agent(row.account_id);
+  let state: string | undefined;
+  let reviews: readonly Review[] = [];
+  try {
+    const task = await undefinedIfNotFound(() => agent().getTask(row.task_id, { signal }));
+    state = task?.status ?? 'gone';
+    reviews = task?.reviews ?? [];
+    await deps.store.tasks.recordState(row, state);
+    return { state, reviews, page: await readFiles(deps, agent, row, page, state === 'gone', signal) };
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    deps.log.info({ err: error, task: row.task_id }, 'could not read a task at the service');
+    return { state, reviews, page: undefined };
+  }
+}
+
+/** First the files sent with the messages, then those that the agent made. */
+async function readFiles(
+  deps: RelayDeps,
+  agent: () => AgentClient,
+  row: TaskRow,
+  page: number,
+  isGone: boolean,
+  signal: AbortSignal,
+): Promise<TaskFileList> {
+  const inputs = await deps.store.tasks.attachedFileIds(row);
+  const { results: outputs, isComplete } = isGone
+    ? { results: [], isComplete: true }
+    : ((await undefinedIfNotFound(() =>
+        // The first page is opened, or asked for, to see what is new.
+        agent().allResults(row.task_id, { reconcile: page === 0, signal }),
+      )) ?? { results: [], isComplete: true });
+  const count = inputs.length + outputs.length;
+  const shown = Math.min(page, Math.max(0, Math.ceil(count / FILES_PER_PAGE) - 1));
+  const [from, to] = [shown * FILES_PER_PAGE, (shown + 1) * FILES_PER_PAGE];
+  const files = await Promise.all(
+    inputs.slice(from, to).map(async (id): Promise<TaskFile> => {
+      const file = await undefinedIfNotFound(() => agent().getFile(id, { signal }));
+      if (file === undefined) return { kind: 'gone' };
+      return { kind: 'input', id, name: file.filename, sizeBytes: file.sizeBytes };
+    }),
+  );
+  const made = outputs.slice(Math.max(0, from - inputs.length), Math.max(0, to - inputs.length));
+  files.push(...made.map((result) => ({ kind: 'output' as const, ...toListedResult(result) })));
+  return { files, page: shown, count, isComplete };
+}

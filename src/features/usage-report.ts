@@ -1,0 +1,163 @@
+import { Readable } from 'node:stream';
+import { isAdminNow } from '../relay/access/admins.ts';
+import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
+import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
+import { isBotId, isDirectChannel } from '../relay/runtime/incoming-message.ts';
+import { sendDirectMessage } from '../relay/runtime/private-messages.ts';
+import { createModal, type ViewBlock } from '../render/blocks/modal.ts';
+import {
+  actionsBlock,
+  buttonElement,
+  contextLineBlock,
+  mrkdwnSection,
+  plainText,
+} from '../render/blocks/slack-blocks.ts';
+import { formatChannel, formatModel } from '../render/blocks/task-lines.ts';
+import * as strings from '../render/strings/index.ts';
+import { csvLine } from '../render/text/csv-line.ts';
+import { SlackError } from '../slack/errors.ts';
+import { USAGE_FIGURES, type UsageRow } from '../store/audit/usage.ts';
+import { openAndFillModal } from './modals.ts';
+
+/** Lines of one month: a modal has 100 blocks. */
+const MAX_LINES = 40;
+/** A longer table is sent as several files, so that none is ever in memory as a whole. */
+const MAX_FILE_CHARACTERS = 4_000_000;
+/** Longest lookup of the names in a CSV (ms). Slack allows about 85 people and 40 channels a minute. */
+const NAMES_TIMEOUT_MS = 120_000;
+
+const words = strings.usage;
+
+/** What the agent is used for: figures for the admins of a workspace, counted when they ask for them. */
+export class UsageReport {
+  readonly #deps: RelayDeps;
+
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
+  }
+
+  /** The section of an admin's Home tab. */
+  async buildSection(): Promise<ViewBlock[]> {
+    const buttons = [
+      buttonElement('usage_show', words.show, 'show'),
+      buttonElement('usage_csv', words.csv, 'csv'),
+    ];
+    return [
+      { type: 'header', text: plainText(words.heading) },
+      contextLineBlock(words.about),
+      actionsBlock(buttons),
+    ];
+  }
+
+  /** Shows the figures of this month and last by channel and model. Throws a SlackError. */
+  async open(actor: WorkspaceActor, triggerId: string): Promise<void> {
+    const trigger = { ...actor, triggerId };
+    await openAndFillModal(this.#deps, trigger, words.title, async () => {
+      if (!(await isAdminNow(this.#deps, actor))) return words.notAdmin;
+      const rows: UsageRow[] = [];
+      for await (const row of this.#deps.store.usage.read(lastTwoMonths(actor))) rows.push(row);
+      if (rows.length === 0) return words.none;
+      const months = Map.groupBy(rows, ({ month }) => month);
+      return createModal(words.title, [...months].reverse().flatMap(monthBlocks));
+    });
+  }
+
+  /** Sends the figures of each person as CSV into an admin's direct messages. Throws a SlackError or a StoreError. */
+  async sendCsv(actor: WorkspaceActor): Promise<void> {
+    const workspace = this.#deps.workspace(actor.workspace);
+    if (workspace === undefined) return;
+    if (!(await isAdminNow(this.#deps, actor))) return sendDirectMessage(this.#deps, actor, words.notAdmin);
+    try {
+      const channel = await workspace.posting.openDm(actor.person);
+      const range = lastTwoMonths(actor);
+      const rows = this.#deps.store.usage.read(range, 'person');
+      const comment = words.aboutCsv(range.since.toISOString().slice(0, 7));
+      for await (const bytes of csvFiles(rows, nameLookup(workspace))) {
+        const content = Readable.from([bytes]);
+        const file = { channel, name: 'usage.csv', comment, sizeBytes: bytes.length, content };
+        await workspace.uploads.upload({ ...file, onFileId: async () => undefined });
+      }
+    } catch (error) {
+      if (!(error instanceof SlackError)) throw error;
+      this.#deps.log.warn({ workspace: workspace.id, err: error }, 'could not send usage figures');
+      await sendDirectMessage(this.#deps, actor, words.notSent);
+    }
+  }
+}
+
+function lastTwoMonths({ workspace }: WorkspaceActor) {
+  const now = new Date();
+  return { workspace, since: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1)) };
+}
+
+function monthBlocks([month, rows]: [string, UsageRow[]]): ViewBlock[] {
+  const busiest = rows.toSorted((one, other) => other.questions - one.questions).slice(0, MAX_LINES);
+  const left = rows.length - busiest.length;
+  return [
+    { type: 'header', text: plainText(month) },
+    figuresSection(`*${words.all}*`, rows),
+    ...busiest.map((row) =>
+      figuresSection(`${formatChannel(row.channel)} · ${formatModel(row.model) || words.defaultModel}`, [
+        row,
+      ]),
+    ),
+    ...(left > 0 ? [contextLineBlock(words.more(left))] : []),
+  ];
+}
+
+function figuresSection(title: string, rows: readonly UsageRow[]): ViewBlock {
+  const sums = USAGE_FIGURES.map((figure) => {
+    const sum = rows.reduce((before, row) => before + row[figure], 0);
+    return words.figures[figure](Math.round(sum));
+  });
+  return mrkdwnSection(`${title}\n${sums.join(' · ')}`);
+}
+
+type NameLookup = Record<'person' | 'channel', (id: string) => Promise<string>>;
+
+/** Names of people and channels, for NAMES_TIMEOUT_MS in all; '' for those that Slack has not told by then. */
+function nameLookup({ people }: WorkspaceClient): NameLookup {
+  const timeout = AbortSignal.timeout(NAMES_TIMEOUT_MS);
+  const inTime = async (look: () => Promise<string>) => {
+    if (timeout.aborted) return '';
+    return look().catch((error: unknown) => {
+      if (timeout.aborted) return '';
+      throw error;
+    });
+  };
+  return {
+    person: async (id) => {
+      if (id === '' || isBotId(id)) return '';
+      const name = await inTime(async () => (await people.person(id, timeout)).name);
+      return name === id ? '' : name;
+    },
+    channel: async (id) => {
+      if (isDirectChannel(id)) return strings.tasks.direct;
+      return id === '' ? '' : inTime(async () => (await people.channel(id, timeout)).name ?? '');
+    },
+  };
+}
+
+/** CSV with a head in each file; values are quoted. */
+async function* csvFiles(rows: AsyncIterable<UsageRow>, names: NameLookup): AsyncGenerator<Buffer> {
+  const columns = [
+    'month',
+    'person',
+    'personName',
+    'channel',
+    'channelName',
+    'model',
+    ...USAGE_FIGURES,
+  ] as const;
+  const head = `${columns.join(',')}\n`;
+  let text = head;
+  for await (const row of rows) {
+    const personName = await names.person(row.person);
+    const named = { ...row, personName, channelName: await names.channel(row.channel) };
+    text += `${csvLine(columns.map((column) => named[column]))}\n`;
+    if (text.length < MAX_FILE_CHARACTERS) continue;
+    yield Buffer.from(text);
+    text = head;
+  }
+  yield Buffer.from(text);
+}

@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { AgentError } from '../agent/errors.ts';
+import { accessPolicyFor } from '../relay/access/access-policy.ts';
+import { quotasOf } from '../relay/access/turn-quotas.ts';
+import { toReplyBlock } from '../relay/replies/reply-blocks.ts';
+import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { WORKFLOW_STEP } from '../relay/runtime/incoming-message.ts';
+import type { JobKind, JobOutcome } from '../relay/runtime/job-runner.ts';
+import { isOverdue, transientFailure } from '../relay/runtime/retry.ts';
+import { neutralizePings } from '../render/markdown/pings.ts';
+import { answerText } from '../render/messages/answer-text.ts';
+import * as strings from '../render/strings/index.ts';
+import { shorten } from '../render/text/graphemes.ts';
+import { PayloadRefusedError, SlackError } from '../slack/errors.ts';
+import { CHANNEL_LEVEL } from '../store/jobs/jobs.ts';
+import type { Job, Message, MessageContent, SlackTs, Thread, Turn } from '../store/schema.ts';
+import { WORKFLOW_STEP_JOB } from '../store/threads/turns.ts';
+
+const words = strings.workflowStep.failed;
+/** The pauses between two looks at a step (ms). */
+const SHORTEST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+/** Slack publishes no limit for an output; its texts have at most 3,000 characters elsewhere. */
+const MAX_ANSWER_CHARACTERS = 3_000;
+/** A step whose answer the service does not give for this long (ms) completes without it. */
+const MAX_ANSWER_WAIT_MS = 60 * 60_000;
+
+/** A step that Slack runs; its channel is '' if the workflow gives none that can be used. */
+export interface WorkflowStepRun {
+  workspace: string;
+  channel: string;
+  /** Slack's id of this run of the step. */
+  execution_id: string;
+  /** It completes with the answer, not as soon as its task has begun. */
+  waits_for_answer: boolean;
+  /** The question and what the step says of itself; the person whom it names gets no rights. */
+  content: MessageContent;
+}
+
+const stepSchema = z.object({
+  /** The start that posts its question; there is none after a refusal. */
+  start_id: z.uuid(),
+  /** Why it asked nothing: a key of the sentences for it. */
+  refusal: z.enum(['not_allowed', 'limit', 'invalid']).nullable(),
+  waits_for_answer: z.boolean(),
+});
+type StepRequest = Omit<z.infer<typeof stepSchema>, 'start_id'>;
+
+/** The step "Ask the agent" of Slack's workflows: it starts one task for each run, and is completed once. */
+export class WorkflowStepHandler {
+  readonly #deps: RelayDeps;
+  readonly #runDue: () => void;
+
+  /** `runDue` begins the job that posts a question; its thread starts the task. */
+  constructor(deps: RelayDeps, runDue: () => void) {
+    this.#deps = deps;
+    this.#runDue = runDue;
+  }
+
+  /** Jobs that complete the steps. Of a step that is given up, the person who keeps the workflow sees that it failed. */
+  readonly jobs: JobKind = {
+    kind: WORKFLOW_STEP_JOB,
+    share: 3,
+    timeoutMs: 30_000,
+    giveUpAfterMs: 24 * 60 * 60_000,
+    isRemembered: true,
+    perform: (job, { signal }) => this.#complete(job, signal),
+    onGivenUp: (job, { signal }) => this.#fail(job, 'given_up', signal),
+  };
+
+  /** Records a run and its start in one transaction; a repeated one does nothing. Throws a StoreError. */
+  async accept(run: WorkflowStepRun): Promise<void> {
+    const { content, ...step } = run;
+    const { workspace, channel, execution_id: key, waits_for_answer } = step;
+    const refusal = await this.#refusalOf(run);
+    const id = randomUUID();
+    const payload = { start_id: id, refusal, waits_for_answer } satisfies z.infer<typeof stepSchema>;
+    const at = { workspace, channel, thread_ts: CHANNEL_LEVEL };
+    await this.#deps.store.transaction(async ({ jobs, taskStarts, audit }) => {
+      if ((await jobs.add({ kind: WORKFLOW_STEP_JOB, ...at, key, payload })) === undefined) return;
+      if (refusal === null) {
+        await taskStarts.send({ workspace, id, user_id: WORKFLOW_STEP, channel, content });
+        return;
+      }
+      const details = { control: 'workflow_step', why: refusal };
+      await audit.add({ workspace, channel, user_id: WORKFLOW_STEP, kind: 'refusal', details });
+    });
+    this.#deps.log.info({ ...step, refusal }, 'a step of a workflow runs');
+    this.#runDue();
+  }
+
+  async #refusalOf({ workspace, channel, content }: WorkflowStepRun): Promise<StepRequest['refusal']> {
+    if (channel === '' || !/\S/.test(content.text)) return 'invalid';
+    const { bots } = await accessPolicyFor(this.#deps, { workspace, channel });
+    if (!bots.includes(WORKFLOW_STEP)) return 'not_allowed';
+    const { store, settings } = this.#deps;
+    const quotas = quotasOf(WORKFLOW_STEP, settings.quotas);
+    return (await store.turnUsage.exceeded(workspace, WORKFLOW_STEP, quotas)) === undefined ? null : 'limit';
+  }
+
+  /** Completes a step in Slack once it has come so far. Repeated after a crash, Slack says that it was completed. */
+  async #complete(job: Job, signal: AbortSignal): Promise<JobOutcome> {
+    const executions = this.#deps.workspace(job.workspace)?.workflowExecutions;
+    if (executions === undefined) return 'later';
+    const step = await this.#progressOf(job);
+    const thread_ts = step.thread_ts ?? CHANNEL_LEVEL;
+    if (!isReady(step)) return { inMs: pauseMs(job), thread_ts };
+    const failure = failureOf(step);
+    const outcome =
+      failure === undefined ? { outputs: await this.#outputsOf(step, signal) } : { error: words[failure] };
+    try {
+      await executions.complete(job.key, outcome, signal);
+      return 'done';
+    } catch (error) {
+      if (signal.aborted || !(error instanceof SlackError) || transientFailure(error) !== undefined)
+        throw error;
+      this.#deps.log.warn({ ...job, err: error }, 'could not complete a step of a workflow');
+      await this.#fail(job, error instanceof PayloadRefusedError ? 'outputs' : 'given_up', signal);
+      return 'given_up';
+    }
+  }
+
+  /** Completes a step in Slack as failed, if Slack lets us. Throws transient failures. */
+  async #fail(job: Job, failure: keyof typeof words, signal: AbortSignal): Promise<void> {
+    const executions = this.#deps.workspace(job.workspace)?.workflowExecutions;
+    await executions?.complete(job.key, { error: words[failure] }, signal);
+  }
+
+  /** A step, and what its thread has come to. */
+  async #progressOf(job: Job): Promise<StepProgress> {
+    const { store } = this.#deps;
+    const { workspace, channel } = job;
+    const { start_id, ...asked } = stepSchema.parse(job.payload);
+    const isPosted = job.thread_ts !== CHANNEL_LEVEL;
+    const start = isPosted ? undefined : await store.taskStarts.get({ workspace, id: start_id });
+    const thread_ts = isPosted ? job.thread_ts : (start?.thread_ts ?? null);
+    const isPosting = !isPosted && start !== undefined && start.state !== 'done';
+    const step = { workspace, channel, ...asked, isPosting, thread_ts };
+    if (thread_ts === null) return step;
+    const root = { workspace, channel, ts: thread_ts };
+    const [thread, turn, message] = await Promise.all([
+      store.threads.get({ workspace, channel, thread_ts }),
+      store.turns.ofMessage(root),
+      store.messages.get(root),
+    ]);
+    return { ...step, thread, turn, message };
+  }
+
+  async #outputsOf(step: StepProgress, signal: AbortSignal): Promise<Record<string, string>> {
+    const link = await this.#linkOf(step);
+    const answer = step.waits_for_answer ? await this.#answerOf(step, signal) : undefined;
+    const task_id = taskOf(step);
+    return {
+      state: step.turn?.outcome ?? 'running',
+      ...(link !== undefined && { link }),
+      ...(task_id !== undefined && { task_id }),
+      ...(answer !== undefined && { answer }),
+    };
+  }
+
+  /** The thread's link; undefined if its post was deleted, or the bot can no longer see it. */
+  async #linkOf({ workspace, channel, thread_ts: ts }: StepProgress): Promise<string | undefined> {
+    try {
+      return ts === null
+        ? undefined
+        : await this.#deps.workspace(workspace)?.posting.getPermalink({ channel, ts });
+    } catch (error) {
+      if (!(error instanceof SlackError) || transientFailure(error) !== undefined) throw error;
+      return undefined;
+    }
+  }
+
+  /** The answer as Markdown that notifies nobody; undefined if there is none. Throws transient failures of the service. */
+  async #answerOf(step: StepProgress, signal: AbortSignal): Promise<string | undefined> {
+    const { thread, turn } = step;
+    const task = taskOf(step);
+    if (task === undefined || thread === undefined || turn === undefined) return undefined;
+    const { assistant_message_id, finished_at } = turn;
+    if (assistant_message_id === null) return undefined;
+    try {
+      const agent = this.#deps.agent(thread.account_id);
+      const message = await agent.getMessage(task, assistant_message_id, { signal });
+      const text = answerText(message.content.map(toReplyBlock));
+      return neutralizePings(shorten(text, MAX_ANSWER_CHARACTERS));
+    } catch (error) {
+      const isLate = finished_at !== null && isOverdue(finished_at, MAX_ANSWER_WAIT_MS);
+      if (!(error instanceof AgentError) || (transientFailure(error) !== undefined && !isLate)) throw error;
+      return undefined;
+    }
+  }
+}
+
+/** What is known of a step: of its start, and of the thread that this began. */
+interface StepProgress extends StepRequest {
+  workspace: string;
+  channel: string;
+  /** Its question is being posted. */
+  isPosting: boolean;
+  thread_ts: SlackTs | null;
+  thread?: Thread | undefined;
+  turn?: Turn | undefined;
+  message?: Message | undefined;
+}
+
+function taskOf({ thread, turn }: StepProgress): string | undefined {
+  return turn?.task_id ?? thread?.task_id ?? undefined;
+}
+
+/** Whether Slack can be told of a step: it asked nothing, its task has begun, or the turn that it waits for has ended. */
+function isReady(step: StepProgress): boolean {
+  if (step.refusal !== null) return true;
+  if (step.thread_ts === null) return !step.isPosting;
+  const { thread, turn, message } = step;
+  const hasBegun = thread?.task_id != null && !step.waits_for_answer;
+  const isUnsent = message?.state === 'refused' || message?.state === 'withdrawn';
+  return hasBegun || isUnsent || turn?.finished_at != null;
+}
+
+/** Why a step has failed; undefined if its task has begun. */
+function failureOf(step: StepProgress): keyof typeof words | undefined {
+  if (step.refusal !== null) return step.refusal;
+  if (step.thread_ts === null) return 'not_posted';
+  return taskOf(step) === undefined && step.turn?.outcome == null ? 'refused' : undefined;
+}
+
+/** How long until a step is looked at again (ms), unless the end of its turn comes first: longer for an older step. */
+function pauseMs({ created_at }: Job): number {
+  return Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, (Date.now() - created_at.getTime()) / 4));
+}

@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto';
+import { keyOpens, probeAccount } from '../agent/account-probe.ts';
+import { AgentError } from '../agent/errors.ts';
+import { isAdminNow } from '../relay/access/admins.ts';
+import type { ServiceClientOptions, ServiceCredentials } from '../relay/installations/service-client.ts';
+import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
+import type { RelayDeps } from '../relay/runtime/deps.ts';
+import { textInput } from '../render/blocks/form-inputs.ts';
+import { createModal, type Modal, noticeModal, type ViewBlock } from '../render/blocks/modal.ts';
+import {
+  actionsBlock,
+  type ButtonElement,
+  buttonElement,
+  dangerButton,
+  mrkdwnSection,
+  plainText,
+  sectionBlock,
+} from '../render/blocks/slack-blocks.ts';
+import * as strings from '../render/strings/index.ts';
+import { encryptionContext, type Keyring } from '../store/workspaces/keyring.ts';
+import { type ModalOutcome, openAndFillModal, updateModal } from './modals.ts';
+
+export interface WorkspaceAccountDeps extends Pick<RelayDeps, 'workspace' | 'store' | 'log'> {
+  /** Undefined without SECRET_KEY: then no workspace can have an account of its own. */
+  keyring: Keyring | undefined;
+  /** Whether the settings name an account for workspaces without one. */
+  hasDefaultAccount: boolean;
+  /** The options of clients of a workspace's own accounts. */
+  clientOptions: (workspace: string) => ServiceClientOptions;
+  /** Keeps a key out of the log until the returned function is called. */
+  redactSecret: (secret: string) => () => void;
+  /** Called after an account was set or removed. */
+  onChanged: () => Promise<void>;
+  updateHome: (actor: WorkspaceActor) => Promise<void>;
+}
+
+type RefusalReason = keyof typeof strings.account.refused;
+
+/** A plausible key. It is redacted from every log line, so it must not be an ordinary word or a piece of JSON. */
+const API_KEY_PATTERN = /^(?:(?!["'`{}\\])[\x21-\x7e]){16,}$/;
+
+/** Most tasks, and most projects, that are read to see whether a key belongs to the current account. */
+const MAX_PROBED_ITEMS = 3;
+
+/** A workspace's own account at the service, set by admins in the Home tab. Credentials are tried before. */
+export class WorkspaceAccount {
+  readonly #deps: WorkspaceAccountDeps;
+
+  constructor(deps: WorkspaceAccountDeps) {
+    this.#deps = deps;
+  }
+
+  /** The section of an admin's Home tab; empty if workspaces cannot have an account of their own. */
+  async buildSection(workspace: string): Promise<ReturnType<typeof accountSection>> {
+    return this.#deps.keyring === undefined ? [] : accountSection(await this.#summary(workspace));
+  }
+
+  /** Opens the form. Throws a SlackError. */
+  async open(actor: WorkspaceActor, triggerId: string): Promise<ModalOutcome> {
+    const { workspace } = actor;
+    const trigger = { workspace, triggerId };
+    return openAndFillModal(this.#deps, trigger, strings.account.title, async () => {
+      const mayOpen = this.#deps.keyring !== undefined && (await isAdminNow(this.#deps, actor));
+      if (!mayOpen) return strings.account.refused.not_admin;
+      return accountFormView(await this.#summary(workspace));
+    });
+  }
+
+  /** Tries the credentials, saves them if they work, and shows the outcome in the modal. Throws a SlackError. */
+  async submit(actor: WorkspaceActor, viewId: string, submitted: ServiceCredentials): Promise<void> {
+    const { workspace } = actor;
+    const sentence = await this.#set(actor, submitted).catch((error: unknown) => {
+      this.#deps.log.error({ workspace, err: error }, 'could not save a service account');
+      return strings.account.refused.failed;
+    });
+    await updateModal(this.#deps.workspace(workspace), viewId, strings.account.title, sentence);
+    await this.#deps.updateHome(actor);
+  }
+
+  /** Removes the workspace's own account. */
+  async remove(actor: WorkspaceActor): Promise<void> {
+    const { store, log, onChanged, updateHome } = this.#deps;
+    const { workspace, person } = actor;
+    if ((await this.#mayChange(actor)) && (await store.accounts.remove(workspace))) {
+      const details = { setting: 'account', removed: true };
+      await store.audit.add({ workspace, kind: 'setting', user_id: person, details });
+      log.info({ workspace }, 'service account of a workspace removed');
+      await onChanged();
+    }
+    await updateHome(actor);
+  }
+
+  async #summary(workspace: string): Promise<AccountSummary> {
+    const { store, hasDefaultAccount } = this.#deps;
+    const row = await store.accounts.current(workspace);
+    if (row === undefined) return { kind: hasDefaultAccount ? 'shared' : 'none' };
+    const { host } = new URL(row.base_url);
+    if (row.encrypted_api_key === null) return { kind: 'lost', host };
+    return { kind: 'own', host, setBy: row.set_by, setAt: row.set_at };
+  }
+
+  /** Tries credentials and saves them if they work. With another key of the same account, its threads continue. */
+  async #set(actor: WorkspaceActor, submitted: ServiceCredentials): Promise<string> {
+    const { keyring, redactSecret } = this.#deps;
+    const { refused } = strings.account;
+    if (keyring === undefined || !(await this.#mayChange(actor))) return refused.not_admin;
+    const baseUrl = submitted.baseUrl.trim().replace(/\/+$/, '');
+    const credentials = { apiKey: submitted.apiKey.trim(), baseUrl };
+    if (!API_KEY_PATTERN.test(credentials.apiKey)) return refused.odd_key;
+    const stopRedacting = redactSecret(credentials.apiKey);
+    try {
+      return await this.#save(keyring, actor, credentials);
+    } finally {
+      stopRedacting();
+    }
+  }
+
+  async #save(
+    keyring: Keyring,
+    { workspace, person }: WorkspaceActor,
+    credentials: ServiceCredentials,
+  ): Promise<string> {
+    const { store, log, onChanged } = this.#deps;
+    const probeResult = await this.#probe(workspace, credentials);
+    if (probeResult !== 'good') return strings.account.refused[probeResult];
+    const current = await store.accounts.current(workspace);
+    const isSame =
+      current?.base_url === credentials.baseUrl && (await this.#isSameAccount(current, credentials));
+    const account = current !== undefined && isSame ? current.account_id : randomUUID();
+    const sealed = keyring.encrypt(
+      credentials.apiKey,
+      encryptionContext.account({ workspace, account_id: account }),
+    );
+    const row = {
+      workspace,
+      account_id: account,
+      base_url: credentials.baseUrl,
+      set_by: person,
+      encrypted_api_key: sealed,
+    };
+    // The app may have been uninstalled while the credentials were tried.
+    if (!(await store.accounts.put(row))) return strings.account.refused.failed;
+    const details = { setting: 'account', sameAccount: isSame };
+    await store.audit.add({ workspace, kind: 'setting', user_id: person, details });
+    log.info({ workspace, account, sameAccount: isSame }, 'service account of a workspace set');
+    await onChanged();
+    return isSame ? strings.account.keyReplaced : strings.account.saved;
+  }
+
+  /** Whether a person may set or remove the account; a refusal goes into the audit trail. */
+  async #mayChange(actor: WorkspaceActor): Promise<boolean> {
+    if (await isAdminNow(this.#deps, actor)) return true;
+    const { workspace, person } = actor;
+    const details = { control: 'account', by: 'admins', why: 'admins' };
+    await this.#deps.store.audit.add({ workspace, user_id: person, kind: 'refusal', details });
+    return false;
+  }
+
+  async #probe(workspace: string, credentials: ServiceCredentials): Promise<'good' | RefusalReason> {
+    try {
+      return await probeAccount({ ...credentials, ...this.#deps.clientOptions(workspace) });
+    } catch (error) {
+      // The address's own response is never shown: it might come from a host inside our network.
+      if (error instanceof TypeError) return 'bad_address';
+      if (!(error instanceof AgentError)) throw error;
+      this.#deps.log.info({ workspace, code: error.code }, 'the service account to be set does not answer');
+      return error.code === 'not_understood' ? 'no_service' : 'unreachable';
+    }
+  }
+
+  /** Whether a key can read the current account's tasks or projects; true if there are none. */
+  async #isSameAccount(
+    current: { workspace: string; account_id: string },
+    credentials: ServiceCredentials,
+  ): Promise<boolean> {
+    const { accounts } = this.#deps.store;
+    const tasks = (await accounts.recentTaskIds(current, MAX_PROBED_ITEMS)).map((task) => ({ task }));
+    const projects = (await accounts.recentProjectIds(current, MAX_PROBED_ITEMS)).map((project) => ({
+      project,
+    }));
+    const items = [...tasks, ...projects];
+    for (const one of items) {
+      try {
+        if (await keyOpens({ ...credentials, ...this.#deps.clientOptions(current.workspace) }, one))
+          return true;
+      } catch (error) {
+        if (!(error instanceof AgentError)) throw error;
+      }
+    }
+    return items.length === 0;
+  }
+}
+
+export const ACCOUNT_ACTION_IDS = {
+  set: 'account_set',
+  remove: 'account_remove',
+  form: 'account_form',
+} as const;
+export const ACCOUNT_FIELDS = { address: 'account_address', key: 'account_key' } as const;
+
+/** What admins see of the account: never the key. */
+export type AccountSummary =
+  | { kind: 'own'; host: string; setBy: string; setAt: Date }
+  /** Its key was erased when the app was uninstalled: it must be set again or removed. */
+  | { kind: 'lost'; host: string }
+  | { kind: 'shared' }
+  | { kind: 'none' };
+
+/** The account in an admin's Home tab. */
+export function accountSection(account: AccountSummary): ViewBlock[] {
+  const set = account.kind === 'own' ? strings.account.change : strings.account.set;
+  const buttons = [buttonElement(ACCOUNT_ACTION_IDS.set, set, 'set')];
+  if (account.kind === 'own' || account.kind === 'lost') buttons.push(removeButton());
+  return [
+    { type: 'header', text: plainText(strings.account.heading) },
+    mrkdwnSection(accountText(account)),
+    actionsBlock(buttons),
+  ];
+}
+
+function accountText(account: AccountSummary): string {
+  switch (account.kind) {
+    case 'own':
+      return strings.account.own(account.host, account.setBy, account.setAt.toISOString().slice(0, 10));
+    case 'lost':
+      return strings.account.lost(account.host);
+    default:
+      return strings.account[account.kind];
+  }
+}
+
+/** The form that sets the account. */
+export function accountFormView(account: AccountSummary): Modal {
+  const { address, key, keyHint } = strings.account;
+  const about = account.kind === 'none' ? [] : [sectionBlock(strings.account.aboutChange)];
+  return {
+    ...createModal(strings.account.title, [
+      ...about,
+      textInput(ACCOUNT_FIELDS.address, { label: address, placeholder: 'https://…/v1' }, { maxLength: 500 }),
+      textInput(ACCOUNT_FIELDS.key, { label: key, hint: keyHint }, { maxLength: 1_000 }),
+    ]),
+    callback_id: ACCOUNT_ACTION_IDS.form,
+    submit: plainText(strings.account.submit),
+  };
+}
+
+/** The modal while the credentials are tried. */
+export function accountPendingView(): Modal {
+  return noticeModal(strings.account.title, strings.account.testing);
+}
+
+function removeButton(): ButtonElement {
+  const { remove, removeTitle: title, removeText: text, removeYes: yes, removeNo: no } = strings.account;
+  return dangerButton(buttonElement(ACCOUNT_ACTION_IDS.remove, remove, 'remove'), { title, text, yes, no });
+}

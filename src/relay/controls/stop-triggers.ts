@@ -1,0 +1,184 @@
+import { v7 as nextTurnId } from 'uuid';
+import * as strings from '../../render/strings/index.ts';
+import type { MessageKey, ThreadKey } from '../../store/keys.ts';
+import type { Turn } from '../../store/schema.ts';
+import { mayUseControl, useOnTurn } from '../access/control-permission.ts';
+import type { ChannelActor, StopOutcome } from '../runtime/control-request.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
+import {
+  type InboxOutcome,
+  type IncomingMessage,
+  isDirectChannel,
+  isEarlierTs,
+} from '../runtime/incoming-message.ts';
+import { inBackground } from '../runtime/poller.ts';
+import { trySendEphemeral } from '../runtime/private-messages.ts';
+import type { PausedMessages } from './paused-messages.ts';
+import type { StopControl } from './stop-control.ts';
+import type { WaitingReactions } from './waiting-reactions.ts';
+
+/** A person adds an emoji to a message. */
+interface ReactionTrigger extends ChannelActor {
+  kind: 'reaction';
+  ts: string;
+  /** The ts of the message. */
+  target: string;
+  name: string;
+}
+
+/** A person presses Slack's own stop button of an agent session. */
+interface SessionStopTrigger extends ChannelActor {
+  kind: 'session_stopped';
+  ts: string;
+  thread_ts: string;
+}
+
+/** A stop that Slack reports as an event of its own. */
+export type StopTrigger = ReactionTrigger | SessionStopTrigger;
+
+/** Someone asks to stop a thread's work; `control` is the name in the audit trail. */
+interface ThreadStopRequest {
+  person: string;
+  ts: string;
+  control: string;
+}
+
+/** Stops without a button of ours. Each means the turn at work in a thread, and may be delivered twice. */
+export class StopTriggers {
+  readonly #deps: RelayDeps;
+  readonly #stopControl: Pick<StopControl, 'requestStop' | 'pauseWaiting'>;
+  readonly #pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>;
+  readonly #waitingReactions: Pick<WaitingReactions, 'cleanUp'>;
+
+  constructor(
+    deps: RelayDeps,
+    stopControl: Pick<StopControl, 'requestStop' | 'pauseWaiting'>,
+    pausedMessages: Pick<PausedMessages, 'onWaitingChanged'>,
+    waitingReactions: Pick<WaitingReactions, 'cleanUp'>,
+  ) {
+    this.#deps = deps;
+    this.#stopControl = stopControl;
+    this.#pausedMessages = pausedMessages;
+    this.#waitingReactions = waitingReactions;
+  }
+
+  /** Someone wrote the stop word. It stops what was asked before it. */
+  async onStopWord({ workspace, channel, thread_ts, ts, person }: IncomingMessage): Promise<StopOutcome> {
+    return this.#stopThread({ workspace, channel, thread_ts }, { person, ts, control: 'stop_word' });
+  }
+
+  /** Tells the person who wrote the stop word why nothing stopped, once. */
+  onInboxOutcome(outcome: InboxOutcome, message: ChannelActor & { ts: string }): void {
+    if (outcome.kind !== 'stop_said' || !outcome.isFirst) return;
+    const { thread_ts } = outcome.thread;
+    this.#tellPerson(message, thread_ts === message.ts ? undefined : thread_ts, outcome.outcome);
+  }
+
+  /** Carries out a stop that came as an event; returns once it is recorded. Ignores reactions that mean nothing here. */
+  async handle(trigger: StopTrigger): Promise<StopOutcome> {
+    return trigger.kind === 'reaction' ? this.#handleReaction(trigger) : this.#handleSessionStop(trigger);
+  }
+
+  async #handleReaction(trigger: ReactionTrigger): Promise<StopOutcome> {
+    const { workspace, channel, target: ts } = trigger;
+    const outcome = await this.#onReaction(trigger);
+    if (outcome !== 'ignored')
+      this.#tellPerson(trigger, await this.#threadRootOf({ workspace, channel, ts }), outcome);
+    if (outcome === 'withdrawn') this.#pausedMessages.onWaitingChanged({ workspace, channel, ts });
+    return outcome;
+  }
+
+  async #handleSessionStop(trigger: SessionStopTrigger): Promise<StopOutcome> {
+    const { workspace, channel, thread_ts, person, ts } = trigger;
+    const stop = { person, ts, control: 'session_stop' };
+    const outcome = await this.#stopThread({ workspace, channel, thread_ts }, stop);
+    this.#tellPerson(trigger, thread_ts, outcome);
+    // Slack leaves the session's state to the app.
+    if (outcome === 'nothing' || outcome === 'over')
+      this.#reactivateSession({ workspace, channel, thread_ts });
+    return outcome;
+  }
+
+  #reactivateSession({ workspace, channel, thread_ts: threadTs }: ThreadKey): void {
+    const sessions = this.#deps.workspace(workspace)?.sessions;
+    if (sessions === undefined) return;
+    const active = sessions.setStatus({ channel, threadTs }, 'active');
+    inBackground(active, this.#deps.log, 'could not reactivate an agent session');
+  }
+
+  /** The thread of a reaction's message, for our own posts as well as people's; undefined if it is not known. */
+  async #threadRootOf(key: MessageKey): Promise<string | undefined> {
+    const { messages, posts } = this.#deps.store;
+    return (await messages.get(key))?.thread_ts ?? (await posts.turnOf(key))?.thread_ts;
+  }
+
+  #tellPerson(actor: ChannelActor, threadTs: string | undefined, outcome: StopOutcome): void {
+    if (outcome === 'done' || outcome === 'refused' || outcome === 'ignored') return;
+    const { workspace, channel, person } = actor;
+    trySendEphemeral(
+      this.#deps,
+      { workspace, channel, person, threadTs },
+      strings.stopTriggerReplies[outcome],
+    );
+  }
+
+  async #onReaction({ workspace, channel, person, ts, target, name }: ReactionTrigger): Promise<StopOutcome> {
+    if (name !== this.#deps.settings.stopReaction) return 'ignored';
+    const { store } = this.#deps;
+    const key = { workspace, channel, ts: target };
+    const turn = (await store.turns.ofMessage(key)) ?? (await store.posts.turnOf(key));
+    const control = 'stop_reaction';
+    if (turn !== undefined)
+      return this.#stopControl.requestStop({ workspace, channel, turnId: turn.id, person, ts, control });
+    const message = await store.messages.get(key);
+    if (message?.state !== 'waiting') return 'ignored';
+    const use = useOnTurn({ ...message, asked_by: message.user_id }, person, control);
+    if (!(await mayUseControl(this.#deps, use))) return 'refused';
+    if (!(await store.messages.withdraw(key))) return 'over';
+    this.#waitingReactions.cleanUp();
+    return 'withdrawn';
+  }
+
+  async #stopThread(thread: ThreadKey, stop: ThreadStopRequest): Promise<StopOutcome> {
+    const { workspace, channel } = thread;
+    const turn = await this.#targetTurn(thread, stop);
+    if (turn === undefined) return 'nothing';
+    if (turn === 'refused') return turn;
+    const request = { workspace, channel, turnId: turn.id, turn, ...stop };
+    const outcome = await this.#stopControl.requestStop(request);
+    return outcome === 'over' ? this.#stopControl.pauseWaiting(request) : outcome;
+  }
+
+  /**
+   * The turn at work in a thread, else the one that is posting its end. A stop at the top level of a direct conversation
+   * means the turn at work in any of its threads.
+   */
+  async #targetTurn(thread: ThreadKey, stop: ThreadStopRequest): Promise<Turn | 'refused' | undefined> {
+    const { messages, turns } = this.#deps.store;
+    const { workspace, channel } = thread;
+    const atTop = isDirectChannel(channel) && thread.thread_ts === stop.ts;
+    const atWork = atTop ? await turns.latestRunning(workspace, channel) : await turns.running(thread);
+    const location = atTop ? await messages.latestWaiting(workspace, channel, stop.ts) : thread;
+    const open = atWork ?? (location && (await turns.open(location)));
+    if (open !== undefined) return isEarlierTs(open.message_ts, stop.ts) ? open : undefined;
+    return location && this.#beginNextTurn(location, stop);
+  }
+
+  /**
+   * Nothing is at work, but a message waits: its turn begins here, so that it is stopped before anything is sent. Checks
+   * the permission first, because the message has not been through the access check yet.
+   */
+  async #beginNextTurn(
+    thread: ThreadKey,
+    { person, ts, control }: ThreadStopRequest,
+  ): Promise<Turn | 'refused' | undefined> {
+    const next = await this.#deps.store.messages.nextWaiting(thread);
+    if (next === undefined || !isEarlierTs(next.ts, ts)) return undefined;
+    const use = useOnTurn({ ...thread, asked_by: next.user_id }, person, control);
+    if (!(await mayUseControl(this.#deps, use))) return 'refused';
+    return this.#deps.store.transaction(async (store) => {
+      const now = await store.messages.nextWaiting(thread);
+      return now?.ts === next.ts ? store.turns.beginOnce(nextTurnId(), now) : store.turns.open(thread);
+    });
+  }
+}

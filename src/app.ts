@@ -50,7 +50,7 @@ import { inBackground } from './relay/runtime/poller.ts';
 import { trySendEphemeral } from './relay/runtime/private-messages.ts';
 import { RenderQueue } from './relay/runtime/render-queue.ts';
 import { ReplyMemory } from './relay/runtime/reply-memory.ts';
-import { projectNameJobs } from './relay/sending/project-name-sync.ts';
+import { projectNameJobs } from './relay/sending/channel-project.ts';
 import { Dispatcher } from './relay/turns/dispatcher.ts';
 import { followUpJobs } from './relay/turns/follow-ups.ts';
 import { Maintenance } from './relay/turns/maintenance.ts';

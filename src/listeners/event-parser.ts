@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isPersonsMessage, parseMessage as readMessage } from '../relay/reading/message-parser.ts';
-import { isSameAsWritten } from '../relay/reading/readable-text.ts';
+import { isSameAsWritten } from '../relay/reading/message-to-markdown.ts';
 import { type InboxEvent, type IncomingMessage, messageContent } from '../relay/runtime/incoming-message.ts';
 import { optional, slackId, slackTs } from '../slack/field-schemas.ts';
 import { messageSchema, type ThreadMessage } from '../slack/message-history.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { fileNamesOf, parseMessage } from '../../src/relay/reading/message-parser.ts';
-import { readableText } from '../../src/relay/reading/readable-text.ts';
+import { readableText } from '../../src/relay/reading/message-to-markdown.ts';
 import { openHttpReceiver } from '../support/http-receiver.ts';
 
 /** What a recorded payload must lead to. */

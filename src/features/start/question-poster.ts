@@ -1,6 +1,6 @@
 import { lookUpNames } from '../../relay/reading/display-names.ts';
 import { fileNamesOf, parseMessage } from '../../relay/reading/message-parser.ts';
-import { readableText } from '../../relay/reading/readable-text.ts';
+import { readableText } from '../../relay/reading/message-to-markdown.ts';
 import type { RelayDeps, WorkspaceClient } from '../../relay/runtime/deps.ts';
 import { isBotId } from '../../relay/runtime/incoming-message.ts';
 import type { JobKind, JobRunner } from '../../relay/runtime/job-runner.ts';

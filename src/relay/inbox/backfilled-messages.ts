@@ -2,7 +2,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { HistoryPage, ThreadMessage } from '../../slack/message-history.ts';
 import { CHANNEL_LEVEL } from '../../store/jobs/jobs.ts';
 import type { Job } from '../../store/schema.ts';
-import { readMentions } from '../reading/mentions.ts';
+import { readMentions } from '../reading/addressing.ts';
 import { isPersonsMessage, parseMessage } from '../reading/message-parser.ts';
 import type { ChannelActor } from '../runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';

@@ -4,8 +4,7 @@ import type { Store } from '../../store/store.ts';
 import type { EarlyEdit } from '../../store/threads/early-arrivals.ts';
 import { type Addressee, addresseeOf, isReplyForBot } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
-import { isSameAsWritten } from '../reading/readable-text.ts';
-import { isStopWord } from '../reading/stop-word.ts';
+import { isSameAsWritten } from '../reading/message-to-markdown.ts';
 import type { StopOutcome } from '../runtime/control-request.ts';
 import {
   type InboxEvent,
@@ -15,6 +14,7 @@ import {
   isEarlierTs,
 } from '../runtime/incoming-message.ts';
 import { moveChannel } from './channel-move.ts';
+import { isStopWord } from './stop-word.ts';
 
 /** A mention from so long before the bot joined its channel (ms) is answered. */
 const MENTIONED_BEFORE_MS = 10 * 60_000;

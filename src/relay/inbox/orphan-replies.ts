@@ -4,11 +4,11 @@ import type { MessageContent, Thread } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { addresseeOf, isReplyForBot } from '../reading/addressing.ts';
 import { parseMessage } from '../reading/message-parser.ts';
-import { isStopWord } from '../reading/stop-word.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isBotId, isEarlierTs, messageContent } from '../runtime/incoming-message.ts';
 import { withPatience } from '../runtime/patience.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
+import { isStopWord } from './stop-word.ts';
 
 /**
  * Reads replies back that arrived before the mention that made their thread ours: only their ids were kept. Who wrote the

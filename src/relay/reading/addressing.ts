@@ -1,8 +1,8 @@
 import type { ListenMode } from '../../store/schema.ts';
 import type { ThreadListening } from '../../store/threads/threads.ts';
 import { type IncomingMessage, isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
-import { readMentions } from './mentions.ts';
-import type { ParsedMessage } from './message-parser.ts';
+import { authoredBlocksOf, blocksOf, type ParsedMessage } from './message-parser.ts';
+import { inlinesOf, type ParsedBlock, type ParsedInline } from './parsed-blocks.ts';
 
 /**
  * Whom a message is for: the bot, in any thread; the people of its thread, or of its channel, and the bot where it
@@ -36,4 +36,73 @@ export function isReplyForBot(listening: ThreadListening, addressee: Addressee, 
   if (!isBetweenPeople || listensToAll) return true;
   const mode = listenMode ?? usual;
   return mode === 'conversation' ? isInConversation : mode !== 'mentions';
+}
+
+export interface Mentions {
+  /** The bot is mentioned outside code. */
+  readonly mentionsBot: boolean;
+  /** It starts with a mention of somebody else, and does not mention the bot. */
+  readonly startsWithOtherPerson: boolean;
+  /** Its text is only mentions of the bot. It may have files and tables. */
+  readonly isEmptyAfterMention: boolean;
+}
+
+/** Whom a message mentions. Mentions in tables and forwarded messages do not count. */
+export function readMentions(message: ParsedMessage, botUserId: string): Mentions {
+  const inlines = inlinesOf(authoredBlocksOf(message).filter(({ kind }) => kind !== 'table'));
+  const mentionsBot = inlines.some((piece) => isMentionOf(piece, botUserId));
+  const first = inlines.find((piece) => !isBlank(piece));
+  return {
+    mentionsBot,
+    startsWithOtherPerson: isMention(first) && !mentionsBot,
+    get isEmptyAfterMention() {
+      return blocksOf(message).every((block) => isBlockEmpty(block, botUserId));
+    },
+  };
+}
+
+/** The content without mentions of the bot at its beginning, and without the comma or colon after them. */
+export function withoutLeadingMention(content: readonly ParsedBlock[], botUserId: string): ParsedBlock[] {
+  const [first, ...others] = content;
+  if (first?.kind !== 'paragraph') return [...content];
+  const remaining = [...first.content];
+  let isAddressed = false;
+  for (let piece = remaining[0]; piece !== undefined; piece = remaining[0]) {
+    const isAddress = isMentionOf(piece, botUserId);
+    if (!isAddress && !isBlank(piece)) break;
+    remaining.shift();
+    isAddressed ||= isAddress;
+    const next = remaining[0];
+    if (isAddress && next?.kind === 'text') {
+      remaining[0] = {
+        ...next,
+        text: next.text
+          .trimStart()
+          .replace(/^[,:;](?=\s|$)/, '')
+          .trimStart(),
+      };
+    }
+  }
+  return isAddressed ? [{ kind: 'paragraph', content: remaining }, ...others] : [...content];
+}
+
+function isBlockEmpty(block: ParsedBlock, botUserId: string): boolean {
+  if (block.kind === 'table') return true;
+  if (block.kind === 'code') return block.text.trim() === '';
+  if (block.kind === 'quoted') return block.blocks.every((inner) => isBlockEmpty(inner, botUserId));
+  return inlinesOf([block]).every(
+    (piece) => isMentionOf(piece, botUserId) || (piece.kind === 'text' && /^[\s,.:;!?]*$/.test(piece.text)),
+  );
+}
+
+function isBlank(piece: ParsedInline): boolean {
+  return piece.kind === 'text' && piece.text.trim() === '';
+}
+
+function isMention(piece: ParsedInline | undefined): boolean {
+  return (piece?.kind === 'person' || piece?.kind === 'usergroup') && !piece.style.code;
+}
+
+function isMentionOf(piece: ParsedInline | undefined, id: string): boolean {
+  return piece?.kind === 'person' && piece.id === id && !piece.style.code;
 }

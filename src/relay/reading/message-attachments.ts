@@ -1,7 +1,7 @@
 import { shorten } from '../../render/text/graphemes.ts';
 import { toOneLine } from '../../render/text/one-line.ts';
 import type { MessageAttachment } from '../../slack/message-attachment.ts';
-import { parseEveryBlock } from './block-content.ts';
+import { parseEveryBlock } from './block-parser.ts';
 import { parseMrkdwn } from './mrkdwn-parser.ts';
 import { inlinesOf, type ParsedBlock, type ParsedInline } from './parsed-blocks.ts';
 import { timeOfTs } from './rich-text-parser.ts';

@@ -4,7 +4,7 @@ import { shorten } from '../../render/text/graphemes.ts';
 import type { MessageContent, TaskChoices } from '../../store/schema.ts';
 import { NO_NAMES } from './display-names.ts';
 import { parseMessage } from './message-parser.ts';
-import { readableText, toSingleLine } from './readable-text.ts';
+import { readableText, toSingleLine } from './message-to-markdown.ts';
 
 /** Longer titles, and longer values of other flags, are cut (UTF-16 units). */
 const MAX_TITLE_CHARACTERS = 300;

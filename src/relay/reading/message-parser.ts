@@ -5,10 +5,9 @@ import type { ThreadMessage } from '../../slack/message-history.ts';
 import { type SlackFile, slackFileSchema } from '../../slack/shared-file.ts';
 import { isSlackItself } from '../../slack/slack-message.ts';
 import type { MessageContent } from '../../store/schema.ts';
-import { parseContent, parseEveryBlock } from './block-content.ts';
+import { parseContent, parseEveryBlock, parseTable } from './block-parser.ts';
 import { attachmentBlocks, attachmentName, isMessagePreview } from './message-attachments.ts';
 import { type ParsedBlock, tablesAmong, withTableFiles } from './parsed-blocks.ts';
-import { parseTable } from './table-parser.ts';
 
 const optionalText = optional(z.string());
 

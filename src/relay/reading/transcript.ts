@@ -1,9 +1,8 @@
 import { graphemeStart } from '../../render/text/graphemes.ts';
 import { compareTs } from '../runtime/incoming-message.ts';
-import { blockquote } from './blocks-to-markdown.ts';
 import type { DisplayNames } from './display-names.ts';
 import { fileNamesOf, type ParsedMessage } from './message-parser.ts';
-import { readableText, toSingleLine } from './readable-text.ts';
+import { blockquote, readableText, toSingleLine } from './message-to-markdown.ts';
 import { timeOfTs } from './rich-text-parser.ts';
 
 export interface TranscriptOptions {

@@ -18,10 +18,8 @@ import { FailingTime } from '../runtime/patience.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { projectExists } from './channel-project.ts';
-import { serviceFileName } from './file-name.ts';
-import { UNNAMED_FILE } from './file-notes.ts';
-import { isTypeAllowed } from './file-types.ts';
-import { type UploadSource, uploadSharedFile } from './file-upload.ts';
+import { isTypeAllowed, UNNAMED_FILE } from './file-refusals.ts';
+import { serviceFileName, type UploadSource, uploadSharedFile } from './file-upload.ts';
 import type { SharedItem } from './shared-items.ts';
 
 /** How many files of one message are uploaded at a time. */

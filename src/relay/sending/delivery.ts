@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 import type { TaskWork } from '../runtime/deps.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
 import { type ServiceLook, searchUntilSettled } from '../runtime/unknown-outcome.ts';
-import { lockedIfForwarded, unlessStopped } from './stop-check.ts';
+import { lockedIfForwarded, unlessStopped } from './sent-content.ts';
 
 /** How often the task's messages are listed while the service holds a send open (ms). */
 const LIST_POLL_INTERVAL_MS = 1_000;

@@ -1,8 +1,10 @@
+import { z } from 'zod';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import type { Message, Thread, Turn } from '../../store/schema.ts';
-import { lookUpNames } from '../reading/display-names.ts';
+import { lookUpNames, NO_NAMES } from '../reading/display-names.ts';
 import { type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
-import { withAnswerOnly } from '../reading/own-answer.ts';
+import { toMarkdown } from '../reading/message-to-markdown.ts';
+import { parseRichText } from '../reading/rich-text-parser.ts';
 import { buildTranscript, withTranscript } from '../reading/transcript.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { compareTs } from '../runtime/incoming-message.ts';
@@ -81,4 +83,45 @@ function asSaid(
   const parsed = parseMessage(read);
   if (writer === null) return withAnswerOnly(parsed);
   return [parsed.user === bot.userId ? { ...parsed, user: writer, bot_id: undefined } : parsed];
+}
+
+const textSchema = z.looseObject({
+  text: z.union([z.string(), z.looseObject({ text: z.string() }).transform(({ text }) => text)]),
+});
+/** Blocks that show a part of an answer: Slack may make several others of a `markdown` block. */
+const textBlockSchema = textSchema.extend({ type: z.enum(['markdown', 'header']) });
+const tableSchema = z.looseObject({
+  type: z.enum(['table', 'data_table']),
+  rows: z.array(z.array(z.unknown())),
+});
+const richTextSchema = z.looseObject({ type: z.literal('rich_text') });
+
+/**
+ * A message of the bot's reply with nothing but its part of the answer, without notes, progress, errors and buttons; empty
+ * where it has no part of it.
+ */
+function withAnswerOnly(message: ParsedMessage): ParsedMessage[] {
+  if (message.blocks.length === 0) return [message];
+  const blocks = message.blocks.flatMap((raw) => {
+    const table = tableSchema.safeParse(raw).data;
+    const text = table?.rows.map(rowText).join('\n') ?? textBlockSchema.safeParse(raw).data?.text;
+    if (text !== undefined) return [asRichText(text)];
+    return richTextSchema.safeParse(raw).success ? [raw] : [];
+  });
+  return blocks.length === 0 ? [] : [{ ...message, blocks }];
+}
+
+function rowText(cells: readonly unknown[]): string {
+  return `| ${cells.map(cellText).join(' | ')} |`;
+}
+
+function cellText(cell: unknown): string {
+  const rich = parseRichText([cell], new Map());
+  if (rich !== undefined) return toMarkdown(rich, NO_NAMES);
+  return textSchema.safeParse(cell).data?.text ?? '';
+}
+
+/** A block whose text is read as it stands. */
+function asRichText(text: string) {
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }] };
 }

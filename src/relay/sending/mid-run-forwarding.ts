@@ -4,11 +4,11 @@ import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn, TurnLocation } from '../../store/schema.ts';
 import { nextAllowedMessage } from '../access/next-message.ts';
 import { beginTurnOrRefuse } from '../access/turn-quotas.ts';
-import { isEmptyMessage } from '../reading/empty-message.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { trySendEphemeral } from '../runtime/private-messages.ts';
 import { withRetry } from '../runtime/retry.ts';
 import { HandOver, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
+import { isEmptyMessage } from './empty-message.ts';
 import { closeMessage, requeueMessage } from './message-requeue.ts';
 import { Sender, type SenderOptions } from './sender.ts';
 

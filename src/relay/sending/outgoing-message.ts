@@ -4,9 +4,8 @@ import type { NewestMessages, ThreadMessage } from '../../slack/message-history.
 import type { FileNote, Message, SlackTs, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { addresseeOf } from '../reading/addressing.ts';
+import { addresseeOf, readMentions } from '../reading/addressing.ts';
 import { lookUpNames } from '../reading/display-names.ts';
-import { readMentions } from '../reading/mentions.ts';
 import { isMessagePreview } from '../reading/message-attachments.ts';
 import { parseFlags } from '../reading/message-flags.ts';
 import {
@@ -16,9 +15,8 @@ import {
   parseMessage,
   writersOf,
 } from '../reading/message-parser.ts';
+import { readableText, withLeadIn } from '../reading/message-to-markdown.ts';
 import { tablesAmong } from '../reading/parsed-blocks.ts';
-import { readableText, withLeadIn } from '../reading/readable-text.ts';
-import { taskTitle } from '../reading/task-title.ts';
 import {
   buildTranscript,
   isCutShort,
@@ -29,8 +27,9 @@ import {
 import type { RelayDeps, ThreadWork } from '../runtime/deps.ts';
 import type { Lease } from '../runtime/lease.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { isNoteResent } from './file-notes.ts';
+import { isNoteResent } from './file-refusals.ts';
 import { type LinkedMessages, NO_LINKS, readLinkedMessages } from './linked-messages.ts';
+import { taskTitle } from './thread-task.ts';
 
 /** A person's message as the agent gets it. */
 export interface OutgoingMessage {

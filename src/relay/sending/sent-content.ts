@@ -5,17 +5,16 @@ import type { Store } from '../../store/store.ts';
 import type { TurnUpdate } from '../../store/threads/turn-steps.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { HELD_POLL_MS, nextAllowedMessage } from '../access/next-message.ts';
-import { isEmptyMessage } from '../reading/empty-message.ts';
-import { withWriterName } from '../reading/readable-text.ts';
+import { withWriterName } from '../reading/message-to-markdown.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
-import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import { MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
 import type { Attachments } from './attachments.ts';
-import { fileLinkLines, isNoteResent, keptFileNotes, unreadLinkLines } from './file-notes.ts';
+import { isEmptyMessage } from './empty-message.ts';
+import { fileLinkLines, isNoteResent, keptFileNotes, unreadLinkLines } from './file-refusals.ts';
 import { withFormerTasks } from './former-tasks.ts';
 import type { LinkedMessages } from './linked-messages.ts';
 import { findResentMessage, type OutgoingMessage, readOutgoingMessage } from './outgoing-message.ts';
-import { lockedIfForwarded, unlessStopped } from './stop-check.ts';
 
 /** What goes with a message beside its text, and what of the message it was made of. */
 export interface SentAlong extends Attachments {
@@ -137,4 +136,39 @@ async function contentToSend(
     quoted_ids: [...outgoing.quotedIds],
     ...(notes.length === 0 ? {} : { file_notes: notes }),
   };
+}
+
+/**
+ * Takes a step that a stop must come before or find. Of a turn's own stop, the turn's row says which came first; a message
+ * that another run forwards stops with that run, so its step and the check before it have the thread's lock.
+ */
+export async function lockedIfForwarded<T>(
+  store: Store,
+  turn: Turn,
+  step: (store: Store) => Promise<T>,
+): Promise<T> {
+  if (turn.forwarded_by_turn_id === null) return step(store);
+  return store.transaction(async (locked) => {
+    await locked.threads.lock(turn);
+    await unlessStopped(locked, turn);
+    return step(locked);
+  });
+}
+
+/**
+ * The turn as it is now, if its message may still be sent. Throws TurnEnded if the turn was stopped or is gone, and
+ * MessagesPaused where the run that the message was to be forwarded to was stopped.
+ */
+export async function unlessStopped(
+  { turns, pausedThreads }: Pick<Store, 'turns' | 'pausedThreads'>,
+  { workspace, id }: Pick<Turn, 'workspace' | 'id'>,
+): Promise<Turn> {
+  const now = await turns.get(workspace, id);
+  if (now === undefined) throw new TurnEnded('withdrawn', null);
+  if (now.stop_requested_at !== null) throw new TurnEnded('cancelled', null);
+  if (now.forwarded_by_turn_id === null) return now;
+  const run = await turns.get(workspace, now.forwarded_by_turn_id);
+  const isStopping = run !== undefined && run.finished_at === null && run.stop_requested_at !== null;
+  if (isStopping || (await pausedThreads.pausedBy(now)) !== undefined) throw new MessagesPaused();
+  return now;
 }

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { plainCsvLine } from '../../render/text/csv-line.ts';
 import { capitalise } from '../../render/text/one-line.ts';
 import type { SlackFile } from '../../slack/shared-file.ts';
-import { inlinesToText } from '../reading/blocks-to-markdown.ts';
+import { cellsOf } from '../reading/block-parser.ts';
 import { lookUpReferences, type NameScope } from '../reading/display-names.ts';
 import { attachmentName, isUnreadableQuote } from '../reading/message-attachments.ts';
 import { blocksOf, filesOf, type ParsedMessage } from '../reading/message-parser.ts';
+import { inlinesToText } from '../reading/message-to-markdown.ts';
 import { isTooLarge, type ParsedTable, tablesAmong } from '../reading/parsed-blocks.ts';
-import { cellsOf } from '../reading/table-parser.ts';
 
 /** What people shared with a message, beside its text. */
 export type SharedItem =

@@ -16,7 +16,7 @@ import { isTaskSettled, SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts
 import { inBackground } from '../runtime/poller.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
-import { withSkippedFiles } from '../sending/file-notes.ts';
+import { withSkippedFiles } from '../sending/file-refusals.ts';
 import { ASKED_FOR, MidRunForwarding } from '../sending/mid-run-forwarding.ts';
 import { findResentMessage, messageOfTurn } from '../sending/outgoing-message.ts';
 import type { TurnContext } from './turn-context.ts';

@@ -19,7 +19,7 @@ import type { ReadReply } from '../replies/reply-blocks.ts';
 import { postResults } from '../replies/result-posts.ts';
 import { isBotId, isDirectChannel } from '../runtime/incoming-message.ts';
 import { ThreadGivenUp, TurnEnded } from '../runtime/turn-interruptions.ts';
-import { EmptyMessage } from '../sending/empty-turn.ts';
+import { EmptyMessage } from '../sending/empty-message.ts';
 import { closeIfUnchanged, closeMessage, requeueMessage } from '../sending/message-requeue.ts';
 import type { TurnContext } from './turn-context.ts';
 

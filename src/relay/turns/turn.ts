@@ -7,7 +7,7 @@ import { SETTLED_TASK_SHORT_MS } from '../replies/reply-reader.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { sleepWithLease } from '../runtime/retry.ts';
 import { HandOver, isThreadUnreachable, MessagesPaused, TurnEnded } from '../runtime/turn-interruptions.ts';
-import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-turn.ts';
+import { endTurnIfEmpty, endTurnIfFilesOnly } from '../sending/empty-message.ts';
 import { closeMessage, requeueMessage } from '../sending/message-requeue.ts';
 import { Sender } from '../sending/sender.ts';
 import { threadPermalink } from '../tasks/task-list.ts';

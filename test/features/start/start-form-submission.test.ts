@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { messageOfForm, type StartFormValues } from '../../../src/features/start/start-form-submission.ts';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
-import { readableText } from '../../../src/relay/reading/readable-text.ts';
+import { readableText } from '../../../src/relay/reading/message-to-markdown.ts';
 
 const offers = { noFallback: true, autoMode: true, planMode: true };
 const empty: StartFormValues = {

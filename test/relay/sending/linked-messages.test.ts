@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { messageLinksIn } from '../../../src/relay/reading/message-links.ts';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
+import { messageLinksIn } from '../../../src/relay/sending/linked-messages.ts';
 
 const at = 'https://lab.slack.com/archives/C0LAB/p1700000000000100';
 const link = { url: at, channel: 'C0LAB', ts: '1700000000.000100', threadTs: undefined };

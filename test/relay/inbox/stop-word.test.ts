@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { isStopWord } from '../../../src/relay/inbox/stop-word.ts';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
-import { isStopWord } from '../../../src/relay/reading/stop-word.ts';
 
 const isStop = (text: string, more: Record<string, unknown> = {}) =>
   isStopWord(parseMessage({ text, ...more }), 'UBOT');

@@ -1,5 +1,5 @@
-import { blocksOf, type ParsedMessage } from './message-parser.ts';
-import type { ParsedInline } from './parsed-blocks.ts';
+import { blocksOf, type ParsedMessage } from '../reading/message-parser.ts';
+import type { ParsedInline } from '../reading/parsed-blocks.ts';
 
 /** Whether a message is the word stop alone, in any case, with a mention or punctuation. One with files is not. */
 export function isStopWord(message: ParsedMessage, botUserId: string): boolean {

@@ -1,12 +1,16 @@
 import * as strings from '../../render/strings/index.ts';
-import type { Message, Turn } from '../../store/schema.ts';
-import { isEmptyMessage, isFilesOnly } from '../reading/empty-message.ts';
-import { misspeltFlagIn } from '../reading/message-flags.ts';
+import type { Message, MessageContent, Turn } from '../../store/schema.ts';
+import { readMentions } from '../reading/addressing.ts';
+import { NO_NAMES } from '../reading/display-names.ts';
+import { misspeltFlagIn, parseFlags } from '../reading/message-flags.ts';
+import { blocksOf, filesOf, parseMessage } from '../reading/message-parser.ts';
+import { readableText } from '../reading/message-to-markdown.ts';
+import { tablesAmong } from '../reading/parsed-blocks.ts';
 import type { RelayDeps, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import { TurnEnded } from '../runtime/turn-interruptions.ts';
+import type { Attachments } from './attachments.ts';
 import { findResentMessage } from './outgoing-message.ts';
-import type { Sender } from './sender.ts';
 
 /** The message asks nothing: the turn ends, unless the message is edited before that. */
 export class EmptyMessage extends TurnEnded {
@@ -43,7 +47,7 @@ export async function endTurnIfFilesOnly(
   workspace: WorkspaceClient,
   turn: Turn,
   message: Message,
-  sender: Pick<Sender, 'keepFiles'>,
+  sender: { keepFiles(): Promise<Attachments> },
 ): Promise<void> {
   if (turn.prompt !== null || message.content === null) return;
   if (!isFilesOnly(message.content, workspace.bot.userId)) return;
@@ -58,4 +62,23 @@ export async function endTurnIfFilesOnly(
     keptNames.length === 0 ? strings.noUsableFiles : strings.filesReceived(keptNames),
     message,
   );
+}
+
+const ALL_FLAGS = { noFallback: true, autoMode: true, planMode: true };
+
+/** Whether a message asks nothing: no text besides the mention and flags, no file or table, and no message it is about. */
+export function isEmptyMessage(content: MessageContent, botUserId: string): boolean {
+  if ((content.files ?? []).length > 0 || content.about !== undefined) return false;
+  const message = parseMessage(content);
+  if (tablesAmong(blocksOf(message)).length > 0) return false;
+  if (readMentions(message, botUserId).isEmptyAfterMention) return true;
+  return parseFlags(readableText(message, NO_NAMES, botUserId), ALL_FLAGS).text === '';
+}
+
+/** Whether a message is files and tables, and nothing else. */
+function isFilesOnly(content: MessageContent, botUserId: string): boolean {
+  if (content.about !== undefined || content.choices !== undefined) return false;
+  const message = parseMessage(content);
+  const hasFiles = filesOf(content).length > 0 || tablesAmong(blocksOf(message)).length > 0;
+  return hasFiles && readMentions(message, botUserId).isEmptyAfterMention;
 }

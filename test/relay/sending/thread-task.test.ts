@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { taskTitle } from '../../../src/relay/reading/task-title.ts';
+import { taskTitle } from '../../../src/relay/sending/thread-task.ts';
 
 const count = (text: string) => [...new Intl.Segmenter('en').segment(text)].length;
 

@@ -1,4 +1,4 @@
-import type { FileReason } from '../../render/strings/index.ts';
+import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Turn } from '../../store/schema.ts';
 
@@ -51,4 +51,19 @@ export function fileLinkLines(notes: readonly FileNote[]): string {
     link === undefined ? [] : [`- [${name.replace(/[[\]\\\s]+/g, ' ').trim()}](<${link}>)`],
   );
   return lines.length === 0 ? '' : `${strings.linkedFiles(lines.length)}\n${lines.join('\n')}`;
+}
+
+/** Whether files of this name and MIME type are sent to the service. */
+export function isTypeAllowed(
+  file: { name: string; mime: string },
+  { allowedTypes, refusedTypes }: Pick<FileLimits, 'allowedTypes' | 'refusedTypes'>,
+): boolean {
+  const matches = (pattern: string) => matchesType(file, pattern.toLowerCase());
+  return !refusedTypes.some(matches) && (allowedTypes.length === 0 || allowedTypes.some(matches));
+}
+
+function matchesType(file: { name: string; mime: string }, pattern: string): boolean {
+  if (pattern.startsWith('.')) return file.name.toLowerCase().endsWith(pattern);
+  const mime = file.mime.toLowerCase().split(';')[0]?.trim() ?? '';
+  return pattern.endsWith('/*') ? mime.startsWith(pattern.slice(0, -1)) : mime === pattern;
 }

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { serviceFileName } from '../../../src/relay/sending/file-name.ts';
-import { isTypeAllowed } from '../../../src/relay/sending/file-types.ts';
+import { serviceFileName } from '../../../src/relay/sending/file-upload.ts';
 
 test.each([
   ['run 18.csv', 'run 18.csv'],
@@ -35,22 +34,4 @@ test('any name becomes short and visible, without path separators', () => {
       expect(sent.trim()).not.toBe('');
     }),
   );
-});
-
-test.each([
-  [['.csv'], [], true],
-  [['.CSV'], [], true],
-  [['text/*'], [], true],
-  [['text/csv'], [], true],
-  [['.tsv', 'image/*'], [], false],
-  [[], ['.csv'], false],
-  [['.csv'], ['text/*'], false],
-  [[], ['text'], true],
-])('with allowed types %j and refused types %j, a CSV is sent: %s', (allowed, refused, taken) => {
-  expect(
-    isTypeAllowed(
-      { name: 'A.Csv', mime: 'text/csv; charset=utf-8' },
-      { allowedTypes: allowed, refusedTypes: refused },
-    ),
-  ).toBe(taken);
 });

@@ -2,7 +2,7 @@ import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { isDirectChannel } from '../relay/runtime/incoming-message.ts';
 import { inBackground } from '../relay/runtime/poller.ts';
 import * as strings from '../render/strings/index.ts';
-import { shorten } from '../render/text/graphemes.ts';
+import { shorten } from '../render/text/shorten.ts';
 import type { ThreadKey } from '../store/keys.ts';
 
 /** Characters of a title (https://docs.slack.dev/reference/methods/agents.sessions.rename). */

@@ -17,7 +17,7 @@ import { neutralizePings } from '../render/markdown/pings.ts';
 import { resultModalBlocks, resultPages } from '../render/messages/result-list.ts';
 import { type ToolStep, toolSteps } from '../render/messages/tool-steps.ts';
 import * as strings from '../render/strings/index.ts';
-import { shorten } from '../render/text/graphemes.ts';
+import { shorten } from '../render/text/shorten.ts';
 import type { Turn } from '../store/schema.ts';
 import { taskIdOf } from '../store/threads/turns.ts';
 import { type ModalContent, type ModalOutcome, openAndFillModal, updateModal } from './modals.ts';

@@ -11,7 +11,7 @@ import { isOverdue, transientFailure } from '../relay/runtime/retry.ts';
 import { neutralizePings } from '../render/markdown/pings.ts';
 import { answerText } from '../render/messages/answer-text.ts';
 import * as strings from '../render/strings/index.ts';
-import { shorten } from '../render/text/graphemes.ts';
+import { shorten } from '../render/text/shorten.ts';
 import { PayloadRefusedError, SlackError } from '../slack/errors.ts';
 import { CHANNEL_LEVEL } from '../store/jobs/jobs.ts';
 import type { Job, Message, MessageContent, SlackTs, Thread, Turn } from '../store/schema.ts';

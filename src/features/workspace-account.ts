@@ -5,8 +5,7 @@ import { isAdminNow } from '../relay/access/admins.ts';
 import type { ServiceClientOptions, ServiceCredentials } from '../relay/installations/service-client.ts';
 import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
-import { textInput } from '../render/blocks/form-inputs.ts';
-import { createModal, type Modal, noticeModal, type ViewBlock } from '../render/blocks/modal.ts';
+import { createModal, type Modal, noticeModal, textInput, type ViewBlock } from '../render/blocks/modal.ts';
 import {
   actionsBlock,
   type ButtonElement,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AnswerFeedback, MAX_COMMENT_CHARACTERS } from '../features/answer-feedback.ts';
-import { parseFeedback } from '../render/messages/feedback-buttons.ts';
+import { parseFeedback } from '../render/messages/button-notes.ts';
 import * as strings from '../render/strings/index.ts';
 import { formErrors, type ListenerContext, onForm, onPress } from './press.ts';
 

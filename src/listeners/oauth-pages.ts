@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { GrantedInstallation } from '../relay/installations/installation-tokens.ts';
 import { InstallRefused } from '../relay/installations/oauth-installations.ts';
-import { htmlPage } from '../render/text/html-page.ts';
+import { htmlPage } from '../render/text/escape.ts';
 import { optional } from '../slack/field-schemas.ts';
 import { createSlackLogger } from '../slack/slack-logger.ts';
 

@@ -5,7 +5,7 @@ import type { ChannelActor } from '../relay/runtime/control-request.ts';
 import type { RenderedMessage } from '../render/blocks/slack-blocks.ts';
 import { escapeMrkdwn } from '../render/markdown/pings.ts';
 import * as strings from '../render/strings/index.ts';
-import { shorten } from '../render/text/graphemes.ts';
+import { shorten } from '../render/text/shorten.ts';
 import { type ListenerContext, runAfterAck } from './press.ts';
 
 export interface SlashCommand extends ChannelActor {

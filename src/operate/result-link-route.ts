@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { ResultLinkDestination } from '../relay/replies/result-links.ts';
 import { ownServicePage } from '../render/strings/index.ts';
-import { escapeHtml, htmlPage } from '../render/text/html-page.ts';
+import { escapeHtml, htmlPage } from '../render/text/escape.ts';
 
 /** The response to an invalid link. */
 export const UNKNOWN_LINK_TEXT = 'There is nothing at this address.\n';

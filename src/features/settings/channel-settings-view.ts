@@ -4,12 +4,13 @@ import {
   choiceInput,
   type FormOption,
   formOption,
+  type Modal,
   textInput,
-} from '../../render/blocks/form-inputs.ts';
-import type { Modal, ViewBlock } from '../../render/blocks/modal.ts';
+  type ViewBlock,
+} from '../../render/blocks/modal.ts';
 import { plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten } from '../../render/text/graphemes.ts';
+import { shorten } from '../../render/text/shorten.ts';
 import type { Settings } from '../../store/workspaces/settings-store.ts';
 
 export const CHANNEL_SETTINGS_CALLBACK = 'channel_settings';

@@ -1,8 +1,14 @@
 import { isAdminNow } from '../../relay/access/admins.ts';
 import type { WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
-import { botsInput, choiceInput, formOption } from '../../render/blocks/form-inputs.ts';
-import { createModal, type Modal, type ViewBlock } from '../../render/blocks/modal.ts';
+import {
+  botsInput,
+  choiceInput,
+  createModal,
+  formOption,
+  type Modal,
+  type ViewBlock,
+} from '../../render/blocks/modal.ts';
 import { actionsBlock, buttonElement, plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import * as strings from '../../render/strings/index.ts';
 import type { AllowedUsers, ListenMode } from '../../store/schema.ts';

@@ -12,7 +12,7 @@ import { contextLineBlock } from '../../render/blocks/slack-blocks.ts';
 import { truncateBytes } from '../../render/markdown/fallback-text.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten } from '../../render/text/graphemes.ts';
+import { shorten } from '../../render/text/shorten.ts';
 import {
   ChannelGoneError,
   PayloadRefusedError,

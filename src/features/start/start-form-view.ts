@@ -3,15 +3,18 @@ import { parseJson } from '../../calls/json.ts';
 import {
   checkboxesInput,
   choiceInput,
+  createModal,
   formOption,
   inputBlock,
+  type Modal,
+  noticeModal,
   textInput,
-} from '../../render/blocks/form-inputs.ts';
-import { createModal, type Modal, noticeModal, type ViewBlock } from '../../render/blocks/modal.ts';
+  type ViewBlock,
+} from '../../render/blocks/modal.ts';
 import { contextLineBlock, plainText, sectionBlock } from '../../render/blocks/slack-blocks.ts';
 import { neutralizePings } from '../../render/markdown/pings.ts';
 import * as strings from '../../render/strings/index.ts';
-import { shorten } from '../../render/text/graphemes.ts';
+import { shorten } from '../../render/text/shorten.ts';
 import type { TaskChoices } from '../../store/schema.ts';
 
 export const START_CALLBACK = 'start';

@@ -31,9 +31,8 @@ import {
   worksUntil,
 } from '../../render/messages/result-list.ts';
 import * as strings from '../../render/strings/index.ts';
-import { formatAge } from '../../render/text/duration.ts';
-import { formatSize } from '../../render/text/file-size.ts';
-import { shorten, shortenMiddle } from '../../render/text/graphemes.ts';
+import { shorten, shortenMiddle } from '../../render/text/shorten.ts';
+import { formatAge, formatSize } from '../../render/text/units.ts';
 
 export const FILES_PER_PAGE = 15;
 const MAX_REVIEWS = 10;

@@ -1,5 +1,4 @@
-import { shorten } from '../../render/text/graphemes.ts';
-import { toOneLine } from '../../render/text/one-line.ts';
+import { shorten, toOneLine } from '../../render/text/shorten.ts';
 import type { MessageAttachment } from '../../slack/message-attachment.ts';
 import { parseEveryBlock } from './block-parser.ts';
 import { parseMrkdwn } from './mrkdwn-parser.ts';

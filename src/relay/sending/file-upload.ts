@@ -1,7 +1,7 @@
 import { uploadFile } from '../../agent/upload-file.ts';
 import type { ResumableUpload } from '../../agent/upload-request.ts';
 import { anySignal } from '../../calls/any-signal.ts';
-import { toOneLine } from '../../render/text/one-line.ts';
+import { toOneLine } from '../../render/text/shorten.ts';
 import type { Turn, UploadKey, UploadRow } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { sleepWithLease } from '../runtime/retry.ts';

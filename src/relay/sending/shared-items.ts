@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { plainCsvLine } from '../../render/text/csv-line.ts';
-import { capitalise } from '../../render/text/one-line.ts';
+import { plainCsvLine } from '../../render/text/escape.ts';
+import { capitalise } from '../../render/text/shorten.ts';
 import type { SlackFile } from '../../slack/shared-file.ts';
 import { cellsOf } from '../reading/block-parser.ts';
 import { lookUpReferences, type NameScope } from '../reading/display-names.ts';

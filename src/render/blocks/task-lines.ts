@@ -1,8 +1,7 @@
 import { escapeMrkdwn } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
-import { formatAge } from '../text/duration.ts';
-import { shorten } from '../text/graphemes.ts';
-import { toOneLine } from '../text/one-line.ts';
+import { shorten, toOneLine } from '../text/shorten.ts';
+import { formatAge } from '../text/units.ts';
 
 /** A task in a list. */
 export interface TaskSummary {

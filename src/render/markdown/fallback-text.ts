@@ -1,4 +1,4 @@
-import { graphemeStart, utf8Length } from '../text/graphemes.ts';
+import { graphemeStart, utf8Length } from '../text/shorten.ts';
 import { escapeMrkdwn } from './pings.ts';
 
 /** UTF-8 bytes: chat.update refuses more than 4,000 (https://docs.slack.dev/reference/methods/chat.update), with a plan's line. */

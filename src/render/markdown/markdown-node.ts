@@ -46,3 +46,54 @@ export function lineEnd(text: string, at: number): number {
 export function linePrefix(text: string, at: number): string {
   return text.slice(lineStart(text, at), at).replace(/[^>\t]/g, ' ');
 }
+
+/** Most rows of a table in one message, including its header (https://docs.slack.dev/reference/block-kit/blocks/table-block). */
+export const MAX_TABLE_ROWS = 100;
+/** Slack rejects a table with more cells in a row. */
+export const MAX_TABLE_COLUMNS = 20;
+/** Longest header (characters) that is repeated when a table continues in the next message. */
+const MAX_TABLE_HEAD_LENGTH = 1_500;
+
+/** The opening fence of a code node; undefined for indented code. */
+export function openingFenceOf(text: string, code: MarkdownNode): string | undefined {
+  return /^(?:`{3,}|~{3,})/.exec(text.slice(code.start, lineEnd(text, code.start)))?.[0];
+}
+
+/** Whether a fenced code node has its closing fence. */
+export function isFenceClosed(text: string, code: MarkdownNode, fence: string): boolean {
+  const last = lineStart(text, code.end);
+  if (last <= code.start) return false;
+  const end = text
+    .slice(last, code.end)
+    .replace(/^[ \t>]*/, '')
+    .trimEnd();
+  return end.length >= fence.length && end === fence.charAt(0).repeat(end.length);
+}
+
+/** Whether a text may hold a table: parsing costs a hundred times more. */
+export function hasDelimiterRow(text: string): boolean {
+  const lines = text.split('\n');
+  return lines.some((line) => line.includes('|') && line.includes('-') && /^[\s|:>-]+$/.test(line));
+}
+
+/** Where the header of a table (its first row and the delimiter row) ends. */
+export function tableHeadEnd(text: string, table: MarkdownNode): number {
+  return lineEnd(text, Math.min(lineEnd(text, table.start) + 1, text.length));
+}
+
+/**
+ * Whether a table is shown as code, because Slack would reject it or its header is too long to repeat. Only the rows
+ * that fit one message decide, so that rows of a later message change nothing.
+ */
+export function isTableTooWide(text: string, table: MarkdownNode): boolean {
+  return (
+    table.children.slice(0, MAX_TABLE_ROWS).some((row) => row.children.length > MAX_TABLE_COLUMNS) ||
+    tableHeadEnd(text, table) - table.start > MAX_TABLE_HEAD_LENGTH
+  );
+}
+
+/** A fence that nothing in this text closes. */
+export function fenceAround(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((run) => run.length));
+  return '`'.repeat(longest + 1);
+}

@@ -5,8 +5,7 @@ import { gfm } from 'micromark-extension-gfm';
 import { withReadableEmphasis } from './cjk-emphasis.ts';
 import type { MarkdownNode } from './markdown-node.ts';
 import { isFormula, mathSyntax } from './math.ts';
-import { limitNesting } from './nesting-limit.ts';
-import { parseLimits } from './parse-limits.ts';
+import { limitNesting, parseLimits } from './parse-limits.ts';
 import { WORD_JOINER } from './pings.ts';
 
 // Slack reads HTML, footnotes and link definitions as text. Definitions would also let the end of an answer change how

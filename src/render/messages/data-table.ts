@@ -7,13 +7,18 @@ import type {
   RichTextStyleable,
 } from '@slack/types';
 import type { SlackBlock } from '../blocks/slack-blocks.ts';
-import { lineEnd, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
+import {
+  hasDelimiterRow,
+  lineEnd,
+  lineStart,
+  MAX_TABLE_COLUMNS,
+  type MarkdownNode,
+} from '../markdown/markdown-node.ts';
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { restorePings } from '../markdown/pings.ts';
 import type { AnswerPart } from '../splitting/answer-splitter.ts';
-import { hasDelimiterRow, MAX_TABLE_COLUMNS } from '../splitting/fences-and-tables.ts';
 import { firstColumns, tableCaption } from '../strings/index.ts';
-import { csvLine } from '../text/csv-line.ts';
+import { csvLine } from '../text/escape.ts';
 
 /** A table of at most so many rows is read at a glance. */
 const MAX_PLAIN_ROWS = 10;

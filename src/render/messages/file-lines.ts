@@ -1,7 +1,7 @@
 import type { FileLimits } from '../strings/file-transfer.ts';
 import * as strings from '../strings/index.ts';
-import { formatSize } from '../text/file-size.ts';
-import { quotedName } from '../text/one-line.ts';
+import { quotedName } from '../text/shorten.ts';
+import { formatSize } from '../text/units.ts';
 
 export interface FileOutcome {
   /** Untrusted; any characters. */

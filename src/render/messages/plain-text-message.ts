@@ -1,5 +1,5 @@
 import { type RenderedMessage, type SectionBlock, sectionBlock } from '../blocks/slack-blocks.ts';
-import { graphemeStart } from '../text/graphemes.ts';
+import { graphemeStart } from '../text/shorten.ts';
 
 /** Characters of a section (https://docs.slack.dev/reference/block-kit/blocks/section-block). */
 const MAX_SECTION_LENGTH = 3_000;

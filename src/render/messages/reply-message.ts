@@ -15,12 +15,11 @@ import { neutralizePings } from '../markdown/pings.ts';
 import { type AnswerPart, AnswerSplitter } from '../splitting/answer-splitter.ts';
 import { type AnswerRest, splitOverflow } from '../splitting/overflow.ts';
 import * as strings from '../strings/index.ts';
-import { shorten } from '../text/graphemes.ts';
+import { shorten } from '../text/shorten.ts';
 import { answerText, type ReplyBlock } from './answer-text.ts';
+import { feedbackButtons } from './button-notes.ts';
 import { blocksWithDataTable, searchTable, wideTableOf } from './data-table.ts';
-import { feedbackButtons } from './feedback-buttons.ts';
-import { planBlock } from './plan-block.ts';
-import { doneLine, progressLine } from './progress-line.ts';
+import { doneLine, planBlock, progressLine } from './progress.ts';
 
 export interface DisplayedReply {
   turnId: string;

@@ -14,9 +14,8 @@ import {
 import { truncateBytes } from '../markdown/fallback-text.ts';
 import { neutralizePings } from '../markdown/pings.ts';
 import * as strings from '../strings/index.ts';
-import { formatSize } from '../text/file-size.ts';
-import { shortenMiddle } from '../text/graphemes.ts';
-import { toOneLine } from '../text/one-line.ts';
+import { shortenMiddle, toOneLine } from '../text/shorten.ts';
+import { formatSize } from '../text/units.ts';
 
 export interface ListedResult {
   /** Untrusted; any characters. */

@@ -1,7 +1,6 @@
 import { parse } from 'csv-parse/sync';
-import type { MarkdownNode } from '../markdown/markdown-node.ts';
+import { hasDelimiterRow, type MarkdownNode } from '../markdown/markdown-node.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
-import { hasDelimiterRow } from '../splitting/fences-and-tables.ts';
 import { isCrowded } from '../splitting/open-part.ts';
 
 /** Longest block of an answer (characters) that is searched for a table. */

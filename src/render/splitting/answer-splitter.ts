@@ -1,11 +1,10 @@
 import type { MarkdownBlock } from '@slack/types';
 import { fallbackText } from '../markdown/fallback-text.ts';
-import { lineStart } from '../markdown/markdown-node.ts';
+import { fenceAround, lineStart } from '../markdown/markdown-node.ts';
 import { isParsedEnough, type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
 import { neutralizePings } from '../markdown/pings.ts';
-import { graphemeStart } from '../text/graphemes.ts';
+import { graphemeStart } from '../text/shorten.ts';
 import { cutAtBlockLimit, cutAtLengthLimit } from './cut-point.ts';
-import { fenceAround } from './fences-and-tables.ts';
 import { incompleteEndOf } from './incomplete-markdown.ts';
 import { OpenPart } from './open-part.ts';
 import { mergeSegments, type Segment, segmentsOf } from './segments.ts';

@@ -1,12 +1,13 @@
 import {
   CONTAINER_TYPES,
+  isTableTooWide,
   lineEnd,
   lineStart,
+  MAX_TABLE_ROWS,
   type MarkdownNode,
   nodesAround,
 } from '../markdown/markdown-node.ts';
-import { graphemeStart } from '../text/graphemes.ts';
-import { isTableTooWide, MAX_TABLE_ROWS } from './fences-and-tables.ts';
+import { graphemeStart } from '../text/shorten.ts';
 import { type Seam, seamAt } from './seam.ts';
 
 /** Most blocks that Slack may make of a message's Markdown: 50 in all, less five for the app's own. */

@@ -1,7 +1,15 @@
 import { UNREADABLE_OPENER, UNSPACED_LETTER } from '../markdown/cjk-emphasis.ts';
-import { lastNodes, lineEnd, linePrefix, lineStart, type MarkdownNode } from '../markdown/markdown-node.ts';
+import {
+  isFenceClosed,
+  lastNodes,
+  lineEnd,
+  linePrefix,
+  lineStart,
+  type MarkdownNode,
+  openingFenceOf,
+  tableHeadEnd,
+} from '../markdown/markdown-node.ts';
 import { type ParseCounter, parseMarkdown } from '../markdown/parse-markdown.ts';
-import { isFenceClosed, openingFenceOf, tableHeadEnd } from './fences-and-tables.ts';
 
 export interface IncompleteEnd {
   /** Characters from here on are not shown yet. */

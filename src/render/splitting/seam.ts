@@ -1,6 +1,15 @@
-import { lineEnd, linePrefix, lineStart, type MarkdownNode, nodesAround } from '../markdown/markdown-node.ts';
+import {
+  fenceAround,
+  isTableTooWide,
+  lineEnd,
+  linePrefix,
+  lineStart,
+  type MarkdownNode,
+  nodesAround,
+  openingFenceOf,
+  tableHeadEnd,
+} from '../markdown/markdown-node.ts';
 import { WORD_JOINER } from '../markdown/pings.ts';
-import { fenceAround, isTableTooWide, openingFenceOf, tableHeadEnd } from './fences-and-tables.ts';
 
 /** What closes the constructs around a cut, and what reopens them in the next part. */
 export interface Seam {

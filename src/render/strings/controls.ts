@@ -1,4 +1,46 @@
-import { buttons } from './buttons.ts';
+/** The labels of buttons (Slack: 75 characters). */
+export const buttons = {
+  stop: 'Stop',
+  stopNow: 'Stop now',
+  continue: 'Continue',
+  retry: 'Try again',
+  goAhead: 'Go ahead',
+  stopHere: 'Stop here',
+  freshLinks: 'Get fresh links',
+  sendCorrection: 'Send the correction',
+  thumbsUp: '👍',
+  thumbsDown: '👎',
+  addComment: 'Add a comment',
+  send: 'Send',
+  sendNow: 'Send now',
+  keepListening: 'Keep listening here',
+  stopListening: 'Stop listening here',
+  cancel: 'Cancel',
+  sendPaused: 'Send to agent',
+  discardPaused: 'Discard',
+  download: 'Download',
+  steps: 'Steps',
+  earlierSteps: 'Earlier steps',
+  laterSteps: 'Later steps',
+  close: 'Close',
+  chooseAgain: 'Choose again',
+  newThread: 'Start a new thread',
+  details: 'Details',
+  refresh: 'Refresh',
+  newer: 'Newer',
+  older: 'Older',
+  channelSettings: 'Channel settings',
+  openThread: 'Open thread',
+  sendToMe: 'Send to me',
+  deleteTask: 'Delete task',
+  keepTask: 'Keep it',
+  back: 'Back',
+  more: 'More',
+  lookForFiles: 'Look for new files',
+} as const;
+
+export const thumbsUpLabel = 'Good answer';
+export const thumbsDownLabel = 'Bad answer';
 
 /** Why a press on a button had no effect. */
 export const controlFailed = {

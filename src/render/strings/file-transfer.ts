@@ -1,6 +1,5 @@
-import { formatSize } from '../text/file-size.ts';
-import { shorten } from '../text/graphemes.ts';
-import { quotedName } from '../text/one-line.ts';
+import { quotedName, shorten } from '../text/shorten.ts';
+import { formatSize } from '../text/units.ts';
 import { withReason } from './turn-errors.ts';
 
 /** Which files the app sends to the agent. */

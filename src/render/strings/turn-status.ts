@@ -1,5 +1,5 @@
-import { formatDuration } from '../text/duration.ts';
-import { capitalise } from '../text/one-line.ts';
+import { capitalise } from '../text/shorten.ts';
+import { formatDuration } from '../text/units.ts';
 
 /** What a reply says about its turn while the turn runs, and when it ends without an error. */
 

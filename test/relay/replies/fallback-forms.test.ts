@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { REPLY_FORMS, sendInAcceptedForm } from '../../../src/relay/replies/fallback-forms.ts';
 import type { NewBlock, RenderedMessage } from '../../../src/render/blocks/slack-blocks.ts';
-import { feedbackButtons } from '../../../src/render/messages/feedback-buttons.ts';
+import { feedbackButtons } from '../../../src/render/messages/button-notes.ts';
 import { PayloadRefusedError } from '../../../src/slack/errors.ts';
 
 const turnId = '01a1fbfe-6e3a-7000-83e3-5e284a624414';

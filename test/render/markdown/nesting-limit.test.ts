@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limitNesting } from '../../../src/render/markdown/nesting-limit.ts';
+import { limitNesting } from '../../../src/render/markdown/parse-limits.ts';
 import { displayedText, splitAnswer } from '../../support/answer-parts.ts';
 
 const deep: Record<string, string> = {

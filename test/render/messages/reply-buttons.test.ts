@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkBlocks } from '../../../sandbox/slack/block-validation.ts';
-import { pausedNotice, pauseEndedNotice } from '../../../src/render/messages/button-notes.ts';
 import {
   feedbackButtons,
   feedbackThanksMessage,
   parseFeedback,
-} from '../../../src/render/messages/feedback-buttons.ts';
+  pausedNotice,
+  pauseEndedNotice,
+} from '../../../src/render/messages/button-notes.ts';
 import * as strings from '../../../src/render/strings/index.ts';
 
 const turn = '01920000-0000-7000-8000-000000000001';

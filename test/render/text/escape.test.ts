@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { csvLine } from '../../../src/render/text/csv-line.ts';
+import { csvLine } from '../../../src/render/text/escape.ts';
 
 test.each([
   '=1+1',

@@ -1,5 +1,5 @@
-import { quotedName } from '../text/one-line.ts';
-import { models } from './start-form.ts';
+import { quotedName } from '../text/shorten.ts';
+import { models } from './commands.ts';
 import { withReason } from './turn-errors.ts';
 
 export const channelSettings = {
@@ -117,3 +117,90 @@ export function projectOfChannel({ id, title = '' }: { id: string; title?: strin
 export function projectRejected(reason: string): string {
   return `${channelSettingsFailed.rejected}${withReason(reason)}`;
 }
+
+/** Who may use the agent in a whole workspace, in App Home. */
+export const workspaceAccess = {
+  heading: 'Who may use the agent',
+  change: 'Change who may use it',
+  title: 'Who may use the agent',
+  about: "This applies to the whole workspace. A channel's own settings override it.",
+  admits: 'People',
+  listens: "Which replies I read in people's threads",
+  save: 'Save',
+  notAdmin: 'Only admins and owners of this workspace can set who may use the agent.',
+} as const;
+
+/** Who has set a value. */
+export const settingOrigins = {
+  channel: 'set for this channel',
+  workspace: 'set for this workspace',
+  operator: "the operator's setting",
+  service: 'the agent service chooses',
+} as const;
+
+/** A value and who has set it. */
+export interface ValueInForce {
+  text: string;
+  from: keyof typeof settingOrigins;
+}
+
+/** Below a setting: what holds now, and why. */
+export function settingInForce(value: ValueInForce): string {
+  return `Now: ${withOrigin(value)}.`;
+}
+
+/** The settings as App Home shows them; `bots` are ids, or "none"; `replies` those that go to the agent. */
+export function workspaceAccessSummary(values: Record<'people' | 'bots' | 'replies', ValueInForce>): string {
+  const [people, bots, replies] = [values.people, values.bots, values.replies].map(withOrigin);
+  return `People: ${people}. Bots and workflows: ${bots}. Replies in people's threads: ${replies}. A channel's own settings override this.`;
+}
+
+function withOrigin({ text, from }: ValueInForce): string {
+  return `${text} (${settingOrigins[from]})`;
+}
+
+/** The option that leaves the choice to the app's configuration. */
+export function appDefault(people: string): string {
+  return `Default: ${people.charAt(0).toLowerCase()}${people.slice(1)}`;
+}
+
+/** The workspace's own account at the service: its section in App Home, and the modal that sets it. */
+export const account = {
+  heading: 'Agent account',
+  own: (host: string, person: string, date: string) =>
+    `This workspace uses its own account at \`${host}\`, set by <@${person}> on ${date}.`,
+  shared: "This workspace uses the app operator's account. You can set one of its own.",
+  lost: (host: string) =>
+    `The API key of this workspace's account at \`${host}\` was deleted when the app was uninstalled, so the agent can't answer here. Set the account again, or remove it.`,
+  none: "This workspace has no account yet, so the agent can't answer here.",
+  set: 'Set account',
+  change: 'Change account',
+  remove: 'Remove account',
+  removeTitle: 'Remove the account?',
+  removeText:
+    "Conversations that started with it can't continue, unless the same account is set again with a new key.",
+  removeYes: 'Remove',
+  removeNo: 'Keep it',
+  title: 'Agent account',
+  submit: 'Test and save',
+  address: 'Base address, with its version at the end (…/v1)',
+  key: 'API key',
+  keyHint: 'I test it once, store it encrypted, and never show it again.',
+  aboutChange:
+    "With another account, current conversations can't continue. With a new key for the same account at the same address, they can.",
+  testing: 'Testing the account. This takes a few seconds.',
+  saved: 'The account works and is now in use. New conversations start with it.',
+  keyReplaced: 'The new key works and belongs to the same account, so conversations continue.',
+  refused: {
+    not_admin: 'Only admins and owners of this workspace can set its account.',
+    bad_address:
+      "This address can't be used: it must be https, at a public address, without a user or a query. Nothing was changed.",
+    odd_key:
+      "This isn't a valid key: a key has at least 16 characters, without spaces, quotes, braces or backslashes. Nothing was changed.",
+    bad_key: 'The service rejected this key. Nothing was changed.',
+    no_service:
+      'Something other than the agent service answers at this address. Check it, including the version at the end; nothing was changed.',
+    unreachable: 'Nothing answers at this address. Nothing was changed.',
+    failed: "This didn't work; please try again in a moment. Nothing was changed.",
+  },
+} as const;

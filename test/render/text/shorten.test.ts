@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { graphemeStart, shorten, shortenMiddle, utf8Length } from '../../../src/render/text/graphemes.ts';
+import { graphemeStart, shorten, shortenMiddle, utf8Length } from '../../../src/render/text/shorten.ts';
 
 const anyText = fc
   .array(

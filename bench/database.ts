@@ -7,7 +7,7 @@ import { startLoadBalancer } from '../sandbox/chaos/load-balancer.ts';
 import { startSandboxServices } from '../sandbox/sandbox-services.ts';
 import type { Channel, Person, SlackWorkspace } from '../sandbox/slack/slack-workspace.ts';
 import { readConfig } from '../src/config.ts';
-import { encryptTokens } from '../src/relay/installations/installation-tokens.ts';
+import { encryptTokens } from '../src/relay/installations/token-rotation.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { Store } from '../src/store/store.ts';
 import { Keyring } from '../src/store/workspaces/keyring.ts';

@@ -39,7 +39,7 @@ import { backfillJobs } from './relay/inbox/backfill.ts';
 import { channelMoveJobs } from './relay/inbox/channel-move.ts';
 import { EventGapDetector } from './relay/inbox/event-gap-detector.ts';
 import { Inbox, type InboxDeps } from './relay/inbox/inbox.ts';
-import { openRegistry } from './relay/installations/open-registry.ts';
+import { openRegistry } from './relay/installations/oauth-installations.ts';
 import { ServiceAccounts } from './relay/installations/service-accounts.ts';
 import { ResultLinkAccess, resolveResult } from './relay/replies/result-links.ts';
 import { postLaterResults } from './relay/replies/result-posts.ts';

@@ -6,12 +6,12 @@ import type { OAuthPagesDeps } from '../listeners/oauth-pages.ts';
 import type { EventTransport } from '../listeners/slack-app.ts';
 import { createSocketLease } from '../listeners/socket-mode-pool.ts';
 import type { OAuthInstallations } from '../relay/installations/oauth-installations.ts';
-import type { ServiceCredentials } from '../relay/installations/service-client.ts';
+import type { ServiceCredentials } from '../relay/installations/service-accounts.ts';
 import { ResultLinks } from '../relay/replies/result-links.ts';
 import type { RelayDeps, RelayLimits } from '../relay/runtime/deps.ts';
 import { REQUIRED_SCOPES } from '../slack/required-scopes.ts';
-import type { RetentionDays } from '../store/audit/retention.ts';
 import type { DatabaseLocation } from '../store/database.ts';
+import type { RetentionDays } from '../store/erasure/retention.ts';
 import type { Store } from '../store/store.ts';
 import type { Keyring } from '../store/workspaces/keyring.ts';
 

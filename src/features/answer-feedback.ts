@@ -11,7 +11,7 @@ import { feedbackThanksMessage } from '../render/messages/button-notes.ts';
 import * as strings from '../render/strings/index.ts';
 import { shorten } from '../render/text/shorten.ts';
 import { formatAge } from '../render/text/units.ts';
-import type { FeedbackKey } from '../store/audit/feedback-ratings.ts';
+import type { FeedbackKey } from '../store/feedback-ratings.ts';
 import type { Turn } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from './modals.ts';

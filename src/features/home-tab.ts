@@ -1,6 +1,5 @@
 import { parseJson } from '../calls/json.ts';
-import { accessDenialFor } from '../relay/access/access-policy.ts';
-import { isAdminNow } from '../relay/access/admins.ts';
+import { accessDenialFor, isAdminNow } from '../relay/access/access-policy.ts';
 import type { ChannelActor, WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps, WorkspaceClient } from '../relay/runtime/deps.ts';
 import { channelTasksRefusal } from '../relay/tasks/task-access.ts';

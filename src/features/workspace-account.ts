@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { keyOpens, probeAccount } from '../agent/account-probe.ts';
 import { AgentError } from '../agent/errors.ts';
-import { isAdminNow } from '../relay/access/admins.ts';
-import type { ServiceClientOptions, ServiceCredentials } from '../relay/installations/service-client.ts';
+import { isAdminNow } from '../relay/access/access-policy.ts';
+import type { ServiceClientOptions, ServiceCredentials } from '../relay/installations/service-accounts.ts';
 import type { WorkspaceActor } from '../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../relay/runtime/deps.ts';
 import { createModal, type Modal, noticeModal, textInput, type ViewBlock } from '../render/blocks/modal.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { InstallationQuery } from '../relay/installations/workspace-registry.ts';
+import type { InstallationQuery } from '../relay/installations/installed-workspaces.ts';
 import { listOf, optional } from '../slack/field-schemas.ts';
 import { parseActor } from './press.ts';
 

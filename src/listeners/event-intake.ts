@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { WorkflowStepRun } from '../features/workflow-step.ts';
 import type { StopTrigger } from '../relay/controls/stop-triggers.ts';
 import type { Inbox } from '../relay/inbox/inbox.ts';
+import type { InstallationQuery } from '../relay/installations/installed-workspaces.ts';
 import type { UninstallEvent } from '../relay/installations/uninstall-events.ts';
-import type { InstallationQuery } from '../relay/installations/workspace-registry.ts';
 import type { ChannelActor, StopOutcome } from '../relay/runtime/control-request.ts';
 import {
   type EventKind,

@@ -47,14 +47,14 @@ export function parseForgetRequest(args: readonly string[]): ForgetRequest {
  * person. If `deleteTask` throws, our own rows stay, so that the command can be repeated. `signal` stops after a batch.
  */
 export async function forget(
-  store: Pick<Store, 'erasure' | 'tasks'>,
+  store: Pick<Store, 'personErasure' | 'workspaceErasure' | 'tasks'>,
   request: ForgetRequest,
   deleteTask: (task: StartedTask) => Promise<void>,
   print: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<void> {
   const { workspace } = request;
-  if (!(await store.erasure.knowsWorkspace(workspace)))
+  if (!(await store.workspaceErasure.knowsWorkspace(workspace)))
     throw new Error(`There is nothing of the workspace ${workspace} in this database.`);
   if ('everything' in request) {
     let reportedRows = 0;
@@ -63,13 +63,13 @@ export async function forget(
       reportedRows = rows;
       print(`Deleted ${rows} rows of ${workspace} so far.`);
     };
-    const rows = await store.erasure.eraseWorkspace(workspace, { signal, onProgress: onBatch });
+    const rows = await store.workspaceErasure.eraseWorkspace(workspace, { signal, onProgress: onBatch });
     print(`Deleted ${rows} rows of ${workspace}.`);
     if (signal?.aborted === true) return print('Interrupted. Run the command again to delete the rest.');
     print('Its projects and tasks at the agent service still exist.');
     return;
   }
-  if (!(await store.erasure.knowsPerson(workspace, request.user)))
+  if (!(await store.personErasure.knowsPerson(workspace, request.user)))
     throw new Error(`There is nothing of ${request.user} in ${workspace}. Check both IDs.`);
   const tasks = await store.tasks.startedBy(workspace, request.user);
   const ownTasks = request.tasks ? tasks.filter(({ alone }) => alone) : [];
@@ -77,7 +77,7 @@ export async function forget(
     await deleteTask(task);
     print(`Deleted task ${task.task_id} at the agent service (${index + 1} of ${ownTasks.length}).`);
   }
-  const messages = await store.erasure.eraseUser(workspace, request.user);
+  const messages = await store.personErasure.eraseUser(workspace, request.user);
   print(`Erased ${messages} messages of ${request.user} and all other data kept about them.`);
   const remaining = tasks.filter((task) => !ownTasks.includes(task));
   if (remaining.length > 0)

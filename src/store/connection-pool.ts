@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { type DatabaseClientClass, isConnectionUseless } from './database-client.ts';
-import { toStoreError, withStoreErrors } from './errors.ts';
-import { forgetOutdatedPlans, prepared } from './prepared-statements.ts';
+import { OUTDATED_PLAN_MESSAGE, toStoreError, withStoreErrors } from './errors.ts';
 
 /** The server ends a statement this long (ms) before we would drop its connection, where it still can. */
 const SERVER_HEAD_START_MS = 500;
@@ -136,4 +137,32 @@ class PooledConnection implements PostgresPoolClient {
 /** The process of the server that serves a connection; `pg` does not declare it. */
 function serverProcessOf(client: object): unknown {
   return 'processID' in client ? client.processID : undefined;
+}
+
+/** A statement with more values than this has a text of its own each time: a list of rows. */
+const MAX_VALUES = 40;
+
+/** Part of the names: a change of the tables needs statements under new names. */
+let generation = 0;
+
+/** The names of the texts that were used last. */
+const names = new LRUCache<string, string>({
+  max: 1_000,
+  memoMethod: (text) => createHash('sha1').update(text).digest('base64url'),
+});
+
+/**
+ * The statement under a name made from its text: a connection parses and plans it once. A text without values runs as
+ * it is, unless `always`; so does one with several statements.
+ */
+export function prepared(text: string, values: readonly unknown[] = [], always = false): pg.QueryConfig {
+  const statement = { text, values: [...values] };
+  const isSingle = values.length > 0 || (always && !/;\s*\S/.test(text));
+  if (!isSingle || values.length > MAX_VALUES) return statement;
+  return { ...statement, name: `${generation}-${names.memo(text)}` };
+}
+
+/** A newer release may have changed a table: after this error, its statements are prepared again. */
+export function forgetOutdatedPlans(error: unknown): void {
+  if (error instanceof Error && OUTDATED_PLAN_MESSAGE.test(error.message)) generation += 1;
 }

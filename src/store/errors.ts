@@ -1,5 +1,4 @@
 import { errorCode } from '../postgres/errors.ts';
-import { OUTDATED_PLAN_MESSAGE } from './prepared-statements.ts';
 
 /** What went wrong at the database; each code has one remedy. */
 export type StoreErrorCode =
@@ -39,6 +38,9 @@ const NETWORK_ERROR_CODES = new Set([
 const TRANSIENT_SQLSTATES = /^(08|40|57P0|57014|58|53[03]|25P03|25006)/;
 const DISK_FULL_CODES = /^(53100|ENOSPC)$/;
 const ACCESS_DENIED_SQLSTATES = /^(28|42501|3D000)/;
+
+/** What PostgreSQL says of a prepared statement whose table has changed since. */
+export const OUTDATED_PLAN_MESSAGE = /cached plan must not change result type/;
 
 /** Of Node and OpenSSL, and of `pg` for a server without TLS. */
 const TLS_FAILURES = /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|not support SSL|establishing an SSL/;

@@ -107,7 +107,7 @@ describe('the doctor', () => {
     expect((await doctor(environment)).lines.join()).toContain('SECRET_KEY decrypts them');
     const other = await doctor({ ...environment, SECRET_KEY: 'o'.repeat(32) });
     expect(other.amiss).toMatch(/encrypted tokens +SECRET_KEY cannot decrypt/);
-    await store.erasure.eraseWorkspace('T1');
+    await store.workspaceErasure.eraseWorkspace('T1');
     const row = {
       name: 'x',
       bot_user_id: 'U0',
@@ -123,7 +123,7 @@ describe('the doctor', () => {
       /installations +2 so far; only T8, E9 may install/,
     );
     expect((await only('T8')).amiss).toMatch(/installations +INSTALL_WORKSPACES does not name T9,/);
-    for (const id of ['T8', 'T9']) await store.erasure.eraseWorkspace(id);
+    for (const id of ['T8', 'T9']) await store.workspaceErasure.eraseWorkspace(id);
     const wrong = await doctor({ ...environment, SLACK_CLIENT_SECRET: 'wrong' });
     expect(wrong.amiss).toMatch(/SLACK_CLIENT_SECRET/);
     for (const [PUBLIC_URL, says] of [

@@ -1,4 +1,4 @@
-import { isAdminNow } from '../../relay/access/admins.ts';
+import { isAdminNow } from '../../relay/access/access-policy.ts';
 import type { WorkspaceActor } from '../../relay/runtime/control-request.ts';
 import type { RelayDeps } from '../../relay/runtime/deps.ts';
 import {

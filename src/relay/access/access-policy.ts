@@ -1,7 +1,8 @@
 import type { PersonKind, SlackDirectory } from '../../slack/directory.ts';
 import type { AllowedUsers } from '../../store/schema.ts';
 import type { SettingsStore } from '../../store/workspaces/settings-store.ts';
-import type { ChannelActor } from '../runtime/control-request.ts';
+import type { ChannelActor, WorkspaceActor } from '../runtime/control-request.ts';
+import type { RelayDeps } from '../runtime/deps.ts';
 import { isBotId, WORKFLOW_STEP } from '../runtime/incoming-message.ts';
 
 export type AccessDenial = Exclude<PersonKind, 'member'>;
@@ -70,4 +71,17 @@ export async function certainDenialFor(
   const denial = accessDenialFor(deps, people, asker, AbortSignal.timeout(ms));
   const why = await denial.catch(() => undefined);
   return why === 'unknown' ? undefined : why;
+}
+
+/** Whether Slack says now that a person is an admin or owner of the workspace; false if Slack does not say. */
+export async function isAdminNow(
+  deps: Pick<RelayDeps, 'workspace'>,
+  { workspace, person }: WorkspaceActor,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const people = deps.workspace(workspace)?.people;
+  if (people === undefined) return false;
+  people.invalidate(person);
+  const { kind, isAdmin } = await people.person(person, signal);
+  return kind === 'member' && isAdmin;
 }

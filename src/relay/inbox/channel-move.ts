@@ -52,5 +52,5 @@ export function channelMoveJobs(deps: Pick<RelayDeps, 'store' | 'workspace'>): J
 }
 
 async function moveAtOnce(store: Store, { workspace, from, channel }: ChannelMove): Promise<void> {
-  await store.transaction(({ channelMoves }) => channelMoves.move(workspace, from, channel));
+  await store.transaction(({ channels }) => channels.move(workspace, from, channel));
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { CredentialGate } from '../../calls/credential-gate.ts';
 import { isPermanentRefusal, SlackAuthError } from '../../slack/errors.ts';
 import type { Installation } from '../../slack/installation.ts';
 import { ttlCache } from '../../slack/ttl-cache.ts';
@@ -6,19 +7,17 @@ import type { Store } from '../../store/store.ts';
 import type { InstalledWorkspace } from '../../store/workspaces/installations.ts';
 import { DecryptionError, type Keyring } from '../../store/workspaces/keyring.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';
-import type { CredentialStatus } from './credential-status.ts';
-import { decryptTokens } from './installation-tokens.ts';
-import type { InstallationQuery, WorkspaceRegistry } from './workspace-registry.ts';
+import { decryptTokens } from './token-rotation.ts';
 
 export interface InstalledWorkspacesDeps {
   store: Pick<Store, 'installations'>;
   keyring: Keyring;
   organisations: Pick<OrganisationWorkspaces, 'includes'>;
-  tokenGateFor: (installation: string) => CredentialStatus;
+  tokenGateFor: (installation: string) => CredentialGate;
   /** Creates the calls of a workspace. `uninstalled` is aborted when the app is uninstalled there. */
   createWorkspace: (
     installation: Installation,
-    gate: CredentialStatus,
+    gate: CredentialGate,
     uninstalled: AbortSignal,
   ) => WorkspaceClient;
   log: Logger;
@@ -29,7 +28,7 @@ interface WorkspaceEntry {
   /** Undefined once the app is uninstalled. */
   token: string | undefined;
   installation: Installation;
-  gate: CredentialStatus;
+  gate: CredentialGate;
   uninstalled: AbortController;
   /** Created at its first use; undefined again when nobody has asked for it for an hour. */
   workspace: WorkspaceClient | undefined;
@@ -261,4 +260,23 @@ export class OrganisationWorkspaces {
       throw error;
     }
   }
+}
+
+export interface InstallationQuery {
+  workspace: string;
+  /** The organisation (`E…`) whose installation it is for; left out for the workspace's own. */
+  organisation?: string | undefined;
+}
+
+/** The workspaces where the app is installed. */
+export interface WorkspaceRegistry {
+  ids(): readonly string[];
+  /** Undefined if the app is not installed, as far as this process knows. */
+  workspace(id: string): WorkspaceClient | undefined;
+  /** The same, but also asks the store and, for an organisation, Slack. Throws StoreError, or a SlackError. */
+  find(at: InstallationQuery): Promise<WorkspaceClient | undefined>;
+  /** Since when Slack refuses the token in the settings. */
+  tokenRefusedSince(): Date | undefined;
+  /** How many workspaces' own tokens Slack refuses, or cannot be decrypted. */
+  refusedOwnTokenCount(): number;
 }

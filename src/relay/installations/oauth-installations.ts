@@ -1,12 +1,21 @@
-import { isTokenValid, revokeToken, workspacesOfToken } from '../../slack/token-identity.ts';
+import type { CredentialGate } from '../../calls/credential-gate.ts';
+import {
+  isTokenValid,
+  revokeToken,
+  type TokenIdentity,
+  workspacesOfToken,
+} from '../../slack/token-identity.ts';
 import { renewToken } from '../../slack/token-renewal.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
+import type { WorkspaceClient } from '../runtime/deps.ts';
 import { createWorkspaceClient, type WorkspaceClientOptions } from '../runtime/workspace-client.ts';
-import type { CredentialStatus } from './credential-status.ts';
-import { encryptTokens, type GrantedInstallation } from './installation-tokens.ts';
-import { InstalledWorkspaces, OrganisationWorkspaces } from './installed-workspaces.ts';
-import { TokenRotation } from './token-rotation.ts';
+import {
+  InstalledWorkspaces,
+  OrganisationWorkspaces,
+  type WorkspaceRegistry,
+} from './installed-workspaces.ts';
+import { encryptTokens, type GrantedInstallation, TokenRotation } from './token-rotation.ts';
 import { UninstallEvents } from './uninstall-events.ts';
 
 export interface OAuthInstallationsDeps {
@@ -21,7 +30,7 @@ export interface OAuthInstallationsDeps {
   };
   workspaceOptions: WorkspaceClientOptions;
   /** The gate of a workspace's token; undefined: of the token in the settings. */
-  tokenGateFor: (workspace: string | undefined) => CredentialStatus;
+  tokenGateFor: (workspace: string | undefined) => CredentialGate;
   /** The time between the two refusals of a token that end its installation (ms). */
   confirmAfterMs?: number | undefined;
 }
@@ -125,4 +134,41 @@ export class InstallRefused extends Error {
     this.name = 'InstallRefused';
     this.workspace = workspace;
   }
+}
+
+/** Where tokens come from: one from the settings, or each workspace's own by OAuth. */
+export interface RegistrySources extends Omit<OAuthInstallationsDeps, 'oauth'> {
+  oauth: OAuthInstallationsDeps['oauth'] | undefined;
+  /** The identity of the token in the settings. */
+  identity: TokenIdentity | undefined;
+}
+
+/** Opens the registry of workspaces, with `oauthInstallations` where the app is installed by OAuth. Throws StoreError. */
+export async function openRegistry(
+  sources: RegistrySources,
+): Promise<{ registry: WorkspaceRegistry; oauthInstallations: OAuthInstallations | undefined }> {
+  const { store, identity, oauth, workspaceOptions, tokenGateFor } = sources;
+  if (oauth !== undefined) {
+    const oauthInstallations = new OAuthInstallations({ ...sources, oauth });
+    return { registry: oauthInstallations.workspaces, oauthInstallations };
+  }
+  if (identity === undefined) throw new TypeError('Neither a token nor OAuth is set.');
+  const { installation, name } = identity;
+  const { workspace, botUser, botId } = installation;
+  await store.workspaces.put({ workspace, name, bot_user_id: botUser, bot_id: botId });
+  const gate = tokenGateFor(undefined);
+  const client = createWorkspaceClient(installation, workspaceOptions, gate);
+  return { registry: singleWorkspace(workspace, client, gate), oauthInstallations: undefined };
+}
+
+/** The registry of the one workspace whose token is in the settings. */
+function singleWorkspace(id: string, client: WorkspaceClient, gate: CredentialGate): WorkspaceRegistry {
+  const workspace = (asked: string) => (asked === id ? client : undefined);
+  return {
+    ids: () => [id],
+    workspace,
+    find: async (query) => workspace(query.workspace),
+    tokenRefusedSince: () => gate.refusedSince,
+    refusedOwnTokenCount: () => 0,
+  };
 }

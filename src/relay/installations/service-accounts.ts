@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import { type ProbeResult, probeAccount } from '../../agent/account-probe.ts';
-import type { AgentClient } from '../../agent/agent-client.ts';
+import { AgentClient } from '../../agent/agent-client.ts';
+import type { AgentClientOptions } from '../../agent/client-options.ts';
+import { AgentNotFoundError } from '../../agent/errors.ts';
 import { WORKSPACES_RESPONSE_BYTES } from '../../agent/response-limits.ts';
 import { ResponseMemory, ResponseMemoryShare } from '../../agent/response-memory.ts';
 import {
@@ -8,20 +10,15 @@ import {
   UploadMemory,
   WORKSPACES_UPLOAD_MEMORY_BYTES,
 } from '../../agent/upload-memory.ts';
-import type { AccountRow } from '../../store/schema.ts';
+import type { CredentialGate } from '../../calls/credential-gate.ts';
+import * as strings from '../../render/strings/index.ts';
+import type { AccountRow, Thread, Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import { NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
 import { inBackground } from '../runtime/poller.ts';
 import { ReadRate } from '../runtime/read-rate.ts';
-import { AccountGone } from './account-check.ts';
-import type { CredentialStatus } from './credential-status.ts';
-import {
-  createServiceClient,
-  type ServiceClient,
-  type ServiceClientOptions,
-  type ServiceCredentials,
-} from './service-client.ts';
+import { TurnEnded } from '../runtime/turn-interruptions.ts';
 
 export interface ServiceAccountsDeps {
   store: Pick<Store, 'accounts'>;
@@ -33,7 +30,7 @@ export interface ServiceAccountsDeps {
   /** For workspaces' own accounts, these override `clientOptions`. */
   ownAccountOptions: Pick<ServiceClientOptions, 'allowedHosts' | 'responseLimits' | 'lookup' | 'onAttempt'>;
   /** The gate of a workspace's account; undefined: of the operator's. */
-  keyGateFor: (workspace: string | undefined) => CredentialStatus;
+  keyGateFor: (workspace: string | undefined) => CredentialGate;
   /** Keeps a key out of the logs until the returned function is called. */
   redactSecret: (secret: string) => () => void;
   log: Logger;
@@ -212,4 +209,71 @@ export class ServiceAccounts {
     );
     return entry.client;
   }
+}
+
+export interface ServiceClientOptions
+  extends Omit<AgentClientOptions, 'baseUrl' | 'apiKey' | 'gate' | 'beforeRead' | 'onRateLimited'> {
+  readsPerSecond: number;
+}
+
+export interface ServiceClient {
+  readonly agent: AgentClient;
+  readonly readRate: ReadRate;
+  readonly gate: CredentialGate;
+}
+
+/** An account's address and key. The key is read before each call. */
+export interface ServiceCredentials {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}
+
+/** The client of an account. Throws TypeError if its address or key is invalid. */
+export function createServiceClient(
+  credentials: ServiceCredentials,
+  { readsPerSecond, ...clientOptions }: ServiceClientOptions,
+  gate: CredentialGate,
+): ServiceClient {
+  const readRate = new ReadRate(readsPerSecond);
+  const agent = new AgentClient({
+    ...clientOptions,
+    baseUrl: credentials.baseUrl,
+    get apiKey() {
+      return credentials.apiKey;
+    },
+    gate,
+    beforeRead: (signal) => readRate.waitForPauseEnd(signal),
+    onRateLimited: (pauseMs) => readRate.pauseFor(pauseMs),
+  });
+  return { agent, readRate, gate };
+}
+
+/** The account of a thread is gone: its tasks and files cannot be reached. */
+export class AccountGone extends AgentNotFoundError {
+  constructor() {
+    super({
+      sentence: 'The workspace now uses another account at the agent service; start a new thread.',
+      outcome: 'not_sent',
+    });
+  }
+}
+
+/** The thread under its workspace's current account. Throws TurnEnded if its task is another's, or there is none. */
+export async function ensureCurrentAccount(
+  store: Store,
+  currentAccountOf: (workspace: string) => string,
+  thread: Thread,
+  turn: Turn,
+): Promise<Thread> {
+  const account = currentAccountOf(thread.workspace);
+  if (thread.account_id === account && account !== NO_ACCOUNT) return thread;
+  // A message that may have been sent is followed to its end under the account that it was sent with.
+  if (turn.send_intended_at !== null) return thread;
+  if (account === NO_ACCOUNT) throw new TurnEnded('refused', strings.noAccount);
+  if (thread.task_id !== null || thread.task_intended_at !== null)
+    throw new TurnEnded('refused', strings.accountChanged);
+  return store.transaction(async ({ threads, turns }) => {
+    if (await threads.moveToAccount(thread, account)) await turns.leaveFilesBehind(thread);
+    return threads.getOrThrow(thread);
+  });
 }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import type { RenewedToken } from '../../slack/token-renewal.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { ClaimedRenewal } from '../../store/workspaces/installations.ts';
-import type { Keyring } from '../../store/workspaces/keyring.ts';
+import { DecryptionError, encryptionContext, type Keyring } from '../../store/workspaces/keyring.ts';
 import { inBackground, Poller } from '../runtime/poller.ts';
 import { sleepUnlessAborted } from '../runtime/retry.ts';
-import { decryptTokens, encryptTokens } from './installation-tokens.ts';
 
 /** A token lasts twelve hours. It is renewed when this much is left (ms). */
 const RENEW_AHEAD_MS = 2 * 60 * 60_000;
@@ -157,5 +157,40 @@ export class TokenRotation extends Poller {
     const times = (this.#failures.get(workspace)?.times ?? 0) + 1;
     const pauseMs = Math.min((2 ** (times - 1) - 1) * POLL_INTERVAL_MS, MAX_PAUSE_MS);
     this.#failures.set(workspace, { times, until: Date.now() + pauseMs });
+  }
+}
+
+const tokensSchema = z.object({
+  bot: z.object({ token: z.string().min(1), refreshToken: z.string().min(1).optional() }),
+});
+
+export type InstallationTokens = z.output<typeof tokensSchema>;
+
+export interface GrantedInstallation {
+  /** The workspace (`T…`), or the organisation (`E…`). */
+  workspace: string;
+  enterprise: string | undefined;
+  organisation: boolean;
+  name: string;
+  botUser: string;
+  botId: string;
+  tokens: InstallationTokens;
+  installer: string;
+  /** When the bot token expires; undefined: never. */
+  expiresAt: Date | undefined;
+}
+
+/** Encrypts tokens for the database. They can be decrypted only as this installation's. */
+export function encryptTokens(keyring: Keyring, workspace: string, tokens: InstallationTokens): string {
+  return keyring.encrypt(JSON.stringify(tokens), encryptionContext.installation(workspace));
+}
+
+/** Decrypts the tokens of a row. Throws DecryptionError. */
+export function decryptTokens(keyring: Keyring, workspace: string, encrypted: string): InstallationTokens {
+  const text = keyring.decrypt(encrypted, encryptionContext.installation(workspace));
+  try {
+    return tokensSchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new DecryptionError('changed', error);
   }
 }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { InstallationRow } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
-import { decryptTokens } from './installation-tokens.ts';
+import { decryptTokens } from './token-rotation.ts';
 
 /** A Slack event about an installation that ends, or that is for fewer or more workspaces. */
 export type UninstallEvent = {

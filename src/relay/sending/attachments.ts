@@ -12,7 +12,7 @@ import {
 } from '../../slack/shared-file.ts';
 import type { FileNote, Thread, Turn } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { maySeeFile } from '../access/file-access.ts';
+import { maySeeFile } from '../access/linked-content-access.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import { FailingTime } from '../runtime/patience.ts';
 import { allSettledOrThrow, throwIfInterrupted } from '../runtime/retry.ts';

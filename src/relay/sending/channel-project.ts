@@ -6,9 +6,9 @@ import {
   AgentRejectedError,
 } from '../../agent/errors.ts';
 import * as strings from '../../render/strings/index.ts';
-import { PROJECT_NAME_JOB } from '../../store/projects/projects.ts';
+import { PROJECT_NAME_JOB } from '../../store/projects.ts';
 import type { Job, Thread } from '../../store/schema.ts';
-import { AccountGone } from '../installations/account-check.ts';
+import { AccountGone } from '../installations/service-accounts.ts';
 import type { RelayDeps, ThreadWork, WorkspaceClient } from '../runtime/deps.ts';
 import { isDirectChannel } from '../runtime/incoming-message.ts';
 import type { JobKind, JobOutcome } from '../runtime/job-runner.ts';

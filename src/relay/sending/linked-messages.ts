@@ -5,7 +5,7 @@ import { retryCall } from '../../slack/call-retry.ts';
 import { ChannelGoneError, isPermanentRefusal, MessageGoneError, SlackError } from '../../slack/errors.ts';
 import type { NewestMessages, ThreadMessage } from '../../slack/message-history.ts';
 import type { FileNote, Message, SlackTs } from '../../store/schema.ts';
-import { linkDenialFor } from '../access/link-access.ts';
+import { linkDenialFor } from '../access/linked-content-access.ts';
 import { authoredBlocksOf, type ParsedMessage, parseMessage } from '../reading/message-parser.ts';
 import { inlinesOf } from '../reading/parsed-blocks.ts';
 import type { LinkedMessage } from '../reading/transcript.ts';

@@ -10,7 +10,7 @@ import * as strings from '../../render/strings/index.ts';
 import type { FileNote, Message, TaskChoices, Thread, Turn } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
-import { AccountGone, ensureCurrentAccount } from '../installations/account-check.ts';
+import { AccountGone, ensureCurrentAccount } from '../installations/service-accounts.ts';
 import { choicesIn } from '../reading/message-flags.ts';
 import type { ThreadWork } from '../runtime/deps.ts';
 import type { FailingTime } from '../runtime/patience.ts';

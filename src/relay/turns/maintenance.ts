@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import type { RetentionDays } from '../../store/audit/retention.ts';
+import type { RetentionDays } from '../../store/erasure/retention.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { ThreadQueue } from '../../store/queue/thread-queue.ts';
 import type { Store } from '../../store/store.ts';
 import type { WaitingReactions } from '../controls/waiting-reactions.ts';
-import type { WorkspaceRegistry } from '../installations/workspace-registry.ts';
+import type { WorkspaceRegistry } from '../installations/installed-workspaces.ts';
 import { Poller } from '../runtime/poller.ts';
 
 /** How often threads without a job are queued again (ms): until then, their people wait in vain. */

@@ -209,7 +209,7 @@ async function endNotes(context: TurnContext, phase: ReplyPhase): Promise<string
   const resent = await findResentMessage(store, { workspace, resends_turn_id });
   const isMoved = resent !== undefined && resent.taskId !== null && resent.taskId !== turn.task_id;
   const showsIntroduction =
-    ANSWERED_PHASES.has(phase) && (await store.oneTimeNotices.claimForTurn(turn, 'introduction'));
+    ANSWERED_PHASES.has(phase) && (await store.channels.claimNotice(turn, 'introduction'));
   return [
     ...(turn.quotation_length > 0 ? [strings.conversationQuoted] : isMoved ? [strings.newConversation] : []),
     ...(showsIntroduction ? [strings.automatedNotice] : []),

@@ -12,7 +12,7 @@ import type { Tables, TurnOutcome } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { FollowUpTimes } from '../../store/tasks/follow-up-schedule.ts';
 import { postPausedNoticeAndFinish } from '../controls/paused-messages.ts';
-import { AccountGone } from '../installations/account-check.ts';
+import { AccountGone } from '../installations/service-accounts.ts';
 import { postBackgroundNotice } from '../replies/background-notice.ts';
 import { IdempotentPosts } from '../replies/idempotent-posts.ts';
 import type { ReadReply } from '../replies/reply-blocks.ts';

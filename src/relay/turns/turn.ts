@@ -147,7 +147,7 @@ async function sendMessage(context: TurnContext, sender: Sender): Promise<void> 
 async function postSharedChannelNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn, lease } = context;
   const channel = await workspace.people.requireChannel(turn.channel, lease.signal);
-  if (channel.isExtShared !== true || !(await deps.store.oneTimeNotices.claimForTurn(turn, 'shared'))) return;
+  if (channel.isExtShared !== true || !(await deps.store.channels.claimNotice(turn, 'shared'))) return;
   await new IdempotentPosts(context, turn).postNotice('notice:shared', strings.sharedChannel);
 }
 
@@ -156,8 +156,7 @@ async function postNewTaskNotice(context: TurnContext): Promise<void> {
   const { deps, workspace, turn } = context;
   if (!isDirectChannel(turn.channel) || turn.message_ts !== turn.thread_ts) return;
   const previous = await deps.store.tasks.previousFinished(turn);
-  if (previous === undefined || !(await deps.store.oneTimeNotices.claimForTurn(turn, 'new_task_in_dm')))
-    return;
+  if (previous === undefined || !(await deps.store.channels.claimNotice(turn, 'new_task_in_dm'))) return;
   const url = previous.permalink ?? (await threadPermalink(workspace, previous));
   await new IdempotentPosts(context, turn).postNotice('notice:new_task', strings.newTaskInDm(url));
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { Queries } from '../queries.ts';
+import { inThread, ofTurn, Queries } from '../queries.ts';
 import type {
   PostedResult,
   SlackFileRow,
@@ -8,7 +8,6 @@ import type {
   TurnId,
   TurnLocation,
 } from '../schema.ts';
-import { inThread, ofTurn } from '../sql-expressions.ts';
 
 /** The post that claimed a result or a review. */
 export interface ClaimedResult extends Pick<PostedResult, 'turn_id' | 'batch'> {

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { Queries, toPostgresJson } from '../queries.ts';
+import { fromNow, isUnclaimed, Queries, toPostgresJson } from '../queries.ts';
 import type { UploadKey, UploadRow } from '../schema.ts';
-import { fromNow, isUnclaimed } from '../sql-expressions.ts';
 
 /** What is recorded when an upload has started. */
 export type UploadStart = Pick<UploadRow, 'file_id' | 'multipart_id' | 'part_size_bytes' | 'size_bytes'> & {

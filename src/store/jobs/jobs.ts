@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { Queries, toPostgresJson } from '../queries.ts';
+import { fromNow, isInstalled, isUnclaimed, millis, Queries, toPostgresJson } from '../queries.ts';
 import type { Job, SlackTs } from '../schema.ts';
-import { fromNow, isInstalled, isUnclaimed, millis } from '../sql-expressions.ts';
 
 /**
  * The kind of jobs that delete a task at the service and tell its thread; their key is the task's id. They run even where

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { CHANNEL_LEVEL, Jobs } from '../jobs/jobs.ts';
-import { countChanges, Queries } from '../queries.ts';
+import { countChanges, fromNow, isWaiting, millis, Queries } from '../queries.ts';
 import type { SlackTs, ThreadKey } from '../schema.ts';
-import { fromNow, isWaiting, millis } from '../sql-expressions.ts';
 
 /** The kind of jobs that read a thread, or the top level of a channel, back after a gap in receiving. */
 export const BACKFILL_JOB = 'backfill';

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { Queries } from '../queries.ts';
-import { fromNow, millis } from '../sql-expressions.ts';
+import { fromNow, millis, Queries } from '../queries.ts';
 
 /**
  * A rate: `perMinute` permits spread evenly, of which up to `burst` are granted at once. No sliding minute has more than

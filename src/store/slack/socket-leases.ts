@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { Queries } from '../queries.ts';
+import { fromNow, Queries } from '../queries.ts';
 import type { SocketLease } from '../schema.ts';
-import { fromNow } from '../sql-expressions.ts';
 
 /** How long a lease lasts without renewal (ms). */
 export const SOCKET_LEASE_MS = 8_000;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { WANTED_AGAIN } from '../jobs/jobs.ts';
+import { fromNow } from '../queries.ts';
 import type { TurnLocation } from '../schema.ts';
-import { fromNow } from '../sql-expressions.ts';
 
 /** The kind of jobs that check a thread's task after its turn has ended. */
 export const FOLLOW_UP_JOB = 'follow_up';

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { Jobs, TASK_DELETION_JOB } from '../jobs/jobs.ts';
-import { Queries } from '../queries.ts';
+import { inThread, Queries } from '../queries.ts';
 import type { Job, Thread, ThreadKey, Turn, TurnOutcome } from '../schema.ts';
-import { inThread } from '../sql-expressions.ts';
 import { BACKGROUND_PART, FOLLOW_UP_JOB } from './follow-up-schedule.ts';
 
 /** A thread's task, as lists and details show it. */

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { Queries, toPostgresJson } from '../queries.ts';
+import { inThread, ofMessage, Queries, toPostgresJson } from '../queries.ts';
 import type { EarlyEditRow, MessageKey, SlackTs, ThreadKey } from '../schema.ts';
-import { inThread, ofMessage } from '../sql-expressions.ts';
 
 /** An edit or a deletion that arrived before its message, or while that was being sent. */
 export type EarlyEdit = Pick<EarlyEditRow, 'is_deletion' | 'content' | 'edited_ts'>;

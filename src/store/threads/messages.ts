@@ -1,8 +1,16 @@
 import { type RawBuilder, sql } from 'kysely';
-import { Queries, toPostgresJson } from '../queries.ts';
+import {
+  hasTurn,
+  inThread,
+  isUnsent,
+  isWaiting,
+  maySend,
+  ofMessage,
+  Queries,
+  toPostgresJson,
+} from '../queries.ts';
 import type { Message, MessageContent, MessageKey, SlackTs, Thread, ThreadKey, Turn } from '../schema.ts';
 import { isHeldForBackfill } from '../slack/backfills.ts';
-import { hasTurn, inThread, isUnsent, isWaiting, maySend, ofMessage } from '../sql-expressions.ts';
 
 /** A new message; of an unsent one, only the ids are kept. */
 export type NewMessage = Pick<Message, 'thread_ts' | 'user_id' | 'state' | 'content' | 'edited_ts'> &

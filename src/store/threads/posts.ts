@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { Queries } from '../queries.ts';
+import { ofTurn, Queries } from '../queries.ts';
 import type { MessageKey, Post, PostState, SlackTs, Turn, TurnId, TurnLocation } from '../schema.ts';
-import { ofTurn } from '../sql-expressions.ts';
 
 /** A part that is in Slack: where, and what it shows; null: nobody can be sure, because it is being edited. */
 export interface PostOutcome {

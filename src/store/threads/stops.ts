@@ -1,7 +1,6 @@
 import { sql, type Updateable } from 'kysely';
-import { Queries } from '../queries.ts';
+import { hasTurn, inThread, isInstalled, isTurn, isWaiting, placeInWorkspace, Queries } from '../queries.ts';
 import type { Message, SlackTs, Tables, ThreadKey, Turn, TurnId } from '../schema.ts';
-import { hasTurn, inThread, isInstalled, isTurn, isWaiting, placeInWorkspace } from '../sql-expressions.ts';
 
 /** A person's request to stop a turn. */
 export interface StopRequest {

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type ThreadKey, threadKeyText } from '../keys.ts';
-import { Queries } from '../queries.ts';
+import { inThread, isUnsent, maySend, Queries } from '../queries.ts';
 import type { ListenMode, SlackTs, Thread, TurnLocation } from '../schema.ts';
-import { inThread, isUnsent, maySend } from '../sql-expressions.ts';
 
 /** What decides whether a reply is for the agent. */
 export interface ThreadListening {

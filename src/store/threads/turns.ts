@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { jobWake } from '../jobs/jobs.ts';
-import { Queries, toPostgresJson } from '../queries.ts';
+import { inThread, isTurn, maySend, ofMessage, Queries, toPostgresJson } from '../queries.ts';
 import type {
   FileNote,
   Message,
@@ -15,7 +15,6 @@ import type {
   TurnOutcome,
 } from '../schema.ts';
 import { isHeldForBackfill } from '../slack/backfills.ts';
-import { inThread, isTurn, maySend, ofMessage } from '../sql-expressions.ts';
 import { followUpInsert } from '../tasks/follow-up-schedule.ts';
 import { intendedPost, type PostOutcome, postInsert, postsUpdate, replyPart } from './posts.ts';
 import { type TaskIntent, taskBinding, taskIntentUpdate } from './threads.ts';

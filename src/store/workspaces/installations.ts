@@ -1,7 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { changesRow, Queries } from '../queries.ts';
+import { changesRow, fromNow, isUnclaimed, millis, Queries } from '../queries.ts';
 import type { InstallationRow, Tables } from '../schema.ts';
-import { fromNow, isUnclaimed, millis } from '../sql-expressions.ts';
 import { inChangeSequence, nextChangeSeq } from './change-sequence.ts';
 
 type RenewalClaim = 'renewal_claimed_by' | 'renewal_claimed_until';

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { Queries } from '../queries.ts';
+import { millis, Queries } from '../queries.ts';
 import type { EchoState } from '../schema.ts';
-import { millis } from '../sql-expressions.ts';
 
 /** The Slack workspaces that the bot is installed in. */
 export class Workspaces extends Queries {

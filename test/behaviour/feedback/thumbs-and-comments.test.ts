@@ -98,7 +98,7 @@ describe.concurrent('feedback on an answer', () => {
     ]);
     const page = await fetch(`http://127.0.0.1:${own.sandbox.bot.port}/metrics`);
     expect(await page.text()).toContain('taskthread_feedback{thumb="bad"} 1');
-    await own.sandbox.bot.store.erasure.eraseUser(own.slack.team.id, own.ada.id);
+    await own.sandbox.bot.store.personErasure.eraseUser(own.slack.team.id, own.ada.id);
     expect(await kept(own, turn, own.ada.id)).toBeUndefined();
   });
 

@@ -130,7 +130,7 @@ describe.concurrent('a changed message', () => {
       expect.stringContaining('what was said before'),
       'A correction to my message:\n\nsummarise column b\n\n- **in** euros',
     ]);
-    const { db, erasure } = scene.sandbox.bot.store;
+    const { db, personErasure } = scene.sandbox.bot.store;
     const messages = () => db.selectFrom('messages').selectAll().where('thread_ts', '=', above.ts).execute();
     const turns = () => db.selectFrom('turns').selectAll().where('thread_ts', '=', above.ts).execute();
     // Anybody who may use the thread's controls may press the button: the message is that person's.
@@ -139,7 +139,7 @@ describe.concurrent('a changed message', () => {
     await db.updateTable('messages').set({ user_id: grace.id }).where('ts', '=', ts).execute();
     await db.updateTable('turns').set({ asked_by: grace.id }).where('message_ts', '=', ts).execute();
     expect(JSON.stringify([await messages(), await turns()])).toContain('column b');
-    await erasure.eraseUser(slack.team.id, person.id);
+    await personErasure.eraseUser(slack.team.id, person.id);
     expect(JSON.stringify([await messages(), await turns()])).not.toMatch(/colum/);
   });
 

@@ -74,7 +74,7 @@ describe.concurrent('a task that begins in place of one that the service has clo
     await say(channel, root, 'what breaks');
     slack.edit(channel.id, edited.ts, 'what of brown rice');
     slack.remove(channel.id, deleted.ts);
-    await store.erasure.eraseUser(slack.team.id, ivan.id);
+    await store.personErasure.eraseUser(slack.team.id, ivan.id);
     scene.reply(channel, root, `<@${scene.grace.id}> or at one?`);
     await slack.settled();
 
@@ -106,7 +106,7 @@ describe.concurrent('a task that begins in place of one that the service has clo
     expect((await promptsOf(channel, root)).filter((prompt) => prompt?.includes('brown rice'))).toHaveLength(
       2,
     );
-    await store.erasure.eraseUser(slack.team.id, scene.grace.id);
+    await store.personErasure.eraseUser(slack.team.id, scene.grace.id);
     expect((await promptsOf(channel, root)).filter((prompt) => prompt?.includes('rice'))).toEqual([]);
   });
 

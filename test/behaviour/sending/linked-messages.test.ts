@@ -277,12 +277,12 @@ describe.concurrent('a link to a message', () => {
       const found = JSON.stringify(await Promise.all(rows)).matchAll(/words of (one|two|three)/g);
       return new Set([...found].map(([, name]) => name));
     };
-    const { erasure, retention } = store;
+    const { personErasure, retention } = store;
     expect(await kept()).toEqual(new Set(['one', 'two', 'three']));
     for (const { user } of [linked, above]) {
-      expect(await erasure.knowsPerson(slack.team.id, user)).toBe(true);
-      await erasure.eraseUser(slack.team.id, user);
-      expect(await erasure.knowsPerson(slack.team.id, user)).toBe(false);
+      expect(await personErasure.knowsPerson(slack.team.id, user)).toBe(true);
+      await personErasure.eraseUser(slack.team.id, user);
+      expect(await personErasure.knowsPerson(slack.team.id, user)).toBe(false);
     }
     expect(await kept()).toEqual(new Set(['two']));
     await sql`
@@ -291,7 +291,7 @@ describe.concurrent('a link to a message', () => {
     );
     await retention.deleteExpired({ words: 7, rows: 90, audit: 365, uninstalled: 30 });
     expect(await kept()).toEqual(new Set());
-    expect(await erasure.knowsPerson(slack.team.id, other.user)).toBe(false);
+    expect(await personErasure.knowsPerson(slack.team.id, other.user)).toBe(false);
   });
 });
 

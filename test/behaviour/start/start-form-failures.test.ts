@@ -162,8 +162,8 @@ test('the message behind an open form is erased with its person, and with time',
       .length;
   };
   for (const forget of [
-    () => store.erasure.eraseUser(slack.team.id, scene.grace.id),
-    () => store.erasure.eraseUser(slack.team.id, person.id),
+    () => store.personErasure.eraseUser(slack.team.id, scene.grace.id),
+    () => store.personErasure.eraseUser(slack.team.id, person.id),
     async () => {
       await sql`update task_starts set created_at = now() - interval '3 hours'`.execute(store.db);
       await store.retention.deleteExpired({ words: 7, rows: 30, audit: 365, uninstalled: 30 });

@@ -86,7 +86,7 @@ describe.concurrent('work in the background that takes longer than the wait', ()
     const [, notice] = await noticed(own, channel, 'work on the move');
     own.slack.changeId(channel)();
     await own.sandbox.restartBot();
-    await own.sandbox.bot.store.erasure.eraseUser(own.slack.team.id, own.ada.id);
+    await own.sandbox.bot.store.personErasure.eraseUser(own.slack.team.id, own.ada.id);
     ends.get('work on the move')?.('completed');
     await shows(own, notice, 'completed');
     expect(own.slack.thread(channel.id, notice.threadTs ?? '')).toContain(notice);

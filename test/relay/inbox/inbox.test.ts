@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Inbox, type InboxDeps } from '../../../src/relay/inbox/inbox.ts';
 import type { InboxEvent, IncomingMessage } from '../../../src/relay/runtime/incoming-message.ts';
-import { ofMessage } from '../../../src/store/sql-expressions.ts';
+import { ofMessage } from '../../../src/store/queries.ts';
 import { Store } from '../../../src/store/store.ts';
 import { InboxWriter } from '../../../src/store/threads/inbox-writer.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -226,7 +226,7 @@ describe('the inbox', () => {
         content: { text: expect.stringMatching(/again$/) },
       });
     }
-    await store.erasure.eraseUser('T1', person);
+    await store.personErasure.eraseUser('T1', person);
     for (const one of [asked, unheard])
       expect(await store.earlyEdits.get(keyOf(one))).toMatchObject({ content: null });
     const rows = await store.db

@@ -4,12 +4,17 @@ import { sql } from 'kysely';
 import { type Logger, pino } from 'pino';
 import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { connectionUrl } from '../../../sandbox/connection-url.ts';
-import { decryptTokens, encryptTokens } from '../../../src/relay/installations/installation-tokens.ts';
+import { CredentialGate } from '../../../src/calls/credential-gate.ts';
 import {
   InstalledWorkspaces,
   OrganisationWorkspaces,
 } from '../../../src/relay/installations/installed-workspaces.ts';
-import { TokenRotation, type TokenRotationDeps } from '../../../src/relay/installations/token-rotation.ts';
+import {
+  decryptTokens,
+  encryptTokens,
+  TokenRotation,
+  type TokenRotationDeps,
+} from '../../../src/relay/installations/token-rotation.ts';
 import { type UninstallEvent, UninstallEvents } from '../../../src/relay/installations/uninstall-events.ts';
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
 import { SlackAuthError, SlackRateLimitError } from '../../../src/slack/errors.ts';
@@ -96,7 +101,7 @@ async function process(
   parts: { organisations?: Pick<OrganisationWorkspaces, 'includes'>; log?: Logger } = {},
 ) {
   const built = new Map<string, { installation: Installation; gone: AbortSignal }>();
-  const gate = { enter() {}, refused() {}, accepted() {}, refusedSince: undefined };
+  const gate = new CredentialGate({ setting: 'SLACK_BOT_TOKEN', log: silentLog });
   const installed = new InstalledWorkspaces({
     store,
     keyring: ring,
@@ -138,7 +143,7 @@ describe('processes that share installations', () => {
   test('notice a workspace that was erased', async () => {
     const { installed, use } = await process();
     use();
-    await store.erasure.eraseWorkspace(id);
+    await store.workspaceErasure.eraseWorkspace(id);
     await installed.refresh(true);
     expect(installed.workspace(id)).toBeUndefined();
   });

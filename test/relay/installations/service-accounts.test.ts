@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { AccountGone } from '../../../src/relay/installations/account-check.ts';
-import { ServiceAccounts } from '../../../src/relay/installations/service-accounts.ts';
+import { CredentialGate } from '../../../src/calls/credential-gate.ts';
+import { AccountGone, ServiceAccounts } from '../../../src/relay/installations/service-accounts.ts';
 import { Accounts, NO_ACCOUNT, SETTINGS_ACCOUNT } from '../../../src/store/workspaces/accounts.ts';
 import { encryptionContext, Keyring } from '../../../src/store/workspaces/keyring.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
@@ -17,7 +17,7 @@ function accountsWith(keyring: Keyring | undefined): ServiceAccounts {
     defaultCredentials: { baseUrl: 'https://agent.example/v1', apiKey: 'the-key-of-the-operator' },
     clientOptions: { readsPerSecond: 1 },
     ownAccountOptions: {},
-    keyGateFor: () => ({ enter: () => {}, refused: () => {}, accepted: () => {}, refusedSince: undefined }),
+    keyGateFor: () => new CredentialGate({ setting: 'AGENT_API_KEY', log: silentLog }),
     redactSecret: () => () => {},
     log: silentLog,
   });

@@ -5,7 +5,7 @@ import {
   closeMessage,
   requeueMessage,
 } from '../../../src/relay/sending/message-requeue.ts';
-import { ofMessage } from '../../../src/store/sql-expressions.ts';
+import { ofMessage } from '../../../src/store/queries.ts';
 import { Store } from '../../../src/store/store.ts';
 import { freshDatabase } from '../../support/fresh-database.ts';
 

@@ -38,8 +38,8 @@ async function begun(person = 'U1', workspace = 'T1') {
 }
 
 beforeEach(async () => {
-  await store.erasure.eraseWorkspace('T1');
-  await store.erasure.eraseWorkspace('T2');
+  await store.workspaceErasure.eraseWorkspace('T1');
+  await store.workspaceErasure.eraseWorkspace('T2');
 });
 
 describe('the audit trail', () => {
@@ -203,7 +203,7 @@ describe('erasure', () => {
     await store.settings.set('T1', WHOLE_WORKSPACE, 'UGONE', { allowed_users: 'guests', allowed_bots: null });
     await store.settings.set('T1', 'C1', 'UGONE', { allowed_users: 'guests' });
     expect(await everything()).toContain('UGONE');
-    expect(await store.erasure.eraseUser('T1', 'UGONE')).toBe(2);
+    expect(await store.personErasure.eraseUser('T1', 'UGONE')).toBe(2);
     const left = await everything();
     expect(left).not.toContain('UGONE');
     expect(left).toContain('words of UKEPT');
@@ -214,7 +214,7 @@ describe('erasure', () => {
 
   test('recognizes an erased message when Slack delivers it again', async () => {
     const { key } = await begun('UGONE');
-    await store.erasure.eraseUser('T1', 'UGONE');
+    await store.personErasure.eraseUser('T1', 'UGONE');
     const again = {
       thread_ts: key.ts,
       user_id: 'UGONE',
@@ -241,7 +241,7 @@ describe('erasure', () => {
     await begun('U1', 'T1');
     const { turn } = await begun('U1', 'T2');
     await store.turns.finish(turn, 'completed');
-    expect(await store.erasure.eraseWorkspace('T1')).toBeGreaterThan(2);
+    expect(await store.workspaceErasure.eraseWorkspace('T1')).toBeGreaterThan(2);
     const left = await everything();
     expect(left).not.toContain('"T1"');
     expect(left).toContain(turn.id);
@@ -266,12 +266,15 @@ describe('erasure', () => {
       parts.push(rows);
       if (rows >= 2_000) stop.abort();
     };
-    const first = await store.erasure.eraseWorkspace('T1', { signal: stop.signal, onProgress: onPart });
+    const first = await store.workspaceErasure.eraseWorkspace('T1', {
+      signal: stop.signal,
+      onProgress: onPart,
+    });
     const steps = parts.map((rows, index) => rows - (parts[index - 1] ?? 0));
     expect(Math.max(...steps)).toBe(1_000);
     expect(first).toBeLessThan(2_500);
     expect(await everything()).toContain('"T1"');
-    expect(await store.erasure.eraseWorkspace('T1')).toBeGreaterThan(500);
+    expect(await store.workspaceErasure.eraseWorkspace('T1')).toBeGreaterThan(500);
     expect(await everything()).not.toContain('"T1"');
   });
 
@@ -283,12 +286,12 @@ describe('erasure', () => {
     await grow('T2', 10);
     await store.workspaces.put(row);
     await leave();
-    expect(await store.erasure.eraseUninstalled(30, 2_000)).toBe(2_000);
+    expect(await store.workspaceErasure.eraseUninstalled(30, 2_000)).toBe(2_000);
     await store.workspaces.put(row);
-    expect(await store.erasure.eraseUninstalled(30, 2_000)).toBe(0);
+    expect(await store.workspaceErasure.eraseUninstalled(30, 2_000)).toBe(0);
     await leave();
-    expect(await store.erasure.eraseUninstalled(30, 2_000)).toBe(1_501);
-    expect(await store.erasure.eraseUninstalled(30, 2_000)).toBe(0);
+    expect(await store.workspaceErasure.eraseUninstalled(30, 2_000)).toBe(1_501);
+    expect(await store.workspaceErasure.eraseUninstalled(30, 2_000)).toBe(0);
     const left = await everything();
     expect(left).not.toContain('"T1"');
     expect(left).toContain('"T2"');

@@ -55,7 +55,7 @@ test('a quoted message is erased with the person who wrote it', async () => {
     source_turn_id: null,
     source_content: words,
   });
-  await store.erasure.eraseUser(workspace, 'U2');
+  await store.personErasure.eraseUser(workspace, 'U2');
   expect((await store.messages.get(key))?.content).toEqual({ text: 'why?' });
   expect(await starts.get(form)).toBeUndefined();
 });

@@ -124,7 +124,7 @@ test('a thread without waiting messages is not paused', async () => {
 
 test('one turn posts the introduction in a channel, also when it asks again', async () => {
   const [one, other] = [await begun(1), await begun(1)];
-  const claim = (turn: Turn) => store.oneTimeNotices.claimForTurn(turn, 'introduction');
+  const claim = (turn: Turn) => store.channels.claimNotice(turn, 'introduction');
   expect([await claim(one), await claim(other), await claim(one)]).toEqual([true, false, true]);
 });
 
@@ -231,7 +231,7 @@ test("a person's text that others sent again is erased with that person", async 
     source_content: { text: 'hi' },
   };
   await store.taskStarts.saveDraft({ ...form, ...draft, source_turn_id: third.turn.id });
-  await store.erasure.eraseUser('T1', 'U1');
+  await store.personErasure.eraseUser('T1', 'U1');
   for (const { key, turn } of [second, third]) {
     expect(await store.messages.get(key)).toMatchObject({
       content: null,
@@ -276,7 +276,7 @@ test("a person's text that others quoted is erased with that person", async () =
   const about = await quoting('C7', { text: '', about: { user: 'U9', text: 'their words' } }, 'U9');
   const readBack = await quoting('C8', { text: 'sum it up' }, 'U9');
   const others = await quoting('C9', { text: 'hm', about: { user: 'U7', text: 'of others' } }, 'U7');
-  await store.erasure.eraseUser('T1', 'U9');
+  await store.personErasure.eraseUser('T1', 'U9');
   expect(await about()).toEqual({ content: null, title: null });
   expect(await readBack()).toEqual({ content: null, title: 'their words' });
   expect(await others()).toEqual({ content: 'their words', title: 'their words' });

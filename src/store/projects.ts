@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { CHANNEL_LEVEL, WANTED_AGAIN } from '../jobs/jobs.ts';
-import { Queries } from '../queries.ts';
-import type { ProjectKey } from '../schema.ts';
-import { daysAgo, fromNow, isUnclaimed, ofProject } from '../sql-expressions.ts';
+import { CHANNEL_LEVEL, WANTED_AGAIN } from './jobs/jobs.ts';
+import { daysAgo, fromNow, isUnclaimed, ofProject, Queries } from './queries.ts';
+import type { ProjectKey } from './schema.ts';
 
 /** The kind of jobs that give a project the name of its channel; their key is the account. */
 export const PROJECT_NAME_JOB = 'project_name';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { prepared } from '../../src/store/prepared-statements.ts';
+import { prepared } from '../../src/store/connection-pool.ts';
 import { freshDatabase } from '../support/fresh-database.ts';
 
 test('a statement has one name, and those that cannot be prepared have none', () => {

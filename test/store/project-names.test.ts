@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Store } from '../../../src/store/store.ts';
-import { freshDatabase } from '../../support/fresh-database.ts';
+import { Store } from '../../src/store/store.ts';
+import { freshDatabase } from '../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
 const { settings: channels, projects, results, inbox } = new Store(kysely);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { Projects } from '../../../src/store/projects/projects.ts';
-import { Threads } from '../../../src/store/threads/threads.ts';
-import { freshDatabase } from '../../support/fresh-database.ts';
+import { Projects } from '../../src/store/projects.ts';
+import { Threads } from '../../src/store/threads/threads.ts';
+import { freshDatabase } from '../support/fresh-database.ts';
 
 const { kysely } = await freshDatabase();
 const projects = new Projects(kysely);

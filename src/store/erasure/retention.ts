@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
+import { allowAuditChange } from '../audit/audit-trail.ts';
 import { StoreError } from '../errors.ts';
-import { countChanges, Queries } from '../queries.ts';
-import { daysAgo } from '../sql-expressions.ts';
+import { countChanges, daysAgo, Queries } from '../queries.ts';
 import { Accounts } from '../workspaces/accounts.ts';
-import { allowAuditChange } from './audit-trail.ts';
-import { Erasure } from './erasure.ts';
+import { WorkspaceErasure } from './workspace-erasure.ts';
 
 /** How many days data is kept. */
 export interface RetentionDays {
@@ -49,7 +48,7 @@ export class Retention extends Queries {
     const once = [
       ['rate_limits', () => this.#deleteUnusedRateLimits()],
       ['keys', () => new Accounts(this.db).deleteUnusedKeys()],
-      ['uninstalled', () => new Erasure(this.db).eraseUninstalled(days.uninstalled)],
+      ['uninstalled', () => new WorkspaceErasure(this.db).eraseUninstalled(days.uninstalled)],
     ] as const;
     const audit = ['audit_events', () => this.#deleteAuditEvents(daysAgo(days.audit))] as const;
     const steps = [

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { maySeeFile } from '../../../src/relay/access/file-access.ts';
-import { linkDenialFor } from '../../../src/relay/access/link-access.ts';
+import { linkDenialFor, maySeeFile } from '../../../src/relay/access/linked-content-access.ts';
 import { WORKFLOW_STEP } from '../../../src/relay/runtime/incoming-message.ts';
 import type { MembershipStatus } from '../../../src/slack/channel-membership.ts';
 import type { Channel, PersonKind } from '../../../src/slack/directory.ts';

@@ -26,7 +26,7 @@ test('a channel takes its rows and its jobs along to its new id, and replaces wh
   const held = await queue.claim(1);
   await queue.enqueueMissing([thread]);
 
-  await store.transaction((within) => within.channelMoves.move(workspace, 'C1', 'C9'));
+  await store.transaction((within) => within.channels.move(workspace, 'C1', 'C9'));
 
   const moved = { ...thread, channel: 'C9' };
   expect(await store.threads.get(thread)).toBeUndefined();

@@ -30,7 +30,7 @@ test('a row that another transaction changes meanwhile is deleted too', async ()
     await waited;
   });
   await changed;
-  const removal = store.erasure.eraseWorkspace('T1');
+  const removal = store.workspaceErasure.eraseWorkspace('T1');
   await expect.poll(() => lockWaits(kysely)).toBe(1);
   hasWaited();
   await change;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { Queries } from '../queries.ts';
-import type { FeedbackRow } from '../schema.ts';
-import type { AuditRange } from './audit-trail.ts';
+import type { AuditRange } from './audit/audit-trail.ts';
+import { Queries } from './queries.ts';
+import type { FeedbackRow } from './schema.ts';
 
 /** Identifies one person's rating of one answer. */
 export type FeedbackKey = Pick<FeedbackRow, 'workspace' | 'turn_id' | 'user_id'>;

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { threadKeyText } from './keys.ts';
 import { Queries } from './queries.ts';
+import type { OneTimeNotice, Turn } from './schema.ts';
 
-/** Channels that Slack gives another id: all that is stored of them follows. */
-export class ChannelMoves extends Queries {
+/** What channels are told once, and their move to another id. */
+export class Channels extends Queries {
   /**
    * Moves a channel's rows to its new id, in a transaction; where both have one, the old one stays. The audit trail stays
    * as it was. Held jobs are lost at their next renewal, and continue after their heartbeat.
@@ -40,5 +41,22 @@ export class ChannelMoves extends Queries {
         retry_count = retry_count + case when state = 'active' then 1 else 0 end
       where data ->> 'workspace' = ${workspace} and data ->> 'channel' = ${from}
         and state < 'completed'`.execute(db);
+  }
+
+  /** True if this turn must post the notice, however often it asks; false for all other turns. */
+  async claimNotice(
+    { workspace, channel, id }: Pick<Turn, 'workspace' | 'channel' | 'id'>,
+    notice: OneTimeNotice,
+  ): Promise<boolean> {
+    const rows = await this.rows(sql`
+      with known as (
+        select turn_id from one_time_notices
+        where (workspace, channel, notice) = (${workspace}, ${channel}, ${notice})),
+      claimed as (
+        insert into one_time_notices (workspace, channel, notice, turn_id)
+        select ${workspace}, ${channel}, ${notice}, ${id} where not exists (select from known)
+        on conflict do nothing returning turn_id)
+      select from known where turn_id = ${id} union all select from claimed`);
+    return rows.length > 0;
   }
 }

@@ -17,7 +17,7 @@ import { ReplyMemory } from '../../src/relay/runtime/reply-memory.ts';
 import { createWorkspaceClient } from '../../src/relay/runtime/workspace-client.ts';
 import { Dispatcher } from '../../src/relay/turns/dispatcher.ts';
 import { TurnRunner } from '../../src/relay/turns/turn-runner.ts';
-import { identifyToken } from '../../src/slack/token-identity.ts';
+import { identifyToken } from '../../src/slack/tokens.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { ThreadQueue } from '../../src/store/queue/thread-queue.ts';
 import { SharedRateLimits } from '../../src/store/slack/shared-rate-limits.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type AppManifest, type AppManifestOptions, AppManifests } from '../../src/slack/app-manifest.ts';
 import { SlackError } from '../../src/slack/errors.ts';
-import { tokenOnlyInstallation } from '../../src/slack/installation.ts';
-import { anyResponseSchema, SlackClient } from '../../src/slack/slack-client.ts';
+import { anyResponseSchema, SlackClient, tokenOnlyInstallation } from '../../src/slack/slack-client.ts';
 
 const createdSchema = z.looseObject({
   app_id: z.string(),

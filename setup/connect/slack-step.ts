@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { tokenOnlyInstallation } from '../../src/slack/installation.ts';
-import { REQUIRED_SCOPES } from '../../src/slack/required-scopes.ts';
-import { SlackClient } from '../../src/slack/slack-client.ts';
-import { identifyToken } from '../../src/slack/token-identity.ts';
+import { REQUIRED_SCOPES } from '../../src/slack/app-manifest.ts';
+import { SlackClient, tokenOnlyInstallation } from '../../src/slack/slack-client.ts';
+import { identifyToken } from '../../src/slack/tokens.ts';
 import { createAppLink, manifestVariant, publicUrlProblem } from '../manifest-file.ts';
 import { createApp } from './app-creation.ts';
 import { openInBrowser } from './browser.ts';

@@ -8,13 +8,8 @@ import {
   type CursorPage,
   DEFAULT_TIMEOUTS,
   type GuardedCallOptions,
-  type NewFile,
-  type NewMessage,
-  type NewTask,
-  type UploadedPart,
 } from './client-options.ts';
 import { AgentNotFoundError } from './errors.ts';
-import { openContent } from './file-content.ts';
 import {
   allReadable,
   allResults,
@@ -28,14 +23,24 @@ import {
   withSmallerPages,
 } from './list-pages.ts';
 import { lookupWithAllowed, parseServiceUrl, publicLookup } from './network-address.ts';
-import { finalizeBody, newFileBody, newMessageBody, newTaskBody } from './request-bodies.ts';
+import {
+  finalizeBody,
+  type NewFile,
+  type NewMessage,
+  type NewTask,
+  newFileBody,
+  newMessageBody,
+  newTaskBody,
+  type StartedUpload,
+  startedUploadSchema,
+  type UploadedPart,
+} from './request-bodies.ts';
 import { OPERATOR_RESPONSE_LIMITS, ResponseReader } from './response-limits.ts';
 import { ServiceHttp } from './service-http.ts';
 import { DEFAULT_SERVICE_OPTIONS, type ServiceOptions } from './service-options.ts';
 import { ServicePresence, WRONG_KEY } from './service-presence.ts';
 import * as schemas from './service-schema.ts';
-import { SignedLinks } from './signed-links.ts';
-import { type StartedUpload, startedUploadSchema } from './started-upload.ts';
+import { openContent, SignedLinks } from './signed-links.ts';
 import { OPERATOR_UPLOAD_MEMORY_BYTES, UploadMemory } from './upload-memory.ts';
 
 const PROJECTS_PATH = '/projects';

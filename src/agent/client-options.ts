@@ -2,10 +2,9 @@ import type { LookupFunction } from 'node:net';
 import type { Logger } from 'pino';
 import type { Dispatcher } from 'undici';
 import type { CallGate } from '../calls/credential-gate.ts';
-import type { LeaseGuard } from '../calls/lease.ts';
+import type { LeaseGuard } from '../calls/waits.ts';
 import type { RetryPolicy } from './call-retry.ts';
-import type { ResponseLimits } from './response-limits.ts';
-import type { ResponseMemoryShare } from './response-memory.ts';
+import type { ResponseLimits, ResponseMemoryShare } from './response-limits.ts';
 import type { ServiceOptions } from './service-options.ts';
 import type { Page } from './service-schema.ts';
 import type { UploadMemory } from './upload-memory.ts';
@@ -77,34 +76,6 @@ export interface GuardedCallOptions extends AgentCallOptions {
   readonly guard?: LeaseGuard | undefined;
 }
 
-export interface NewTask {
-  readonly projectId: string;
-  readonly title: string;
-  /** `standard`, `fast` or `max`; the default if left out. */
-  readonly model?: string | undefined;
-  /** Fail rather than use a fallback model; sent only if AGENT_DIALECT names the flag. */
-  readonly noFallback?: boolean | undefined;
-  /** Work without asking back; sent only if AGENT_DIALECT names the field. */
-  readonly autoMode?: boolean | undefined;
-  /** Make a plan first; sent only if AGENT_DIALECT names the field. */
-  readonly planMode?: boolean | undefined;
-}
-
-export interface NewMessage {
-  readonly content: string;
-  /** Finalized files of the task's project. */
-  readonly fileIds?: readonly string[] | undefined;
-  /** Id or name. */
-  readonly skill?: string | undefined;
-}
-
-export interface NewFile {
-  readonly projectId: string;
-  readonly filename: string;
-  readonly sizeBytes: number;
-  readonly mimeType: string;
-}
-
 /** A page of a list as the service returned it. */
 export interface CursorPage<Item> extends Page<Item> {
   /** Pass it as `after` for the next page; null at the end. */
@@ -113,10 +84,4 @@ export interface CursorPage<Item> extends Page<Item> {
   readonly bytes: number;
   /** How many items of its lists could not be read. */
   readonly leftOut: number;
-}
-
-/** A part that the storage has, with its ETag exactly as received. */
-export interface UploadedPart {
-  readonly number: number;
-  readonly etag: string;
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { truncatedCopy } from './truncated-copy.ts';
 
 /** Tool names are stored in the audit trail (characters). */
 const MAX_TOOL_NAME_LENGTH = 100;
@@ -72,4 +71,10 @@ function outputText(content: unknown): string {
 function blockText(block: unknown): string {
   const text = textBlockSchema.safeParse(block);
   return text.success ? text.data.text : JSON.stringify(block);
+}
+
+/** The first characters of a text. A copy: a slice would keep the whole text in memory. */
+export function truncatedCopy(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  return Buffer.from(text.slice(0, maxCharacters), 'utf16le').toString('utf16le');
 }

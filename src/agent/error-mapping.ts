@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson, valueAt } from '../calls/json.ts';
-import { parseRetryAfter } from '../calls/retry-after.ts';
+import { parseRetryAfter } from '../calls/retry.ts';
 import {
   AgentBusyError,
   type AgentCallOutcome,

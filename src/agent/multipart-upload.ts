@@ -1,12 +1,11 @@
 import { Readable } from 'node:stream';
-import { anySignal } from '../calls/any-signal.ts';
+import { anySignal } from '../calls/waits.ts';
 import type { AgentClient } from './agent-client.ts';
-import type { UploadedPart } from './client-options.ts';
 import { AgentError, AgentRejectedError } from './errors.ts';
 import { openSource, PartReader } from './part-reader.ts';
+import type { AgentUploadRequest, ResumableUpload, UploadedPart } from './request-bodies.ts';
 import { MEBIBYTE, type ServiceOptions } from './service-options.ts';
 import type { PartBuffer } from './upload-memory.ts';
-import type { AgentUploadRequest, ResumableUpload } from './upload-request.ts';
 
 const DEFAULT_CONCURRENCY = 4;
 /** Bytes written to the connection at once: small enough that a slow connection does not look idle. */

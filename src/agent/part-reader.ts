@@ -1,6 +1,6 @@
 import { RequestBodyError } from './error-mapping.ts';
 import { AgentError } from './errors.ts';
-import type { AgentUploadRequest } from './upload-request.ts';
+import type { AgentUploadRequest } from './request-bodies.ts';
 
 /** Opens a file at an offset; an error of its source is thrown as the cause of a RequestBodyError. */
 export async function openSource(

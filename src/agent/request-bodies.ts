@@ -1,6 +1,73 @@
-import { valueAt } from '../calls/json.ts';
-import type { NewFile, NewMessage, NewTask, UploadedPart } from './client-options.ts';
+import { z } from 'zod';
+import { firstTextAt, valueAt } from '../calls/json.ts';
 import type { ServiceOptions } from './service-options.ts';
+import { MAX_ID_LENGTH, MAX_LINK_LENGTH } from './service-schema.ts';
+
+export interface NewTask {
+  readonly projectId: string;
+  readonly title: string;
+  /** `standard`, `fast` or `max`; the default if left out. */
+  readonly model?: string | undefined;
+  /** Fail rather than use a fallback model; sent only if AGENT_DIALECT names the flag. */
+  readonly noFallback?: boolean | undefined;
+  /** Work without asking back; sent only if AGENT_DIALECT names the field. */
+  readonly autoMode?: boolean | undefined;
+  /** Make a plan first; sent only if AGENT_DIALECT names the field. */
+  readonly planMode?: boolean | undefined;
+}
+
+export interface NewMessage {
+  readonly content: string;
+  /** Finalized files of the task's project. */
+  readonly fileIds?: readonly string[] | undefined;
+  /** Id or name. */
+  readonly skill?: string | undefined;
+}
+
+export interface NewFile {
+  readonly projectId: string;
+  readonly filename: string;
+  readonly sizeBytes: number;
+  readonly mimeType: string;
+}
+
+/** A part that the storage has, with its ETag exactly as received. */
+export interface UploadedPart {
+  readonly number: number;
+  readonly etag: string;
+}
+
+/** A started upload: everything that another process needs to resume it. */
+export interface ResumableUpload {
+  readonly fileId: string;
+  /** Null for an upload in one piece. */
+  readonly uploadId: string | null;
+  /** Bytes of a part; null until the upload has been planned. */
+  readonly partBytes: number | null;
+  /** Headers that the storage requires with every part. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly parts: readonly UploadedPart[];
+  /** All bytes are uploaded, and the finalize may have taken effect. */
+  readonly finalizing?: boolean | undefined;
+}
+
+export interface AgentUploadRequest extends NewFile {
+  /** Opens the file's bytes at an offset: again for each retry or restart. */
+  readonly open: (offset: number) => Promise<AsyncIterable<Uint8Array>>;
+  /** Called with the bytes that the storage has so far. */
+  readonly onProgress?: ((doneBytes: number) => void) | undefined;
+  /** Awaited when an upload has started or restarted; what was reported before no longer counts. */
+  readonly onStart?: ((started: ResumableUpload) => void | Promise<void>) | undefined;
+  /** Called after each part, for one part at a time, and awaited before the finalize. */
+  readonly onPart?: ((part: UploadedPart) => void | Promise<void>) | undefined;
+  /** Awaited before the finalize. */
+  readonly onFinalize?: (() => void | Promise<void>) | undefined;
+  /** Resumes an upload; finished parts are not sent again. If the service no longer knows the upload, it is restarted. */
+  readonly resume?: ResumableUpload | undefined;
+  /** Parts sent at the same time, 4 by default. Uses the memory of one part more. */
+  readonly concurrency?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** Body of Start a task: documented fields, and those that AGENT_DIALECT names. */
 export function newTaskBody(task: NewTask, serviceOptions: ServiceOptions): Record<string, unknown> {
@@ -60,4 +127,56 @@ export function nextCursor(raw: unknown, { cursorField }: ServiceOptions, lastId
 function withoutUnnamed(body: Record<string, unknown>): Record<string, unknown> {
   const { '': _, ...named } = body;
   return named;
+}
+
+const headersSchema = z.record(z.string().toLowerCase(), z.string()).catch({});
+/** Characters of all headers that go with each part: they are recorded, and storages accept no more. */
+const MAX_HEADERS_LENGTH = 8 * 1024;
+/** S3-compatible storage uses long ids (characters). */
+const MAX_UPLOAD_ID_LENGTH = 2_000;
+const sizeSchema = z.int().positive().nullable().catch(null);
+
+export interface StartedUpload {
+  readonly fileId: string;
+  /** Null for an upload in one piece. */
+  readonly uploadId: string | null;
+  /** The link for an upload in one piece. A secret. */
+  readonly url: string | null;
+  /** Bytes of a part, if the service says so; no fewer than S3 accepts. */
+  readonly partBytes: number | null;
+  /** Headers that the storage requires with the bytes, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The schema of that response. AGENT_DIALECT names its fields. */
+export function startedUploadSchema(serviceOptions: ServiceOptions) {
+  return z
+    .looseObject({
+      upload_type: z.unknown().optional(),
+      upload_id: z.string().min(1).max(MAX_UPLOAD_ID_LENGTH).nullable().catch(null),
+    })
+    .transform((wire, context): StartedUpload => {
+      const fileId = firstTextAt(wire, serviceOptions.uploadFileIdFields, MAX_ID_LENGTH);
+      const url = firstTextAt(wire, serviceOptions.uploadUrlFields, MAX_LINK_LENGTH);
+      const multipart = wire.upload_type === 'multipart' || (url === null && wire.upload_id !== null);
+      const uploadId = multipart ? wire.upload_id : null;
+      const missing = fileId === null ? 'a file id' : multipart ? 'an upload_id' : 'an upload URL';
+      const partBytes = sizeSchema.parse(valueAt(wire, serviceOptions.uploadPartSizeField));
+      const headers = headersSchema.parse(valueAt(wire, serviceOptions.uploadHeadersField));
+      const refuse = (message: string) => {
+        context.issues.push({ code: 'custom', input: '', message });
+        return z.NEVER;
+      };
+      if (fileId === null || (multipart ? uploadId : url) === null)
+        return refuse(`${missing} is missing; name its field in AGENT_DIALECT`);
+      if (Object.entries(headers).flat().join('').length > MAX_HEADERS_LENGTH)
+        return refuse(`the headers for the storage have more than ${MAX_HEADERS_LENGTH} characters`);
+      return {
+        fileId,
+        uploadId,
+        url: multipart ? null : url,
+        partBytes: partBytes && Math.max(partBytes, serviceOptions.leastPartBytes),
+        headers,
+      };
+    });
 }

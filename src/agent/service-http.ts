@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
-import { anySignal } from '../calls/any-signal.ts';
 import { parseJson } from '../calls/json.ts';
-import type { LeaseGuard } from '../calls/lease.ts';
+import { anySignal, type LeaseGuard } from '../calls/waits.ts';
 import { type RetryPolicy, retryCall } from './call-retry.ts';
 import type { AgentClientOptions, AgentTimeouts, CallAttempt, CursorPage } from './client-options.ts';
 import {

@@ -1,8 +1,7 @@
 import camelcaseKeys from 'camelcase-keys';
 import { z } from 'zod';
 import { firstTextAt } from '../calls/json.ts';
-import { contentSchema } from './content-blocks.ts';
-import { truncatedCopy } from './truncated-copy.ts';
+import { contentSchema, truncatedCopy } from './content-blocks.ts';
 
 /*
  * The service's responses, read tolerantly: only the fields that the app uses are read, enums are strings (comments list

@@ -4,8 +4,8 @@ import { RequestBodyError } from './error-mapping.ts';
 import { AgentBusyError, AgentError, AgentNotFoundError, AgentRejectedError } from './errors.ts';
 import { MultipartUpload } from './multipart-upload.ts';
 import { openSource, PartReader } from './part-reader.ts';
+import type { AgentUploadRequest, ResumableUpload } from './request-bodies.ts';
 import type { FileRecord } from './service-schema.ts';
-import type { AgentUploadRequest, ResumableUpload } from './upload-request.ts';
 
 /**
  * Uploads a file, in one piece or in parts as the service decides, and finalizes it. Streams, and holds no more than a

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Config, refusedSetting } from '../config.ts';
 import { SlackAuthError } from '../slack/errors.ts';
-import { identifyToken, type TokenIdentity } from '../slack/token-identity.ts';
+import { identifyToken, type TokenIdentity } from '../slack/tokens.ts';
 
 /** Until this long (ms) after the start, nothing is said about Slack's silence. */
 const QUIET_MS = 5_000;

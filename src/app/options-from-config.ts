@@ -9,7 +9,7 @@ import type { OAuthInstallations } from '../relay/installations/oauth-installati
 import type { ServiceCredentials } from '../relay/installations/service-accounts.ts';
 import { ResultLinks } from '../relay/replies/result-links.ts';
 import type { RelayDeps, RelayLimits } from '../relay/runtime/deps.ts';
-import { REQUIRED_SCOPES } from '../slack/required-scopes.ts';
+import { REQUIRED_SCOPES } from '../slack/app-manifest.ts';
 import type { DatabaseLocation } from '../store/database.ts';
 import type { RetentionDays } from '../store/erasure/retention.ts';
 import type { Store } from '../store/store.ts';

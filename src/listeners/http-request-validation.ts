@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { MAX_KEPT_TABLE_BYTES } from '../slack/message-attachment.ts';
+import { MAX_KEPT_TABLE_BYTES } from '../slack/slack-message.ts';
 
 /** The largest body of a request (bytes): a message with more of pasted tables than is kept of them still arrives. */
 export const MAX_BODY_BYTES = 1.5 * MAX_KEPT_TABLE_BYTES;

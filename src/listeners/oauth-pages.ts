@@ -7,7 +7,7 @@ import { InstallRefused } from '../relay/installations/oauth-installations.ts';
 import type { GrantedInstallation } from '../relay/installations/token-rotation.ts';
 import { htmlPage } from '../render/text/escape.ts';
 import { optional } from '../slack/field-schemas.ts';
-import { createSlackLogger } from '../slack/slack-logger.ts';
+import { createSlackLogger } from '../slack/slack-client.ts';
 
 const INSTALL_PATH = '/slack/install';
 const REDIRECT_PATH = '/slack/oauth_redirect';

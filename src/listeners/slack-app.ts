@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { App, type Authorize, HTTPModuleFunctions, HTTPReceiver, type ReceiverEvent } from '@slack/bolt';
 import type { Logger } from 'pino';
-import { createSlackLogger } from '../slack/slack-logger.ts';
+import { createSlackLogger } from '../slack/slack-client.ts';
 import { StoreError } from '../store/errors.ts';
 import type { EventIntake } from './event-intake.ts';
 import { MAX_BODY_BYTES, withRequestValidation } from './http-request-validation.ts';

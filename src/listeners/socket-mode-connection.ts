@@ -3,10 +3,10 @@ import { type App, SocketModeReceiver } from '@slack/bolt';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { parseJson } from '../calls/json.ts';
-import { MAX_RETRY_AFTER_MS } from '../calls/retry-after.ts';
+import { MAX_RETRY_AFTER_MS } from '../calls/retry.ts';
 import { backoffMs } from '../relay/runtime/retry.ts';
 import { optional } from '../slack/field-schemas.ts';
-import { createQuietSlackLogger } from '../slack/slack-logger.ts';
+import { createQuietSlackLogger } from '../slack/slack-client.ts';
 
 /** How long Slack may take to return an address, and then to say hello (ms). */
 const API_TIMEOUT_MS = 10_000;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { SlackError } from './errors.ts';
-import type { RateLimitedClient } from './rate-limited-client.ts';
+import type { RateLimitedClient } from './rate-limits.ts';
 import { anyResponseSchema } from './slack-client.ts';
 
 /** The status is optional, and skipped after this wait for a permit (ms). */

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { tokenOnlyInstallation } from './installation.ts';
-import { SlackClient } from './slack-client.ts';
+import manifest from './manifest.generated.json' with { type: 'json' };
+import { SlackClient, tokenOnlyInstallation } from './slack-client.ts';
 import workflowStep from './workflow-step.json' with { type: 'json' };
 
 /** Slack's manifest of an app, with fields that we do not know. */
@@ -123,3 +123,6 @@ export function manifestWithStep(manifest: AppManifest): AppManifest {
 export function hasStep({ functions }: AppManifest): boolean {
   return manifestSchema.safeParse(functions).data?.ask_agent !== undefined;
 }
+
+/** The bot token scopes that the app needs: those of manifest.yml. */
+export const REQUIRED_SCOPES: readonly string[] = manifest.oauth_config.scopes.bot;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { ChannelGoneError, isPermanentRefusal } from './errors.ts';
-import { listOf, nextPageSchema } from './field-schemas.ts';
-import { pagesOf } from './pages.ts';
-import type { RateLimitedClient } from './rate-limited-client.ts';
+import { listOf, nextPageSchema, pagesOf } from './field-schemas.ts';
+import type { RateLimitedClient } from './rate-limits.ts';
 import { ttlCache } from './ttl-cache.ts';
 
 /** Whether a person is in a channel; `unknown` if Slack does not say, because the bot cannot see the channel. */

@@ -2,9 +2,8 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { retryCall } from './call-retry.ts';
 import { ChannelGoneError, isPermanentRefusal, SlackError, SlackRefusedError } from './errors.ts';
-import { listOf, nextPageSchema, optional } from './field-schemas.ts';
-import { pagesOf } from './pages.ts';
-import type { RateLimitedClient } from './rate-limited-client.ts';
+import { listOf, nextPageSchema, optional, pagesOf } from './field-schemas.ts';
+import type { RateLimitedClient } from './rate-limits.ts';
 import { isSlackItself } from './slack-message.ts';
 import { ttlCache } from './ttl-cache.ts';
 

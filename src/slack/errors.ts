@@ -1,5 +1,5 @@
-import type { LeaseGuard } from '../calls/lease.ts';
-import { MAX_RETRY_AFTER_MS } from '../calls/retry-after.ts';
+import { MAX_RETRY_AFTER_MS } from '../calls/retry.ts';
+import type { LeaseGuard } from '../calls/waits.ts';
 
 /**
  * The effect of a failed call: with `none` it certainly had no effect; with `unknown` it may have taken effect, so look

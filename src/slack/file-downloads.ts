@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { SlackError, SlackRateLimitError, SlackRefusedError, SlackUnavailableError } from './errors.ts';
-import { checkResponse, versionOf } from './file-response.ts';
-import { skipBytes, withContentCheck } from './file-stream.ts';
-import type { RateLimitedClient } from './rate-limited-client.ts';
+import { checkResponse, skipBytes, versionOf, withContentCheck } from './file-response.ts';
+import type { RateLimitedClient } from './rate-limits.ts';
 import {
   decideOnFile,
   type FileDecision,
@@ -14,7 +13,7 @@ import {
   type SlackFile,
   slackFileSchema,
 } from './shared-file.ts';
-import { mayReceiveToken } from './token-hosts.ts';
+import { mayReceiveToken } from './slack-client.ts';
 
 export interface FileDownloadsOptions {
   client: RateLimitedClient;

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { parseRetryAfter } from '../calls/retry-after.ts';
+import { parseRetryAfter } from '../calls/retry.ts';
 import { SlackRateLimitError } from './errors.ts';
 import { FileRefusedError, FileUnavailableError, isHtmlFile, type SlackFile } from './shared-file.ts';
 
@@ -53,4 +53,78 @@ function totalFromRange(file: SlackFile, range: string, offset: number): number 
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(range) ?? [];
   if (start === undefined || Number(start) !== offset) throw new FileRefusedError(file.id, 'changed');
   return total === undefined || total === '*' ? undefined : Number(total);
+}
+
+export interface ContentCheck {
+  file: SlackFile;
+  /** Where the stream starts in the file, in bytes. */
+  offset: number;
+  /** The whole file's size in bytes, if known. */
+  total: number | undefined;
+  maxBytes: number;
+  signal: AbortSignal | undefined;
+}
+
+/** Yields the chunks. Throws FileRefusedError if there are more or fewer bytes than expected, or a web page instead. */
+export async function* withContentCheck(
+  source: AsyncIterable<Uint8Array>,
+  { file, offset, total, maxBytes, signal }: ContentCheck,
+): AsyncGenerator<Uint8Array, undefined> {
+  const { id: fileId, mimetype, mode } = file;
+  const mayBePage = isHtmlFile(file) || /^text\//.test(mimetype ?? '') || mode === 'snippet';
+  let at = offset;
+  try {
+    for await (const chunk of source) {
+      if (at === 0 && !mayBePage && looksLikeHtml(chunk)) throw new FileRefusedError(fileId, 'missing_scope');
+      at += chunk.byteLength;
+      if (total !== undefined && at > total) throw new FileRefusedError(fileId, 'changed');
+      if (at > maxBytes) throw new FileRefusedError(fileId, 'too_large');
+      yield chunk;
+    }
+  } catch (error) {
+    if (error instanceof FileRefusedError || signal?.aborted) throw error;
+    throw new FileRefusedError(fileId, 'broken_off', error);
+  }
+  if (at === 0) throw new FileRefusedError(fileId, 'empty');
+  if (total !== undefined && at < total) throw new FileRefusedError(fileId, 'broken_off');
+  return undefined;
+}
+
+/** The stream without its first bytes, for a server that does not support ranges. */
+export async function* skipBytes(
+  bytes: number,
+  source: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let left = bytes;
+  for await (const chunk of source) {
+    if (left >= chunk.byteLength) {
+      left -= chunk.byteLength;
+    } else {
+      yield left === 0 ? chunk : chunk.subarray(left);
+      left = 0;
+    }
+  }
+}
+
+/** Whether the bytes start like a web page, such as Slack's sign-in page. */
+function looksLikeHtml(bytes: Uint8Array): boolean {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 512)).toString(
+    'latin1',
+  );
+  return /^(\u00ef\u00bb\u00bf)?\s*(<!doctype html|<html[\s>])/i.test(start);
+}
+
+/** Yields the bytes. Throws if their number is not the size that Slack was told. */
+export async function* withExactSize(
+  bytes: AsyncIterable<Uint8Array>,
+  sizeBytes: number,
+  name: string,
+): AsyncGenerator<Uint8Array> {
+  let left = sizeBytes;
+  for await (const chunk of bytes) {
+    left -= chunk.length;
+    if (left < 0) break;
+    yield chunk;
+  }
+  if (left !== 0) throw new Error(`“${name}” does not have the size that the service announced.`);
 }

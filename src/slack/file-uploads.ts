@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { z } from 'zod';
-import type { LeaseGuard } from '../calls/lease.ts';
+import type { LeaseGuard } from '../calls/waits.ts';
 import {
   assertLeaseHeld,
   MessageGoneError,
@@ -13,10 +13,9 @@ import {
   SlackUnavailableError,
 } from './errors.ts';
 import { listOf, optional } from './field-schemas.ts';
-import type { RateLimitedClient } from './rate-limited-client.ts';
+import type { RateLimitedClient } from './rate-limits.ts';
 import { slackFileSchema } from './shared-file.ts';
-import { anyResponseSchema } from './slack-client.ts';
-import { mayReceiveToken } from './token-hosts.ts';
+import { anyResponseSchema, mayReceiveToken } from './slack-client.ts';
 
 export interface StagedFile {
   name: string;

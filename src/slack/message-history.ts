@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import type { LeaseGuard } from '../calls/lease.ts';
+import type { LeaseGuard } from '../calls/waits.ts';
 import { unreadableResponse } from './error-mapping.ts';
-import { listOf, nextPageSchema, optional, slackId, slackTs } from './field-schemas.ts';
-import { attachmentsSchema } from './message-attachment.ts';
-import { pagesOf } from './pages.ts';
+import { listOf, nextPageSchema, optional, pagesOf, slackId, slackTs } from './field-schemas.ts';
 import type { Priority } from './permit-queue.ts';
-import type { RateLimitedClient } from './rate-limited-client.ts';
-import { METADATA_TYPE } from './slack-message.ts';
+import type { RateLimitedClient } from './rate-limits.ts';
+import { attachmentsSchema, METADATA_TYPE } from './slack-message.ts';
 
 /** What tells the messages of apps and of Slack itself from people's: in another form, it still does. */
 const notPersonsMark = z

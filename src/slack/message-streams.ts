@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { isPermanentRefusal, SlackError, SlackLeaseError, SlackRefusedError } from './errors.ts';
 import { type EditRequest, editPriority, type MessageRequest, type PostRequest } from './posting.ts';
-import type { RateLimitedClient } from './rate-limited-client.ts';
+import type { RateLimitedClient } from './rate-limits.ts';
 import { anyResponseSchema } from './slack-client.ts';
 
 /** A stream that gets no permit to begin within this time (ms), in which any post gets one, is left out. */

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
-import type { LeaseGuard } from '../calls/lease.ts';
+import type { LeaseGuard } from '../calls/waits.ts';
 import { SlackLeaseError } from './errors.ts';
-import type { RateLimit } from './rate-limits.ts';
 
 /** The rate limits that all processes share. */
 export interface PermitStore {
@@ -12,6 +11,16 @@ export interface PermitStore {
   take(workspace: string, limitKey: string, rateLimit: { perMinute: number; burst: number }): Promise<number>;
   /** After a refusal by Slack: no process gets a permit for `ms`, and after that all go slower for some minutes. */
   pause(workspace: string, limitKey: string, ms: number): Promise<void>;
+}
+
+/**
+ * The rate of a method. At most `burst + perMinute` permits fall into any minute, so keep the sum at or below Slack's
+ * limit. Final edits may use `deepBurst` while others wait.
+ */
+export interface RateLimit {
+  readonly perMinute: number;
+  readonly burst: number;
+  readonly deepBurst?: number;
 }
 
 /** Who goes first: the smaller order, then the smaller `since`, then the earlier request. */

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { LeaseGuard } from '../calls/lease.ts';
+import type { LeaseGuard } from '../calls/waits.ts';
 import { retryCall } from './call-retry.ts';
 import { EditSpacing } from './edit-spacing.ts';
 import { ChannelGoneError, isPermanentRefusal, MessageGoneError, SlackError } from './errors.ts';
 import { optional } from './field-schemas.ts';
 import type { Permit, Priority } from './permit-queue.ts';
 import { PostSpacing } from './post-spacing.ts';
-import type { RateLimitedClient } from './rate-limited-client.ts';
+import type { RateLimitedClient } from './rate-limits.ts';
 import { anyResponseSchema, type SlackCallRecord } from './slack-client.ts';
 import { clientMsgId, METADATA_TYPE, type SlackMessage } from './slack-message.ts';
 

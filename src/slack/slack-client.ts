@@ -1,16 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type FetchFunction, WebClient } from '@slack/web-api';
+import { type FetchFunction, LogLevel, type Logger as SlackLogger, WebClient } from '@slack/web-api';
 import type { Logger } from 'pino';
 import { fetch } from 'undici';
 import { z } from 'zod';
 import type { CallGate } from '../calls/credential-gate.ts';
-import type { LeaseGuard } from '../calls/lease.ts';
-import { parseRetryAfter } from '../calls/retry-after.ts';
+import { parseRetryAfter } from '../calls/retry.ts';
+import type { LeaseGuard } from '../calls/waits.ts';
 import { type InFlightRequest, toSlackError, unreadableResponse } from './error-mapping.ts';
 import { assertLeaseHeld, SlackAuthError } from './errors.ts';
 import { countLeftOut } from './field-schemas.ts';
-import type { Installation } from './installation.ts';
-import { createQuietSlackLogger } from './slack-logger.ts';
 
 export const SLACK_API_URL = 'https://slack.com/api/';
 
@@ -159,4 +157,59 @@ export class SlackClient {
     request.retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
     return response;
   };
+}
+
+export interface Installation {
+  /** The workspace's id (`T…`). */
+  workspace: string;
+  /** Read before each call, because a token may be rotated. A getter may throw SlackAuthError if there is none. */
+  readonly token: string;
+  /** The bot's user id (`U…`). */
+  botUser: string;
+  /** The bot's own id (`B…`), as messages carry it. */
+  botId: string;
+  /** The organisation's id (`E…`), if the workspace belongs to one. */
+  enterprise?: string | undefined;
+  /** The token belongs to the organisation: calls name their workspace. */
+  isOrgToken?: boolean | undefined;
+}
+
+/** An installation of which only the token is known. Without one, calls carry the app's own credentials. */
+export function tokenOnlyInstallation(token = ''): Installation {
+  return { workspace: '', token, botUser: '', botId: '' };
+}
+
+/** Passes the log lines of Slack's packages on to ours. Drops debug lines, which contain people's messages. */
+export function createSlackLogger(log: Logger): SlackLogger {
+  const drop = () => undefined;
+  return {
+    debug: drop,
+    info: (...parts) => log.debug({ parts: parts.map(String) }, 'Slack package'),
+    warn: (...parts) => log.warn({ parts: parts.map(String) }, 'Slack package'),
+    error: (...parts) => log.error({ parts: parts.map(String) }, 'Slack package'),
+    setLevel: drop,
+    setName: drop,
+    getLevel: () => LogLevel.INFO,
+  };
+}
+
+/** The same with warnings and errors as debug lines, for clients whose failures we log ourselves. */
+export function createQuietSlackLogger(log: Logger): SlackLogger {
+  const quiet = (...parts: unknown[]) => log.debug({ parts: parts.map(String) }, 'Slack package');
+  return { ...createSlackLogger(log), warn: quiet, error: quiet };
+}
+
+/** Whether the bot's token may go to this address: Slack's hosts over https, and SLACK_API_URL if that is the sandbox. */
+export function mayReceiveToken(url: string, slackApiUrl: string = SLACK_API_URL): boolean {
+  if (!URL.canParse(url)) return false;
+  const target = new URL(url);
+  if (target.username !== '' || target.password !== '') return false;
+  if (isSlackHost(target)) return true;
+  const api = new URL(slackApiUrl);
+  return !isSlackHost(api) && target.origin === api.origin;
+}
+
+function isSlackHost(url: URL): boolean {
+  const standard = url.protocol === 'https:' && url.port === '';
+  return standard && (url.hostname === 'slack.com' || url.hostname.endsWith('.slack.com'));
 }

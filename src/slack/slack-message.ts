@@ -1,4 +1,137 @@
 import { v5 as uuidV5 } from 'uuid';
+import { z } from 'zod';
+import { listOf, optional, slackId, slackTs } from './field-schemas.ts';
+import { slackFileSchema } from './shared-file.ts';
+
+const text = optional(z.string());
+const blocks = optional(z.array(z.unknown()));
+
+const innerFields = {
+  title: text,
+  title_link: text,
+  pretext: text,
+  text,
+  fields: optional(
+    listOf(z.object({ title: text, value: optional(z.union([z.string(), z.number().transform(String)])) })),
+  ),
+  blocks,
+  fallback: text,
+};
+/** What is attached to a message that is forwarded: a table, an app's alert. */
+const innerAttachments = optional(listOf(z.object(innerFields)));
+
+/**
+ * The fields that are read of an attachment: a forwarded message, a table that a person pasted, Slack's preview of a link, or
+ * what an app posts. Slack documents only those of apps (https://docs.slack.dev/messaging/formatting-message-text#attachments).
+ */
+const fieldsSchema = z.object({
+  /** Another message: forwarded, or Slack's preview of a link to it. */
+  is_share: optional(z.boolean()),
+  is_msg_unfurl: optional(z.boolean()),
+  ts: optional(slackTs),
+  author_id: optional(slackId),
+  author_name: text,
+  channel_id: optional(slackId),
+  channel_name: text,
+  message_blocks: optional(
+    listOf(z.object({ message: optional(z.object({ blocks, attachments: innerAttachments })) })),
+  ),
+  attachments: innerAttachments,
+  files: optional(listOf(z.object(slackFileSchema.shape))),
+  /** The address that a preview is of. */
+  from_url: text,
+  original_url: text,
+  ...innerFields,
+  /** Ours: its contents were too large to keep. */
+  is_left_out: optional(z.boolean()),
+});
+export type MessageAttachment = z.output<typeof fieldsSchema>;
+
+/**
+ * Of Slack's preview of a message only the address is kept: Slack shows it to those who may see the message, and the bot
+ * cannot ask who they are.
+ */
+const attachmentSchema = fieldsSchema.transform((attachment): MessageAttachment => {
+  const { is_share, is_msg_unfurl, message_blocks, channel_id, from_url, original_url } = attachment;
+  const isMessage = is_msg_unfurl === true || message_blocks !== undefined || channel_id !== undefined;
+  if (is_share === true || !isMessage) return attachment;
+  return { is_msg_unfurl: true, from_url: from_url ?? original_url };
+});
+
+/** The attachments of a message; those of another form are left out. */
+export const attachmentsSchema = listOf(attachmentSchema);
+
+/** What is kept of all attachments of a message (bytes of JSON), without the rows of tables. */
+const MAX_KEPT_BYTES = 64 * 1024;
+/**
+ * What is kept of the rows of all tables of a message (bytes of JSON): Slack's form takes about 130 for a cell with a short
+ * text, and 50,000 of those go to the agent as a file.
+ */
+export const MAX_KEPT_TABLE_BYTES = 8 * 1024 * 1024;
+
+/** The blocks and attachments of a message as they are kept: those that exceed the limits are named only. */
+export function keptParts({
+  blocks,
+  attachments = [],
+}: {
+  blocks?: unknown[] | undefined;
+  attachments?: MessageAttachment[] | undefined;
+}): { blocks?: unknown[]; attachments?: MessageAttachment[] } {
+  const left = { words: MAX_KEPT_BYTES, tables: MAX_KEPT_TABLE_BYTES };
+  const fits = (words: number, tables: number) => {
+    if (words > left.words || tables > left.tables) return false;
+    left.words -= words;
+    left.tables -= tables;
+    return true;
+  };
+  // Slack limits the words in blocks itself.
+  const keptBlocks = blocks?.filter((block) => fits(0, sizeOf(block).tables));
+  const kept = attachments.map((attachment) => {
+    const whole = withoutRepeats(attachment);
+    const { words, tables } = sizeOf(whole);
+    return fits(words, tables) ? whole : nameOnly(attachment, tables > 0);
+  });
+  for (let lost = (blocks?.length ?? 0) - (keptBlocks?.length ?? 0); lost > 0; lost -= 1)
+    kept.push(nameOnly({}, true));
+  return {
+    ...(keptBlocks && { blocks: keptBlocks }),
+    ...(kept.length > 0 && { attachments: kept }),
+  };
+}
+
+/** Bytes as JSON: of the rows of tables, and of all else. */
+function sizeOf(value: unknown): { words: number; tables: number } {
+  let tables = 0;
+  const words = JSON.stringify(value, (key, item: unknown) => {
+    if (key !== 'rows' || !Array.isArray(item)) return item;
+    tables += Buffer.byteLength(JSON.stringify(item));
+    return [];
+  });
+  return { words: Buffer.byteLength(words ?? ''), tables };
+}
+
+function nameOnly(attachment: MessageAttachment, isTable: boolean): MessageAttachment {
+  const { is_share, is_msg_unfurl, author_id, author_name, from_url, title } = attachment;
+  const names = {
+    author_name: shortened(author_name),
+    from_url: shortened(from_url),
+    title: shortened(title) ?? (isTable ? 'pasted table' : undefined),
+  };
+  return { is_share, is_msg_unfurl, author_id, ...names, is_left_out: true };
+}
+
+const writtenBlockSchema = z.object({ type: z.literal('rich_text'), elements: z.array(z.unknown()).min(1) });
+
+/** The texts of a forwarded message repeat what a person wrote in its blocks. */
+function withoutRepeats({ text: repeated, fallback, ...attachment }: MessageAttachment): MessageAttachment {
+  const blocksInside = attachment.message_blocks?.flatMap(({ message }) => message?.blocks ?? []) ?? [];
+  const isWritten = blocksInside.some((block) => writtenBlockSchema.safeParse(block).success);
+  return isWritten ? attachment : { ...attachment, text: repeated, fallback };
+}
+
+function shortened(name: string | undefined): string | undefined {
+  return name?.slice(0, 200).toWellFormed();
+}
 
 /** The contents of a message: blocks, and a text for notifications and screen readers (4,000 bytes at most). */
 export interface SlackMessage {

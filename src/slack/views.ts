@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SlackRefusedError } from './errors.ts';
-import type { RateLimitedClient } from './rate-limited-client.ts';
+import type { RateLimitedClient } from './rate-limits.ts';
 import { anyResponseSchema } from './slack-client.ts';
 
 /** A trigger expires after 3 s, part of which has passed: opening a modal after a longer wait (ms) fails. */

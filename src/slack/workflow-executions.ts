@@ -1,5 +1,5 @@
 import { SlackRefusedError } from './errors.ts';
-import type { RateLimitedClient } from './rate-limited-client.ts';
+import type { RateLimitedClient } from './rate-limits.ts';
 import { anyResponseSchema } from './slack-client.ts';
 
 /** Slack has completed this run of a step before, or has closed it. */

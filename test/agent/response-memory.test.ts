@@ -1,7 +1,11 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { type ResponseLimits, ResponseReader } from '../../src/agent/response-limits.ts';
-import { ResponseMemory, ResponseMemoryShare } from '../../src/agent/response-memory.ts';
+import {
+  type ResponseLimits,
+  ResponseMemory,
+  ResponseMemoryShare,
+  ResponseReader,
+} from '../../src/agent/response-limits.ts';
 
 const limits: ResponseLimits = {
   maxBytes: 4_000,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { startedUploadSchema } from '../../src/agent/request-bodies.ts';
 import {
   agentDialectSetting,
   DEFAULT_SERVICE_OPTIONS,
   serviceOptionsSchema,
 } from '../../src/agent/service-options.ts';
-import { startedUploadSchema } from '../../src/agent/started-upload.ts';
 import { ASSUMPTIONS, assumptionsTable } from '../repository/service-assumptions.ts';
 
 describe('AGENT_DIALECT', () => {

@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type AgentService, startAgentService } from '../../sandbox/agent/agent-service.ts';
 import { type S3, startS3 } from '../../sandbox/agent/s3-server.ts';
 import { AgentClient } from '../../src/agent/agent-client.ts';
+import type { AgentUploadRequest, ResumableUpload } from '../../src/agent/request-bodies.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
 import { uploadFile } from '../../src/agent/upload-file.ts';
-import type { AgentUploadRequest, ResumableUpload } from '../../src/agent/upload-request.ts';
 
 const mebibyte = 1024 * 1024;
 let folder: string;

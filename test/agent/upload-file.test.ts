@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { AgentClient } from '../../src/agent/agent-client.ts';
-import type { UploadedPart } from '../../src/agent/client-options.ts';
+import type { ResumableUpload, UploadedPart } from '../../src/agent/request-bodies.ts';
 import { DEFAULT_SERVICE_OPTIONS } from '../../src/agent/service-options.ts';
 import { uploadFile } from '../../src/agent/upload-file.ts';
 import { UploadMemory } from '../../src/agent/upload-memory.ts';
-import type { ResumableUpload } from '../../src/agent/upload-request.ts';
 import { apiKey, clientOf, type LocalServer, localServer } from '../support/local-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 

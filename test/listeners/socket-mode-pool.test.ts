@@ -2,7 +2,7 @@ import { App } from '@slack/bolt';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type SlackWorkspace, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import { SocketModePool, slackAppIdOf } from '../../src/listeners/socket-mode-pool.ts';
-import { createSlackLogger } from '../../src/slack/slack-logger.ts';
+import { createSlackLogger } from '../../src/slack/slack-client.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { silentLog } from '../support/silent-log.ts';
 

@@ -9,7 +9,7 @@ import { startInProcessSandbox } from '../../sandbox/in-process-sandbox.ts';
 import { ALL_SCOPES, startSlackWorkspace } from '../../sandbox/slack/slack-workspace.ts';
 import type { CheckTools } from '../../src/operate/checks/check-result.ts';
 import { formatResult, runChecks } from '../../src/operate/doctor.ts';
-import { REQUIRED_SCOPES } from '../../src/slack/required-scopes.ts';
+import { REQUIRED_SCOPES } from '../../src/slack/app-manifest.ts';
 import { Keyring } from '../../src/store/workspaces/keyring.ts';
 import { copyTemplateDatabase, dropDatabase } from '../support/fresh-database.ts';
 import { silentLog } from '../support/silent-log.ts';

@@ -9,12 +9,10 @@ import { FileDownloads } from '../../src/slack/file-downloads.ts';
 import { FileUploads } from '../../src/slack/file-uploads.ts';
 import { MessageHistory } from '../../src/slack/message-history.ts';
 import { Posting, type PostRequest } from '../../src/slack/posting.ts';
-import { RateLimitedClient } from '../../src/slack/rate-limited-client.ts';
-import { RateLimiter } from '../../src/slack/rate-limiter.ts';
-import { rateLimitTable } from '../../src/slack/rate-limits.ts';
+import { RateLimitedClient, RateLimiter, rateLimitTable } from '../../src/slack/rate-limits.ts';
 import { FileRefusedError, slackFileSchema } from '../../src/slack/shared-file.ts';
 import { SlackClient } from '../../src/slack/slack-client.ts';
-import { identifyToken } from '../../src/slack/token-identity.ts';
+import { identifyToken } from '../../src/slack/tokens.ts';
 import { InMemoryRateLimits } from '../support/in-memory-rate-limits.ts';
 import { silentLog } from '../support/silent-log.ts';
 

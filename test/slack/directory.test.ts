@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SlackDirectory } from '../../src/slack/directory.ts';
-import { RateLimitedClient } from '../../src/slack/rate-limited-client.ts';
-import { RateLimiter } from '../../src/slack/rate-limiter.ts';
-import { rateLimitTable } from '../../src/slack/rate-limits.ts';
+import { RateLimitedClient, RateLimiter, rateLimitTable } from '../../src/slack/rate-limits.ts';
 import { SlackClient } from '../../src/slack/slack-client.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { EditSpacing } from '../../src/slack/edit-spacing.ts';
 import { editPriority } from '../../src/slack/posting.ts';
-import { RateLimiter } from '../../src/slack/rate-limiter.ts';
-import { rateLimitTable } from '../../src/slack/rate-limits.ts';
+import { RateLimiter, rateLimitTable } from '../../src/slack/rate-limits.ts';
 import { InMemoryRateLimits, maxPerMinute } from '../support/in-memory-rate-limits.ts';
 import { silentLog } from '../support/silent-log.ts';
 

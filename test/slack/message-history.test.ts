@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { MessageHistory } from '../../src/slack/message-history.ts';
-import { RateLimitedClient } from '../../src/slack/rate-limited-client.ts';
+import { RateLimitedClient } from '../../src/slack/rate-limits.ts';
 import { type SlackClientScene, startSlackClientScene } from '../support/slack-client-scene.ts';
 
 let scene: SlackClientScene;

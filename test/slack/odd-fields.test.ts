@@ -15,7 +15,7 @@ import { MessageHistory } from '../../src/slack/message-history.ts';
 import { Posting } from '../../src/slack/posting.ts';
 import { slackFileSchema } from '../../src/slack/shared-file.ts';
 import { SlackClient } from '../../src/slack/slack-client.ts';
-import { identifyToken, workspacesOfToken } from '../../src/slack/token-identity.ts';
+import { identifyToken, workspacesOfToken } from '../../src/slack/tokens.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { startSlackClientScene } from '../support/slack-client-scene.ts';
 

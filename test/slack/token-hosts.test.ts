@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mayReceiveToken } from '../../src/slack/token-hosts.ts';
+import { mayReceiveToken } from '../../src/slack/slack-client.ts';
 
 test.each([
   'https://files.slack.com/files-pri/T1-F1/x.csv',

@@ -1,6 +1,4 @@
-import { RateLimitedClient } from '../../src/slack/rate-limited-client.ts';
-import { RateLimiter } from '../../src/slack/rate-limiter.ts';
-import { rateLimitTable } from '../../src/slack/rate-limits.ts';
+import { RateLimitedClient, RateLimiter, rateLimitTable } from '../../src/slack/rate-limits.ts';
 import { SlackClient } from '../../src/slack/slack-client.ts';
 import { InMemoryRateLimits } from './in-memory-rate-limits.ts';
 import { ScriptedSlack } from './scripted-slack.ts';

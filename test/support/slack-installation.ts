@@ -1,5 +1,5 @@
-import type { LeaseGuard } from '../../src/calls/lease.ts';
-import type { Installation } from '../../src/slack/installation.ts';
+import type { LeaseGuard } from '../../src/calls/waits.ts';
+import type { Installation } from '../../src/slack/slack-client.ts';
 
 export const installation: Installation = {
   workspace: 'T1',

@@ -12,7 +12,7 @@ import { isDirectChannel } from '../../relay/runtime/incoming-message.ts';
 import type { Modal } from '../../render/blocks/modal.ts';
 import * as strings from '../../render/strings/index.ts';
 import { shorten } from '../../render/text/shorten.ts';
-import { keptParts } from '../../slack/message-attachment.ts';
+import { keptParts } from '../../slack/slack-message.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import { messageKeyOf } from '../../store/threads/turns.ts';
 import { type ModalContent, type ModalOutcome, type ModalTrigger, openAndFillModal } from '../modals.ts';

@@ -7,7 +7,7 @@ import { sendDirectMessage } from '../../relay/runtime/private-messages.ts';
 import { taskRefusal } from '../../relay/tasks/task-access.ts';
 import * as strings from '../../render/strings/index.ts';
 import { SlackError } from '../../slack/errors.ts';
-import { withExactSize } from '../../slack/file-stream.ts';
+import { withExactSize } from '../../slack/file-response.ts';
 
 export interface TaskFileRequest extends ChannelActor {
   thread_ts: string;

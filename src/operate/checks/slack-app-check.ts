@@ -7,7 +7,7 @@ import {
   mergeManifests,
 } from '../../slack/app-manifest.ts';
 import manifest from '../../slack/manifest.generated.json' with { type: 'json' };
-import { identifyToken } from '../../slack/token-identity.ts';
+import { identifyToken } from '../../slack/tokens.ts';
 import { type Check, CheckFailed } from './check-result.ts';
 import { describeSlackError } from './slack-checks.ts';
 

@@ -2,11 +2,10 @@ import { WebSocket } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../../calls/json.ts';
 import type { Config } from '../../config.ts';
+import { REQUIRED_SCOPES } from '../../slack/app-manifest.ts';
 import { SlackError } from '../../slack/errors.ts';
-import { tokenOnlyInstallation } from '../../slack/installation.ts';
-import { REQUIRED_SCOPES } from '../../slack/required-scopes.ts';
-import { SlackClient } from '../../slack/slack-client.ts';
-import { identifyToken } from '../../slack/token-identity.ts';
+import { SlackClient, tokenOnlyInstallation } from '../../slack/slack-client.ts';
+import { identifyToken } from '../../slack/tokens.ts';
 import { type Check, CheckFailed, type CheckTools, errorMessage, SlackUnreachable } from './check-result.ts';
 
 const HELLO_TIMEOUT_MS = 10_000;

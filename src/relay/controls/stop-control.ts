@@ -1,6 +1,6 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentBusyError, AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import { anySignal } from '../../calls/any-signal.ts';
+import { anySignal } from '../../calls/waits.ts';
 import type { Turn } from '../../store/schema.ts';
 import { BACKGROUND_PART, FOLLOW_UP_JOB } from '../../store/tasks/follow-up-schedule.ts';
 import type { StopRequestResult } from '../../store/threads/stops.ts';

@@ -1,11 +1,11 @@
 import type { CredentialGate } from '../../calls/credential-gate.ts';
 import {
   isTokenValid,
+  renewToken,
   revokeToken,
   type TokenIdentity,
   workspacesOfToken,
-} from '../../slack/token-identity.ts';
-import { renewToken } from '../../slack/token-renewal.ts';
+} from '../../slack/tokens.ts';
 import type { Store } from '../../store/store.ts';
 import type { Keyring } from '../../store/workspaces/keyring.ts';
 import type { WorkspaceClient } from '../runtime/deps.ts';

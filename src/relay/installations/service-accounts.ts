@@ -3,8 +3,11 @@ import { type ProbeResult, probeAccount } from '../../agent/account-probe.ts';
 import { AgentClient } from '../../agent/agent-client.ts';
 import type { AgentClientOptions } from '../../agent/client-options.ts';
 import { AgentNotFoundError } from '../../agent/errors.ts';
-import { WORKSPACES_RESPONSE_BYTES } from '../../agent/response-limits.ts';
-import { ResponseMemory, ResponseMemoryShare } from '../../agent/response-memory.ts';
+import {
+  ResponseMemory,
+  ResponseMemoryShare,
+  WORKSPACES_RESPONSE_BYTES,
+} from '../../agent/response-limits.ts';
 import {
   OPERATOR_UPLOAD_MEMORY_BYTES,
   UploadMemory,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { RenewedToken } from '../../slack/token-renewal.ts';
+import type { RenewedToken } from '../../slack/tokens.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { ClaimedRenewal } from '../../store/workspaces/installations.ts';

@@ -1,5 +1,5 @@
 import { shorten, toOneLine } from '../../render/text/shorten.ts';
-import type { MessageAttachment } from '../../slack/message-attachment.ts';
+import type { MessageAttachment } from '../../slack/slack-message.ts';
 import { parseEveryBlock } from './block-parser.ts';
 import { parseMrkdwn } from './mrkdwn-parser.ts';
 import { inlinesOf, type ParsedBlock, type ParsedInline } from './parsed-blocks.ts';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { listOf, optional } from '../../slack/field-schemas.ts';
-import { attachmentsSchema } from '../../slack/message-attachment.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
 import { type SlackFile, slackFileSchema } from '../../slack/shared-file.ts';
-import { isSlackItself } from '../../slack/slack-message.ts';
+import { attachmentsSchema, isSlackItself } from '../../slack/slack-message.ts';
 import type { MessageContent } from '../../store/schema.ts';
 import { parseContent, parseEveryBlock, parseTable } from './block-parser.ts';
 import { attachmentBlocks, attachmentName, isMessagePreview } from './message-attachments.ts';

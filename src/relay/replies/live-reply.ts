@@ -1,4 +1,4 @@
-import { anySignal } from '../../calls/any-signal.ts';
+import { anySignal } from '../../calls/waits.ts';
 import type { RenderedMessage } from '../../render/blocks/slack-blocks.ts';
 import { isSlackFault, PayloadRefusedError, type SlackError } from '../../slack/errors.ts';
 import type { TurnLocation } from '../../store/schema.ts';

@@ -1,6 +1,5 @@
-import type { ContentBlock } from '../../agent/content-blocks.ts';
+import { type ContentBlock, truncatedCopy } from '../../agent/content-blocks.ts';
 import type { Message as AgentMessage } from '../../agent/service-schema.ts';
-import { truncatedCopy } from '../../agent/truncated-copy.ts';
 import type { ReplyBlock } from '../../render/messages/answer-text.ts';
 import { MAX_TOOL_TEXT_LENGTH } from '../../render/messages/tool-steps.ts';
 import type { KeptSize } from '../runtime/reply-memory.ts';

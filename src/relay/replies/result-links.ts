@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError, AgentNotFoundError } from '../../agent/errors.ts';
-import { anySignal } from '../../calls/any-signal.ts';
+import { anySignal } from '../../calls/waits.ts';
 import { taskIdOf } from '../../store/threads/turns.ts';
 import { SETTINGS_ACCOUNT } from '../../store/workspaces/accounts.ts';
 import type { RelayDeps, ResultLinkTarget } from '../runtime/deps.ts';

@@ -1,5 +1,5 @@
-import { keptParts } from '../../slack/message-attachment.ts';
 import type { ThreadMessage } from '../../slack/message-history.ts';
+import { keptParts } from '../../slack/slack-message.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { MessageContent, SlackTs } from '../../store/schema.ts';
 import type { StopOutcome } from './control-request.ts';

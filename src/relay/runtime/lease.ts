@@ -1,4 +1,4 @@
-import { anySignal } from '../../calls/any-signal.ts';
+import { anySignal } from '../../calls/waits.ts';
 
 /** Two clocks in milliseconds; the wall clock also counts while the process is stopped or the machine sleeps. */
 export interface Clocks {

@@ -5,15 +5,12 @@ import { ChannelMembership } from '../../slack/channel-membership.ts';
 import { SlackDirectory } from '../../slack/directory.ts';
 import { FileDownloads } from '../../slack/file-downloads.ts';
 import { FileUploads } from '../../slack/file-uploads.ts';
-import type { Installation } from '../../slack/installation.ts';
 import { MessageHistory } from '../../slack/message-history.ts';
 import { MessageStreams } from '../../slack/message-streams.ts';
 import type { PermitStore } from '../../slack/permit-queue.ts';
 import { Posting } from '../../slack/posting.ts';
-import { RateLimitedClient } from '../../slack/rate-limited-client.ts';
-import { RateLimiter } from '../../slack/rate-limiter.ts';
-import { rateLimitTable } from '../../slack/rate-limits.ts';
-import { SlackClient, type SlackClientOptions } from '../../slack/slack-client.ts';
+import { RateLimitedClient, RateLimiter, rateLimitTable } from '../../slack/rate-limits.ts';
+import { type Installation, SlackClient, type SlackClientOptions } from '../../slack/slack-client.ts';
 import { Views } from '../../slack/views.ts';
 import { WorkflowExecutions } from '../../slack/workflow-executions.ts';
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { AgentError, AgentNotFoundError, AgentRejectedError } from '../../agent/errors.ts';
-import { anySignal } from '../../calls/any-signal.ts';
+import { anySignal } from '../../calls/waits.ts';
 import type { FileProgress } from '../../render/messages/file-lines.ts';
 import type { FileLimits, FileReason } from '../../render/strings/index.ts';
 import {

@@ -1,7 +1,7 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
 import { AgentError } from '../../agent/errors.ts';
 import { type Message as AgentMessage, messageText, type SendResult } from '../../agent/service-schema.ts';
-import { anySignal } from '../../calls/any-signal.ts';
+import { anySignal } from '../../calls/waits.ts';
 import type { Turn } from '../../store/schema.ts';
 import type { Store } from '../../store/store.ts';
 import type { TaskWork } from '../runtime/deps.ts';

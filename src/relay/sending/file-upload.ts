@@ -1,6 +1,6 @@
+import type { ResumableUpload } from '../../agent/request-bodies.ts';
 import { uploadFile } from '../../agent/upload-file.ts';
-import type { ResumableUpload } from '../../agent/upload-request.ts';
-import { anySignal } from '../../calls/any-signal.ts';
+import { anySignal } from '../../calls/waits.ts';
 import { toOneLine } from '../../render/text/shorten.ts';
 import type { Turn, UploadKey, UploadRow } from '../../store/schema.ts';
 import type { ThreadWork } from '../runtime/deps.ts';

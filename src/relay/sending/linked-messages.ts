@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { anySignal } from '../../calls/any-signal.ts';
+import { anySignal } from '../../calls/waits.ts';
 import type { FileReason } from '../../render/strings/index.ts';
 import { retryCall } from '../../slack/call-retry.ts';
 import { ChannelGoneError, isPermanentRefusal, MessageGoneError, SlackError } from '../../slack/errors.ts';

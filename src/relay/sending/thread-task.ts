@@ -1,5 +1,5 @@
-import type { NewTask } from '../../agent/client-options.ts';
 import { AgentError } from '../../agent/errors.ts';
+import type { NewTask } from '../../agent/request-bodies.ts';
 import type { Thread } from '../../store/schema.ts';
 import type { TaskIntent } from '../../store/threads/threads.ts';
 import { toSingleLine } from '../reading/message-to-markdown.ts';

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Logger } from 'pino';
-import { anySignal } from '../../calls/any-signal.ts';
+import { anySignal } from '../../calls/waits.ts';
 import type { ThreadKey } from '../../store/keys.ts';
 import type { ThreadJob, ThreadQueue } from '../../store/queue/thread-queue.ts';
 import type { Tables } from '../../store/schema.ts';

@@ -1,4 +1,5 @@
 import type { AgentClient } from '../../agent/agent-client.ts';
+import { truncatedCopy } from '../../agent/content-blocks.ts';
 import {
   AgentError,
   AgentNotFoundError,
@@ -6,7 +7,6 @@ import {
   undefinedIfNotFound,
 } from '../../agent/errors.ts';
 import { messageText, type Review } from '../../agent/service-schema.ts';
-import { truncatedCopy } from '../../agent/truncated-copy.ts';
 import type { ReplyPhase } from '../../render/messages/reply-message.ts';
 import * as strings from '../../render/strings/index.ts';
 import { messageKeyOf, turnLocationOf } from '../../store/threads/turns.ts';

@@ -18,7 +18,7 @@ import {
 import { type UninstallEvent, UninstallEvents } from '../../../src/relay/installations/uninstall-events.ts';
 import type { WorkspaceClient } from '../../../src/relay/runtime/deps.ts';
 import { SlackAuthError, SlackRateLimitError } from '../../../src/slack/errors.ts';
-import type { Installation } from '../../../src/slack/installation.ts';
+import type { Installation } from '../../../src/slack/slack-client.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { Store } from '../../../src/store/store.ts';
 import { DecryptionError, encryptionContext, Keyring } from '../../../src/store/workspaces/keyring.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../../../src/relay/reading/message-parser.ts';
 import { readableText, withWriterName } from '../../../src/relay/reading/message-to-markdown.ts';
-import { attachmentsSchema, keptParts } from '../../../src/slack/message-attachment.ts';
+import { attachmentsSchema, keptParts } from '../../../src/slack/slack-message.ts';
 import {
   bot,
   list,

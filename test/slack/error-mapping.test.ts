@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorForCode } from '../../src/slack/error-codes.ts';
+import { errorForCode } from '../../src/slack/error-mapping.ts';
 
 test.each([
   ['ratelimited', 'throttled', 'none'],

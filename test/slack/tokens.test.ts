@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { identifyToken, isTokenValid } from '../../src/slack/token-identity.ts';
+import { identifyToken, isTokenValid } from '../../src/slack/tokens.ts';
 import { ScriptedSlack } from '../support/scripted-slack.ts';
 import { silentLog } from '../support/silent-log.ts';
 

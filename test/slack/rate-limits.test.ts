@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SlackRateLimitError } from '../../src/slack/errors.ts';
 import type { PermitRequest, PermitStore } from '../../src/slack/permit-queue.ts';
-import { RateLimiter } from '../../src/slack/rate-limiter.ts';
-import { rateLimitTable } from '../../src/slack/rate-limits.ts';
+import { RateLimiter, rateLimitTable } from '../../src/slack/rate-limits.ts';
 import { InMemoryRateLimits } from '../support/in-memory-rate-limits.ts';
 import { silentLog } from '../support/silent-log.ts';
 
